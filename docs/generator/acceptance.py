@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from docs.generator.markdown import code, or_dash, table
-from physical_ai.catalog.acceptance import check_images, checks, floors
+from physical_ai.catalog.acceptance import Check, check_images, checks, floors
+from physical_ai.catalog.nccl import figures
 from physical_ai.repository import ROOT
 from physical_ai.simulator.acceptance.machine import FLAW_NAMES, FLAWS
 
@@ -19,6 +20,7 @@ _POOLS = {
     "graphics": "GPUs with ray tracing",
     "passthrough": "whole GPUs of the guest, never a vGPU",
     "peers": "two GPUs or more",
+    "fabric": "`fabric: infiniband`",
 }
 
 
@@ -29,11 +31,15 @@ def document() -> str:
 
 def _checks() -> str:
     rows = [
-        [code(each.name), each.title, each.level, _POOLS[each.pools], each.gpus, str(each.minutes), each.source]
+        [code(each.name), each.title, each.level, _POOLS[each.pools], _gpus(each), str(each.minutes), each.source]
         for each in checks().values()
     ]
     head = ["check", "what", "level", "pools", "GPUs", "minutes at most", "source"]
     return f"## Checks\n\n{table(head, rows)}"
+
+
+def _gpus(check: Check) -> str:
+    return f"{check.gpus}, of {check.nodes} nodes" if check.nodes > 1 else check.gpus
 
 
 def _images() -> str:
@@ -63,7 +69,28 @@ def _floors() -> str:
     ]
     head = ["VM size", "host and GPU", "GPU to GPU", "all-reduce, bus bandwidth", "source"]
     text = "In GB/s. A size without a row has no floor: its nodes are compared with their own first run."
-    return f"## Floors\n\n{text}\n\n{table(head, rows)}"
+    return f"## Floors\n\n{text}\n\n{table(head, rows)}\n{_several()}"
+
+
+def _several() -> str:
+    rows = [
+        [
+            code(each.size),
+            str(each.nodes),
+            f"{each.bytes}; {each.setup}",
+            f"{each.measured:g}",
+            f"{each.least:g}",
+            f"{each.source} ({each.date})"
+            + (f"; not verified: {'; '.join(each.unverified)}" if each.unverified else ""),
+        ]
+        for each in figures()
+    ]
+    head = ["VM size", "nodes", "messages, setup", "measured", "floor", "source"]
+    text = (
+        "All-reduce over several nodes, one rank for each GPU, average bus bandwidth in GB/s. A figure belongs to its"
+        " setup\nalone; a size without a row is compared with the nodes' own first run."
+    )
+    return f"{text}\n\n{table(head, rows)}"
 
 
 def _flaws() -> str:

@@ -20,9 +20,18 @@ AcceptanceLevel = Literal["quick", "full", "burn-in"]
 LEVELS: tuple[AcceptanceLevel, ...] = ("quick", "full", "burn-in")
 """From the least to the most; each includes those before it."""
 CheckLevel = Literal["quick", "full", "burn-in", "task"]
-PoolKind = Literal["all", "graphics", "passthrough", "peers"]
+PoolKind = Literal["all", "graphics", "passthrough", "peers", "fabric"]
 OutputKind = Literal[
-    "vector-add", "stack", "graphics", "graphics-absent", "vulkan", "isaac-sim", "nvbandwidth", "nccl", "diag"
+    "vector-add",
+    "stack",
+    "graphics",
+    "graphics-absent",
+    "vulkan",
+    "isaac-sim",
+    "nvbandwidth",
+    "nccl",
+    "nccl-fabric",
+    "diag",
 ]
 CHECK_LABEL = "physical-ai/acceptance-check"
 """On the Jobs and Pods of acceptance; its value is the check's name."""
@@ -41,6 +50,7 @@ class Check(Row):
     level: CheckLevel
     pools: PoolKind
     gpus: Literal["one", "all"]
+    nodes: Literal[1, 2] = 1
     capabilities: Text
     image: Text
     command: tuple[str, ...] = ()

@@ -4,6 +4,8 @@
 'single'
 >>> variable("NCCL_IB_TC").problem
 'fabric'
+>>> figure("Standard_ND96isr_H200_v5", 2).least
+400.0
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from functools import cache
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from physical_ai.catalog.hardware import machine
 from physical_ai.catalog.load import DATA, CatalogError, read_mapping, row
@@ -47,6 +51,31 @@ class NcclVariable(Row):
     source: Text
     date: datetime.date
     unverified: tuple[Text, ...] = ()
+
+
+class NcclFigure(Row):
+    """An all-reduce over nodes, in one setup; the meaning of the fields is in the data file."""
+
+    size: Text
+    nodes: Annotated[int, Field(ge=2)]
+    bytes: Annotated[str, Field(pattern=r"^\d+[KMG]$")]
+    measured: Annotated[float, Field(gt=0)]
+    least: Annotated[float, Field(gt=0)]
+    setup: Text
+    source: Text
+    date: datetime.date
+    unverified: tuple[Text, ...] = ()
+
+
+@cache
+def figures() -> tuple[NcclFigure, ...]:
+    """All-reduce over several nodes, by setup."""
+    return tuple(row(NcclFigure, each, f"{FILE.name}: figures") for each in read_mapping(FILE)["figures"])
+
+
+def figure(size: str, nodes: int) -> NcclFigure | None:
+    """What so many nodes of a VM size reach together; None where nobody has published it."""
+    return next((each for each in figures() if (each.size, each.nodes) == (size, nodes)), None)
 
 
 @cache

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from physical_ai.catalog import UnknownName
+from physical_ai.catalog import UnknownName, amd, cert_manager, network_operator, nvsentinel, slurm
 from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.hardware import machine
 from physical_ai.catalog.vendors import VENDORS
@@ -25,6 +25,14 @@ from physical_ai.simulator.osmo.history import History
 from physical_ai.simulator.simulation import Simulation
 
 SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)", "GPU Operator, KAI, OSMO")
+MODELLED = {
+    network_operator.RELEASE: "Network Operator",
+    amd.RELEASE: "AMD GPU Operator",
+    nvsentinel.RELEASE: "NVSentinel",
+    cert_manager.RELEASE: "cert-manager",
+    slurm.OPERATOR_RELEASE: "Slurm's operator",
+}
+"""By release: what a stack that has it runs besides as a model, since its containers do not run."""
 GPUS = tuple(vendor.resource for vendor in VENDORS)
 DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"
 """The driver that GPU Feature Discovery found running."""
@@ -34,12 +42,17 @@ OF_KUBERNETES = ("default", "kube-node-lease", "kube-public", "kube-system")
 QUIET_TAINTS = ("node.kubernetes.io/",)
 
 
+def simulated(releases: Iterable[str]) -> list[str]:
+    """What is simulated of a stack with these releases."""
+    return [*SIMULATED, *(MODELLED[name] for name in releases if name in MODELLED)]
+
+
 def status_document(simulation: Simulation) -> dict[str, Any]:
     """`{stack, exists, simulated, pools: […], releases: […], osmo: {…}}`, stable for scripts."""
     document: dict[str, Any] = {
         "stack": simulation.stack,
         "exists": simulation.exists,
-        "simulated": list(SIMULATED),
+        "simulated": simulated(()),
         "cluster": None,
         "running": False,
         "pools": [],
@@ -70,6 +83,7 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
     document["osmo"] = _osmo(simulation, outputs)
     releases: Mapping[str, Mapping[str, Any]] = outputs.get("releases") or {}
     document["releases"] = [{"name": name, **release} for name, release in releases.items()]
+    document["simulated"] = simulated(releases)
     reports = _reports(simulation, clusters.client(cluster)) if document["running"] else {}
     summaries: Mapping[str, Mapping[str, Any]] = outputs.get("pools") or {}
     for body in _pool_bodies(resources, cluster) if cluster in resources else _classes(summaries):

@@ -1,23 +1,36 @@
-"""Two nodes with InfiniBand on a real API server: the network driver, then the GPU driver, then a job over both."""
+"""Two nodes with InfiniBand on a real API server: network driver, GPU driver, a job over both, and their acceptance."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from physical_ai.catalog.network_operator import API_VERSION, CHART, KIND, NAMESPACE, POLICY, RELEASE
+from physical_ai.health.acceptance import jobs
+from physical_ai.health.acceptance.pairs import Pairs
+from physical_ai.health.acceptance.record import CheckResult, NodeResult
+from physical_ai.settings import Settings
 from physical_ai.settings.facts.fabric import rdma_request
 from physical_ai.settings.facts.pools import tolerations
 from physical_ai.settings.plans.plan import make_plan
+from physical_ai.simulator.acceptance.live import pod_log
 from physical_ai.simulator.charts import chart_source
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.network_operator.live import POLICIES
+from tests.simulator.conftest import ApiServer
 from tests.simulator.gpu_nodes import DRIVER, has_gpus, stack
 from tests.support.simulated_cluster import PRIVILEGED, SimulatedCluster
 from tests.support.waiting import remains, until
 from tests.unit.settings.test_settings_fabric import WITH_FABRIC
 
+IMAGE = "health.acceptance.images.nccl-tests=example.azurecr.io/nccl-tests:2.17"
+OWNED = ("secrets", "configmaps", "services")
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 
 
@@ -54,8 +67,32 @@ def ranks(cluster: SimulatedCluster) -> dict[str, str]:
     return {str(at(pod, "spec.nodeName", "")): str(at(pod, "status.phase", "")) for pod in found}
 
 
-def test_a_job_runs_over_two_nodes_once_both_drivers_are_there(cluster: SimulatedCluster) -> None:
-    loaded = stack(*WITH_FABRIC)
+def named(cluster: SimulatedCluster, path: str) -> list[str]:
+    """Objects of a check over several nodes."""
+    found = [str(at(each, "metadata.name")) for each in cluster.client.get(path)["items"]]
+    return [each for each in found if each.startswith("accept-")]
+
+
+def accepted(cluster: SimulatedCluster, settings: Settings, nodes: list[str], folder: Path) -> list[CheckResult]:
+    """The last result of each node, of a run of the check over both."""
+
+    def send(method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
+        if path.endswith("/log"):
+            return pod_log(folder, path, parameters["container"]) or ""
+        return cluster.client.request(method, path, body, dict(parameters))
+
+    own = [CheckResult("stack", "passed", "")]
+    now = datetime.now(UTC)
+    before = [NodeResult(each, "", "", "ndgpu", settings.pools["ndgpu"].sku, "full", now, own) for each in nodes]
+    access = Pairs(send, settings, "full", lambda *_: None, threading.Event())
+    return [each.checks[-1] for each in access.run([cluster.node(each) for each in nodes], before)]
+
+
+def test_a_job_runs_over_two_nodes_once_both_drivers_are_there(
+    cluster: SimulatedCluster, api_server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "POLL_SECONDS", 0.2)
+    loaded = stack(*WITH_FABRIC, IMAGE)
     network = make_plan(loaded).network_operator
     assert network is not None
     nodes = cluster.pool(loaded, "ndgpu", 2)
@@ -79,6 +116,15 @@ def test_a_job_runs_over_two_nodes_once_both_drivers_are_there(cluster: Simulate
         cluster.apply(job(requests, tolerations(pool)))
         until(lambda: set(ranks(cluster)) == set(nodes), "the job is not on both nodes")
         until(lambda: set(ranks(cluster).values()) <= {"Running", "Succeeded"}, "a rank does not run")
+
+        cluster.remove(f"{JOBS}/two-nodes")
+        until(lambda: not ranks(cluster), "the job's Pods remain")
+        results = accepted(cluster, loaded, nodes, api_server.path.parent / "plane")
+        assert [each.verdict for each in results] == ["passed", "passed"], results
+        assert "all-reduce over 2 nodes 157 GB/s" in results[0].message
+        for kind in OWNED:
+            path = f"/api/v1/namespaces/gpu-operator/{kind}"
+            until(lambda path=path: not named(cluster, path), f"{path} of the check remain")
     finally:
         for path in (f"{JOBS}/two-nodes", f"{POLICIES}/{POLICY}"):
             cluster.remove(path)

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from physical_ai.cli.output.workflows import table as workflow_table
-from physical_ai.cli.stack_status import GPUS, SIMULATED
+from physical_ai.cli.stack_status import GPUS
 
 REAL = ("the Pulumi engine", "the program", "the Kubernetes API server, scheduler and controllers", "helm")
 QUIET_LABELS = (
@@ -22,9 +22,11 @@ QUIET_LABELS = (
     "beta.",
     "feature.node.kubernetes.io/",
     "nvidia.com/",
+    "network.nvidia.com/",
+    "amd.com/",
 )
-"""Prefixes of labels that AKS, Kubernetes, NFD and the GPU Operator set on nodes. The table shows only those of them
-that the pool declares; the JSON document has all."""
+"""Prefixes of labels that AKS, Kubernetes, NFD and the operators of GPUs and adapters set on nodes. The table shows
+only those of them that the pool declares; the JSON document has all."""
 
 
 def render(document: Mapping[str, Any]) -> RenderableType:
@@ -56,7 +58,7 @@ def render(document: Mapping[str, Any]) -> RenderableType:
         Text.from_markup(f"namespaces: {namespaces}"),
         Text.from_markup(f"releases: {releases}"),
         *_workflows(document.get("osmo", {})),
-        Text.from_markup(f"[dim]simulated: {', '.join(SIMULATED)}; real: {', '.join(REAL)}[/]"),
+        Text.from_markup(f"[dim]simulated: {', '.join(document['simulated'])}; real: {', '.join(REAL)}[/]"),
     )
 
 

@@ -1,12 +1,17 @@
-"""Who holds the GPUs of a node."""
+"""What a node offers to a check, and who holds it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from physical_ai.catalog.network_operator import RESOURCE_PREFIX
 from physical_ai.catalog.slurm import NAMESPACE as SLURM
 from physical_ai.catalog.slurm import OUT_LABEL
 from physical_ai.catalog.vendors import GPU_DOMAINS
+from physical_ai.health.acceptance.record import Verdict
 from physical_ai.kubernetes.fit import FINAL, requests
 from physical_ai.kubernetes.objects import Json, at, name, namespace
+from physical_ai.kubernetes.quantities import quantity
 from physical_ai.readiness.client import Send
 from physical_ai.readiness.slurmd import slurm_nodes
 
@@ -40,3 +45,24 @@ def gpus_in_use(pods: list[Json]) -> dict[str, dict[str, int]]:
             if resource.startswith(GPU_DOMAINS) and count:
                 found.setdefault(resource, {})[f"{namespace(pod)}/{name(pod)}"] = count
     return found
+
+
+def offered(node: Json) -> dict[str, int]:
+    """The GPUs and adapters that a node offers now, by resource."""
+    given: dict[str, str] = at(node, "status.allocatable", {})
+    kinds = ("nvidia.com/", f"{RESOURCE_PREFIX}/")
+    return {key: int(quantity(value) or 0) for key, value in given.items() if key.startswith(kinds)}
+
+
+def hindrance(send: Send, node: str, wanted: Mapping[str, int], there: Mapping[str, int]) -> tuple[Verdict, str] | None:
+    """Why a check cannot get what it needs: its Job would wait for it for ever."""
+    pods = pods_on(send, node)
+    used, slurm = gpus_in_use(pods), slurm_holds(node, pods)
+    for resource, count in wanted.items():
+        given, holders = there.get(resource, 0), used.get(resource, {})
+        if given < count:
+            return "failed", f"the node offers {given} x {resource}, and the check needs {count}"
+        if given - sum(holders.values()) < count:
+            names = ", ".join(sorted(holders))
+            return "no-verdict", slurm or f"its GPUs are in use by {names}; check it again when it is idle"
+    return None

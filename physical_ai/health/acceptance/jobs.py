@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from physical_ai.health.acceptance.judging import Ran
-from physical_ai.kubernetes.objects import Json, at, name
+from physical_ai.kubernetes.objects import Json, at, labels, name
 from physical_ai.readiness.client import Send
 from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.settings.plans.acceptance import CONTAINER, NAMESPACE
@@ -18,6 +18,7 @@ PLACE_SECONDS = 60.0
 """How long the scheduler may refuse the Pod before its reason counts."""
 ABSENT_POLLS = 30
 """Looks without a Pod until the Job is taken to be unable to make one."""
+INDEX = "batch.kubernetes.io/job-completion-index"
 _JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 _STUCK = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError")
@@ -27,10 +28,17 @@ class Stopped(Exception):
     """The user has ended the run."""
 
 
-def run_job(send: Send, job: Mapping[str, Any], stop: threading.Event, seen: Callable[[str], None]) -> Ran:
-    """How the check ended. Its Job is deleted before this returns or raises.
+def run_job(
+    send: Send,
+    job: Mapping[str, Any],
+    stop: threading.Event,
+    seen: Callable[[str], None],
+    beside: Sequence[Mapping[str, Any]] = (),
+) -> Ran:
+    """How the check ended, of several Pods the first one. Its Job is deleted before this returns or raises.
 
     Args:
+        beside: Objects that the Pods need, which the Job owns, so that they go with it in any case.
         seen: Called with what the Pod is doing, whenever that changes.
 
     Raises:
@@ -39,9 +47,22 @@ def run_job(send: Send, job: Mapping[str, Any], stop: threading.Event, seen: Cal
     """
     created: Json = send("POST", _JOBS, {}, job)
     try:
+        for each in beside:
+            send("POST", _collection(each), {}, _owned(each, created))
         return _wait(send, name(created), stop, seen)
     finally:
         delete_job(send, name(created))
+
+
+def _collection(item: Mapping[str, Any]) -> str:
+    version, plural = str(item["apiVersion"]), f"{str(item['kind']).lower()}s".replace("policys", "policies")
+    base = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    return f"{base}/namespaces/{NAMESPACE}/{plural}"
+
+
+def _owned(item: Mapping[str, Any], job: Json) -> Json:
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": name(job), "uid": str(at(job, "metadata.uid", ""))}
+    return {**item, "metadata": {**item["metadata"], "ownerReferences": [owner]}}
 
 
 def delete_job(send: Send, job: str) -> None:
@@ -55,7 +76,10 @@ def delete_job(send: Send, job: str) -> None:
 def _wait(send: Send, job: str, stop: threading.Event, seen: Callable[[str], None]) -> Ran:
     began, absent, last = time.monotonic(), 0, ""
     while not stop.is_set():
-        pod = _pod(send, job)
+        pods = _pods(send, job)
+        pod = next((each for each in pods if labels(each).get(INDEX, "0") == "0"), None)
+        if failed := next((text for each in pods if each is not pod and (text := _failed(send, each))), ""):
+            return Ran("", None, failed)
         if pod is None:
             absent += 1
             late = _late(send, job)
@@ -65,8 +89,8 @@ def _wait(send: Send, job: str, stop: threading.Event, seen: Callable[[str], Non
             result = ended(send, pod)
             if result is not None:
                 return result
-            if at(pod, "status.containerStatuses") is None and time.monotonic() - began > PLACE_SECONDS:
-                refused = _unplaced(pod)
+            if time.monotonic() - began > PLACE_SECONDS:
+                refused = next((text for each in pods if (text := _unplaced(each))), "")
                 if refused:
                     return Ran("", None, f"the Pod finds no place on the node: {refused}")
             doing = _doing(pod)
@@ -77,9 +101,18 @@ def _wait(send: Send, job: str, stop: threading.Event, seen: Callable[[str], Non
     raise Stopped
 
 
-def _pod(send: Send, job: str) -> Json | None:
+def _pods(send: Send, job: str) -> list[Json]:
     found: list[Json] = send("GET", PODS, {"labelSelector": f"job-name={job}"})["items"]
-    return found[0] if found else None
+    return found
+
+
+def _failed(send: Send, pod: Json) -> str:
+    """Why a Pod that serves the first one does not any more; empty while it does."""
+    result = ended(send, pod)
+    if result is None or result.exit_code == 0:
+        return ""
+    why = result.problem or (result.log.strip().splitlines() or [f"exit code {result.exit_code}"])[-1]
+    return f"the Pod on {at(pod, 'spec.nodeName', 'the other node')} ended before the first: {why}"
 
 
 def ended(send: Send, pod: Json) -> Ran | None:
@@ -126,6 +159,8 @@ def _refusal(send: Send, job: str) -> str:
 
 
 def _unplaced(pod: Json) -> str:
+    if at(pod, "status.containerStatuses") is not None:
+        return ""
     conditions: list[Json] = at(pod, "status.conditions", [])
     return next(
         (

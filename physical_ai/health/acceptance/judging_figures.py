@@ -37,7 +37,7 @@ def judge_bandwidth(name: str, log: str, gpus: int, floor: Floor | None, baselin
     measured = {f"{test}_gb_s": min(found[test]) for test in tests}
     least = {f"{test}_gb_s": floor.peer if test == PEERS else floor.host_device for test in tests} if floor else {}
     words = {f"{test}_gb_s": _WORDS[test] for test in tests}
-    return _compared(name, measured, least, baseline, words)
+    return compared(name, measured, least, baseline, words)
 
 
 def judge_nccl(name: str, log: str, gpus: int, floor: Floor | None, baseline: Mapping[str, float]) -> CheckResult:
@@ -56,16 +56,17 @@ def judge_nccl(name: str, log: str, gpus: int, floor: Floor | None, baseline: Ma
     setup = floor.nccl.bytes if floor is not None and floor.nccl is not None else "8..8G"
     figure = f"all_reduce_{gpus}_gpus_{setup}_bus_gb_s"
     least = {figure: floor.nccl.bus_gb_s} if floor is not None and floor.nccl is not None else {}
-    return _compared(name, {figure: found.bus_gb_s}, least, baseline, {figure: f"all-reduce over {gpus} GPUs"})
+    return compared(name, {figure: found.bus_gb_s}, least, baseline, {figure: f"all-reduce over {gpus} GPUs"})
 
 
-def _compared(
+def compared(
     name: str,
     measured: Mapping[str, float],
     floors: Mapping[str, float | None],
     baseline: Mapping[str, float],
     words: Mapping[str, str],
 ) -> CheckResult:
+    """The result of figures that are understood, by name; `words` describe them."""
     slow: list[str] = []
     for figure, value in measured.items():
         floor, first = floors.get(figure), baseline.get(figure)

@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from physical_ai.catalog.acceptance import AcceptanceLevel, Check, floors
-from physical_ai.health.acceptance.busy import gpus_in_use, pods_on, slurm_holds
+from physical_ai.catalog.acceptance import AcceptanceLevel, floors
+from physical_ai.health.acceptance.busy import hindrance, offered
 from physical_ai.health.acceptance.jobs import Stopped, run_job
 from physical_ai.health.acceptance.judging import Given, judge
+from physical_ai.health.acceptance.pairs import Pairs, shared_checks, single_checks
 from physical_ai.health.acceptance.publishing import previous, publish
 from physical_ai.health.acceptance.record import LABEL, CheckResult, NodeResult
 from physical_ai.kubernetes.objects import Json, at, labels, name
-from physical_ai.kubernetes.quantities import quantity
 from physical_ai.readiness.client import Send
 from physical_ai.readiness.reader import Missing
-from physical_ai.settings.facts.acceptance import PoolCheck, gpu_request, image_of, pool_checks, promise
+from physical_ai.settings.facts.acceptance import PoolCheck, gpu_request, image_of, promise
 from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.acceptance import node_job
@@ -53,7 +53,8 @@ class Acceptance:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def run(self, targets: Sequence[Target]) -> list[NodeResult]:
-        """The results in the order of the targets, each published as soon as its node is done.
+        """The results in the order of the targets. Each is published when its node is done, with others where a check
+        is one of several nodes.
 
         Raises:
             Stopped: `stop` was set.
@@ -62,17 +63,23 @@ class Acceptance:
         with ThreadPoolExecutor(NODES_AT_ONCE) as workers:
             runs = [workers.submit(self._node, target) for target in targets]
             try:
-                return [run.result() for run in runs]
+                results = [run.result() for run in runs]
             except BaseException:
                 self.stop.set()
                 raise
+        together = Pairs(self.send, self.settings, self.level, self.progress, self.stop)
+        done = together.run([each.node for each in targets], results)
+        for result in done:
+            if shared_checks(self.settings.pools[result.pool], self.level):
+                publish(self.send, result, keeps_out=self.settings.health.admit == "accepted")
+        return done
 
     def _node(self, target: Target) -> NodeResult:
         node, pool = target.node, self.settings.pools[target.pool]
         before = previous(self.send, node)
         first: dict[str, Mapping[str, float]] = dict(before.baseline) if before is not None else {}
         results: list[CheckResult] = []
-        for each in pool_checks(pool, self.level):
+        for each in single_checks(pool, self.level):
             if self.stop.is_set():
                 raise Stopped
             try:
@@ -95,7 +102,8 @@ class Acceptance:
             checks=results,
             baseline=first,
         )
-        publish(self.send, done, keeps_out=self.settings.health.admit == "accepted")
+        if not shared_checks(pool, self.level):
+            publish(self.send, done, keeps_out=self.settings.health.admit == "accepted")
         return done
 
     def _check(self, target: Target, each: PoolCheck, baseline: Mapping[str, float] | None) -> CheckResult:
@@ -107,11 +115,9 @@ class Acceptance:
             problem = f"no image of {check.image} is published; name yours in health.acceptance.images.{check.image}"
             return CheckResult(check.name, "no-verdict", problem)
         fresh: Json = self.send("GET", f"/api/v1/nodes/{node}", {})
-        pods = pods_on(self.send, node)
-        used, slurm = gpus_in_use(pods), slurm_holds(node, pods)
-        hindrance = _hindrance(check, gpu_request(check, pool), _gpus(fresh), used, slurm)
-        if hindrance is not None:
-            return hindrance
+        hindered = hindrance(self.send, node, gpu_request(check, pool), offered(fresh))
+        if hindered is not None:
+            return CheckResult(check.name, *hindered)
         host = labels(target.node).get("kubernetes.io/hostname", node)
         job = node_job(check, pool, image, node=node, hostname=host, labels={LABEL: node[:63]})
         ran = run_job(self.send, job, self.stop, lambda doing: self.progress(node, check.name, doing))
@@ -122,28 +128,4 @@ def given(settings: Settings, target: Target, node: Json, baseline: Mapping[str,
     """What a check of the node, as it is now, is measured against."""
     pool = settings.pools[target.pool]
     promised, floor = promise(settings, pool), floors().get(pool.sku)
-    return Given(promised, gpus_per_node(pool), _gpus(node), floor, baseline or {})
-
-
-def _hindrance(
-    check: Check,
-    wanted: Mapping[str, int],
-    offered: Mapping[str, int],
-    used: Mapping[str, Mapping[str, int]],
-    slurm: str = "",
-) -> CheckResult | None:
-    """Why the check cannot get its GPUs: its Job would wait for them for ever."""
-    for resource, count in wanted.items():
-        there, holders = offered.get(resource, 0), used.get(resource, {})
-        if there < count:
-            problem = f"the node offers {there} x {resource}, and the check needs {count}"
-            return CheckResult(check.name, "failed", problem)
-        if there - sum(holders.values()) < count:
-            busy = f"its GPUs are in use by {', '.join(sorted(holders))}; check it again when it is idle"
-            return CheckResult(check.name, "no-verdict", slurm or busy)
-    return None
-
-
-def _gpus(node: Json) -> dict[str, int]:
-    allocatable: dict[str, str] = at(node, "status.allocatable", {})
-    return {key: int(quantity(value) or 0) for key, value in allocatable.items() if key.startswith("nvidia.com/")}
+    return Given(promised, gpus_per_node(pool), offered(node), floor, baseline or {})

@@ -9,6 +9,7 @@ from physical_ai.catalog import machine
 from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel, Check, check_images, checks
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.settings.facts import gpu
+from physical_ai.settings.facts.fabric import uses_fabric
 from physical_ai.settings.facts.pools import gpu_vendor, gpus_per_node
 from physical_ai.settings.models.node_pools import DriverSource, Pool
 from physical_ai.settings.models.tree import Settings
@@ -36,12 +37,15 @@ def not_for(check: Check, pool: Pool) -> str:
     if of_no_check := _for_no_check(pool):
         return of_no_check
     size = machine(pool.sku).gpu
-    if check.pools == "graphics" and not (size is not None and size.ray_tracing):
-        return "the pool's GPUs have no ray tracing"
-    if check.pools == "passthrough" and gpu.is_vgpu(pool):
-        return "DCGM's diagnostic does not support a vGPU guest"
-    if check.pools == "peers" and gpus_per_node(pool) < 2:
-        return "the node has one GPU"
+    unfit = {
+        "all": "",
+        "graphics": "" if size is not None and size.ray_tracing else "the pool's GPUs have no ray tracing",
+        "passthrough": "DCGM's diagnostic does not support a vGPU guest" if gpu.is_vgpu(pool) else "",
+        "peers": "the node has one GPU" if gpus_per_node(pool) < 2 else "",
+        "fabric": "" if uses_fabric(pool) else "the pool has no fabric",
+    }[check.pools]
+    if unfit:
+        return unfit
     if check.gpus == "all" and gpu.sharing_kind(pool) != "none":
         return "the pool shares its GPUs, so that no Pod can have them alone"
     return ""

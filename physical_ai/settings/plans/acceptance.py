@@ -150,7 +150,7 @@ def declared_jobs(settings: Settings) -> list[dict[str, Any]]:
     for name, pool in settings.pools.items():
         for each in pool_checks(pool, "burn-in") if given.declare_jobs else ():
             image = image_of(settings, each.check)
-            if not each.skipped and image is not None:
+            if not each.skipped and each.check.nodes == 1 and image is not None:
                 found.append(_cron_job(f"accept-{each.check.name}-{name}", name, pool, each.check, image=image))
         diagnostic = checks()[DIAGNOSTIC]
         image = image_of(settings, diagnostic)

@@ -10,6 +10,7 @@ from physical_ai.catalog.nccl_topology import topology
 from physical_ai.settings.facts.fabric import fabric_pools, rdma_request
 from physical_ai.settings.facts.osmo import PlatformFacts
 from physical_ai.settings.facts.pools import pool_selector
+from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
 CONFIG_MAP = "nccl-topology"
@@ -37,6 +38,15 @@ def topology_files(settings: Settings) -> dict[str, str]:
     return {each.file: each.xml() for each in found if each is not None}
 
 
+def nccl_environment(pool: Pool) -> tuple[dict[str, str], str | None]:
+    """NCCL's variables on the pool's nodes, and the folder in which they expect the topology file; None without one."""
+    environment = dict(pool_kind(pool.sku).environment)
+    if topology(pool.sku) is None:
+        environment.pop(_FILE_VARIABLE, None)
+    file = environment.get(_FILE_VARIABLE)
+    return environment, dirname(file) if file is not None else None
+
+
 def add_fabric(settings: Settings, item: PlatformFacts, spec: dict[str, Any]) -> None:
     """Completes the Pods of a platform, if its tasks are to use InfiniBand."""
     pool = settings.pools[item.pool]
@@ -46,11 +56,8 @@ def add_fabric(settings: Settings, item: PlatformFacts, spec: dict[str, Any]) ->
     container = spec["containers"][0]
     for kind, amounts in container["resources"].items():
         container["resources"][kind] = {**amounts, **requested}
-    known, environment = topology(pool.sku), dict(pool_kind(pool.sku).environment)
-    if known is None:
-        environment.pop(_FILE_VARIABLE, None)
-    else:
-        folder = dirname(environment[_FILE_VARIABLE])
+    environment, folder = nccl_environment(pool)
+    if folder is not None:
         spec["volumes"] = [{"name": CONFIG_MAP, "configMap": {"name": CONFIG_MAP}}]
         container["volumeMounts"] = [{"name": CONFIG_MAP, "mountPath": folder, "readOnly": True}]
     container["env"] += [{"name": name, "value": value} for name, value in environment.items()]

@@ -9,10 +9,11 @@ from pathlib import Path
 from physical_ai.catalog import vm_sizes
 from physical_ai.catalog.acceptance import CHECK_LABEL, TASK_DIAGNOSTIC
 from physical_ai.simulator.acceptance.machine import Machine, flaws_of
-from physical_ai.simulator.acceptance.programs import run
+from physical_ai.simulator.acceptance.programs import Result, run
+from physical_ai.simulator.acceptance.ranks import INDEX, Rank, host_of, hosts_of, is_rank, run_ranks
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, at, is_terminating, labels, name
-from physical_ai.simulator.cluster.pods import ended
+from physical_ai.simulator.cluster.pods import ended, running
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.kubelet import Kubelets
 from physical_ai.simulator.gpu.node_state import NodeState
@@ -43,9 +44,29 @@ class Checks:
             # A node without a container runtime starts nothing; its Pods wait.
             if kubelet is None or kubelet.state.containerd_dead:
                 continue
-            self._end(pod, node, kubelet.state)
+            if is_rank(pod):
+                moved = self._rank(pod, pods, nodes, kubelets) or moved
+                continue
+            container = pod["spec"]["containers"][0]
+            self._end(pod, run(container, machine(container, node, kubelet.state)))
             moved = True
         return moved
+
+    def _rank(self, pod: Json, pods: list[Json], nodes: Mapping[str, Json], kubelets: Kubelets) -> bool:
+        """One of several Pods: the first ends when all that it names run, the others serve until they are deleted."""
+        job = str(at(pod, "spec.subdomain", ""))
+        # Without its files a Pod does not start, and without the Service it has no name.
+        if not all(job in map(name, self._cluster.all(kind)) for kind in ("ConfigMap", "Service")):
+            return False
+        by_host = {host_of(each): each for each in pods if is_rank(each) and not is_terminating(each)}
+        ranks = [rank for host in hosts_of(pod) if (rank := _rank(by_host.get(host), nodes, kubelets)) is not None]
+        if len(ranks) < len(hosts_of(pod)):
+            return False
+        if labels(pod).get(INDEX) != "0":
+            self._cluster.patch(pod, {"status": running(pod)}, sub="/status")
+            return True
+        self._end(pod, run_ranks(ranks))
+        return True
 
     def diagnose(self, pod: Json, kubelets: Kubelets) -> tuple[str, int, str] | None:
         """The init container of a task that finds an ill GPU, its exit code and message; None where none does."""
@@ -58,9 +79,8 @@ class Checks:
         code, text = run(mine, machine(mine, node, kubelet.state))
         return (TASK_DIAGNOSTIC, code, text[-MESSAGE_BYTES:]) if code else None
 
-    def _end(self, pod: Json, node: Json, state: NodeState) -> None:
-        container = pod["spec"]["containers"][0]
-        code, text = run(container, machine(container, node, state))
+    def _end(self, pod: Json, result: Result) -> None:
+        container, (code, text) = pod["spec"]["containers"][0], result
         self._write(pod, str(container["name"]), text)
         message = "" if code == 0 else text[-MESSAGE_BYTES:]
         self._cluster.patch(pod, {"status": ended(pod, {container["name"]: (code, message)})}, sub="/status")
@@ -76,6 +96,14 @@ class Checks:
         for folder in self._folder.glob("*/*"):
             if (folder.parent.name, folder.name) not in known:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _rank(pod: Json | None, nodes: Mapping[str, Json], kubelets: Kubelets) -> Rank | None:
+    node = nodes.get(str(at(pod or {}, "spec.nodeName", "")))
+    kubelet = kubelets.of(name(node)) if node is not None else None
+    if pod is None or node is None or kubelet is None or kubelet.state.containerd_dead:
+        return None
+    return Rank(pod, node, machine(pod["spec"]["containers"][0], node, kubelet.state))
 
 
 def machine(container: Mapping[str, object], node: Json, state: NodeState) -> Machine:

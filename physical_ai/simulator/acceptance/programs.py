@@ -141,9 +141,14 @@ def _all_reduce(machine: Machine, command: str) -> Result:
         return 1, f"Test CUDA failure common.cu:1021 '{machine.cuda_error or 'invalid device ordinal'}'\n"
     wrong = 8 if "wrong-results" in machine.flaws else 0
     bus = machine.figures.all_reduce / (3 if "slow-peers" in machine.flaws else 1)
+    return all_reduce_table([(machine.name, machine.product, gpu) for gpu in range(gpus)], bus, wrong)
+
+
+def all_reduce_table(devices: Sequence[tuple[str, str, int]], bus: float, wrong: int) -> Result:
+    """What `all_reduce_perf` prints of a run over these GPUs: host, product and number of each rank's."""
     ranks = [
-        f"#  Rank {rank:>2} Group  0 Pid     41 on {machine.name} device {rank:>2} [0x0{rank}] {machine.product}"
-        for rank in range(gpus)
+        f"#  Rank {rank:>2} Group  0 Pid     41 on {host} device {gpu:>2} [0x0{gpu}] {product}"
+        for rank, (host, product, gpu) in enumerate(devices)
     ]
     columns = "    time   algbw   busbw #wrong"
     head = f"#       size         count      type   redop    root {columns} {columns}"

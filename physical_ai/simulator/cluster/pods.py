@@ -37,6 +37,23 @@ def ended(pod: Mapping[str, Any], exits: Mapping[str, tuple[int, str]] | None = 
     return {"phase": "Failed" if failed else "Succeeded", "containerStatuses": statuses}
 
 
+def running(pod: Mapping[str, Any]) -> Json:
+    """The status of a Pod whose containers run and are ready."""
+    now = timestamp()
+    statuses = [
+        {
+            "name": each["name"],
+            "image": each["image"],
+            "imageID": "",
+            "ready": True,
+            "restartCount": 0,
+            "state": {"running": {"startedAt": now}},
+        }
+        for each in pod["spec"]["containers"]
+    ]
+    return {"phase": "Running", "startTime": at(pod, "status.startTime", now), "containerStatuses": statuses}
+
+
 def stopped(pod: Mapping[str, Any], container: str, code: int, message: str) -> Json:
     """The status of a Pod of which an init container has just failed, so that no container starts."""
     now = timestamp()

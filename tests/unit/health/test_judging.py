@@ -130,7 +130,7 @@ def test_a_flaw_makes_its_check_fail(settings: Settings, sku: str, flaw: str, ch
     assert (result.verdict, words in result.message) == ("failed", True), result
 
 
-@pytest.mark.parametrize("name", list(checks()))
+@pytest.mark.parametrize("name", [each.name for each in checks().values() if each.nodes == 1])
 def test_half_an_output_is_no_verdict(settings: Settings, name: str) -> None:
     sku = RTX if checks()[name].pools == "graphics" else H100_PAIR
     assert node(settings, sku, "garbled").check(name).verdict == "no-verdict"

@@ -1,0 +1,96 @@
+"""Whether nodes reach each other over InfiniBand as their size promises: an all-reduce over all of their GPUs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from physical_ai.catalog.acceptance import Check
+from physical_ai.catalog.nccl import NcclFigure
+from physical_ai.health.acceptance.judging import Ran
+from physical_ai.health.acceptance.judging_figures import compared
+from physical_ai.health.acceptance.outputs.nccl import Nccl, read_nccl
+from physical_ai.health.acceptance.outputs.transport import SOCKET, Transport, read_transport
+from physical_ai.health.acceptance.outputs.unrecognised import Unrecognised
+from physical_ai.health.acceptance.record import CheckResult
+
+
+@dataclass(frozen=True)
+class Together:
+    """The setup of a run over several nodes of one pool, to which a figure belongs."""
+
+    size: str
+    nodes: int
+    gpus: int
+    """Of each node."""
+    adapters: int
+    """Of each node."""
+    figure: NcclFigure | None
+    """What this setup reaches; None where no source has it."""
+    baseline: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+def judge_ranks(check: Check, ran: Ran, given: Together) -> CheckResult:
+    """The result of a run. What NCCL says of its network comes first: a figure over TCP says nothing of adapters."""
+    if ran.exit_code is None:
+        return CheckResult(check.name, "no-verdict", ran.problem or "the container did not end")
+    said = read_transport(ran.log)
+    try:
+        return _judged(check.name, ran, given, said)
+    except Unrecognised as problem:
+        ended = f" (exit code {ran.exit_code})" if ran.exit_code else ""
+        return CheckResult(check.name, "no-verdict", f"{problem}{ended}")
+
+
+def _judged(name: str, ran: Ran, given: Together, said: Transport) -> CheckResult:
+    if said.locked:
+        problem = "an adapter was refused memory: the container may not lock it, and lacks the capability IPC_LOCK"
+        return CheckResult(name, "failed", problem)
+    if SOCKET in said.networks:
+        return CheckResult(name, "failed", f"NCCL used TCP over Ethernet instead of InfiniBand{_reached(ran.log)}")
+    found = read_nccl(ran.log)
+    if found.ranks != given.nodes * given.gpus:
+        wanted = f"{given.nodes} nodes of this size have {given.nodes * given.gpus}"
+        raise Unrecognised(f"all_reduce_perf ran on {found.ranks} GPUs, and {wanted}")
+    if not said.networks:
+        raise Unrecognised("NCCL did not say which network it used, so that the figure belongs to no setup")
+    if found.wrong:
+        problem = f"{found.wrong} results of the all-reduce were wrong: memory or a link is bad"
+        return CheckResult(name, "failed", problem)
+    if problem := _lacking(given, said):
+        return CheckResult(name, "failed", f"{problem}; the all-reduce reached {found.bus_gb_s:g} GB/s")
+    return _beside_figure(name, found, given)
+
+
+def _reached(log: str) -> str:
+    """What it reached all the same; empty where the run has no complete table."""
+    try:
+        return (
+            f", and reached {read_nccl(log).bus_gb_s:g} GB/s: the Pods see no adapter, or a variable keeps NCCL off it"
+        )
+    except Unrecognised:
+        return ": the Pods see no adapter, or a variable keeps NCCL off it"
+
+
+def _lacking(given: Together, said: Transport) -> str:
+    """What keeps the nodes from their figure, whatever they reach; empty where nothing does."""
+    fewer = {host: count for host, count in said.adapters.items() if count < given.adapters}
+    if fewer:
+        hosts = ", ".join(f"{count} on {host}" for host, count in sorted(fewer.items()))
+        return f"NCCL uses fewer adapters than the {given.adapters} of the size: {hosts}"
+    if said.direct is False:
+        return "adapters do not reach the GPUs' memory (no GDRDMA): nvidia-peermem is not loaded"
+    return ""
+
+
+def _beside_figure(name: str, found: Nccl, given: Together) -> CheckResult:
+    known = given.figure
+    bytes_each = known.bytes if known is not None else "16G"
+    key = f"all_reduce_{given.nodes}_nodes_{given.nodes * given.gpus}_gpus_{bytes_each}_bus_gb_s"
+    words = {key: f"all-reduce over {given.nodes} nodes"}
+    result = compared(name, {key: found.bus_gb_s}, {key: known.least if known else None}, given.baseline, words)
+    if result.verdict != "passed" or known is None:
+        return result
+    return CheckResult(
+        name, "passed", f"{result.message} ({known.measured:g} were measured elsewhere)", dict(result.measured)
+    )

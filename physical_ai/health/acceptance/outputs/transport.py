@@ -1,0 +1,43 @@
+"""Which network NCCL says that it uses, in the lines of NCCL_DEBUG=INFO."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_NETWORK = re.compile(r"NCCL INFO (?:Using network (\S+)|Assigned NET plugin (\S+) to comm)")
+_ADAPTERS = re.compile(r"^(\S+?):\d+:\d+ \[\d+\] NCCL INFO NET/IB : Using (.*)$", re.MULTILINE)
+_ADAPTER = re.compile(r"\[\d+\](\S+?:\d+)/IB\b")
+_CHANNEL = re.compile(r"\bvia NET/[^\s/]+/[^\s/]+(/GDRDMA)?")
+_LOCKED = re.compile(r"ibv_\w+ failed with error Cannot allocate memory")
+SOCKET = "Socket"
+"""NCCL's name of TCP."""
+
+
+@dataclass(frozen=True)
+class Transport:
+    """What the ranks of a run have said."""
+
+    networks: frozenset[str] = frozenset()
+    """`IB`, `Socket`, or the name of a plugin."""
+    adapters: Mapping[str, int] = field(default_factory=dict[str, int])
+    """InfiniBand adapters by host, as NCCL's own transport found them; a plugin does not list them."""
+    direct: bool | None = None
+    """Whether adapters reach the GPUs' memory on all channels between hosts; None where no channel was reported."""
+    locked: bool = False
+    """An adapter was refused memory, since the container may not lock so much."""
+
+
+def read_transport(text: str) -> Transport:
+    """What is said of the network; nothing where NCCL_DEBUG was not INFO."""
+    found: dict[str, set[str]] = {}
+    for host, adapters in _ADAPTERS.findall(text):
+        found.setdefault(host, set()).update(_ADAPTER.findall(adapters))
+    channels = _CHANNEL.findall(text)
+    return Transport(
+        networks=frozenset(first or second for first, second in _NETWORK.findall(text)),
+        adapters={host: len(each) for host, each in found.items() if each},
+        direct=all(channels) if channels else None,
+        locked=_LOCKED.search(text) is not None,
+    )
