@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from physical_ai.preflight.capacity import Choice, Question, choices, chosen, difference, may_be_dearer
+from physical_ai.settings import Loaded
 from physical_ai.settings.facts.fallbacks import change
 
 Outcome = Literal["as it is", "change", "elsewhere", "price not accepted", "not known", "nowhere"]
@@ -64,6 +65,33 @@ def _outcome(found: Sequence[Choice], taken: Choice | None, *, accepts_price: bo
     if may_be_dearer(taken, found[0]) and not accepts_price:
         return "price not accepted"
     return "elsewhere" if taken.stack != found[0].stack else "change"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A setting that the change gives another value."""
+
+    path: str
+    before: Any
+    after: Any
+    origin: str
+    """The file that sets it now, or `default`."""
+
+    def document(self) -> dict[str, Any]:
+        return {"path": self.path, "before": self.before, "after": self.after, "from": self.origin}
+
+
+def differences(loaded: Loaded, change: Mapping[str, Any]) -> list[Difference]:
+    """What a layer changes, setting by setting, with the place where each is set now."""
+    found: list[Difference] = []
+    pools: Mapping[str, Mapping[str, Any]] = change.get("pools", {})
+    for name, values in pools.items():
+        before = loaded.settings.pools[name].model_dump(mode="json", by_alias=True)
+        for key, after in values.items():
+            path = f"pools.{name}.{key}"
+            origins = sorted({row.origin for row in loaded.explain(path)})
+            found.append(Difference(path, before[key], after, ", ".join(origins)))
+    return found
 
 
 def layer(decisions: Sequence[Decision]) -> dict[str, Any]:

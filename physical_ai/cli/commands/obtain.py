@@ -58,11 +58,12 @@ def obtain(  # noqa: PLR0917 - each is an option
     """
     from physical_ai.cli.output import obtain as output_of
     from physical_ai.preflight.capacity import Question
-    from physical_ai.preflight.obtaining import decide, layer
+    from physical_ai.preflight.obtaining import decide, differences, layer
     from physical_ai.settings import Overlay, load
 
     overlays = [Overlay.read(each) for each in file or ()] + ([Overlay.assign(set_)] if set_ else [])
-    settings = load(stack, overlays).settings
+    loaded = load(stack, overlays)
+    settings = loaded.settings
     names = _names(settings, pool, fallback)
     if spot_factor is not None and not 0 < spot_factor <= 1:
         raise typer.BadParameter("use a number above 0 and at most 1", param_hint="--spot-factor")
@@ -73,12 +74,13 @@ def obtain(  # noqa: PLR0917 - each is an option
     if change:
         load(stack, [*overlays, Overlay("the change", change)])  # raises with every fault that it would have
     if change and output is not None:
-        _write(output, output_of.text(stack, change))
+        _write(output, output_of.text(settings, decisions, change))
+    changes = differences(loaded, change)
     if json:
-        print_json(output_of.document(settings, decisions, change, why_not))
+        print_json(output_of.document(settings, decisions, change, changes, why_not))
     else:
         output_of.print_decisions(settings, decisions, why_not)
-        output_of.print_change(settings, change, output)
+        output_of.print_change(settings, decisions, change, changes, output)
     if any(not decision.settled for decision in decisions):
         raise typer.Exit(FINDINGS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from physical_ai.cli.console import STYLES, err, out
 
 if TYPE_CHECKING:
     from physical_ai.preflight.capacity import Choice
-    from physical_ai.preflight.obtaining import Decision
+    from physical_ai.preflight.obtaining import Decision, Difference
     from physical_ai.settings import Settings
 
 _ADVICE = {
@@ -23,18 +24,33 @@ _ADVICE = {
 }
 
 
-def text(stack: str, change: Mapping[str, Any]) -> str:
-    """The change as a layer file."""
+def text(settings: Settings, decisions: Sequence[Decision], change: Mapping[str, Any]) -> str:
+    """The change as a layer file, with its price for who reviews it."""
     import yaml
 
-    head = (
-        f"# For {stack}, by `physai obtain`. Review: `physai preview {stack} -f FILE`. Then add it to the stack file.\n"
-    )
-    return head + yaml.safe_dump(dict(change), sort_keys=False, width=120)
+    stack = settings.stack
+    head = [
+        f"For {stack}, by `physai obtain`. Review: `physai preview {stack} -f FILE`. Then add it to the stack file."
+    ]
+    head += [_cost(settings, each) for each in decisions if each.pool in change["pools"]]
+    comments = "".join(f"# {line}\n" for line in head)
+    return comments + yaml.safe_dump(dict(change), sort_keys=False, width=120)
+
+
+def _cost(settings: Settings, decision: Decision) -> str:
+    """What a change may cost, in a sentence."""
+    taken, nodes = decision.taken, settings.pools[decision.pool].scale.most
+    difference = _difference(decision, taken) if taken is not None else ""
+    amount = "a difference that is not known" if difference == "not known" else f"{difference} USD per hour"
+    return f"{decision.pool}: {amount}, with {nodes} nodes."
 
 
 def document(
-    settings: Settings, decisions: Sequence[Decision], change: Mapping[str, Any], why_not: str | None
+    settings: Settings,
+    decisions: Sequence[Decision],
+    change: Mapping[str, Any],
+    changes: Sequence[Difference],
+    why_not: str | None,
 ) -> dict[str, Any]:
     return {
         "stack": settings.stack,
@@ -50,6 +66,7 @@ def document(
             for decision in decisions
         ],
         "change": change or None,
+        "differences": [each.document() for each in changes],
     }
 
 
@@ -138,16 +155,29 @@ def _difference(decision: Decision, choice: Choice) -> str:
     return f"{least:+.2f}" if least == most else f"{least:+.2f} … {most:+.2f}"
 
 
-def print_change(settings: Settings, change: Mapping[str, Any], file: Path | None) -> None:
-    """What changes, on stderr; the change itself on stdout where no file was named."""
-    for name, values in change.get("pools", {}).items():
-        before = settings.pools[name].model_dump(mode="json", by_alias=True)
-        for key, value in values.items():
-            err.print(f"- pools.{name}.{key}: {before[key]}\n+ pools.{name}.{key}: {value}", markup=False)
-        err.print(f"{name} is replaced by this change: its nodes are drained and deleted", markup=False)
+def print_change(
+    settings: Settings,
+    decisions: Sequence[Decision],
+    change: Mapping[str, Any],
+    changes: Sequence[Difference],
+    file: Path | None,
+) -> None:
+    """What changes, on stderr, with where it is set now; the change itself on stdout where no file was named."""
     if not change:
         return
+    for each in changes:
+        err.print(f"- {each.path}: {_written(each.before)}  ({each.origin})", markup=False, style="red")
+        err.print(f"+ {each.path}: {_written(each.after)}", markup=False, style="green")
+    for decision in decisions:
+        if decision.pool in change["pools"]:
+            err.print(_cost(settings, decision), markup=False)
+            err.print(f"{decision.pool} is replaced by this change: its nodes are drained and deleted", markup=False)
     if file is None:
-        print(text(settings.stack, change), end="")
+        print(text(settings, decisions, change), end="")
     else:
         err.print(f"written to {file}; nothing was changed", markup=False)
+
+
+def _written(value: Any) -> str:
+    """A value as YAML has it."""
+    return json.dumps(value) if isinstance(value, list) else str(value)

@@ -19,6 +19,7 @@ from physical_ai.preflight.capacity import Price, Question, choices
 from physical_ai.preflight.obtaining import Decision, decide, layer
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.simulator.azure.state import AzureState
+from tests.unit.conftest import Simulate
 
 H100, TWO = "Standard_NC40ads_H100_v5", "Standard_NC80adis_H100_v5"
 FAMILY = "standardNCadsH100v5Family"
@@ -178,11 +179,35 @@ def call(*arguments: str) -> int:
 def test_the_change_is_a_layer_that_the_stack_loads_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "change.yaml"
     assert call("--offline", "--fallback", "2", "--accept-price", "-o", str(file)) == 0
-    assert "nothing was changed" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "nothing was changed" in told
+    origin = next(row.origin for row in load("dev-westus2").explain("pools.h100gpu.priority"))
+    assert f"- pools.h100gpu.priority: Spot  ({origin})\n+ pools.h100gpu.priority: Regular\n" in told
+    assert "USD per hour, with 2 nodes." in told
+    assert "USD per hour, with 2 nodes." in file.read_text(), "the file says what it may cost"
     changed = load("dev-westus2", [Overlay.read(file)]).settings.pools["h100gpu"]
     assert (changed.sku, changed.priority) == (TWO, "Regular")
     assert call("--offline", "--fallback", "2", "--accept-price", "-o", str(file)) == 2
     assert "exists already" in capsys.readouterr().err
+
+
+def test_a_deployment_never_moves_to_a_fallback(simulate: Simulate) -> None:
+    plain, named = (simulate("dev-westus2", {"pools": {"h100gpu": {"fallbacks": each}}}) for each in ([], FALLBACKS))
+    assert [(each.urn, each.inputs) for each in named.resources] == [
+        (each.urn, each.inputs) for each in plain.resources
+    ]
+    pool = named.resource("AgentPool", "physical-ai-h100gpu-nodes").inputs
+    assert (pool["vmSize"], pool["scaleSetPriority"]) == (H100, "Spot")
+
+
+def test_work_for_a_dearer_pool_of_another_stack_needs_a_word_about_its_price() -> None:
+    dearer = settings([], "prod-westeurope")
+    here = settings([{"stack": "prod-westeurope"}]).model_copy()
+    here = here.model_copy(update={"osmo": here.osmo.model_copy(update={"backends": ("prod-westeurope",)})})
+    question = Question(here, Subscription(0, 1000), {"prod-westeurope": dearer})
+    found = decide(question, "h100gpu", wanted=1, accepts_price=False)
+    assert found.outcome == "price not accepted"
+    assert not found.settled
 
 
 def test_nothing_is_written_that_may_cost_more_without_a_word(
@@ -202,6 +227,12 @@ def test_the_document_has_all_choices(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert call("--json", "--accept-price") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["change"] == {"pools": {"h100gpu": {"priority": "Regular"}}}
+    (difference,) = found["differences"]
+    assert (difference["path"], difference["before"], difference["after"]) == (
+        "pools.h100gpu.priority",
+        "Spot",
+        "Regular",
+    )
     (pool,) = found["pools"]
     assert (pool["outcome"], pool["taken"]) == ("change", 1)
     assert [each["state"] for each in pool["choices"]] == ["error", "ok", "ok"]
@@ -211,6 +242,7 @@ def test_the_document_has_all_choices(monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_the_change_without_a_file_is_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("--offline", "--fallback", "1", "--accept-price") == 0
     written = capsys.readouterr().out.partition("# For dev-westus2")[2].partition("\n")[2]
+    assert written.startswith("# h100gpu: +0.00 … +13.96 USD per hour, with 2 nodes.\n")
     assert yaml.safe_load(written) == {"pools": {"h100gpu": {"priority": "Regular"}}}
 
 
