@@ -61,20 +61,31 @@ def explained(file: str, context: str, kubeconfig: str, problem: Exception) -> s
     document: Any = safe_yaml.load(kubeconfig)
     user, text = at(document["users"][0], "user", {}), str(problem).rstrip(".")
     server = str(at(document["clusters"][0], "cluster.server", ""))
-    where = f"The cluster of the context {context} in {Path(file).expanduser()} cannot be read: {text}."
+    what = f"The cluster of the context {context} in {Path(file).expanduser()} cannot be read: {text}."
+    if isinstance(problem, Unusable):
+        return f"{what} {_unusable(user)}"
+    if text.startswith("the login"):
+        return f"{what} Run {at(user, 'exec.command', 'it')} yourself, and log in again."
+    return f"{what} {_unanswered(text, server, user)}"
+
+
+def _unusable(user: Mapping[str, Any]) -> str:
+    if command := at(user, "exec.command"):
+        return f"Install {command}, which the user of the context logs in with."
+    return "Get a new file: it names, or has, what cannot be read."
+
+
+def _unanswered(text: str, server: str, user: Mapping[str, Any]) -> str:
     if text.startswith("401"):
-        return f"{where} {_refused(user)}"
+        return _refused(user)
     if text.startswith("403"):
-        return f"{where} Give the user the right to read nodes, namespaces and the GPU Operator's kinds."
-    if isinstance(problem, Unusable) or text.startswith("the login"):
-        command = at(user, "exec.command")
-        return f"{where} Run {command} yourself, and log in again." if command else where
-    if "certificate verify failed" in text or "CERTIFICATE_VERIFY_FAILED" in text:
+        return "Give the user the right to read nodes, namespaces and the GPU Operator's kinds."
+    if "CERTIFICATE_VERIFY_FAILED" in text:
         return (
-            f"{where} The certificate authority in the file is not that of {server}: the file is of another"
-            " installation. Get a new one."
+            f"The certificate authority in the file is not that of {server}: the file is of another installation. Get a"
+            " new one."
         )
-    return f"{where} Check that this machine reaches {server} (VPN, firewall, proxy), and that the server is current."
+    return f"Check that this machine reaches {server} (VPN, firewall, proxy), and that the server is current."
 
 
 def _refused(user: Mapping[str, Any]) -> str:
