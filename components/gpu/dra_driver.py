@@ -56,7 +56,7 @@ class DraDriver(pulumi.ComponentResource):
         self.register_outputs({"version": args.plan.chart.version})
         classes = declare(name, self, args.target, args.objects.classes)
         namespaces = declare(name, self, args.target, args.objects.namespaces)
-        declare(name, self, args.target, args.objects.claims, after=[*classes, *namespaces])
+        declare(name, self, args.target, args.objects.claims, after=[*classes, *namespaces, args.namespace])
 
 
 def dra_release(plan: DraPlan | None) -> dict[str, dict[str, str]]:

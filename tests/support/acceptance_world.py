@@ -121,7 +121,9 @@ class World:
             "spec": {**spec, "nodeName": NODE},
             "status": {},
         }
-        code, self.logs[name] = run(spec["containers"][0], machine(spec["containers"][0], self.node, state))
+        claimed = len(spec.get("resourceClaims", []))
+        found = machine(spec["containers"][0], self.node, state, claimed=claimed)
+        code, self.logs[name] = run(spec["containers"][0], found)
         return {**pod, "status": ended(pod, {"check": (code, "")})}
 
     def _map(self, method: str, name: str, body: Any) -> Json:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
+from physical_ai.catalog.dra import DRIVER
 from physical_ai.catalog.network_operator import RESOURCE_PREFIX
 from physical_ai.catalog.slurm import NAMESPACE as SLURM
 from physical_ai.catalog.slurm import OUT_LABEL
@@ -13,7 +15,9 @@ from physical_ai.kubernetes.fit import FINAL, requests
 from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.kubernetes.quantities import quantity
 from physical_ai.readiness.client import Send
+from physical_ai.readiness.devices import CLAIMS, SLICES, devices, holders, with_devices
 from physical_ai.readiness.slurmd import slurm_nodes
+from physical_ai.settings.models.node_pools import Pool
 
 
 def pods_on(send: Send, node: str) -> list[Json]:
@@ -35,6 +39,20 @@ def slurm_holds(node: str, pods: list[Json]) -> str:
     )
 
 
+def offering(send: Send, node: Json, pool: Pool) -> Json:
+    """The node as the API server has it now; devices for claims as if they were a resource of it."""
+    fresh: Json = send("GET", f"/api/v1/nodes/{name(node)}", {})
+    return dict(with_devices([fresh], send("GET", SLICES, {})["items"])[0]) if pool.uses_claims else fresh
+
+
+def devices_in_use(send: Send, node: str) -> dict[str, dict[str, int]]:
+    """What each claim holds of a node's devices, under the name of their driver; claims as `namespace/name`."""
+    held = holders(send("GET", CLAIMS, {})["items"])
+    there = devices(send("GET", SLICES, {})["items"])
+    mine = [held[each.pool, each.name] for each in there if each.node == node and (each.pool, each.name) in held]
+    return {DRIVER: dict(Counter(mine))}
+
+
 def gpus_in_use(pods: list[Json]) -> dict[str, dict[str, int]]:
     """By resource, what each Pod holds; Pods as `namespace/name`."""
     found: dict[str, dict[str, int]] = {}
@@ -48,16 +66,17 @@ def gpus_in_use(pods: list[Json]) -> dict[str, dict[str, int]]:
 
 
 def offered(node: Json) -> dict[str, int]:
-    """The GPUs and adapters that a node offers now, by resource."""
+    """The GPUs and adapters that a node offers now, by resource; devices for claims by their driver, see `offering`."""
     given: dict[str, str] = at(node, "status.allocatable", {})
-    kinds = ("nvidia.com/", f"{RESOURCE_PREFIX}/")
+    kinds = ("nvidia.com/", DRIVER, f"{RESOURCE_PREFIX}/")
     return {key: int(quantity(value) or 0) for key, value in given.items() if key.startswith(kinds)}
 
 
 def hindrance(send: Send, node: str, wanted: Mapping[str, int], there: Mapping[str, int]) -> tuple[Verdict, str] | None:
     """Why a check cannot get what it needs: its Job would wait for it for ever."""
     pods = pods_on(send, node)
-    used, slurm = gpus_in_use(pods), slurm_holds(node, pods)
+    claimed = devices_in_use(send, node) if DRIVER in wanted else {}
+    used, slurm = {**gpus_in_use(pods), **claimed}, slurm_holds(node, pods)
     for resource, count in wanted.items():
         given, holders = there.get(resource, 0), used.get(resource, {})
         if given < count:

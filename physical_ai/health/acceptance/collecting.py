@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 
 from physical_ai.catalog.acceptance import CHECK_LABEL, LEVELS, checks
+from physical_ai.health.acceptance.busy import offering
 from physical_ai.health.acceptance.jobs import PODS, ended
 from physical_ai.health.acceptance.judging import judge
 from physical_ai.health.acceptance.publishing import previous
@@ -39,11 +40,12 @@ def _node(send: Send, settings: Settings, target: Target, newest: Mapping[tuple[
         (check, newest[name(node), check.name]) for check in checks().values() if (name(node), check.name) in newest
     ]
     results: list[CheckResult] = []
+    there = offering(send, node, settings.pools[target.pool]) if mine else node
     for check, pod in mine:
         ran = ended(send, pod)
         first = before.baseline.get(check.name) if before is not None else None
         if ran is not None:
-            results.append(judge(check, ran, given(settings, target, node, first)))
+            results.append(judge(check, ran, given(settings, target, there, first)))
     return NodeResult(
         node=name(node),
         node_uid=str(at(node, "metadata.uid", "")),

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from physical_ai.catalog.acceptance import AcceptanceLevel, floors
-from physical_ai.health.acceptance.busy import hindrance, offered
+from physical_ai.health.acceptance.busy import hindrance, offered, offering
 from physical_ai.health.acceptance.jobs import Stopped, run_job
 from physical_ai.health.acceptance.judging import Given, judge
 from physical_ai.health.acceptance.pairs import Pairs, shared_checks, single_checks
@@ -114,7 +114,7 @@ class Acceptance:
         if image is None:
             problem = f"no image of {check.image} is published; name yours in health.acceptance.images.{check.image}"
             return CheckResult(check.name, "no-verdict", problem)
-        fresh: Json = self.send("GET", f"/api/v1/nodes/{node}", {})
+        fresh = offering(self.send, target.node, pool)
         hindered = hindrance(self.send, node, gpu_request(check, pool), offered(fresh))
         if hindered is not None:
             return CheckResult(check.name, *hindered)

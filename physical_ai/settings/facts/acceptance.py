@@ -7,6 +7,7 @@ from typing import Literal
 
 from physical_ai.catalog import machine
 from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel, Check, check_images, checks
+from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.settings.facts import gpu
 from physical_ai.settings.facts.fabric import uses_fabric
@@ -34,8 +35,8 @@ def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
 
 def not_for(check: Check, pool: Pool) -> str:
     """Why a check does not apply to a pool; empty where it does."""
-    if of_no_check := _for_no_check(pool):
-        return of_no_check
+    if other := _of_others(check, pool):
+        return other
     size = machine(pool.sku).gpu
     unfit = {
         "all": "",
@@ -51,15 +52,21 @@ def not_for(check: Check, pool: Pool) -> str:
     return ""
 
 
-def _for_no_check(pool: Pool) -> str:
+def _of_others(check: Check, pool: Pool) -> str:
+    """What another vendor's GPUs, and another way to them, leave out."""
     if gpu_vendor(pool) is not NVIDIA:
         return f"the check is a program for NVIDIA's GPUs, and the pool has {gpu_vendor(pool).name}'s"
-    return "the pool gives its GPUs by claims, which the checks' Pods do not make" if pool.uses_claims else ""
+    if check.output == "graphics-absent" and pool.uses_claims:
+        return "a claim gives a container all of the driver, whatever its environment asks for"
+    if check.pools == "fabric" and pool.uses_claims:
+        return "its Pods ask for GPUs and adapters as resources, and the pool gives its GPUs by claims"
+    return ""
 
 
 def gpu_request(check: Check, pool: Pool) -> dict[str, int]:
-    """The GPUs that the check's Pod requests: one, as the pool offers it, or all of the node."""
-    offered = gpu.gpu_resources(pool)
+    """The GPUs that the check's Pod requests: one, as the pool offers it, or all of the node. Devices of claims are
+    counted by the name of their driver."""
+    offered = {CLAIM_DRIVER: gpus_per_node(pool)} if pool.uses_claims else gpu.gpu_resources(pool)
     if check.gpus == "all":
         return offered
     return {next(iter(offered)): 1}

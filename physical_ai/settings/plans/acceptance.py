@@ -11,10 +11,13 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.pools import gpus_per_node, pool_selector, tolerations
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.claims import check_claim
 
 NAMESPACE = OPERATOR_NAMESPACE
 """Exempt from the admission policies of GPU Pods, since the negative twin asks for compute only."""
 CONTAINER = "check"
+CLAIM = "gpus"
+"""Of a check's Pod, where the pool gives its GPUs by claims."""
 PEERS = "device_to_device_memcpy_read_ce"
 """nvbandwidth's test between GPUs."""
 ACCOUNT = "gpu-acceptance"
@@ -60,9 +63,13 @@ def command(check: Check, pool: Pool) -> list[str]:
 
 def pod_spec(check: Check, pool: Pool, image: str, *, tolerations: list[dict[str, str]]) -> dict[str, Any]:
     """A Pod that runs a check once, without rights in the cluster; what places it on a node comes beside."""
-    gpus = {name: str(count) for name, count in gpu_request(check, pool).items()}
-    own = command(check, pool)
+    wanted, own = gpu_request(check, pool), command(check, pool)
+    gpus = {name: str(count) for name, count in wanted.items()}
+    claim = {"name": CLAIM, "resourceClaimTemplateName": check_claim(sum(wanted.values()))}
+    by_claim: dict[str, Any] = {"requests": dict(_REST), "claims": [{"name": CLAIM}]}
+    by_resource: dict[str, Any] = {"requests": {**_REST, **gpus}, "limits": gpus}
     return {
+        **({"resourceClaims": [claim]} if pool.uses_claims else {}),
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
@@ -82,7 +89,7 @@ def pod_spec(check: Check, pool: Pool, image: str, *, tolerations: list[dict[str
                         else []
                     ),
                 ],
-                "resources": {"requests": {**_REST, **gpus}, "limits": gpus},
+                "resources": by_claim if pool.uses_claims else by_resource,
                 "securityContext": {"allowPrivilegeEscalation": False},
             }
         ],

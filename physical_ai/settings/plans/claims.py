@@ -8,10 +8,14 @@ from typing import Any
 
 from physical_ai.catalog.dra import API_VERSION, CONFIG_VERSION, DRIVER, OTHER_CLASSES
 from physical_ai.settings.facts import dra as facts
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, knows_gpu
+from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.dra import ClaimNamespace, GpuClaim
 from physical_ai.settings.models.tree import Settings
 
 Json = dict[str, Any]
+ACCEPTANCE = OPERATOR_NAMESPACE
+"""Where the checks of acceptance run."""
 REQUEST = "gpu"
 """Name of the one request of each claim."""
 QUOTA = "gpu-claims"
@@ -40,7 +44,22 @@ def claim_objects(settings: Settings) -> ClaimObjects:
         for name, given in settings.dra.namespaces.items()
         for item in (*_quota(settings, name, given), *_claims(settings, name))
     ]
-    return ClaimObjects(classes, namespaces, claims)
+    return ClaimObjects(classes, namespaces, [*claims, *_of_checks(settings)])
+
+
+def check_claim(gpus: int) -> str:
+    """The template by which a check of acceptance gets GPUs of its node, of whichever kind they are.
+
+    >>> check_claim(8)
+    'gpu-acceptance-8'
+    """
+    return f"gpu-acceptance-{gpus}"
+
+
+def _of_checks(settings: Settings) -> list[Json]:
+    """A template for one GPU, and one for all of a node of each pool."""
+    counts = {1, *(gpus_per_node(pool) for pool in facts.claim_pools(settings).values() if knows_gpu(pool))}
+    return [_claim(ACCEPTANCE, check_claim(count), GpuClaim(gpus=count)) for count in sorted(counts)]
 
 
 def _class(gpu: str, product: str) -> Json:

@@ -131,9 +131,6 @@ def _others(name: str, settings: Settings, trust: Trust) -> Iterator[SettingFind
             " KAI counts what nodes offer, and these offer no such resource."
         )
         yield error(platform, problem, f"Omit it, or {BACK}", others=(here(name),), rule=rules.OSMO)
-    if settings.health.admit == "accepted" and trust(("health", "admit")):
-        problem = f"The checks of acceptance request nvidia.com/gpu, so no node of pool {name} would be accepted."
-        yield error(("health", "admit"), problem, f"any, or {BACK}", others=(here(name),), rule=rules.ACCEPTANCE)
 
 
 def _roots(pools: dict[str, Pool], settings: Settings) -> Iterator[SettingFinding]:

@@ -48,7 +48,7 @@ class Checks:
                 moved = self._rank(pod, pods, nodes, kubelets) or moved
                 continue
             container = pod["spec"]["containers"][0]
-            self._end(pod, run(container, machine(container, node, kubelet.state)))
+            self._end(pod, run(container, machine(container, node, kubelet.state, claimed=self._claimed(pod))))
             moved = True
         return moved
 
@@ -85,6 +85,13 @@ class Checks:
         message = "" if code == 0 else text[-MESSAGE_BYTES:]
         self._cluster.patch(pod, {"status": ended(pod, {container["name"]: (code, message)})}, sub="/status")
 
+    def _claimed(self, pod: Json) -> int:
+        """Devices that the scheduler has allocated for the Pod's claims."""
+        given: list[Json] = at(pod, "status.resourceClaimStatuses", [])
+        path = f"/apis/resource.k8s.io/v1/namespaces/{at(pod, 'metadata.namespace')}/resourceclaims"
+        claims = [self._cluster.client.find(f"{path}/{each['resourceClaimName']}") for each in given]
+        return sum(len(at(each or {}, "status.allocation.devices.results", [])) for each in claims)
+
     def _write(self, pod: Json, container: str, text: str) -> None:
         folder = self._folder / str(at(pod, "metadata.namespace")) / name(pod)
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,10 +113,10 @@ def _rank(pod: Json | None, nodes: Mapping[str, Json], kubelets: Kubelets) -> Ra
     return Rank(pod, node, machine(pod["spec"]["containers"][0], node, kubelet.state))
 
 
-def machine(container: Mapping[str, object], node: Json, state: NodeState) -> Machine:
-    """What a container finds on a node: as many GPUs as it requests, of those that are healthy."""
+def machine(container: Mapping[str, object], node: Json, state: NodeState, *, claimed: int = 0) -> Machine:
+    """What a container finds on a node: as many healthy GPUs as it requests, or its Pod has claimed."""
     limits: Mapping[str, str] = at(container, "resources.limits", {})
-    wanted = sum(int(count) for key, count in limits.items() if key.startswith(NVIDIA))
+    wanted = claimed + sum(int(count) for key, count in limits.items() if key.startswith(NVIDIA))
     healthy = [gpu for gpu in range(state.hardware.gpus) if gpu not in state.faults.unhealthy]
     environment: list[Json] = at(container, "env", [])
     given = next(
@@ -123,6 +130,7 @@ def machine(container: Mapping[str, object], node: Json, state: NodeState) -> Ma
         gpus=tuple(healthy[:wanted]),
         graphics=bool({"all", "graphics"} & {part.strip() for part in given.split(",")}),
         flaws=flaws_of(node),
+        claimed=claimed > 0,
     )
 
 

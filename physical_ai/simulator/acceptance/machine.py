@@ -62,6 +62,7 @@ class Machine:
     Attributes:
         gpus: Numbers of the GPUs that the container was given.
         graphics: Whether the container asked for graphics.
+        claimed: Whether its GPUs are devices of a claim: whole ones, with all of the driver.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Machine:
     gpus: tuple[int, ...]
     graphics: bool
     flaws: frozenset[str] = frozenset()
+    claimed: bool = False
 
     @property
     def driver(self) -> str:
@@ -90,7 +92,7 @@ class Machine:
         """Whether graphics libraries are in the container."""
         if "no-graphics" in self.flaws:
             return False
-        return self.graphics or "graphics-everywhere" in self.flaws
+        return self.graphics or self.claimed or "graphics-everywhere" in self.flaws
 
     def effects(self, gpu: int) -> list[Effects]:
         """What faults do to a GPU."""
@@ -108,7 +110,7 @@ class Machine:
         """Why no CUDA program runs; empty where it does."""
         if self.state.faults.driver_lost:
             return "CUDA driver version is insufficient for CUDA runtime version"
-        return cuda(self.state.devices)
+        return "" if self.claimed else cuda(self.state.devices)
 
 
 def flaws_of(node: Mapping[str, Any]) -> frozenset[str]:

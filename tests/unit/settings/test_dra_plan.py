@@ -76,6 +76,7 @@ def test_a_claim_is_a_template_or_one_for_all_pods() -> None:
         ("ResourceClaimTemplate", "h100"),
         ("ResourceClaimTemplate", "large"),
         ("ResourceClaim", "turns"),
+        ("ResourceClaimTemplate", "gpu-acceptance-1"),
     }
     request = found["ResourceClaimTemplate", "large"]["spec"]["spec"]["devices"]["requests"][0]["exactly"]
     assert request["deviceClassName"] == "gpu.nvidia.com"

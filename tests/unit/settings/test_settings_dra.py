@@ -56,7 +56,6 @@ def namespaces(quota: str) -> str:
             "KAI counts what nodes offer",
             "Omit it",
         ),
-        ((*POOL, "health.admit=accepted"), "health.admit", "no node of pool h100gpu would be accepted", "any"),
         (
             (*POOL, A100),
             "pools.a100",
