@@ -46,11 +46,11 @@ def convert(
     report = Report(file)
     script = header.read(text, report)
     job = job_of(script.directives, PurePath(file).stem, report)
-    if job is None:
-        # Lines are judged by a job of one node, so that all that is wrong is reported at once.
-        commands_of(script.body, Job("job"), report)
-        return Converted(None, report.in_order())
+    is_refused = report.refused
+    # Lines are judged in any case, so that all that is wrong is reported at once.
     commands = commands_of(script.body, job, report)
+    if is_refused:
+        return Converted(None, report.in_order())
     chosen = _platform(job, known, platform, report)
     named = _image(job, commands, image, report)
     if report.refused or chosen is None or named is None:

@@ -46,8 +46,8 @@ class Job:
         return next((self.lines[name] for name in names if name in self.lines), 1)
 
 
-def job_of(directives: tuple[Directive, ...], default_name: str, report: Report) -> Job | None:
-    """The job; None where its header can't be carried over, which the report says."""
+def job_of(directives: tuple[Directive, ...], default_name: str, report: Report) -> Job:
+    """The job. Where its header can't be carried over, the report says so, and the job has what could be read."""
     given: dict[str, Directive] = {}
     for each in directives:
         if each.option.outcome == "refused":
@@ -57,9 +57,7 @@ def job_of(directives: tuple[Directive, ...], default_name: str, report: Report)
                 report.note(each.line, f"--{each.option.name} has no counterpart", each.option.advice)
         else:
             given[each.option.name] = each
-    reader = _Reader(given, report)
-    job = reader.job(default_name)
-    return None if report.refused else job
+    return _Reader(given, report).job(default_name)
 
 
 @dataclass

@@ -26,7 +26,16 @@ _SLURM_PROGRAMS = {
 }
 _MODULES = ("module", "ml", "spack")
 _LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "orterun")
-_WORD = re.compile(r"(?:^|[\s;&|(`])(?P<word>[A-Za-z_][\w.-]*)")
+_WORD = re.compile(
+    r"(?:^|[;&|(`'\"{])\s*(?:(?:do|elif|else|env|exec|if|nohup|then|time|until|while|!)\s+)*"
+    r"(?:[A-Za-z_]\w*=[^\s(`]*\s+)*(?P<word>[A-Za-z_][\w.-]*)"
+)
+"""What is run: at the start of a command, of a substitution, or of a quoted one, behind assignments."""
+_SHARED = re.compile(
+    r"(?:^|[\s=:\"'(])(?P<path>(?:~|\$\{?(?:HOME|SCRATCH|WORK)\b\}?|/(?:home|scratch|lustre|gpfs|beegfs|nfs))/[\w./$@{}-]*)"
+)
+_OWN_FILE = re.compile(r"(?:^|\s)(?P<file>\./[\w./-]+|[A-Za-z_][\w./-]*\.(?:py|sh|jl|R|m))(?=\s|$|[;&|)])")
+_FILES = "Put it into the image, or name it as inputs or files of the task in the workflow."
 _ARITHMETIC = re.compile(r"\$\(\([^)]*SLURM_JOB_?ID")
 
 _STARTER = """\
@@ -56,6 +65,8 @@ class Commands:
 
 def commands_of(body: Sequence[tuple[int, str]], job: Job, report: Report) -> Commands:
     """The script of a task. Refuses, by line, what nothing takes the place of."""
+    # Of a header that is refused, the numbers of nodes and processes may be wrong.
+    knows_layout = not report.refused
     found: list[Step] = []
     lines: list[tuple[int, str]] = []
     for number, line in _logical(body):
@@ -68,7 +79,9 @@ def commands_of(body: Sequence[tuple[int, str]], job: Job, report: Report) -> Co
             found.append(step)
         lines.append((number, step.rewritten if step is not None else line))
         _check(line, number, job, report)
-    _check_steps(found, lines, job, report)
+    _note_files(lines, report)
+    if knows_layout:
+        _check_steps(found, lines, job, report)
     text = "\n".join(line for _, line in lines).strip("\n")
     names = frozenset(VARIABLE.findall("\n".join(line for _, line in lines if not _is_comment(line))))
     starts = any(step.starts_processes for step in found)
@@ -118,6 +131,8 @@ def _check(line: str, number: int, job: Job, report: Report) -> None:
         report.refuse(
             SCRIPT, number, "MPI starts processes on other nodes by SSH or Slurm, which tasks don't have", fix
         )
+    for path in dict.fromkeys(match["path"] for match in _SHARED.finditer(line)):
+        report.warn(SCRIPT, number, f"tasks share no file system: {path} is not there", _FILES)
     for name in dict.fromkeys(VARIABLE.findall(line)):
         if (fix := advice(name)) is not None:
             report.refuse(SCRIPT, number, f"a task has no {name}", fix)
@@ -125,6 +140,16 @@ def _check(line: str, number: int, job: Job, report: Report) -> None:
         report.refuse(
             SCRIPT, number, "OSMO's id of a workflow is no number", "Use a fixed port: each Pod has its address."
         )
+
+
+def _note_files(lines: Sequence[tuple[int, str]], report: Report) -> None:
+    """Files beside the script: sbatch runs it in their folder, and a task has the script alone."""
+    noted: set[str] = set()
+    for number, line in lines:
+        for match in () if _is_comment(line) else _OWN_FILE.finditer(line):
+            if match["file"] not in noted:
+                noted.add(match["file"])
+                report.note(number, f"{match['file']} has to be in the image's folder, or come with the task", _FILES)
 
 
 def _check_steps(steps: Sequence[Step], lines: Sequence[tuple[int, str]], job: Job, report: Report) -> None:

@@ -86,6 +86,9 @@ def gpus(text: str, what: str) -> tuple[str, int]:
 def gres(text: str) -> tuple[str, int]:
     """Type and number of the GPUs of `gpu[:type][:number]`."""
     parts = text.split(":")
+    if parts[0] in ("shard", "mps"):
+        fix = "--partition=PLATFORM: `physai osmo platforms` lists those whose GPUs are shared."
+        raise Wrong(f"--gres={text} is a share of a GPU, which is a platform of its own", fix)
     if "," in text or parts[0] != "gpu" or "(" in text or len(parts) > 3:
         raise Wrong(
             f"--gres={text} is not a number of GPUs, which is all that a task can ask for",

@@ -135,7 +135,7 @@ def test_an_option_without_counterpart_is_refused_at_its_line(name: str) -> None
 
 
 def test_an_option_without_effect_is_mentioned_where_something_takes_its_place() -> None:
-    result = converted("--output=a.out --mail-type=END --no-requeue")
+    result = converted("--output=a.out --mail-type=END --no-requeue", "hostname")
     assert [each.problem for each in result.findings] == [
         "--output has no counterpart",
         "--mail-type has no counterpart",
@@ -198,7 +198,14 @@ def test_a_value_that_has_no_counterpart_is_refused_at_its_line(header: str, pro
         ("", "time srun one", "srun is not at the start of the line"),
         ("", "srun", "srun without a command"),
         ("", "srun --gres=gpu:2 one", "srun --gres=gpu:2 is not what the header asks for"),
-        ("", "srun --mpi=pmix one", "srun --mpi=pmix is not what the header asks for"),
+        ("", "srun --mpi=pmix one", "tasks have no pmix"),
+        ("", "srun --het-group=0 one", "a step of a heterogeneous job"),
+        ("", "srun -w node01 one", "srun --nodelist=node01 can't be carried over; Name the platform"),
+        ("", 'ip=$(srun -N1 -w "${nodes[0]}" hostname --ip-address)', "MASTER_ADDR is the address of the first node"),
+        ("", "trap 'scontrol requeue $SLURM_JOB_ID' USR1", "a task has no scontrol"),
+        ("", "if squeue -h; then exit; fi", "a task has no squeue"),
+        ("", "A=1 B=2 sbatch next.sh", "a task has no sbatch"),
+        ("--nodes=2 --ntasks-per-node=8\n--account=x", "mpirun one", "MPI starts processes on other nodes"),
         ("", 'srun -n "$N" one', "the value is not known before the script runs"),
         ("--nodes=2", "srun one\necho done", "sbatch runs this once"),
         ("--nodes=2", "srun one\nsrun two", "steps of several nodes wait for each other"),
