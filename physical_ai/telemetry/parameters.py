@@ -32,6 +32,8 @@ class PoolFacts:
     """Pods that can share a GPU, or an instance."""
     infiniband: bool = False
     """Whether the nodes have InfiniBand."""
+    claims: bool = False
+    """Whether Pods get the GPUs by claims. Then nodes offer no resource; the GPUs are there all the same."""
     amd: bool = False
     """Whether the GPUs are AMD's, which report through an exporter of their own."""
     least: int = 0

@@ -28,7 +28,7 @@ PAGE = "alerts.md"
 Severity = Literal["critical", "warning", "info"]
 Owner = Literal["platform", "job", "azure"]
 Condition = Literal["gpu-pools", "grid-pools", "amd-pools", "infiniband-pools", "quarantine", "osmo"]
-Each = Literal["gpu-pool", "autoscaled-pool"]
+Each = Literal["gpu-pool", "autoscaled-pool", "claim-pool"]
 EMPTY = Override()
 AMD_BUSY = ' or amd_gpu_gfx_activity{exported_pod!=""} / 100'
 """The engine of AMD's GPUs, added to DCGM's where a stack has such pools."""
@@ -191,7 +191,7 @@ def _alerts_of(found: AlertRow, theme: str, parameters: Parameters) -> Iterator[
 def _exists(condition: Condition | None, parameters: Parameters) -> bool:
     pools = [pool for pool in parameters.pools if pool.resources]
     found: dict[Condition, bool] = {
-        "gpu-pools": bool(pools),
+        "gpu-pools": bool(pools) or any(pool.claims for pool in parameters.pools),
         "grid-pools": any(pool.grid for pool in pools),
         "amd-pools": any(pool.amd for pool in pools),
         "infiniband-pools": any(pool.infiniband for pool in parameters.pools),
@@ -202,6 +202,8 @@ def _exists(condition: Condition | None, parameters: Parameters) -> bool:
 
 
 def _applies(each: Each, pool: PoolFacts) -> bool:
+    if each == "claim-pool":
+        return pool.claims
     return bool(pool.resources) and (each == "gpu-pool" or pool.autoscaled)
 
 
@@ -212,12 +214,13 @@ def _is_measured(expression: str, parameters: Parameters) -> bool:
 
 def _values(parameters: Parameters) -> dict[str, str]:
     pools = [pool for pool in parameters.pools if pool.resources]
+    there = [pool for pool in parameters.pools if pool.resources or pool.claims]
     return {
         "node_xids": _codes("node"),
         "job_xids": _codes("job"),
         "information_xids": _codes("information"),
-        "gpu_nodes": any_of(pool.nodes for pool in pools),
-        "dcgm_nodes": any_of(pool.nodes for pool in pools if not pool.amd),
+        "gpu_nodes": any_of(pool.nodes for pool in there),
+        "dcgm_nodes": any_of(pool.nodes for pool in there if not pool.amd),
         "amd_nodes": any_of(pool.nodes for pool in pools if pool.amd),
         "grid_nodes": any_of(pool.nodes for pool in pools if pool.grid),
         "infiniband_nodes": any_of(pool.nodes for pool in pools if pool.infiniband),
@@ -259,6 +262,7 @@ def _pool_values(pool: PoolFacts) -> Mapping[str, str]:
         "resources": _resources([pool]),
         "offered": str(sum(pool.resources.values())),
         "most": str(pool.most),
+        "gpus": str(pool.gpus),
     }
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 H100, RTX = "aks-h100gpu-1-vmss000000", "aks-rtxprogpu-1-vmss000000"
 ND = "aks-ndgpu-1-vmss000000"
 """A node with InfiniBand."""
+CLAIMED = "aks-claimed-1-vmss000000"
+"""A node whose two GPUs are given by claims."""
 MI300X = "aks-mi300x-1-vmss000000"
 """A node with AMD's GPUs."""
 MINUTES = 240
@@ -33,6 +35,11 @@ def dcgm(name: str, node: str = H100, **labels: str) -> str:
     """A series of the DCGM exporter."""
     more = "".join(f',{key}="{value}"' for key, value in labels.items())
     return f'{name}{{node="{node}",gpu="0",UUID="GPU-{node}"{more}}}'
+
+
+def claimed(gpu: int) -> str:
+    """The memory of a GPU that is given by claims."""
+    return f'DCGM_FI_DEV_FB_USED{{node="{CLAIMED}",gpu="{gpu}",UUID="GPU-{gpu}"}}'
 
 
 def amd(name: str, **labels: str) -> str:
@@ -70,6 +77,9 @@ def healthy() -> dict[str, str]:
 
 
 def _healthy() -> Iterator[tuple[str, float]]:
+    yield of("kube_node_info", CLAIMED), 1
+    for gpu in (0, 1):
+        yield claimed(gpu), 1000
     for node in (H100, RTX, ND):
         yield of("kube_node_info", node), 1
         for status, value in (("true", 1), ("false", 0), ("unknown", 0)):

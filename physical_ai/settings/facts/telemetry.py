@@ -98,5 +98,6 @@ def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
         shares=shares_of(pool),
         # Nothing of this program configures RDMA beside AMD's GPUs.
         infiniband=has_infiniband(pool) and gpu_vendor(pool) is not AMD,
+        claims=pool.uses_claims,
         amd=gpu_vendor(pool) is AMD,
     )

@@ -15,19 +15,20 @@ from physical_ai.telemetry.parameters import Parameters, PoolFacts
 from physical_ai.telemetry.rendering import rule_file
 from physical_ai.telemetry.rules import alert_rows
 from tests.support.alert_cases import CASES, H100, MI300X, MINUTES, RTX, Case, always, amd, busy, healthy, then
-from tests.support.amd_alert_cases import AMD_CASES
+from tests.support.more_alert_cases import MORE_CASES
 from tests.support.promtool import promtool
 
 STACK = "dev-westus2"
 BUSY = busy("DCGM_FI_PROF_GR_ENGINE_ACTIVE")
-EVERY = (*CASES, *AMD_CASES)
+EVERY = (*CASES, *MORE_CASES)
 
 
 def with_everything(given: Parameters) -> Parameters:
-    """No committed stack has a pool with InfiniBand or of AMD's GPUs, or a health mode that acts."""
+    """No committed stack has a pool with InfiniBand or of AMD's GPUs, or by claims, or a health mode that acts."""
     pool = PoolFacts("ndgpu", "aks-ndgpu-.+", {"nvidia.com/gpu": 1}, 1, 9, False, False, False, infiniband=True)
     amd = PoolFacts("mi300x", "aks-mi300x-.+", {"amd.com/gpu": 8}, 8, 9, False, False, False, amd=True)
-    return replace(given, pools=(*given.pools, pool, amd), quarantines=True)
+    claimed = PoolFacts("claimed", "aks-claimed-.+", {}, 2, 9, False, False, False, claims=True)
+    return replace(given, pools=(*given.pools, pool, amd, claimed), quarantines=True)
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from physical_ai.telemetry.parameters import Override, Parameters, metric_resour
 from physical_ai.telemetry.promql import metrics
 from physical_ai.telemetry.rendering import azure_rule_groups, prometheus_rule, rule_file
 from physical_ai.telemetry.rules import alert_rows, alerts, records
+from tests.support.dra_settings import POOL
+from tests.support.gpu_settings import given_settings
 
 STACKS = ["dev-westus2", "prod-swedencentral", "seed-westus2"]
 
@@ -88,6 +90,18 @@ def test_no_gpus_are_missed_where_none_are_expected() -> None:
     parameters = of("dev-westus2")
     removed = replace(parameters, pools=tuple(replace(pool, resources={}) for pool in parameters.pools))
     assert not {"GPUNodeMissingGPUs", "GPUTelemetryAbsent"} & names(removed)
+
+
+def test_pools_whose_gpus_are_claimed_are_watched_by_what_their_gpus_report() -> None:
+    parameters = rule_parameters(given_settings(*POOL).settings)
+    found = {(alert.name, alert.pool): alert.expression for alert in alerts(parameters)}
+    missing = found["GPUNodeMissingDevices", "h100gpu"]
+    assert 'node=~"aks-h100gpu-.+"' in missing
+    assert missing.endswith(">= 1)")
+    assert ("GPUNodeMissingGPUs", "h100gpu") not in found
+    for name in ("GPUTelemetryAbsent", "GPUNodeNotReady"):
+        assert "aks-h100gpu-.+" in found[name, None]
+    assert "GPUNodeMissingDevices" not in names(of("dev-westus2"))
 
 
 def test_an_override_changes_a_threshold_or_switches_a_rule_off() -> None:

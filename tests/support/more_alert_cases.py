@@ -1,15 +1,25 @@
-"""For each alert about AMD's GPUs what makes it fire and what nearly does."""
+"""For each alert about AMD's GPUs, and about GPUs by claims, what makes it fire and what nearly does."""
 
 from __future__ import annotations
 
-from tests.support.alert_cases import MI300X, Case, always, amd, of, rising, then
+from tests.support.alert_cases import CLAIMED, MI300X, Case, always, amd, claimed, of, rising, then
 
 AT = {"node": MI300X}
 ALLOCATABLE = of("kube_node_status_allocatable", MI300X, resource="amd_com_gpu", unit="integer")
 SAMPLES = {amd("violation_current_accumulated_counter"): rising(60000)}
 HOT, BOARD = amd("violation_hbm_thermal_residency_accumulated"), amd("violation_processor_hot_residency_accumulated")
 
-AMD_CASES = (
+GONE = "1000x9 stale"
+MORE_CASES = (
+    Case("GPUNodeMissingDevices", 36, {claimed(1): GONE}, labels={"node": CLAIMED, "pool": "claimed"}),
+    # Of two Pods that share a GPU each has series of its own, and that is still one GPU.
+    Case(
+        "GPUNodeMissingDevices",
+        36,
+        {claimed(1): GONE, claimed(0).replace("}", ',exported_pod="b"}'): always(1)},
+        labels={"node": CLAIMED},
+    ),
+    Case("GPUNodeMissingDevices", 25, {claimed(1): GONE}),
     Case(
         "AMDGPUUncorrectableErrors",
         12,
