@@ -43,12 +43,14 @@ class ExistingCluster(pulumi.ComponentResource):
         kubeconfig: text with the login of its user, for the gates; no output of the stack.
         changed: the nodes' labels and taints. What runs on the classes comes after them.
         mark: what tells this deployment from another one of the same name, whose state is elsewhere.
+        found: what the cluster has.
     """
 
     kubeconfig: pulumi.Output[str]
     provider: kubernetes.Provider
     changed: list[pulumi.Resource]
     mark: pulumi.Output[str]
+    found: Survey
 
     def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:ExistingCluster", name, {}, opts)
@@ -60,7 +62,7 @@ class ExistingCluster(pulumi.ComponentResource):
             raise pulumi.RunError(f"The cluster of the context {args.context} cannot take this stack:\n{listed}")
         for note in verdict.notes:
             pulumi.log.info(note, self)
-        self.kubeconfig = pulumi.Output.secret(text)
+        self.kubeconfig, self.found = pulumi.Output.secret(text), found
         record = pulumi.Stash(
             f"{name}-record",
             # A preview makes no mark: two of them would differ.

@@ -6,20 +6,22 @@ The one module of the components that knows of the target. The Azure half is cho
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pulumi
 
 from components.azure.account import azure_subscription
+from components.kubernetes.cluster_cleanup import ClusterCleanup, ClusterCleanupArgs
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.existing_cluster import ExistingCluster, ExistingClusterArgs
 from components.platform.azure_half import AzureHalf, declare_azure
 from components.platform.common import Common
-from physical_ai.readiness.existing import STACK_LABEL
+from physical_ai.readiness.existing import STACK_LABEL, Survey
 from physical_ai.readiness.existing_record import MARK_LABEL
 from physical_ai.settings import Settings
-from physical_ai.settings.target import existing_cluster
+from physical_ai.settings.plans.cleanup import cleanup_plan, found_before
+from physical_ai.settings.target import existing_cluster, leaves_nothing
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,17 @@ def declare_ground(common: Common) -> Ground:
     )
     labels = {STACK_LABEL: common.settings.stack, MARK_LABEL: cluster.mark}
     target = ClusterTarget(cluster.provider, None, common.retry, cluster.changed, labels)
+    if leaves_nothing(common.settings):
+        target = _cleaned(common, target, cluster.found)
     return Ground(cluster.kubeconfig, target, outputs={"cluster": given.context})
+
+
+def _cleaned(common: Common, target: ClusterTarget, found: Survey) -> ClusterTarget:
+    """The cluster, with what removes the remains of the stack before everything else in it, and hence deleted last."""
+    plan = cleanup_plan(common.settings, {chart.name for chart in common.plan.charts})
+    args = ClusterCleanupArgs(target, plan, found_before(found.definitions, found.nodes))
+    cleanup = ClusterCleanup(f"{common.name}-cleanup", args, common.protected)
+    return replace(target, after=[*target.after, cleanup.release])
 
 
 def _on_azure(common: Common) -> Ground:

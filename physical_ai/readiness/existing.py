@@ -5,14 +5,15 @@ Reads only. The judgements are pure, on plain objects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.catalog.definitions import definitions_of, remaining
 from physical_ai.nested import at
 from physical_ai.readiness.model import Json
 from physical_ai.readiness.objects import labels, name, taint_text
-from physical_ai.readiness.reader import Get, listed
+from physical_ai.readiness.reader import Get, Missing, listed
 from physical_ai.settings import NodePool, Pool, Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, pool_labels
 from physical_ai.settings.facts.pools import CPU_POOL, node_taints, pool_selector
@@ -39,6 +40,9 @@ class Survey:
     """Of the GPU Operator's namespace."""
     schedulers: Sequence[Json] = ()
     """Configurations of KAI, of which a cluster has one."""
+
+    definitions: Collection[str] = ()
+    """Which kinds that charts leave behind there are, as `plural.group`."""
 
     @property
     def owners(self) -> Mapping[str, str | None]:
@@ -71,7 +75,24 @@ def survey(get: Get) -> Survey:
         drivers=listed(get, "/apis/nvidia.com/v1alpha1/nvidiadrivers"),
         daemonsets=listed(get, f"/apis/apps/v1/namespaces/{OPERATOR_NAMESPACE}/daemonsets"),
         schedulers=listed(get, "/apis/kai.scheduler/v1/configs"),
+        definitions=served(get),
     )
+
+
+def served(get: Get) -> list[str]:
+    """Which of the kinds that charts leave behind the API server has. Everybody may ask it for that."""
+    wanted = set(definitions_of(remaining()))
+    groups = {name.partition(".")[2] for name in wanted}
+    try:
+        answer: list[Json] = get("/apis", {})["groups"]
+    except Missing:
+        return []
+    versions = [each["groupVersion"] for group in answer if group["name"] in groups for each in group["versions"]]
+    found: set[str] = set()
+    for version in versions:
+        kinds: list[Json] = get(f"/apis/{version}", {})["resources"]
+        found |= {f"{kind['name']}.{version.partition('/')[0]}" for kind in kinds}
+    return sorted(found & wanted)
 
 
 def changes(settings: Settings, found: Survey) -> tuple[list[NodeChange], list[str]]:

@@ -40,9 +40,15 @@ def existing_cluster(settings: Settings) -> Target | None:
     return settings.target if settings.target.kind == EXISTING else None
 
 
+def leaves_nothing(settings: Settings) -> bool:
+    """Whether what charts leave in an existing cluster is removed with the stack."""
+    return settings.target.kind == EXISTING and settings.target.leave == "nothing"
+
+
 def names_cluster(settings: Settings) -> bool:
-    """Whether the settings say where an existing cluster is."""
-    return settings.target.context is not None or settings.target.kubeconfig is not None
+    """Whether the settings say something of an existing cluster."""
+    target = settings.target
+    return target.context is not None or target.kubeconfig is not None or target.leave != "definitions"
 
 
 def chosen_kind(above: Sequence[Layer]) -> TargetKind:

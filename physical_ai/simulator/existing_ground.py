@@ -28,6 +28,8 @@ KUBECONFIG = "kubeconfig"
 FOUND = "cluster-as-found.json"
 """Every object of the cluster before the first deployment."""
 READY_SECONDS = 120.0
+LOOK_SECONDS = 0.3
+SETTLED_SECONDS = 15.0
 NOT_READY = "node.kubernetes.io/not-ready"
 
 
@@ -43,6 +45,7 @@ def provide(ground: Ground, clusters: Clusters, folder: Path) -> dict[str, Any]:
     if id not in clusters.ids():
         clusters.create(id, "")
         _register(clusters.client(id), ground)
+        _complete(clusters.client(id))
         (folder / FOUND).write_text(json.dumps(inventory(clusters.client(id))))
     file = folder / KUBECONFIG
     _write(file, _named(clusters.admin_kubeconfig(id), ground.context))
@@ -55,11 +58,21 @@ def id_of(clusters: Clusters) -> str | None:
 
 
 def changed_since(clusters: Clusters, folder: Path) -> list[str] | None:
-    """How the cluster differs from what it was before the first deployment; None where no cluster existed before it."""
+    """How the cluster differs from what it was before the first deployment; None where no cluster existed before it.
+
+    It is read until two answers are the same: controllers end their work after what they act on is gone.
+    """
     id = id_of(clusters)
     if id is None:
         return None
-    return differences(json.loads((folder / FOUND).read_text()), inventory(clusters.client(id)))
+    before, client = json.loads((folder / FOUND).read_text()), clusters.client(id)
+    found, end = differences(before, inventory(client)), time.monotonic() + SETTLED_SECONDS
+    while True:
+        time.sleep(LOOK_SECONDS)
+        again = differences(before, inventory(client))
+        if again == found or time.monotonic() > end:
+            return again
+        found = again
 
 
 def _register(client: Client, ground: Ground) -> None:
@@ -74,6 +87,30 @@ def _register(client: Client, ground: Ground) -> None:
         if time.monotonic() > end:
             raise ControlPlaneFailed(f"node {min(waiting)} of the existing cluster did not become Ready")
         time.sleep(0.1)
+
+
+def _complete(client: Client) -> None:
+    """Waits for what Kubernetes gives to every namespace, which would be somebody's change later."""
+    wanted = {"serviceaccounts": "default", "configmaps": "kube-root-ca.crt"}
+    end = time.monotonic() + READY_SECONDS
+    while True:
+        namespaces = {str(at(each, "metadata.name")) for each in client.get("/api/v1/namespaces")["items"]}
+        missing = {
+            f"{name} of {namespace}"
+            for kind, name in wanted.items()
+            for namespace in namespaces - _having(client, kind, name)
+        }
+        if not missing:
+            return
+        if time.monotonic() > end:
+            raise ControlPlaneFailed(f"the existing cluster is not complete: {min(missing)}")
+        time.sleep(0.1)
+
+
+def _having(client: Client, kind: str, name: str) -> set[str]:
+    """Namespaces with an object of this kind and name."""
+    found = client.get(f"/api/v1/{kind}", {"fieldSelector": f"metadata.name={name}"})["items"]
+    return {str(at(each, "metadata.namespace")) for each in found}
 
 
 def _is_settled(node: Mapping[str, Any]) -> bool:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
-KINDS = "kinds that charts bring, which Helm never deletes"
+KINDS = "kinds that charts bring, which Helm never deletes, without target.leave: nothing"
 SHARD = "KAI's shard, which its chart marks with helm.sh/resource-policy: keep"
 QUEUES = "queues that OSMO's backend creates for its pools, and never deletes"
-LABELS = "labels and resources of GPU nodes, which the GPU Operator and the kubelet keep"
+LABELS = "labels that the GPU Operator leaves on nodes, without target.leave: nothing"
 AGENTS = "programs of agents and their evidence about machines, in a namespace that is not the stack's"
+RESOURCE = "a resource without devices, which the kubelet reports once a device plugin has been on the node"
+SHOWN = 5
+"""Differences without a reason that are named; the file has all."""
 CHANGES: Mapping[str, str] = {
     r"added apiextensions\.k8s\.io/customresourcedefinitions/\S+": KINDS,
     r"added apiregistration\.k8s\.io/apiservices/v\w+\.(kai\.scheduler|(resource\.)?nvidia\.com|scheduling\.run\.ai"
@@ -18,12 +22,15 @@ CHANGES: Mapping[str, str] = {
     r"added kai\.scheduler/schedulingshards/default": SHARD,
     r"added scheduling\.run\.ai/queues/osmo-\S+": QUEUES,
     r"added configmaps/gpu-operator/(evidence-\S+|gpu-evidence-agent-[0-9a-f]+)": AGENTS,
-    r"changed nodes/\S+: metadata\.labels\.nvidia\.com/\S+ was None, .*": LABELS,
-    r"changed nodes/\S+: status\.(allocatable|capacity)\.nvidia\.com/gpu was None, is '0'": LABELS,
+    r"changed nodes/\S+: metadata\.labels\.nvidia\.com/gpu(\.present|\.deploy\.\S+|-driver-upgrade-state) was None, "
+    r".*": LABELS,
+    r"changed nodes/\S+: status\.(allocatable|capacity)\.nvidia\.com/gpu was None, is '0'": RESOURCE,
 }
 """Differences (`inventory.differences`) that are expected, by pattern.
 
 Helm installs what is in `crds/` and never deletes it (helm.sh/docs, chart best practices, custom resource definitions).
+Of a device plugin that is gone the kubelet reports 0 devices, by which it differs from a resource that nobody manages
+(kubernetes/kubernetes pkg/kubelet/nodestatus/setters.go).
 """
 
 
@@ -37,3 +44,21 @@ def divided(differences: Iterable[str]) -> tuple[dict[str, int], list[str]]:
         else:
             reasons[reason] += 1
     return dict(reasons), others
+
+
+def tell(changed: Sequence[str], file: Path, note: Callable[[str], object]) -> None:
+    """Says how much has remained for which reason, and writes every difference to a file."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{line}\n" for line in changed))
+    kept, left = divided(changed)
+    for reason, count in kept.items():
+        note(f"{count} remain: {reason}")
+    if left:
+        more = f"; and {len(left) - SHOWN} more" if len(left) > SHOWN else ""
+        note(f"{len(left)} left without a reason: {'; '.join(left[:SHOWN])}{more}")
+    elif changed:
+        note("the cluster is otherwise as it was found")
+    else:
+        note("the cluster is as it was found")
+    if changed:
+        note(f"every difference is in {file}")

@@ -193,8 +193,9 @@ class Simulation:
             if session.engine.has_state:
                 report.phase("destroy")
                 session.engine.destroy(session.providers, report.event, options)
-                if not options.targets:
-                    _compare(session, report)
+                changed = existing_ground.changed_since(session.clusters, session.folder)
+                if changed is not None and not options.targets:
+                    remains.tell(changed, self.home.remains(self.folder.name), report.note)
 
     def discard(self) -> None:
         """Ends every process of the simulation and removes all its files, without the engine."""
@@ -293,17 +294,6 @@ def _recover(session: Session, report: Reporter, options: RunOptions) -> None:
     adopted = session.recover() if options.recover and session.engine.recovers else []
     if adopted:
         report.note(f"the previous run was interrupted; {len(adopted)} resources it had created were adopted")
-
-
-def _compare(session: Session, report: Reporter) -> None:
-    """Says what a destroyed stack has left in a cluster that existed before it."""
-    changed = existing_ground.changed_since(session.clusters, session.folder)
-    if changed is None:
-        return
-    kept, left = remains.divided(changed)
-    for reason, count in kept.items():
-        report.note(f"{count} remain: {reason}")
-    report.note("the cluster is otherwise as it was found" if not left else f"left in the cluster: {'; '.join(left)}")
 
 
 def _retry_if_engine_lost(run: Callable[[], T], report: Reporter) -> T:

@@ -2,52 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import json
-import shutil
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from physical_ai.cli.progress import Progress
-from physical_ai.repository import ROOT
 from physical_ai.simulator import remains
+from physical_ai.simulator.charts import crds
 from physical_ai.simulator.existing_ground import FOUND, id_of
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.inventory import Inventory, differences, inventory
 from physical_ai.simulator.kubernetes import Client
-from tests.simulator.test_platform_life import PROGRAM, Copy
+from physical_ai.simulator.simulation import Simulation
+from tests.simulator.physai import physai
 from tests.support.waiting import until
 
 STACK = "onprem-lab"
-LAB = ROOT / "stacks" / f"Pulumi.{STACK}.yaml"
 GPUS = {"b200-1": 8, "rtxpro-1": 8, "rtxpro-2": 8}
-KINDS = {
-    "kai.scheduler": {"configs", "schedulingshards", "topologies"},
-    "monitoring.coreos.com": {"alertmanagers", "podmonitors", "prometheuses", "prometheusrules", "servicemonitors"},
-    "nfd.k8s-sigs.io": {"nodefeaturegroups", "nodefeaturerules", "nodefeatures"},
-    "nvidia.com": {"clusterpolicies", "gpuclusters", "nvidiadrivers"},
-    "resource.nvidia.com": {"computedomaincliques", "computedomains"},
-    "scheduling.run.ai": {"bindrequests", "podgroups", "queues"},
-}
-"""Definitions that remain: Helm never deletes what is in a chart's `crds/`."""
 ISAAC = {"NVIDIA_DRIVER_CAPABILITIES": "all", "ACCEPT_EULA": "Y", "PRIVACY_CONSENT": "Y"}
-
-
-@pytest.fixture
-def copy(home: Home, tmp_path: Path) -> Copy:
-    """The program with this one stack more, in the test's own home."""
-    folder = tmp_path / "checkout"
-    folder.mkdir()
-    for name in PROGRAM:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, folder)
-    shutil.copy(LAB, folder / "stacks")
-    return Copy(folder)
 
 
 def workflow(folder: Path) -> Path:
@@ -78,42 +54,50 @@ def nodes(found: Inventory) -> set[str]:
     return {place.removeprefix("nodes/") for place in found if place.startswith("nodes/")}
 
 
-def test_a_stack_comes_to_a_cluster_that_exists_works_and_leaves_it_as_it_was(copy: Copy, tmp_path: Path) -> None:
-    simulation = copy.simulation(STACK)
-    copy.physai("up", STACK)
-    status = json.loads(copy.physai("status", STACK, "--json").stdout)
-    offered = {node["name"]: node["gpus"] for pool in status["pools"] for node in pool["members"]}
+def test_a_stack_comes_to_a_cluster_that_exists_works_and_leaves_it_as_it_was(home: Home, tmp_path: Path) -> None:
+    simulation = Simulation(STACK, home)
+    physai("up", STACK)
+    offered = {
+        node["name"]: node["gpus"]
+        for pool in physai("status", STACK, "--json").json["pools"]
+        for node in pool["members"]
+    }
     assert offered == GPUS
     assert simulation.cloud_resources() == {}
 
-    answer = copy.physai("run", str(workflow(tmp_path)), "--stack", STACK, "--json").stdout
-    ran = json.loads(answer)["workflows"][0]
+    ran = physai("run", str(workflow(tmp_path)), "--stack", STACK, "--json").json["workflows"][0]
     assert ran["status"] == "COMPLETED"
     placed = {task["name"]: task["node"].rpartition("-")[0] for task in ran["tasks"]}
     assert placed == {"train": "b200", "render": "rtxpro"}
 
     before: Inventory = json.loads((simulation.folder / FOUND).read_text())
     assert nodes(before) == {*GPUS, "cpu-1", "cpu-2", "cpu-3"}
-    with Progress() as progress:
+    said = io.StringIO()
+    with redirect_stderr(said), Progress() as progress:
         simulation.destroy(progress)
     clusters = simulation.clusters()
     cluster = id_of(clusters)
     assert cluster is not None
     client = clusters.client(cluster)
+    # The stack has `target.leave: nothing`.
     kept = differences(before, inventory(client))
-    assert remains.divided(kept)[1] == []
-    definitions = {line.rpartition("/")[2] for line in kept if "customresourcedefinitions" in line}
-    assert definitions == {f"{kind}.{group}" for group, kinds in KINDS.items() for kind in kinds}
+    assert remains.divided(kept) == ({remains.RESOURCE: 2 * len(GPUS)}, [])
+    file = home.remains(simulation.folder.name)
+    assert file.read_text().splitlines() == kept
+    assert f"6 remain: {remains.RESOURCE}" in said.getvalue()
 
-    refuses_a_foreign_operator(copy, client)
+    refuses_a_foreign_operator(client)
 
 
-def refuses_a_foreign_operator(copy: Copy, client: Client) -> None:
+def refuses_a_foreign_operator(client: Client) -> None:
     """The preview names the operator of somebody else, and changes nothing."""
+    for definition in crds("gpu-operator", "v26.7.1"):
+        client.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
     parts = ("daemonsets", "dcgm", "dcgmExporter", "devicePlugin", "driver", "gfd", "nodeStatusExporter", "operator")
     spec: dict[str, Any] = {part: {} for part in (*parts, "toolkit")}
     spec["operator"] = {"defaultRuntime": "containerd"}
     policy = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "theirs"}, "spec": spec}
+    until(lambda: client.find("/apis/nvidia.com/v1/clusterpolicies") is not None, "the kind is not served")
     client.request("POST", "/api/v1/namespaces", {"metadata": {"name": "gpu-operator"}})
     client.request("POST", "/apis/nvidia.com/v1/clusterpolicies", policy)
     # What Kubernetes adds to every namespace comes a moment later.
@@ -121,9 +105,7 @@ def refuses_a_foreign_operator(copy: Copy, client: Client) -> None:
     until(lambda: own <= set(inventory(client)), "the namespace is not complete")
     before = inventory(client)
     for command in ("preview", "up"):
-        refused = copy.physai(command, STACK, expect=1)
-        assert (
-            "has the GPU Operator of an unknown release (ClusterPolicy theirs, not installed by Helm)" in refused.stderr
-        )
-        assert "The namespace gpu-operator exists, and this stack has not created it." in refused.stderr
+        refused = physai(command, STACK, expect=1)
+        assert "has the GPU Operator of an unknown release (ClusterPolicy theirs, not installed by Helm)" in refused.err
+        assert "The namespace gpu-operator exists, and this stack has not created it." in refused.err
     assert differences(before, inventory(client)) == []

@@ -9,6 +9,7 @@ from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.facts.runners import RUNNERS, runner_image
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.target import leaves_nothing
 
 AMD: Path = ("amdGpuOperator",)
 AGENTS_IMAGE = "library/ubuntu"
@@ -21,6 +22,8 @@ def program_images(settings: Settings) -> Mapping[str, Path]:
     """Images with their registry, and the setting that each follows from."""
     grid = settings.grid_driver
     found: dict[str, Path] = {image(AGENTS_IMAGE).at(grid.image_registry): ("gridDriver", "imageRegistry")}
+    if leaves_nothing(settings):
+        found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("target", "leave")
     if settings.osmo.installs_service:
         found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("osmo", "mode")
     if settings.monitoring.traces is not None:

@@ -9,6 +9,7 @@ from pydantic import Field
 from physical_ai.settings.models.base import Model
 
 TargetKind = Literal["azure", "existing"]
+Leave = Literal["definitions", "nothing"]
 
 
 class Target(Model):
@@ -31,4 +32,10 @@ class Target(Model):
         min_length=1,
         description="File with that context, without credentials in it if it can be. Absent: KUBECONFIG, else"
         " ~/.kube/config.",
+    )
+    leave: Leave = Field(
+        default="definitions",
+        description="What remains in the existing cluster when the stack is deleted. definitions: the kinds that"
+        " charts bring, and the GPU Operator's labels on nodes, as Helm and the operator leave them. nothing: a Job"
+        " removes what was not there before the first deployment with this value, and what nobody else uses.",
     )

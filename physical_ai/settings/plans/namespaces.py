@@ -5,6 +5,7 @@ from __future__ import annotations
 from physical_ai.catalog.amd import NAMESPACE as AMD_NAMESPACE
 from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
 from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
+from physical_ai.catalog.definitions import CLEANUP_NAMESPACE
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.network_operator import NAMESPACE as NETWORK_NAMESPACE
 from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
@@ -18,6 +19,7 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.plan import Plan
+from physical_ai.settings.target import leaves_nothing
 
 
 def not_needed(plan: Plan) -> tuple[str, ...]:
@@ -45,4 +47,5 @@ def created(settings: Settings, plan: Plan) -> list[str]:
     """Names of the namespaces that the stack creates."""
     left_out = {*not_needed(plan), *used(settings)}
     names = (str(manifest["metadata"]["name"]) for manifest in manifests.load("namespaces.yaml"))
-    return [name for name in names if name not in left_out]
+    own = [CLEANUP_NAMESPACE] if leaves_nothing(settings) else []
+    return [*(name for name in names if name not in left_out), *own]

@@ -49,7 +49,7 @@ _POOL = {
 def check_no_classes(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """Settings of existing clusters and their classes, which a stack that creates its cluster does not have."""
     if names_cluster(settings) and trust(("target",)):
-        problem = "The stack creates its cluster, and a context and a kubeconfig are of one that exists."
+        problem = "The stack creates its cluster; context, kubeconfig and leave are about one that exists."
         yield error(("target",), problem, "kind: existing, or remove them.")
     if not installs_operator(settings) and trust(("gpuOperator", "existing")):
         problem = "The stack creates its cluster, which has no GPU Operator before."

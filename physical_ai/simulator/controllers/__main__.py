@@ -8,6 +8,7 @@ from pathlib import Path
 
 from physical_ai.simulator.amd import AmdStack
 from physical_ai.simulator.cert_manager import CertManager
+from physical_ai.simulator.cleanup import Cleanup
 from physical_ai.simulator.clock import seconds_per_model_minute
 from physical_ai.simulator.controllers.gpu_stack import GpuStack
 from physical_ai.simulator.kubernetes.client import Client
@@ -42,6 +43,7 @@ def main() -> None:
     CertManager(Client(given.kubeconfig), given.simulation / AZURE_FILE).loop.start()
     RunnerController(Client(given.kubeconfig)).loop.start()
     SlurmOperator(Client(given.kubeconfig)).loop.start()
+    Cleanup(Client(given.kubeconfig)).loop.start()
     stack = GpuStack(
         Client(given.kubeconfig), 60 / seconds_per_model_minute(), given.caught_up.touch, given.kubeconfig.parent
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from physical_ai.catalog import operator_release
-from physical_ai.simulator.cluster.names import GPU, NVIDIA
+from physical_ai.simulator.cluster.names import GPU
 from physical_ai.simulator.gpu import gates, names, sharing
 from physical_ai.simulator.gpu.counters import csv_fault
 from physical_ai.simulator.gpu.gates import Verdict
@@ -108,13 +108,13 @@ def feature_discovery(state: NodeState, pod: Pod) -> Verdict:
     suffix = "-SHARED" if wanted.strategy != "none" and replicas > 1 and not renamed else ""
     found: dict[str, str | None] = {
         names.PRODUCT: f"{given.product}{suffix}",
-        f"{GPU}.count": str(sum(device.resource == GPU for device in devices)),
-        f"{GPU}.memory": str(given.memory_mib),
-        f"{GPU}.replicas": str(replicas),
-        f"{GPU}.sharing-strategy": wanted.strategy,
-        f"{NVIDIA}cuda.driver-version.full": version,
+        names.GPU_COUNT: str(sum(device.resource == GPU for device in devices)),
+        names.GPU_MEMORY: str(given.memory_mib),
+        names.GPU_REPLICAS: str(replicas),
+        names.GPU_SHARING: wanted.strategy,
+        names.DRIVER_VERSION: version,
         names.MIG_CAPABLE: "true" if given.mig_capable else "false",
-        f"{NVIDIA}mig.strategy": sharing.strategy(env, configured),
+        names.MIG_STRATEGY: sharing.strategy(env, configured),
         names.MPS_CAPABLE: "true" if wanted.strategy == "mps" else "false",
         names.VGPU_PRESENT: "true" if given.vgpu_signature else "false",
     }

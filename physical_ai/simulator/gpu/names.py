@@ -22,6 +22,18 @@ MPS_CAPABLE = f"{NVIDIA}mps.capable"
 VGPU_PRESENT = f"{NVIDIA}vgpu.present"
 VGPU_HOST_DRIVER = f"{NVIDIA}vgpu.host-driver-version"
 
+GPU_COUNT, GPU_MEMORY = f"{NVIDIA}gpu.count", f"{NVIDIA}gpu.memory"
+GPU_REPLICAS, GPU_SHARING = f"{NVIDIA}gpu.replicas", f"{NVIDIA}gpu.sharing-strategy"
+DRIVER_VERSION, MIG_STRATEGY = f"{NVIDIA}cuda.driver-version.full", f"{NVIDIA}mig.strategy"
+DISCOVERED = frozenset(
+    {
+        *(PRODUCT, GPU_COUNT, GPU_MEMORY, GPU_REPLICAS, GPU_SHARING, DRIVER_VERSION, MIG_STRATEGY, MIG_CAPABLE),
+        *(MPS_CAPABLE, VGPU_PRESENT, VGPU_HOST_DRIVER),
+    }
+)
+"""Labels of GFD, which NFD puts on nodes, and takes away when it is uninstalled (NVIDIA/k8s-device-plugin README, GFD;
+kubernetes-sigs/node-feature-discovery, the hook of its chart that runs `nfd-master -prune`)."""
+
 UPGRADE_STATE = f"{NVIDIA}gpu-driver-upgrade-state"
 UPGRADE_SKIP = f"{NVIDIA}gpu-driver-upgrade.skip"
 UPGRADE_ENABLED = f"{NVIDIA}gpu-driver-upgrade-enabled"

@@ -141,6 +141,22 @@ def test_the_login_is_in_no_input_and_no_output() -> None:
     assert "apiVersion" not in str(provider.inputs["kubeconfig"])
 
 
+def test_what_removes_the_remains_of_the_stack_is_deleted_last() -> None:
+    target = {**WHOLE["target"], "leave": "nothing"}
+    found = declared("any-lab", {**WHOLE, "target": target}, preview=False, today=TODAY).resources
+    (cleanup,) = [each for each in found if each.inputs.get("name") == "cluster-cleanup"]
+    assert cleanup.options.ignore_changes == ("values.found",)
+    assert cleanup.inputs["values"]["found"] == {"definitions": [], "labels": {}, "annotations": {}}
+    others = [each for each in found if each.type.startswith("kubernetes:") and each.type != cleanup.type]
+    before = {"kubernetes:core/v1:NodePatch"}
+    late = [
+        each
+        for each in others
+        if each.type not in before and not any(urn.endswith(f"::{cleanup.name}") for urn in each.options.depends_on)
+    ]
+    assert [each.inputs["metadata"]["name"] for each in late] == ["physical-ai-cleanup"]
+
+
 def survey() -> Survey:
     return described_cluster(settings(), "", "")[1]
 

@@ -86,7 +86,7 @@ def test_the_cluster_is_judged_by_what_it_lists(tmp_path: Path, monkeypatch: pyt
     settings = on(target)
     findings, why_not = checked(settings)
     assert why_not is None
-    assert len(set(asked)) == 14
+    assert len(set(asked)) == 15
     assert {each.rule for each in findings if each.severity is Severity.ERROR} >= {"operator", "nodes"}
     assert "owners" in {each.rule for each in findings if each.severity is Severity.OK}
     assert check_existing(settings, TODAY, offline=True) == ([], "--offline")

@@ -11,7 +11,7 @@ from physical_ai.simulator.cluster.objects import Changes, Json, at, is_ready, i
 from physical_ai.simulator.gpu import nfd
 from physical_ai.simulator.gpu.hardware import Hardware
 from physical_ai.simulator.gpu.live.cluster import Cluster
-from physical_ai.simulator.gpu.names import NFD
+from physical_ai.simulator.gpu.names import DISCOVERED, NFD
 
 APP, ROLE = ("app.kubernetes.io/name", "node-feature-discovery"), ("role", "worker")
 CONFIG_KEY = "nfd-worker.conf"
@@ -42,11 +42,12 @@ def changes(
     *,
     has_worker: bool,
 ) -> Changes:
-    """What NFD changes on a node. `has_worker`: a worker reports its features; without one it has none. `others` are
-    labels for GPUs of another vendor."""
+    """What NFD changes on a node. `has_worker`: a worker reports its features; without one it has none, GFD's
+    included. `others` are labels for GPUs of another vendor."""
     given = labels(node)
     wanted = {**nfd.labels(node, hardware, wanted_fields), **(others or {})} if has_worker else {}
-    gone: Changes = {key: None for key in given if key.startswith(NFD) and key not in wanted}
+    lost = [key for key in given if key.startswith(NFD) or (key in DISCOVERED and not has_worker)]
+    gone: Changes = {key: None for key in lost if key not in wanted}
     return {**gone, **{key: value for key, value in wanted.items() if given.get(key) != value}}
 
 

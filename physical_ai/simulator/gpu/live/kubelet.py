@@ -174,7 +174,9 @@ class Kubelet:
         changed: Changes = {
             key: value
             for key, value in self.state.own_labels.items()
-            if given.get(key) != value
+            # Once the node has no operand, nothing on it writes labels.
+            if pods
+            and given.get(key) != value
             # Deploy labels are others' to change afterwards.
             and (not key.startswith(names.DEPLOY) or before.own_labels.get(key) != value)
         }

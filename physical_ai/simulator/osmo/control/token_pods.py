@@ -42,7 +42,8 @@ class _Run:
 
 
 class TokenPods:
-    """Args: `gateway` is the address on loopback that Services in the cluster stand for."""
+    """Args: `gateway` is the address on loopback that Services in the cluster stand for; empty for a program that
+    reaches nothing but the API server."""
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ class TokenPods:
             command = [str(each) for each in container["command"]]
             given = [str(each) for each in container.get("args") or ()]
             arguments = [self._argument(folder, container, each, given) for each in given]
-            arguments.append(f"--authority={self._gateway()}/entra")
+            arguments += [f"--authority={gateway}/entra"] if (gateway := self._gateway()) else []
             with (folder / "output").open("wb") as output:
                 process = subprocess.Popen(
                     [sys.executable, *command[1:], *arguments, f"--account={folder / ACCOUNT}"],

@@ -1,0 +1,61 @@
+"""What remains in a cluster when a release is deleted: kinds of its chart, and marks of the GPU Operator on nodes."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from pydantic import Field
+
+from physical_ai.catalog.load import DATA, read_rows, row
+from physical_ai.catalog.rows import Row, Text
+
+CLEANUP_NAMESPACE = "physical-ai-cleanup"
+"""Of the Job that removes what remains."""
+OPERATORS_KIND = "clusterpolicies.nvidia.com"
+"""As long as there is an object of it, a GPU Operator labels the nodes."""
+NODE_LABELS = ("nvidia.com/gpu.present", "nvidia.com/gpu.deploy.*", "nvidia.com/gpu-driver-upgrade-state")
+"""Patterns of labels that the GPU Operator sets and leaves (NVIDIA/gpu-operator controllers/state_manager.go,
+NVIDIA/k8s-operator-libs pkg/upgrade/consts.go). Those of its feature discovery go with Node Feature Discovery, whose
+chart removes them in a hook."""
+NODE_ANNOTATIONS = ("nvidia.com/gpu-driver-upgrade-enabled",)
+
+
+class Remaining(Row):
+    """What the release of one chart leaves."""
+
+    chart: Text
+    definitions: tuple[Text, ...]
+    """CustomResourceDefinitions, by all releases of the chart."""
+    remains: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    """By definition, patterns of the names of objects."""
+    source: Text
+    date: datetime.date
+
+
+@lru_cache(maxsize=1)
+def remaining() -> dict[str, Remaining]:
+    """By chart."""
+    found = (
+        row(Remaining, data, f"definitions.yaml: {data.get('chart')}") for data in read_rows(DATA / "definitions.yaml")
+    )
+    return {each.chart: each for each in found}
+
+
+def definitions_of(charts: Iterable[str]) -> list[str]:
+    """Names of the definitions that remain of these charts."""
+    known = remaining()
+    names = (name for chart in charts if chart in known for name in known[chart].definitions)
+    return sorted(dict.fromkeys(names))
+
+
+def objects_of(charts: Iterable[str]) -> dict[str, list[str]]:
+    """Patterns of names of the objects that remain of these charts, by definition."""
+    known = remaining()
+    return {
+        definition: list(patterns)
+        for chart in charts
+        if chart in known
+        for definition, patterns in known[chart].remains.items()
+    }
