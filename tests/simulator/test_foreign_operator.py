@@ -131,7 +131,7 @@ def test_a_foreign_operator_is_left_alone_and_by_choice_used_as_it_is(copy: Copy
     assert "cdi.enabled: it is true, and gpuOperator.cdi is false" in other
     shown = copy.physai("preview", STACK, *CHOICE)
     assert "is used as it is: the stack installs no release" in shown.stdout + shown.stderr
-    assert "Release" not in shown.stdout
+    assert "Release physical-ai-gpu-operator" not in shown.stdout
     assert differences(before, inventory(client)) == []
 
     copy.physai("up", STACK, *CHOICE)
