@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from gpu_evidence.retention import expired
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 AGAIN_SECONDS, RETRY_SECONDS = 6 * 3600, 60
 """Until the next record, and until another try after a failure. A start of the machine starts this program, too."""
+LOOK_SECONDS = 30
+"""Between two looks at the ports of the network between nodes; another state of one is recorded at once."""
 
 
 def save(api: Api, namespace: str, node: str, vm: str, data: dict[str, Any]) -> None:
@@ -111,14 +114,23 @@ def main(arguments: list[str]) -> int:
 
     signal.signal(signal.SIGTERM, stop)
     while not end.is_set():
+        seen = collect.ports()
         try:
             once(api, given.mode, namespace, os.environ["NODE_NAME"])
             wait = AGAIN_SECONDS
         except Refused as refusal:
             print(refusal, file=sys.stderr, flush=True)
             wait = RETRY_SECONDS
-        end.wait(wait)
+        rest(end, wait, seen)
     return 0
+
+
+def rest(end: threading.Event, seconds: float, seen: list[dict[str, str]] | None) -> None:
+    """Waits so long, or until the ports are not as they were seen."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0 and not end.wait(min(left, LOOK_SECONDS)):
+        if collect.ports() != seen:
+            return
 
 
 if __name__ == "__main__":

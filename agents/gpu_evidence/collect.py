@@ -35,6 +35,7 @@ def machine(root: Path = Path("/"), pool: Path = Path("/var/lib/hyperv/.kvp_pool
         root: Where `proc` and `sys` are.
         pool: What the host has told its guest; hv_kvp_daemon writes it.
     """
+    found = ports(root)
     return {
         "host": hyperv(_bytes(pool)),
         "vmUniqueId": _text(root / "sys/class/dmi/id/product_uuid").lower(),
@@ -43,7 +44,25 @@ def machine(root: Path = Path("/"), pool: Path = Path("/var/lib/hyperv/.kvp_pool
         "driver": _driver(_text(root / "proc/driver/nvidia/version")),
         "pci": _devices(root / "sys/bus/pci/devices"),
         "gpus": _driver_gpus(root / "proc/driver/nvidia/gpus"),
+        **({"ports": found} if found is not None else {}),
     }
+
+
+def ports(root: Path = Path("/")) -> list[dict[str, str]] | None:
+    """InfiniBand ports with their state, such as `ACTIVE`; None where no driver of such adapters is loaded.
+
+    Ports whose link is Ethernet belong to the node's own network (Linux, ABI/stable/sysfs-class-infiniband).
+    """
+    folder = root / "sys/class/infiniband"
+    if not folder.is_dir():
+        return None
+    found: list[dict[str, str]] = []
+    for device in sorted(_entries(folder)):
+        for port in sorted(_entries(device / "ports")):
+            if _text(port / "link_layer") == "InfiniBand":
+                state = _text(port / "state").partition(":")[2].strip()
+                found.append({"device": device.name, "port": port.name, "state": state, "rate": _text(port / "rate")})
+    return found
 
 
 def hyperv(pool: bytes) -> dict[str, str]:

@@ -13,6 +13,7 @@ from physical_ai.readiness.fabric import lacks_fabric
 from physical_ai.readiness.model import ClosedGate, Cluster, Expected, Json, Report
 from physical_ai.readiness.node_gates import MIG_STRATEGY, NodeGates
 from physical_ai.readiness.objects import allocatable, is_being_removed, is_ready, labels, name, pool_of
+from physical_ai.readiness.ports import ports_cause
 from physical_ai.readiness.slurmd import slurm_gate
 
 
@@ -50,6 +51,8 @@ def _closed(
     if is_amd(expected):
         return None if is_open(expected, node) else AmdGates(expected, node, evidence.cluster).first_closed()
     if is_open(expected, node):
+        if found := ports_cause(expected, node, evidence.cluster.records):
+            return NodeGates(expected, node, evidence).closed("fabric", found[0], pod=None, message="", **found[1])
         closed = rollout.closed_gate(expected, node, evidence, waiting)
         if closed is None and expected.slurm:
             return slurm_gate(expected, node, evidence.cluster.slurm)

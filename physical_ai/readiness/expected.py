@@ -8,7 +8,7 @@ from typing import Any
 from physical_ai.catalog import UnknownName, machine
 from physical_ai.readiness.model import Expected
 from physical_ai.settings import Settings
-from physical_ai.settings.facts.fabric import rdma_resources
+from physical_ai.settings.facts.fabric import adapters, rdma_resources, uses_fabric
 from physical_ai.settings.facts.gpu import has_host_mig, offered
 from physical_ai.settings.facts.slurm import SLURM, is_slurms
 
@@ -23,6 +23,7 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
             has_host_mig(pool) or pool.sharing.mig is not None,
             rdma_resources(settings, pool),
             is_slurms(settings, name),
+            adapters(pool) if uses_fabric(pool) else 0,
         )
         for name, pool in settings.pools.items()
     )
@@ -38,6 +39,7 @@ def deployed_pools(summaries: Mapping[str, Mapping[str, Any]]) -> tuple[Expected
             _is_cut(pool),
             pool.get("fabric", {}),
             pool.get("scheduler") == SLURM,
+            pool["gpusPerNode"] if pool.get("fabric") else 0,
         )
         for name, pool in summaries.items()
     )

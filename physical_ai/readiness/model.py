@@ -25,7 +25,7 @@ GATES: Mapping[str, str] = {
     "device-plugin": "the device plugin has registered the GPUs",
     "dra-driver": "the DRA driver runs, in place of the device plugin, on pools with allocation: dra",
     "allocatable": "the node offers as many GPUs as the pool's settings define",
-    "fabric": "the node offers its InfiniBand adapters, on a pool with `fabric: infiniband`",
+    "fabric": "the node offers its InfiniBand adapters, and all ports are active, on a pool with `fabric: infiniband`",
     "rollout": "the latest change has reached the node",
     "slurm": "slurmd runs on the node and has registered, on pools of `slurm.pools`",
 }
@@ -47,6 +47,8 @@ class Expected:
 
     slurm: bool = False
     """Whether its nodes are Slurm's."""
+    ports: int = 0
+    """InfiniBand ports of one node; 0 where no Pod reaches them."""
 
     @property
     def by_claims(self) -> bool:
@@ -86,6 +88,8 @@ class Cluster:
     amd: AmdObjects = field(default_factory=AmdObjects)
     slurm: Sequence[Json] = ()
     """Pods of Slurm's namespace; none where no pool is Slurm's."""
+    records: Sequence[Json] = ()
+    """ConfigMaps with what is known of each machine; none where no pool has InfiniBand."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.evidence import Evidence
 from physical_ai.readiness.model import AmdObjects, ClosedGate, Cluster, Expected, Json, Report
 from physical_ai.readiness.objects import POOL_LABELS, name
+from physical_ai.readiness.ports import LABEL
 from physical_ai.readiness.rollout import is_unsettled
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
@@ -59,6 +60,7 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
         nodes=_nodes(get, ours, by_claims=any(each.by_claims for each in expected)),
         namespace=namespace,
         slurm=listed(get, SLURM_PODS) if any(each.slurm for each in expected) else (),
+        records=_records(get, scope) if any(each.ports for each in expected) else (),
     )
     reports = diagnose(expected, cluster)
     if not any(report.closed for report in reports) and not is_unsettled(Evidence(cluster)):
@@ -78,6 +80,18 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
 def _nodes(get: Get, ours: Mapping[str, str], *, by_claims: bool) -> list[Json]:
     nodes = _items(get("/api/v1/nodes", ours))
     return with_devices(nodes, listed(get, SLICES)) if by_claims else nodes
+
+
+def _records(get: Get, scope: str) -> list[Json]:
+    """What is recorded of machines; none for who may not read it, as a login that sees no ConfigMaps."""
+    try:
+        return _items(get(f"/api/v1/{scope}/configmaps", {"labelSelector": LABEL}))
+    except Missing:
+        return []
+    except Unreachable as refusal:
+        if not str(refusal).startswith("403"):
+            raise
+        return []
 
 
 def _amd_objects(get: Get) -> AmdObjects:

@@ -122,6 +122,7 @@ class Situation:
             {"metadata": {"name": "h100"}, "spec": {"nodeSelector": {"physical-ai/gpu-driver": "operator"}}}
         ]
     )
+    records: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     @property
     def labels(self) -> dict[str, str]:
@@ -197,6 +198,7 @@ class Situation:
                 events=self.events,
                 policies=self.policies,
                 drivers=self.drivers,
+                records=self.records,
             )
         )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
 from physical_ai.readiness import Expected
+from physical_ai.readiness.ports import KEY, LABEL, SEEN
 from tests.support.readiness_objects import Situation, pod
 
 SPOT = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NoSchedule"}
@@ -155,6 +158,27 @@ def with_fabric(offered: int | None = None, **labels: str) -> Situation:
         situation.labels[DRIVER_WAIT_LABEL] = labels["wait"]
     if offered is not None:
         situation.node["status"]["allocatable"]["rdma/ib"] = str(offered)
+    return situation
+
+
+def with_ports(states: Sequence[str] | None, *, uid: str = "uid-1") -> Situation:
+    """A node of an ND pool that offers everything, and the record of its machine with ports in these states."""
+    expected = Expected("h100gpu", {"nvidia.com/gpu": 1}, "operator", fabric={"rdma/ib": 8}, ports=8)
+    situation = Situation(expected)
+    situation.node["metadata"]["uid"] = "uid-1"
+    situation.node["status"]["allocatable"]["rdma/ib"] = "8"
+    machine: dict[str, Any] = {"nodeUid": uid}
+    if states is not None:
+        machine["ports"] = [{"device": f"mlx5_{number}", "state": each} for number, each in enumerate(states)]
+    situation.records.append(
+        {
+            "metadata": {
+                "labels": {LABEL: situation.node["metadata"]["name"]},
+                "annotations": {SEEN: "2026-11-24T00:00:00Z"},
+            },
+            "data": {KEY: json.dumps(machine)},
+        }
+    )
     return situation
 
 

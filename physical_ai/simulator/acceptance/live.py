@@ -8,12 +8,13 @@ from pathlib import Path
 
 from physical_ai.catalog import vm_sizes
 from physical_ai.catalog.acceptance import CHECK_LABEL, TASK_DIAGNOSTIC
-from physical_ai.simulator.acceptance.machine import Machine, flaws_of
+from physical_ai.simulator.acceptance.machine import Machine
 from physical_ai.simulator.acceptance.programs import Result, run
 from physical_ai.simulator.acceptance.ranks import INDEX, Rank, host_of, hosts_of, is_rank, run_ranks
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, at, is_terminating, labels, name
 from physical_ai.simulator.cluster.pods import ended, running
+from physical_ai.simulator.faults.flaws import flaws_of
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.kubelet import Kubelets
 from physical_ai.simulator.gpu.node_state import NodeState

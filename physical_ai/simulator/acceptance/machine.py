@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,32 +9,11 @@ from typing import Any
 
 from physical_ai import safe_yaml
 from physical_ai.catalog import VmSize
-from physical_ai.simulator.cluster.names import SIMULATOR
-from physical_ai.simulator.cluster.objects import annotations_of
 from physical_ai.simulator.faults import Effects
 from physical_ai.simulator.gpu.containers import pod_version
 from physical_ai.simulator.gpu.node_state import NodeState
 from physical_ai.simulator.gpu.sharing import cuda
 
-FLAWS = f"{SIMULATOR}acceptance-flaws"
-"""On nodes: names of FLAW_NAMES with commas between them."""
-FLAW_NAMES: Mapping[str, str] = {
-    "no-graphics": "containers get no graphics libraries, whatever they ask for",
-    "graphics-everywhere": "containers get graphics libraries, whatever they ask for",
-    "software-vulkan": "Vulkan finds a software renderer alone",
-    "no-ray-tracing": "the Vulkan device has no ray-tracing extensions",
-    "isaac-hangs": "Isaac Sim does not end after its close",
-    "slow-link": "the link between host and GPUs has half its speed",
-    "slow-peers": "links between GPUs have a third of their speed",
-    "wrong-results": "an all-reduce gives wrong results",
-    "slow-fabric": "adapters of InfiniBand have a third of their speed",
-    "adapter-missing": "containers see one InfiniBand adapter less",
-    "no-peermem": "adapters of InfiniBand do not reach the GPUs' memory",
-    "no-persistence": "persistence mode is off",
-    "mig-off": "MIG mode is off where it should be on",
-    "garbled": "every program prints half of its output",
-}
-"""What no fault of `physai fault` does, and a check finds."""
 DATA = Path(__file__).parent / "data" / "figures.yaml"
 
 
@@ -111,9 +89,3 @@ class Machine:
         if self.state.faults.driver_lost:
             return "CUDA driver version is insufficient for CUDA runtime version"
         return "" if self.claimed else cuda(self.state.devices)
-
-
-def flaws_of(node: Mapping[str, Any]) -> frozenset[str]:
-    """The flaws in a Node's annotation; names that are not known are left out."""
-    given = annotations_of(node).get(FLAWS, "").split(",")
-    return frozenset(each.strip() for each in given if each.strip() in FLAW_NAMES)

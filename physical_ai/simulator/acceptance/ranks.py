@@ -47,7 +47,7 @@ class Rank:
     def adapters(self) -> int:
         """Those that the container sees and whose ports are active."""
         limits: Mapping[str, str] = at(self.container, "resources.limits", {})
-        there = self.machine.state.hardware.adapters - ("adapter-missing" in self.machine.flaws)
+        there = self.machine.state.hardware.adapters - len({"adapter-missing", "port-down"} & self.machine.flaws)
         asked = {key: int(count) for key, count in limits.items() if key.startswith(f"{RESOURCE_PREFIX}/")}
         given = there if SHARED_RESOURCE in asked else min(there, sum(asked.values()))
         return max(0, given)

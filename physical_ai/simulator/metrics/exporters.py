@@ -13,6 +13,7 @@ from physical_ai.simulator.amd.model import EXPORTER, EXPORTER_CONFIG, gpu_of
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_ready, labels, name, owner
 from physical_ai.simulator.cluster.watch import Watch
+from physical_ai.simulator.faults.flaws import flaws_of
 from physical_ai.simulator.faults.injection import LOAD
 from physical_ai.simulator.gpu import sharing
 from physical_ai.simulator.gpu.containers import pod_version
@@ -143,7 +144,7 @@ class Exporters:
         if not is_ready(pod):
             return SILENT
         is_state = labels(pod)[APP_NAME] == STATE_METRICS
-        return Answer(200, self._kube_state(_allowed(pod)) if is_state else node_exporter.page(self._infiniband(node)))
+        return Answer(200, self._kube_state(_allowed(pod)) if is_state else self._node_exporter(node))
 
     def _amd(self, pod: Json, node: str) -> Answer:
         """AMD's exporter, on a node without NVIDIA's GPUs; nothing else is asked for there."""
@@ -161,11 +162,13 @@ class Exporters:
     def _node(self, wanted: str) -> Json:
         return next((each for each in self._cluster.nodes if name(each) == wanted), Json())
 
-    def _infiniband(self, node: str) -> int:
-        """Ports of a node."""
+    def _node_exporter(self, node: str) -> str:
+        """The ports of a node."""
         item = self._node(node)
         size = vm_sizes().get(labels(item).get("node.kubernetes.io/instance-type", ""))
-        return size.gpu.count if size is not None and size.gpu is not None and size.infiniband else 0
+        ports = size.gpu.count if size is not None and size.gpu is not None and size.infiniband else 0
+        flaws = flaws_of(item)
+        return node_exporter.page(ports - ("adapter-missing" in flaws and ports > 0), int("port-down" in flaws))
 
     def _osmo(self, wanted: str) -> Answer:
         pods = self._all("pods")

@@ -256,3 +256,38 @@ def test_old_records_are_removed_by_name(api: Api) -> None:
     Server.objects[f"{folder}/evidence-now"] = held("evidence-now", NODE, datetime(2020, 1, 1, tzinfo=UTC))
     assert agent.prune(api, "gpu-operator", 90, 500) == ["evidence-old"]
     assert ("DELETE", f"{folder}/evidence-old") in Server.log
+
+
+def write_port(root: Path, device: str, state: str, link: str = "InfiniBand") -> None:
+    port = root / "sys/class/infiniband" / device / "ports/1"
+    port.mkdir(parents=True, exist_ok=True)
+    for name, text in (("state", state), ("link_layer", link), ("rate", "400 Gb/sec (4X NDR)")):
+        (port / name).write_text(f"{text}\n")
+
+
+def test_ports_of_infiniband_are_recorded_and_those_of_ethernet_are_not(root: Path) -> None:
+    assert collect.ports(root) is None
+    assert "ports" not in collect.machine(root, root / "kvp")
+    write_port(root, "mlx5_0", "4: ACTIVE")
+    write_port(root, "mlx5_1", "1: DOWN")
+    write_port(root, "mlx5_an0", "4: ACTIVE", "Ethernet")
+    rate = "400 Gb/sec (4X NDR)"
+    assert collect.machine(root, root / "kvp")["ports"] == [
+        {"device": "mlx5_0", "port": "1", "state": "ACTIVE", "rate": rate},
+        {"device": "mlx5_1", "port": "1", "state": "DOWN", "rate": rate},
+    ]
+
+
+def test_another_state_of_a_port_is_recorded_before_the_hours_are_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = iter([[{"state": "ACTIVE"}], [{"state": "ACTIVE"}], [{"state": "DOWN"}]])
+    monkeypatch.setattr(collect, "ports", lambda: next(states))
+    monkeypatch.setattr(agent, "LOOK_SECONDS", 0.0)
+    seen = collect.ports()
+    agent.rest(threading.Event(), 3600.0, seen)
+    assert next(states, None) is None
+
+
+def test_a_program_that_has_to_end_does_not_rest() -> None:
+    end = threading.Event()
+    end.set()
+    agent.rest(end, 3600.0, None)

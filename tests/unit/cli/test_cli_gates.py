@@ -143,6 +143,7 @@ def shown(*pools: dict[str, Any], width: int = 200) -> str:
     document = {
         "stack": "dev-westus2",
         "exists": True,
+        "simulated": ["everything"],
         "cluster": "aks",
         "running": True,
         "pools": list(pools),

@@ -15,9 +15,10 @@ from physical_ai.settings import Settings, load
 from physical_ai.settings.facts.acceptance import not_for, promise
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.plans.acceptance import pod_spec
-from physical_ai.simulator.acceptance.machine import FLAW_NAMES, Machine
+from physical_ai.simulator.acceptance.machine import Machine
 from physical_ai.simulator.acceptance.programs import run
 from physical_ai.simulator.faults import NO_FAULTS
+from physical_ai.simulator.faults.flaws import FLAW_NAMES
 from physical_ai.simulator.faults.record import Injected, NodeFaults, annotation, node_faults
 from physical_ai.simulator.gpu.hardware import of_size
 from physical_ai.simulator.gpu.node_state import Host, NodeState

@@ -19,9 +19,9 @@ from physical_ai.health.acceptance.record import CheckResult, NodeResult
 from physical_ai.settings import Settings
 from physical_ai.settings.plans.acceptance import declared_jobs
 from physical_ai.simulator.acceptance.live import machine
-from physical_ai.simulator.acceptance.machine import FLAWS
 from physical_ai.simulator.acceptance.ranks import Rank, run_ranks
 from physical_ai.simulator.cluster.pods import ended, running
+from physical_ai.simulator.faults.flaws import FLAWS
 from physical_ai.simulator.gpu.hardware import of_size
 from physical_ai.simulator.gpu.node_state import Host, NodeState
 from physical_ai.simulator.gpu.sharing import devices

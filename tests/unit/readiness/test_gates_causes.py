@@ -35,6 +35,7 @@ from tests.support.readiness_situations import (
     waiting_validator,
     with_agent,
     with_fabric,
+    with_ports,
     without_deployment,
 )
 from tests.unit.readiness.test_gates_claims import OF_CLAIMS
@@ -71,6 +72,8 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     ("fabric", "nic-driver", lambda: with_fabric(nic="true")),
     ("fabric", "nic-driver", lambda: with_fabric(nic="true", wait="true")),
     ("fabric", "adapters-missing", lambda: with_fabric(7, nic="true", wait="false")),
+    ("fabric", "port-down", lambda: with_ports(["DOWN", *["ACTIVE"] * 7])),
+    ("fabric", "ports-missing", lambda: with_ports(["ACTIVE"] * 7)),
     ("labels", "operator-absent", lambda: without_deployment("gpu-operator")),
     ("labels", "operator-down", lambda: down("gpu-operator", no_label("nvidia.com/gpu.present"))),
     ("labels", "policy-absent", policies),

@@ -30,6 +30,7 @@ from physical_ai.simulator.cluster.objects import (
     name,
     timestamp,
 )
+from physical_ai.simulator.faults.flaws import flaws_of
 from physical_ai.simulator.gpu.containers import pod_version
 from physical_ai.simulator.gpu.hardware import card_digest
 from physical_ai.simulator.gpu.live.cluster import Cluster
@@ -85,7 +86,12 @@ class EvidencePods:
             # Without the toolkit there is no runtime of this name, and the Pod waits.
             if mode == "gpus" and TOOLKIT_READY not in kubelet.state.files:
                 continue
-            seen = (annotations_of(node).get(BOOTS), _driver(kubelet.state), _present(kubelet.state))
+            seen = (
+                annotations_of(node).get(BOOTS),
+                _driver(kubelet.state),
+                _present(kubelet.state),
+                _ports(node, kubelet.state),
+            )
             if self._recorded.get(_uid(pod)) != seen:
                 self._recorded[_uid(pod)] = seen
                 try:
@@ -107,7 +113,7 @@ class EvidencePods:
         namespace, now = str(at(pod, "metadata.namespace")), timestamp()
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
-            _write_machine(root, node, state)
+            write_machine(root, node, state)
             found = program.collect.machine(root, root / "kvp")
         given = program.record.name(name(node), found["vmUniqueId"])
         path = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -162,7 +168,14 @@ def _present(state: NodeState) -> tuple[int, ...]:
     return tuple(gpu for gpu in range(state.hardware.gpus) if gpu not in gone)
 
 
-def _write_machine(root: Path, node: Json, state: NodeState) -> None:
+def _ports(node: Json, state: NodeState) -> tuple[str, ...]:
+    """State of each InfiniBand port, as sysfs has it."""
+    flaws = flaws_of(node)
+    count = state.hardware.adapters - ("adapter-missing" in flaws)
+    return tuple("1: DOWN" if number == 0 and "port-down" in flaws else "4: ACTIVE" for number in range(count))
+
+
+def write_machine(root: Path, node: Json, state: NodeState) -> None:
     """The files of a machine that the program reads, below `root`; the hypervisor's pool is `kvp`."""
     info: Mapping[str, str] = at(node, "status.nodeInfo", {})
     files = {
@@ -188,6 +201,13 @@ def _write_machine(root: Path, node: Json, state: NodeState) -> None:
             }
             text = "".join(f"{key}: \t {value}\n" for key, value in lines.items())
             files[f"proc/driver/nvidia/gpus/{_address(gpu)}/information"] = text
+    for number, port_state in enumerate(_ports(node, state)):
+        port = f"sys/class/infiniband/mlx5_{number}/ports/1"
+        files |= {
+            f"{port}/link_layer": "InfiniBand",
+            f"{port}/state": port_state,
+            f"{port}/rate": "400 Gb/sec (4X NDR)",
+        }
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(f"{text}\n", encoding="utf-8")

@@ -1,0 +1,54 @@
+"""Whether the InfiniBand ports of a node are active, by the record that an agent keeps of its machine. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from physical_ai.readiness.model import Expected, Json
+from physical_ai.readiness.objects import at, labels, name
+
+LABEL, SEEN, KEY = "physical-ai/evidence", "physical-ai/evidence-seen", "machine.json"
+"""Of the ConfigMaps that agents/gpu_evidence writes: label with the node's name, time, and key of the machine."""
+ACTIVE = "ACTIVE"
+
+
+def ports_cause(expected: Expected, node: Json, records: Sequence[Json]) -> tuple[str, dict[str, str]] | None:
+    """Id of the cause for which the node's network is not whole, and the facts that its text names.
+
+    None where its ports are active, and where nothing is recorded of them: without the agent nobody looks.
+    """
+    ports = _recorded(node, records) if expected.ports else None
+    if ports is None:
+        return None
+    down = [f"{each.get('device', '?')} is {each.get('state') or 'unknown'}" for each in ports if _is_down(each)]
+    if down:
+        return "port-down", {"value": ", ".join(down), "wanted": str(expected.ports)}
+    if len(ports) < expected.ports:
+        return "ports-missing", {"value": str(len(ports)), "wanted": str(expected.ports)}
+    return None
+
+
+def _is_down(port: Mapping[str, Any]) -> bool:
+    return port.get("state") != ACTIVE
+
+
+def _recorded(node: Json, records: Sequence[Json]) -> list[Mapping[str, Any]] | None:
+    """The ports in the newest record of this machine; None without one that knows them."""
+    mine = [each for each in records if labels(each).get(LABEL) == name(node)[:63]]
+    for record in sorted(mine, key=lambda each: str(at(each, "metadata.annotations", {}).get(SEEN, "")), reverse=True):
+        machine = _machine(record)
+        # Another machine may have had the node's name.
+        if machine.get("nodeUid") == at(node, "metadata.uid", ""):
+            ports: Any = machine.get("ports")
+            return cast("list[Mapping[str, Any]]", ports) if isinstance(ports, list) else None
+    return None
+
+
+def _machine(record: Json) -> Mapping[str, Any]:
+    try:
+        found: Any = json.loads(at(record, "data", {}).get(KEY, ""))
+    except ValueError:
+        return {}
+    return cast("Mapping[str, Any]", found) if isinstance(found, dict) else {}
