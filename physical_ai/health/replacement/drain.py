@@ -2,6 +2,7 @@
 
 More careful than `kubectl drain`: a Job or a Pod without a controller is never evicted, since nothing would start it
 again where it was; its end is awaited. Pods that Kubernetes starts elsewhere are evicted, as disruption budgets allow.
+A node of Slurm's is drained by Slurm, which follows from the cordon: its jobs are waited for, not its daemon.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.kubernetes.objects import annotations_of, at, labels, name, namespace
+from physical_ai.readiness.slurmd import is_slurmd, slurm_node
 
 MIRROR = "kubernetes.io/config.mirror"
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
@@ -28,6 +30,9 @@ class Load:
     """Namespace and name of Pods to evict."""
     awaited: tuple[tuple[str, str, str], ...] = ()
     """Namespace, name and reason of Pods whose end is awaited."""
+    released: tuple[tuple[str, str], ...] = ()
+    """Daemons of Slurm's whose node is drained and has no jobs. They are evicted, and not waited for: the operator may
+    start them again on a cordoned node, where they do nothing."""
 
     @property
     def is_gone(self) -> bool:
@@ -38,18 +43,30 @@ def load_of(pods: Iterable[Mapping[str, Any]]) -> Load:
     """The Pods of a node, without those of DaemonSets, static ones, and those that have ended."""
     evicted: list[tuple[str, str]] = []
     awaited: list[tuple[str, str, str]] = []
+    released: list[tuple[str, str]] = []
     for pod in sorted(pods, key=lambda each: (namespace(each), name(each))):
         if at(pod, "status.phase") in ("Succeeded", "Failed") or MIRROR in annotations_of(pod):
             continue
         owner = _controller(pod)
         if owner == "DaemonSet":
             continue
-        reason = _kept(pod, owner)
-        if reason:
+        reason = _of_slurm(pod) if is_slurmd(pod) else _kept(pod, owner)
+        if is_slurmd(pod) and not reason:
+            released.append((namespace(pod), name(pod)))
+        elif reason:
             awaited.append((namespace(pod), name(pod), reason))
         else:
             evicted.append((namespace(pod), name(pod)))
-    return Load(tuple(evicted), tuple(awaited))
+    return Load(tuple(evicted), tuple(awaited), tuple(released))
+
+
+def _of_slurm(pod: Mapping[str, Any]) -> str:
+    """Why a daemon of Slurm's does not leave yet; empty once its node is drained and has no jobs."""
+    found = slurm_node(pod)
+    if found.is_busy:
+        return f"jobs of Slurm run on its node {found.host}"
+    # A daemon that has never registered has no jobs.
+    return "" if found.drained_for or not found.states else f"Slurm has not drained its node {found.host} yet"
 
 
 def _controller(pod: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -72,6 +73,9 @@ def _drain(record: Record, world: World) -> Result:
     if _same(record, world) is None:  # the autoscaler, or an eviction of the Spot VM, was faster
         return record.at(Step.REPORT)
     load = load_of(world.cluster.pods(record.node))
+    for namespace, pod in load.released:
+        with contextlib.suppress(Blocked):  # it has a job again, which the next look sees
+            world.cluster.evict(namespace, pod)
     if load.is_gone:
         return record.at(Step.REPORT)
     blocked: list[str] = []
