@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from physical_ai.catalog import vm_sizes
 from physical_ai.catalog.acceptance import CHECK_LABEL, TASK_DIAGNOSTIC
 from physical_ai.simulator.acceptance.machine import Machine
 from physical_ai.simulator.acceptance.programs import Result, run
 from physical_ai.simulator.acceptance.ranks import INDEX, Rank, host_of, hosts_of, is_rank, run_ranks
+from physical_ai.simulator.cluster.machines import machine_of
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, at, is_terminating, labels, name
 from physical_ai.simulator.cluster.pods import ended, running
@@ -123,10 +123,11 @@ def machine(container: Mapping[str, object], node: Json, state: NodeState, *, cl
     given = next(
         (str(each.get("value", "")) for each in environment if each["name"] == "NVIDIA_DRIVER_CAPABILITIES"), ""
     )
-    size = vm_sizes()[labels(node)["node.kubernetes.io/instance-type"]]
+    found = machine_of(node)
+    assert found is not None, "a node with GPUs is a machine of the catalogue"
     return Machine(
         name=name(node),
-        size=size,
+        size=found,
         state=state,
         gpus=tuple(healthy[:wanted]),
         graphics=bool({"all", "graphics"} & {part.strip() for part in given.split(",")}),

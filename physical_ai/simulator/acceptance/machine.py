@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai import safe_yaml
-from physical_ai.catalog import VmSize
+from physical_ai.catalog import rows
 from physical_ai.simulator.faults import Effects
 from physical_ai.simulator.gpu.containers import pod_version
 from physical_ai.simulator.gpu.node_state import NodeState
@@ -44,7 +44,7 @@ class Machine:
     """
 
     name: str
-    size: VmSize
+    size: rows.Machine
     state: NodeState
     gpus: tuple[int, ...]
     graphics: bool

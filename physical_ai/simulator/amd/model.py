@@ -8,8 +8,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from physical_ai.catalog import Gpu, amd, vm_sizes
+from physical_ai.catalog import Gpu, amd
 from physical_ai.catalog.vendors import AMD
+from physical_ai.simulator.cluster.machines import machine_of
 from physical_ai.simulator.cluster.names import RUN_BY, SIMULATOR
 from physical_ai.simulator.cluster.objects import Json, at, digest, labels, name
 
@@ -31,9 +32,9 @@ BUILD_MINUTES = 10
 
 
 def gpu_of(node: Mapping[str, Any]) -> Gpu | None:
-    """AMD's GPUs of a node's size; None for all other nodes."""
-    size = vm_sizes().get(labels(node).get("node.kubernetes.io/instance-type", ""))
-    return size.gpu if size is not None and size.gpu is not None and size.gpu.vendor is AMD else None
+    """AMD's GPUs of a node's machine; None for all other nodes."""
+    found = machine_of(node)
+    return found.gpu if found is not None and found.gpu is not None and found.gpu.vendor is AMD else None
 
 
 def features(node: Mapping[str, Any], *, has_rule: bool) -> dict[str, str]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from physical_ai.catalog import vm_sizes
+from physical_ai.simulator.cluster.machines import machine_of
 from physical_ai.simulator.cluster.names import GPU, SIMULATOR
 from physical_ai.simulator.cluster.objects import Json, at, labels, name
 from physical_ai.simulator.errors import SimulationError
@@ -136,9 +136,9 @@ class Injector:
 
 
 def gpus_of(node: Json) -> int:
-    """GPUs that the VM size of a node has."""
-    size = vm_sizes().get(labels(node).get("node.kubernetes.io/instance-type", ""))
-    return size.gpu.count if size is not None and size.gpu is not None else 0
+    """GPUs that the machine of a node has."""
+    found = machine_of(node)
+    return found.gpu.count if found is not None and found.gpu is not None else 0
 
 
 def _held(client: Client, node: str) -> int:

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from physical_ai.catalog.hardware import machines
 from physical_ai.catalog.rows import Machine
 from physical_ai.catalog.vendors import NVIDIA
-from physical_ai.simulator.cluster.names import MACHINE
-from physical_ai.simulator.cluster.objects import annotations_of, labels
+from physical_ai.simulator.cluster.machines import machine_of
 
 MIG_OFF = None
 """A GPU whose MIG mode is off; `()` is MIG mode on without any instance."""
@@ -75,8 +73,7 @@ def of_size(size: Machine) -> Hardware | None:
 
 def of_node(node: Mapping[str, Any]) -> Hardware | None:
     """The GPUs that a node's VM size or server has."""
-    model = annotations_of(node).get(MACHINE) or labels(node).get("node.kubernetes.io/instance-type", "")
-    found = machines().get(model)
+    found = machine_of(node)
     return of_size(found) if found is not None else None
 
 

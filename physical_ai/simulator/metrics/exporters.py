@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from physical_ai.catalog import amd, operator_release, osmo, vm_sizes
+from physical_ai.catalog import amd, operator_release, osmo
 from physical_ai.simulator.amd.model import EXPORTER, EXPORTER_CONFIG, gpu_of
+from physical_ai.simulator.cluster.machines import machine_of
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_ready, labels, name, owner
 from physical_ai.simulator.cluster.watch import Watch
@@ -165,8 +166,8 @@ class Exporters:
     def _node_exporter(self, node: str) -> str:
         """The ports of a node."""
         item = self._node(node)
-        size = vm_sizes().get(labels(item).get("node.kubernetes.io/instance-type", ""))
-        ports = size.gpu.count if size is not None and size.gpu is not None and size.infiniband else 0
+        found = machine_of(item)
+        ports = found.gpu.count if found is not None and found.gpu is not None and found.infiniband else 0
         flaws = flaws_of(item)
         return node_exporter.page(ports - ("adapter-missing" in flaws and ports > 0), int("port-down" in flaws))
 

@@ -11,8 +11,12 @@ from physical_ai.cli.existing_ground import ground_of
 from physical_ai.repository import ROOT
 from physical_ai.settings import Settings, load_config
 from physical_ai.simulator import remains
+from physical_ai.simulator.acceptance.live import machine
+from physical_ai.simulator.amd.model import gpu_of
 from physical_ai.simulator.cluster.names import HOST_DRIVER, MACHINE
+from physical_ai.simulator.faults.injection import gpus_of
 from physical_ai.simulator.gpu.hardware import of_node
+from physical_ai.simulator.gpu.node_state import NodeState
 from physical_ai.simulator.inventory import differences
 from physical_ai.simulator.servers import CONTROL_PLANE, nodes
 
@@ -106,3 +110,26 @@ def test_what_charts_and_operators_leave_has_a_reason() -> None:
     kind = "added apiextensions.k8s.io/customresourcedefinitions/clusterpolicies.nvidia.com"
     label = "changed nodes/b200-1: metadata.labels.nvidia.com/gpu.present was None, is 'true'"
     assert remains.divided([kind, label]) == ({remains.KINDS: 1, remains.LABELS: 1}, [])
+
+
+def test_every_part_of_the_simulator_knows_a_server_by_its_machine() -> None:
+    """Nodes of a cluster without a cloud have no instance type."""
+    found = by_name(lab())
+    assert {gpus_of(found[each]) for each in ("b200-1", "rtxpro-1")} == {8}
+    assert gpus_of(found["cpu-1"]) == 0
+    node = found["b200-1"]
+    hardware = of_node(node)
+    assert hardware is not None
+    container = {"resources": {"limits": {"nvidia.com/gpu": "4"}}}
+    seen = machine(container, node, NodeState("v26.7.1", hardware))
+    assert (seen.size.name, len(seen.gpus)) == ("hgx-b200", 4)
+
+
+def test_amd_s_gpus_of_a_node_are_found_by_its_machine() -> None:
+    """The catalogue has no server with them yet."""
+    size = "Standard_ND96isr_MI300X_v5"
+    assert gpu_of(by_name(lab())["b200-1"]) is None
+    node = {"metadata": {"name": "a", "annotations": {MACHINE: size}}}
+    gpu = gpu_of(node)
+    assert gpu is not None
+    assert gpu.count == 8
