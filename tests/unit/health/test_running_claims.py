@@ -19,6 +19,9 @@ from physical_ai.settings import Settings
 from physical_ai.settings.facts.acceptance import not_for
 from physical_ai.settings.plans.acceptance import declared_jobs
 from physical_ai.settings.plans.claims import claim_objects
+from physical_ai.simulator.acceptance.live import machine
+from physical_ai.simulator.gpu.hardware import of_node
+from physical_ai.simulator.gpu.node_state import Host, NodeState
 from tests.support.acceptance_world import NODE, World, gpu_node
 from tests.support.dra_settings import POOL
 from tests.support.gpu_settings import given_settings
@@ -113,3 +116,14 @@ def test_declared_checks_claim_as_well_and_the_one_about_the_environment_is_left
     assert not not_for(checks()["graphics-absent"], rtx)
     claimed = rtx.model_copy(update={"allocation": "dra"})
     assert "all of the driver" in not_for(checks()["graphics-absent"], claimed)
+
+
+def test_a_server_of_an_existing_cluster_is_seen_as_what_it_is() -> None:
+    annotations = {"simulator.physical-ai/machine": "rtx-pro-server"}
+    node: Json = {"metadata": {"name": "rtxpro-1", "labels": {"agentpool": "rtxpro"}, "annotations": annotations}}
+    hardware = of_node(node)
+    assert hardware is not None
+    state = NodeState("v26.7.1", hardware, host=Host("580.173.02"))
+    found = machine({"resources": {"claims": [{"name": "gpus"}]}}, node, state, claimed=8)
+    assert (found.size.name, len(found.gpus), found.cuda_error) == ("rtx-pro-server", 8, "")
+    assert machine({}, node, state).cuda_error, "a container without devices has no GPU"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.settings import Settings, SettingsError
+from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.plans.claims import claim_objects
 from physical_ai.settings.plans.dra import claimed_node_policies, dra_plan
 from physical_ai.settings.plans.gpu_admission import policies
@@ -123,3 +123,12 @@ def test_nodes_keep_the_label_against_the_device_plugin_where_kubernetes_can_do_
 def test_a_mistake_names_its_path() -> None:
     with pytest.raises(SettingsError, match="claim"):
         given_settings(*POOL, "dra.claims={Large: {}}")
+
+
+def test_servers_of_an_existing_cluster_give_their_gpus_by_claims_as_well() -> None:
+    overlay = Overlay.assign(["pools.rtxpro.allocation=dra", "charts.source=repository"])
+    settings = load("onprem-lab", [overlay]).settings
+    (device_class,) = claim_objects(settings).classes
+    assert device_class["metadata"]["name"] == "rtxpro.gpu.physical-ai"
+    templates = {item["metadata"]["name"] for item in claim_objects(settings).claims}
+    assert {"gpu-acceptance-1", "gpu-acceptance-8"} <= templates
