@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from physical_ai.catalog.hardware import on_premises
+from physical_ai.catalog.runai import WORKER_LABEL
 from physical_ai.findings import Finding
 from physical_ai.nested import at
 from physical_ai.preflight.existing.objects import (
@@ -26,8 +27,6 @@ from physical_ai.settings.models.node_pools import Pool
 DEVICE_PLUGINS = ("k8s-device-plugin", "nvidia-gpu-device-plugin", "gpu-operator-device-plugin")
 """Parts of image names of NVIDIA's device plugin, as vendors publish it."""
 RUNAI, RUNAI_NAMESPACE = "runai-scheduler", "runai"
-RUNAI_WORKER = "node-role.kubernetes.io/runai-gpu-worker"
-"""Label of the nodes that Run:ai schedules on, where it is restricted to some (Run:ai docs, node roles)."""
 SCHEDULERS = {RUNAI: "Run:ai", "volcano-scheduler": "Volcano", "kai-scheduler-default": "KAI"}
 DEPLOY_DRIVER = "nvidia.com/gpu.deploy.driver"
 DRIVER_VERSION = "nvidia.com/cuda.driver-version.full"
@@ -104,13 +103,13 @@ def _schedulers(found: Found, nodes: Mapping[str, Json]) -> Iterator[Finding]:
 
 def _runai(where: str, every: Sequence[Json], ours: Mapping[str, Json]) -> Iterator[Finding]:
     """Run:ai and KAI, each with its own nodes; never two schedulers for one GPU."""
-    workers = {name(node) for node in every if labels(node).get(RUNAI_WORKER) == "true"}
+    workers = {name(node) for node in every if labels(node).get(WORKER_LABEL) == "true"}
     if not workers:
         problem = (
             f"Run:ai in {where} schedules on every GPU node, those of the pools included: two schedulers would place"
             " work on the same GPU."
         )
-        fix = f"Label its own nodes {RUNAI_WORKER}=true, and let Run:ai restrict itself to them."
+        fix = f"Label its own nodes {WORKER_LABEL}=true, and let Run:ai restrict itself to them."
         yield wrong("scheduler", "Run:ai", problem, fix, "Run:ai docs, node roles")
     elif shared := workers & set(ours):
         problem = f"{listed(shared)} belong to Run:ai and to a pool: two schedulers would place work on the same GPU."

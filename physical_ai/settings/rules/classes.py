@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from physical_ai.catalog import UnknownName, machine, servers
+from physical_ai.catalog.runai import WORKER_LABEL
 from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.facts.labels import EFFECTS, is_value, key_problem, split_taint
 from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
@@ -21,6 +22,7 @@ SERVER_UNKNOWN = Rule("server-unknown", "docs/existing-clusters.md#add-a-server"
 SELECTORS = Rule("class-selectors", "docs/existing-clusters.md#classes-of-nodes")
 OWN_LABEL = Rule("class-own-label", "docs/existing-clusters.md#classes-of-nodes")
 HOST_DRIVER = Rule("class-driver", "NVIDIA GPU Operator docs, platform support and pre-installed drivers")
+RUNAI = Rule("class-of-runai", "Run:ai docs, node roles")
 NO_AUTOSCALER = Rule("class-count", "docs/existing-clusters.md#classes-of-nodes")
 
 _SET_LATER = ("nvidia.com/", "feature.node.kubernetes.io/", "physical-ai/", "kubernetes.azure.com/")
@@ -107,6 +109,7 @@ def check_classes(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         yield from _count(path, pool, trust)
         yield from _selector(path, pool, trust)
         yield from _tolerated(path, pool, trust)
+        yield from _of_runai(settings, path, pool, trust)
     for name in settings.pools:
         if name in (SYSTEM_POOL, CPU_POOL):
             problem = f"'{name}' is the name of a pool that every cluster has."
@@ -183,6 +186,17 @@ def _tolerated(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFind
         if effect not in EFFECTS or key_problem(key):
             fix = "Write it as key=value:NoSchedule, or key:NoSchedule; copy it from a node."
             yield error((*here, index), f"'{taint}' is not a taint.", fix)
+
+
+def _of_runai(settings: Settings, path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
+    """Never two schedulers for one GPU. Of nodes without the label `physai check` asks the cluster."""
+    here = (*path, "nodeSelector")
+    if not settings.osmo.installs_backend or not isinstance(pool, Pool) or not trust(here):
+        return
+    if pool.node_selector.get(WORKER_LABEL) == "true":
+        problem = "Run:ai schedules on the nodes with this label, and the stack installs KAI for the same GPUs."
+        fix = "Give Run:ai nodes of its own, and select the pool's by another label. Or osmo.mode: namespaces."
+        yield error((*here, WORKER_LABEL), problem, fix, others=(("osmo", "mode"),), rule=RUNAI)
 
 
 def _overlaps(pools: dict[Path, NodePool], trust: Trust) -> Iterator[SettingFinding]:

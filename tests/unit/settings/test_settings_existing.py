@@ -203,3 +203,12 @@ def test_settings_of_azure_cannot_be_read_by_mistake(stacks: Path) -> None:
         _ = settings.network
     with pytest.raises(NotAzure, match="tier"):
         _ = settings.cluster.tier
+
+
+def test_a_class_of_run_ai_s_nodes_gets_no_second_scheduler(stacks: Path) -> None:
+    label = "node-role.kubernetes.io/runai-gpu-worker"
+    change: dict[str, Any] = {"pools": {"b200": {"nodeSelector": {label: "true"}}}, "osmo": {"mode": "backend"}}
+    found = faults(stacks, change)
+    assert list(found) == [f'pools.b200.nodeSelector["{label}"]']
+    assert "Run:ai schedules on the nodes with this label" in found[f'pools.b200.nodeSelector["{label}"]']
+    assert loaded(stacks, {**change, "osmo": {"mode": "namespaces"}}).settings.pools["b200"]
