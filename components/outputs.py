@@ -9,6 +9,7 @@ from typing import Any, cast
 import pulumi
 
 from components.data.services import DataServices
+from components.kubernetes.charts import InstalledRelease
 from physical_ai.catalog.in_cluster import CACHE, POSTGRES
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
@@ -75,8 +76,7 @@ class Deployed:
     ground: Mapping[str, Any]
     """Outputs about the cluster and what is around it, by name."""
     gpus: pulumi.Input[Mapping[str, Any]]
-    releases: Mapping[str, Mapping[str, str]]
-    """Beside the GPU Operator's."""
+    releases: Mapping[str, InstalledRelease]
     workflows_principal_id: pulumi.Input[str] | None = None
     """None where workflows have no identity in Azure."""
     network_commands: Mapping[str, pulumi.Input[str]] = field(default_factory=dict[str, pulumi.Input[str]])
@@ -93,7 +93,7 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
     operator = {"version": settings.gpu_operator.version, "namespace": OPERATOR_NAMESPACE}
     return {
         **found.ground,
-        "releases": {CHART: operator, **found.releases},
+        "releases": {CHART: operator, **{name: _release(each) for name, each in found.releases.items()}},
         "pools": {name: pool_summary(settings, name) for name in settings.pools},
         "gpus": found.gpus,
         **({"network": dict(found.network_commands)} if found.network_commands else {}),
@@ -105,6 +105,10 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
             **({"served": dict(found.tokens)} if found.tokens else {}),
         },
     }
+
+
+def _release(installed: InstalledRelease) -> dict[str, str]:
+    return {"version": installed.version, "namespace": installed.namespace}
 
 
 def _workflows(principal_id: pulumi.Input[str] | None) -> dict[str, Any]:

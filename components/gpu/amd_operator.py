@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from physical_ai.catalog.amd import API_VERSION, DOCKER_CONFIG, KIND, NAMESPACE, REGISTRY_SECRET, RELEASE
 from physical_ai.settings.models.tree import ChartSourceName
@@ -37,10 +37,12 @@ class AmdOperator(pulumi.ComponentResource):
 
     Attributes:
         release: of the chart; its CRDs remain when it is deleted.
+        installed: the release by its name.
         configs: DeviceConfigs by pool.
     """
 
     release: kubernetes.helm.v3.Release
+    installed: Mapping[str, InstalledRelease]
     configs: dict[str, kubernetes.apiextensions.CustomResource]
 
     def __init__(self, name: str, args: AmdOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -80,9 +82,5 @@ class AmdOperator(pulumi.ComponentResource):
             )
             for pool, spec in plan.configs.items()
         }
+        self.installed = {RELEASE: InstalledRelease(self.release, plan.chart.version, NAMESPACE)}
         self.register_outputs({"version": plan.chart.version, "pools": sorted(self.configs)})
-
-
-def amd_release(plan: AmdPlan | None) -> dict[str, dict[str, str]]:
-    """The release for the stack's outputs; none without a plan."""
-    return {RELEASE: {"version": plan.chart.version, "namespace": NAMESPACE}} if plan is not None else {}

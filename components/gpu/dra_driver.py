@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
 from physical_ai.catalog.dra import RELEASE
@@ -38,9 +38,11 @@ class DraDriver(pulumi.ComponentResource):
 
     Attributes:
         release: of the chart.
+        installed: the release by its name.
     """
 
     release: kubernetes.helm.v3.Release
+    installed: Mapping[str, InstalledRelease]
 
     def __init__(self, name: str, args: DraDriverArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:DraDriver", name, {}, opts)
@@ -53,12 +55,8 @@ class DraDriver(pulumi.ComponentResource):
             timeout=TIMEOUT_SECONDS,
             opts=args.target.options(self, [args.namespace, *args.after]),
         )
+        self.installed = {RELEASE: InstalledRelease(self.release, args.plan.chart.version, OPERATOR_NAMESPACE)}
         self.register_outputs({"version": args.plan.chart.version})
         classes = declare(name, self, args.target, args.objects.classes)
         namespaces = declare(name, self, args.target, args.objects.namespaces)
         declare(name, self, args.target, args.objects.claims, after=[*classes, *namespaces, args.namespace])
-
-
-def dra_release(plan: DraPlan | None) -> dict[str, dict[str, str]]:
-    """The release for the stack's outputs; none without a plan."""
-    return {RELEASE: {"version": plan.chart.version, "namespace": OPERATOR_NAMESPACE}} if plan is not None else {}

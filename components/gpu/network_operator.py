@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from physical_ai.catalog.network_operator import API_VERSION, KIND, NAMESPACE, POLICY, RELEASE
 from physical_ai.settings.models.tree import ChartSourceName
@@ -33,9 +33,11 @@ class NetworkOperator(pulumi.ComponentResource):
 
     Attributes:
         release: of the chart.
+        installed: the release by its name.
     """
 
     release: kubernetes.helm.v3.Release
+    installed: Mapping[str, InstalledRelease]
 
     def __init__(self, name: str, args: NetworkOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:NetworkOperator", name, {}, opts)
@@ -58,9 +60,5 @@ class NetworkOperator(pulumi.ComponentResource):
             spec={**args.plan.policy, "nodeAffinity": self.release.status.apply(lambda _: affinity)},
             opts=args.target.options(self, [self.release]),
         )
+        self.installed = {RELEASE: InstalledRelease(self.release, args.plan.chart.version, NAMESPACE)}
         self.register_outputs({"version": args.plan.chart.version})
-
-
-def network_operator_release(plan: NetworkOperatorPlan | None) -> dict[str, dict[str, str]]:
-    """The release for the stack's outputs; none without a plan."""
-    return {RELEASE: {"version": plan.chart.version, "namespace": NAMESPACE}} if plan is not None else {}

@@ -9,7 +9,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
 from physical_ai.catalog.nvsentinel import DATASTORE_KEY, DATASTORE_SECRET, NAMESPACE, RELEASE
@@ -37,9 +37,11 @@ class Nvsentinel(pulumi.ComponentResource):
 
     Attributes:
         release: of the chart.
+        installed: the release by its name.
     """
 
     release: kubernetes.helm.v3.Release
+    installed: Mapping[str, InstalledRelease]
 
     def __init__(self, name: str, args: NvsentinelArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:Nvsentinel", name, {}, opts)
@@ -62,9 +64,5 @@ class Nvsentinel(pulumi.ComponentResource):
             timeout=TIMEOUT_SECONDS,
             opts=args.target.options(self, [args.namespace, *before, *args.after]),
         )
+        self.installed = {RELEASE: InstalledRelease(self.release, args.plan.chart.version, NAMESPACE)}
         self.register_outputs({"version": args.plan.chart.version})
-
-
-def nvsentinel_release(plan: NvsentinelPlan | None) -> dict[str, dict[str, str]]:
-    """The release for the stack's outputs; none without a plan."""
-    return {RELEASE: {"version": plan.chart.version, "namespace": NAMESPACE}} if plan is not None else {}

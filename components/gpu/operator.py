@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -10,7 +10,7 @@ import pulumi_kubernetes as kubernetes
 
 from components.gpu.configs import config_map
 from components.gpu.drivers import nvidia_driver
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.release_upgrades import checked_upgrades
 from physical_ai.catalog.charts import chart
@@ -42,11 +42,13 @@ class GpuOperator(pulumi.ComponentResource):
 
     Attributes:
         releases: the chart, whose CRDs remain when it is deleted; nothing where the operator was there before.
+        installed: the same by name.
         drivers: NVIDIADriver resources by pool. They are deleted before the release, which removes their DaemonSets.
         configs: ConfigMaps by name.
     """
 
     releases: list[kubernetes.helm.v3.Release]
+    installed: Mapping[str, InstalledRelease]
     drivers: dict[str, kubernetes.apiextensions.CustomResource]
     configs: dict[str, kubernetes.core.v1.ConfigMap]
 
@@ -59,10 +61,11 @@ class GpuOperator(pulumi.ComponentResource):
             )
             for config, data in plan.config_maps.items()
         }
-        self.releases, self.drivers = [], {}
+        self.releases, self.drivers, self.installed = [], {}, {}
         if args.installs:
             release = self._release(name, args)
             self.releases = [release]
+            self.installed = {CHART: InstalledRelease(release, args.version, OPERATOR_NAMESPACE)}
             self.drivers = {
                 pool: nvidia_driver(
                     f"{name}-driver-{pool}",

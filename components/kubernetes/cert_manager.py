@@ -11,7 +11,7 @@ import pulumi_kubernetes as kubernetes
 
 from components.azure.roles import assign_role
 from components.azure.workload_identity import WorkloadIdentity, WorkloadIdentityArgs
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from physical_ai.catalog import cert_manager as names
 from physical_ai.catalog.aks import Role
@@ -39,10 +39,12 @@ class CertManager(pulumi.ComponentResource):
 
     Attributes:
         release: of the chart.
+        installed: the release by its name.
         certificate: is declared when it has been issued.
     """
 
     release: kubernetes.helm.v3.Release
+    installed: Mapping[str, InstalledRelease]
     certificate: pulumi.Resource
 
     def __init__(self, name: str, args: CertManagerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -67,6 +69,7 @@ class CertManager(pulumi.ComponentResource):
             issuers = [self._object("issuer", plan.cluster_issuer(plan.acme, client_id), [self.release, *before])]
         after = [self.release, *issuers, args.control_plane]
         self.certificate = self._object("certificate", plan.certificate(), after)
+        self.installed = {names.RELEASE: InstalledRelease(self.release, plan.chart.version, names.NAMESPACE)}
         self.register_outputs({"version": plan.chart.version})
 
     def _identity(self, acme: Acme) -> tuple[pulumi.Output[str], list[pulumi.Resource]]:
@@ -93,8 +96,3 @@ class CertManager(pulumi.ComponentResource):
             spec=item["spec"],
             opts=self._args.target.options(self, after),
         )
-
-
-def cert_manager_release(plan: CertManagerPlan | None) -> dict[str, dict[str, str]]:
-    """The release for the stack's outputs; none without a plan."""
-    return {names.RELEASE: {"version": plan.chart.version, "namespace": names.NAMESPACE}} if plan is not None else {}

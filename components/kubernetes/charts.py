@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import pulumi_kubernetes as kubernetes
 
 from physical_ai.catalog.charts import Chart, ChecksumMismatch, installed_chart, installed_path, verify
 from physical_ai.settings.models.tree import ChartSourceName
+
+
+@dataclass(frozen=True)
+class InstalledRelease:
+    """A Helm release of the stack, as its gate and its outputs name it."""
+
+    resource: kubernetes.helm.v3.Release
+    version: str
+    """Of the chart."""
+    namespace: str
+
+
+class Installs(Protocol):
+    """A component with Helm releases."""
+
+    @property
+    def installed(self) -> Mapping[str, InstalledRelease]: ...
 
 
 def missing_archives(charts: Iterable[Chart]) -> list[Chart]:

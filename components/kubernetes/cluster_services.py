@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from physical_ai.settings.models.tree import ChartSourceName
 from physical_ai.settings.plans.cluster_services import ServicePlan
@@ -28,14 +28,14 @@ class ClusterServices(pulumi.ComponentResource):
     """The releases, each with its objects after it.
 
     Attributes:
-        releases: by name.
+        installed: the releases, by name.
     """
 
-    releases: dict[str, kubernetes.helm.v3.Release]
+    installed: dict[str, InstalledRelease]
 
     def __init__(self, name: str, args: ClusterServicesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:ClusterServices", name, {}, opts)
-        self.releases = {}
+        self.installed = {}
         for plan in args.plans:
             release = kubernetes.helm.v3.Release(
                 f"{name}-{plan.release}",
@@ -46,7 +46,7 @@ class ClusterServices(pulumi.ComponentResource):
                 timeout=TIMEOUT_SECONDS,
                 opts=args.target.options(self, [args.namespaces[plan.namespace]]),
             )
-            self.releases[plan.release] = release
+            self.installed[plan.release] = InstalledRelease(release, plan.chart.version, plan.namespace)
             for item in plan.objects:
                 # `apiextensions.CustomResource` has no arguments for fields outside of `spec`.
                 pulumi.CustomResource(
@@ -56,8 +56,3 @@ class ClusterServices(pulumi.ComponentResource):
                     args.target.options(self, [release]),
                 )
         self.register_outputs({"versions": {plan.release: plan.chart.version for plan in args.plans}})
-
-
-def service_releases(plans: Sequence[ServicePlan]) -> dict[str, dict[str, str]]:
-    """The releases for the stack's outputs."""
-    return {plan.release: {"version": plan.chart.version, "namespace": plan.namespace} for plan in plans}

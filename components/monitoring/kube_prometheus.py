@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 import yaml
 
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
 from physical_ai.catalog.monitoring import (
@@ -49,9 +50,11 @@ class KubePrometheus(pulumi.ComponentResource):
 
     Attributes:
         release: brings the kinds of monitors and rules.
+        installed: the release by its name.
     """
 
     release: kubernetes.helm.v3.Release
+    installed: Mapping[str, InstalledRelease]
 
     def __init__(self, name: str, args: KubePrometheusArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:KubePrometheus", name, {}, opts)
@@ -91,6 +94,7 @@ class KubePrometheus(pulumi.ComponentResource):
                 data={f"{dashboard.name}.json": dashboard.document},
                 opts=args.target.options(self, [args.namespace]),
             )
+        self.installed = {RELEASE: InstalledRelease(self.release, args.plan.chart.version, NAMESPACE)}
         self.register_outputs({"version": args.plan.chart.version})
 
 
@@ -107,11 +111,6 @@ def _grafana_login(name: str, args: KubePrometheusArgs, parent: pulumi.Resource)
             pulumi.ResourceOptions(ignore_changes=["stringData"]),
         ),
     )
-
-
-def metrics_release(plan: KubePrometheusPlan | None) -> dict[str, dict[str, str]]:
-    """The release for the stack's outputs; none without a plan."""
-    return {RELEASE: {"version": plan.chart.version, "namespace": NAMESPACE}} if plan is not None else {}
 
 
 def _alertmanager(settings: Settings, given: Secrets) -> pulumi.Output[str]:

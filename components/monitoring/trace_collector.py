@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
 from physical_ai.catalog.otel import NAMESPACE, RELEASE, SECRET
@@ -33,6 +34,7 @@ class TraceCollector(pulumi.ComponentResource):
     """The release, before it a Secret for its destination, and who may reach whom. Workflows alone reach it."""
 
     release: kubernetes.helm.v3.Release
+    installed: Mapping[str, InstalledRelease]
 
     def __init__(self, name: str, args: TraceCollectorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:TraceCollector", name, {}, opts)
@@ -57,9 +59,5 @@ class TraceCollector(pulumi.ComponentResource):
             timeout=TIMEOUT_SECONDS,
             opts=args.target.options(self, before),
         )
+        self.installed = {RELEASE: InstalledRelease(self.release, args.plan.chart.version, NAMESPACE)}
         self.register_outputs({"version": args.plan.chart.version})
-
-
-def collector_release(plan: CollectorPlan | None) -> dict[str, dict[str, str]]:
-    """The release for the stack's outputs; none without a plan."""
-    return {RELEASE: {"version": plan.chart.version, "namespace": NAMESPACE}} if plan is not None else {}

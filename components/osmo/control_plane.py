@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -13,7 +13,7 @@ from components.azure.roles import assign_role
 from components.azure.workload_identity import IdentityPlace, WorkloadIdentity, WorkloadIdentityArgs
 from components.data.endpoints import DataEndpoints
 from components.data.services import DataServices
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.release_upgrades import checked_osmo
 from components.osmo.control_plane_secrets import ControlPlaneSecrets, ControlPlaneSecretsArgs
@@ -53,10 +53,12 @@ class ControlPlane(pulumi.ComponentResource):
 
     Attributes:
         release: the Helm release; its Pods may still start.
+        installed: the release by its name.
         identity: that of the control plane's Pods; None where their storage takes keys.
     """
 
     release: kubernetes.helm.v3.Release
+    installed: Mapping[str, InstalledRelease]
     identity: WorkloadIdentity | None
 
     def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -91,6 +93,9 @@ class ControlPlane(pulumi.ComponentResource):
                 [checked_osmo(f"{name}-upgrade", args.settings.osmo.image_tag)],
             ),
         )
+        self.installed = {
+            args.release.name: InstalledRelease(self.release, args.release.chart.version, args.release.namespace)
+        }
         self.register_outputs({"clientId": self._client_id})
 
     @property
@@ -165,10 +170,3 @@ def share_data(
         subscription_id=subscription_id,
         opts=opts,
     )
-
-
-def service_release(release: OsmoRelease | None) -> dict[str, dict[str, str]]:
-    """The release in the stack's outputs; empty in a stack without a control plane."""
-    if release is None:
-        return {}
-    return {release.name: {"version": release.chart.version, "namespace": release.namespace}}

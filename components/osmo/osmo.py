@@ -12,7 +12,7 @@ import pulumi_kubernetes as kubernetes
 from components.azure.workload_identity import IdentityPlace, WorkloadIdentity, WorkloadIdentityArgs
 from components.gates.osmo_gate import OsmoGate, OsmoGateArgs
 from components.gpu.configs import config_map
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
 from components.osmo.osmo_token import OsmoToken, OsmoTokenArgs, VaultLogin
@@ -67,14 +67,12 @@ class Osmo(pulumi.ComponentResource):
     With mode `platform`, `components.osmo.control_plane` installs into `osmo-control-plane` besides.
 
     Attributes:
-        releases: Helm releases by name.
-        versions: their chart versions and namespaces, by name.
+        installed: Helm releases by name.
         workflows: identity of workflows' Pods in Azure; the stack assigns it no role. None outside of Azure.
         operator: identity of the agents; likewise.
     """
 
-    releases: dict[str, kubernetes.helm.v3.Release]
-    versions: dict[str, dict[str, str]]
+    installed: dict[str, InstalledRelease]
     workflows: WorkloadIdentity | None
     operator: WorkloadIdentity | None
 
@@ -102,20 +100,20 @@ class Osmo(pulumi.ComponentResource):
         if files := topology_files(args.settings):
             opts = args.target.options(self, [args.namespaces[osmo.WORKFLOWS_NAMESPACE]])
             config_map(f"{name}-nccl-topology", CONFIG_MAP, osmo.WORKFLOWS_NAMESPACE, files, opts)
-        self.releases, self.versions = {}, {}
+        self.installed = {}
         if args.backend is not None:
             self._install(name, args, args.backend, objects)
         OsmoGate(
             f"{name}-gate",
             OsmoGateArgs(
                 kubeconfig=args.kubeconfig,
-                backend=osmo.BACKEND_RELEASE in self.releases,
+                backend=osmo.BACKEND_RELEASE in self.installed,
                 service=bool(args.service),
-                after=[*objects, *self.releases.values(), *args.service],
+                after=[*objects, *(each.resource for each in self.installed.values()), *args.service],
             ),
             pulumi.ResourceOptions(parent=self),
         )
-        self.register_outputs({"mode": args.settings.osmo.mode, "releases": sorted(self.releases)})
+        self.register_outputs({"mode": args.settings.osmo.mode, "releases": sorted(self.installed)})
 
     def _identity(
         self, name: str, use: str, args: OsmoArgs, accounts: Sequence[tuple[str, str]]
@@ -149,7 +147,7 @@ class Osmo(pulumi.ComponentResource):
                 spec=levels,
                 # KAI refuses to change the levels of one.
                 opts=pulumi.ResourceOptions.merge(
-                    args.target.options(self, [self.releases[scheduler.name]]),
+                    args.target.options(self, [self.installed[scheduler.name].resource]),
                     pulumi.ResourceOptions(replace_on_changes=["spec.levels"], delete_before_replace=True),
                 ),
             )
@@ -160,7 +158,7 @@ class Osmo(pulumi.ComponentResource):
         if self.operator is not None:
             values = with_identity(values, self.operator.identity.client_id)
         # Workflows need the scheduler's kinds: it is installed before the agents, and deleted after them.
-        after = [*self._agent_token(name, args), *objects, self.releases[scheduler.name]]
+        after = [*self._agent_token(name, args), *objects, self.installed[scheduler.name].resource]
         if backend.login_files:
             after.append(self._login_files(name, args, backend.login_files))
         self._release(f"{name}-agents", args, agents, values, after)
@@ -214,8 +212,7 @@ class Osmo(pulumi.ComponentResource):
         values: Mapping[str, Any],
         after: Sequence[pulumi.Resource],
     ) -> None:
-        self.versions[release.name] = {"version": release.chart.version, "namespace": release.namespace}
-        self.releases[release.name] = kubernetes.helm.v3.Release(
+        installed = kubernetes.helm.v3.Release(
             resource,
             name=release.name,
             namespace=release.namespace,
@@ -225,3 +222,4 @@ class Osmo(pulumi.ComponentResource):
             timeout=TIMEOUT_SECONDS,
             opts=args.target.options(self, after),
         )
+        self.installed[release.name] = InstalledRelease(installed, release.chart.version, release.namespace)

@@ -20,7 +20,7 @@ from components.azure.resource_group import ResourceGroup, ResourceGroupArgs
 from components.data.common import Place
 from components.data.services import DataServices, DataServicesArgs
 from components.monitoring.azure_metrics import AzureMetrics, AzureMetricsArgs
-from components.monitoring.container_insights import Monitoring, MonitoringArgs
+from components.monitoring.logs import Monitoring, MonitoringArgs
 from components.network.monitor_scope import MonitorScope
 from components.network.network import Network, NetworkArgs
 from components.platform.common import Common, Foundation

@@ -8,47 +8,29 @@ import pulumi
 
 from components.azure.role_propagation import wait_for_roles
 from components.azure.subscriptions import Subscriptions
-from components.gpu.amd_operator import amd_release
-from components.gpu.dra_driver import dra_release
-from components.gpu.network_operator import network_operator_release
-from components.gpu.nvsentinel import nvsentinel_release
-from components.kubernetes.cert_manager import cert_manager_release
-from components.kubernetes.cluster_services import service_releases
-from components.monitoring.kube_prometheus import metrics_release
-from components.monitoring.trace_collector import collector_release
-from components.osmo.control_plane import service_release
+from components.kubernetes.charts import Installs
 from components.outputs import Deployed, stack_outputs
 from components.platform.admission import declare_admission
-from components.platform.amd import declare_amd_operator
-from components.platform.claims import declare_dra_driver
 from components.platform.cluster import (
     declare_acceptance,
     declare_cluster_services,
     declare_container_logs,
     declare_drift_reader,
-    declare_evidence,
-    declare_gpu_gate,
-    declare_gpu_operator,
-    declare_grid_driver,
     declare_in_cluster_data,
     declare_interior,
     declare_isolation,
-    declare_nvsentinel,
     declare_osmo,
     declare_scraping,
     declare_traces,
 )
 from components.platform.common import Common
 from components.platform.control_plane import declare_cert_manager, declare_control_plane, share_workflow_data
-from components.platform.fabric import declare_network_operator
+from components.platform.gpu import declare_gpu_stack
 from components.platform.ground import declare_ground, subscription_of
 from components.platform.private import network_commands
 from components.platform.release_gate import declare_release_gate
 from components.platform.runners import declare_runners
-from components.platform.slurm import declare_slurm
 from components.platform.tokens import declare_backend_tokens, token_login
-from components.workloads.runners import runner_releases
-from components.workloads.slurm import slurm_releases
 from physical_ai.settings import Loaded
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
@@ -97,17 +79,8 @@ class Platform(pulumi.ComponentResource):
         admission = declare_admission(common, interior)
         runners = declare_runners(common, azure, interior)
         declare_acceptance(common, interior)
-        driver = declare_grid_driver(common, interior)
-        declare_evidence(common, interior)
-        operator = declare_gpu_operator(common, interior, driver)
-        network = declare_network_operator(common, interior, operator)
-        sentinel = declare_nvsentinel(common, interior, operator, metrics)
         certificates = declare_cert_manager(common, azure, interior)
-        claims = declare_dra_driver(common, interior, operator)
-        amd = declare_amd_operator(common, interior, operator, certificates)
-        slurm = declare_slurm(common, interior, operator)
-        operators = [operator, *(each for each in (claims, amd, slurm) if each is not None)]
-        gate = declare_gpu_gate(common, interior, operators, ground.settled)
+        gpus = declare_gpu_stack(common, interior, metrics=metrics, certificates=certificates, settled=ground.settled)
         inside = declare_in_cluster_data(common, interior)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
         service = declare_control_plane(common, azure, interior, endpoints, certificates=certificates)
@@ -124,42 +97,15 @@ class Platform(pulumi.ComponentResource):
         )
         share_workflow_data(common, osmo, data)
 
-        declare_release_gate(
-            common,
-            interior,
-            operator,
-            osmo,
-            metrics=metrics,
-            amd=amd,
-            sentinel=sentinel,
-            traces=traces,
-            claims=claims,
-            control_plane=service,
-            runners=runners,
-            certificates=certificates,
-            services=services,
-            slurm=slurm,
-            network=network,
-        )
+        parts: list[Installs | None] = [services, metrics, traces, runners, certificates, *gpus.parts, service, osmo]
+        releases = {name: each for part in parts if part is not None for name, each in part.installed.items()}
+        declare_release_gate(common, interior, releases)
 
         found = Deployed(
             ground=ground.outputs,
             network_commands=network_commands(common, azure.foundation) if azure is not None else {},
-            gpus=gate.gpus,
-            releases={
-                **service_releases(loaded.plan.services),
-                **slurm_releases(loaded.plan.slurm),
-                **metrics_release(loaded.plan.kube_prometheus),
-                **network_operator_release(loaded.plan.network_operator),
-                **amd_release(loaded.plan.amd),
-                **nvsentinel_release(loaded.plan.nvsentinel),
-                **collector_release(loaded.plan.collector),
-                **runner_releases(loaded.plan.runners),
-                **dra_release(loaded.plan.dra),
-                **cert_manager_release(loaded.plan.cert_manager),
-                **osmo.versions,
-                **service_release(loaded.plan.control_plane),
-            },
+            gpus=gpus.gate.gpus,
+            releases=releases,
             workflows_principal_id=osmo.workflows.identity.principal_id if osmo.workflows is not None else None,
             data=data,
             served=loaded.served,

@@ -10,7 +10,7 @@ import pulumi
 from components.aks.cluster import PrivateApi
 from components.data.services import DataServices
 from components.monitoring.azure_metrics import AzureMetrics
-from components.monitoring.container_insights import Monitoring
+from components.monitoring.logs import Monitoring
 from components.network.api_server_zone import ApiServerZone, ApiServerZoneArgs, ExistingZone
 from components.network.dns_resolver import Resolver, ResolverArgs
 from components.network.gateway_dns import GatewayDns, GatewayDnsArgs

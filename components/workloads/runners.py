@@ -12,7 +12,7 @@ from pulumi_azure_native import containerservice
 from components.aks.agent_pool import UserPoolArgs, declare_user_pool
 from components.azure.roles import assign_role
 from components.azure.workload_identity import WorkloadIdentity, WorkloadIdentityArgs
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from physical_ai.catalog import runners as names
 from physical_ai.catalog.aks import Role
@@ -63,10 +63,10 @@ class Runners(pulumi.ComponentResource):
     """The controller, then the scale set.
 
     Attributes:
-        releases: of both charts, by name.
+        installed: the releases of both charts, by name.
     """
 
-    releases: dict[str, kubernetes.helm.v3.Release]
+    installed: Mapping[str, InstalledRelease]
 
     def __init__(self, name: str, args: RunnersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:Runners", name, {}, opts)
@@ -109,7 +109,10 @@ class Runners(pulumi.ComponentResource):
             timeout=TIMEOUT_SECONDS,
             opts=args.target.options(self, [*both, controller, secret, account]),
         )
-        self.releases = {names.CONTROLLER_RELEASE: controller, names.SCALE_SET_RELEASE: scale_set}
+        self.installed = {
+            names.CONTROLLER_RELEASE: InstalledRelease(controller, plan.controller.version, names.CONTROLLER_NAMESPACE),
+            names.SCALE_SET_RELEASE: InstalledRelease(scale_set, plan.scale_set.version, names.NAMESPACE),
+        }
         self.register_outputs({"version": plan.controller.version})
 
     def _identity(self, name: str, args: RunnersArgs) -> dict[str, pulumi.Input[str]] | None:
@@ -129,13 +132,3 @@ class Runners(pulumi.ComponentResource):
                 opts=pulumi.ResourceOptions(parent=self, protect=False),
             )
         return {IDENTITY_CLIENT_ANNOTATION: own.identity.client_id}
-
-
-def runner_releases(plan: RunnersPlan | None) -> dict[str, dict[str, str]]:
-    """The releases for the stack's outputs; none without a plan."""
-    if plan is None:
-        return {}
-    return {
-        names.CONTROLLER_RELEASE: {"version": plan.controller.version, "namespace": names.CONTROLLER_NAMESPACE},
-        names.SCALE_SET_RELEASE: {"version": plan.scale_set.version, "namespace": names.NAMESPACE},
-    }

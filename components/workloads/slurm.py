@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.kubernetes.charts import release_options
+from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from physical_ai.catalog import slurm as names
 from physical_ai.settings.models.tree import ChartSourceName
@@ -30,12 +30,10 @@ class Slurm(pulumi.ComponentResource):
     """The operator with its definitions, then the cluster.
 
     Attributes:
-        releases: of both charts, by name.
-        namespaces: of both releases, by name.
+        installed: the releases of both charts, by name.
     """
 
-    releases: dict[str, kubernetes.helm.v3.Release]
-    namespaces: dict[str, str]
+    installed: Mapping[str, InstalledRelease]
 
     def __init__(self, name: str, args: SlurmArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:Slurm", name, {}, opts)
@@ -59,19 +57,8 @@ class Slurm(pulumi.ComponentResource):
             timeout=TIMEOUT_SECONDS,
             opts=args.target.options(self, [*both, operator]),
         )
-        self.releases = {names.OPERATOR_RELEASE: operator, names.CLUSTER_RELEASE: cluster}
-        self.namespaces = {
-            names.OPERATOR_RELEASE: names.OPERATOR_NAMESPACE,
-            names.CLUSTER_RELEASE: names.NAMESPACE,
+        self.installed = {
+            names.OPERATOR_RELEASE: InstalledRelease(operator, plan.operator.version, names.OPERATOR_NAMESPACE),
+            names.CLUSTER_RELEASE: InstalledRelease(cluster, plan.cluster.version, names.NAMESPACE),
         }
         self.register_outputs({"version": plan.operator.version})
-
-
-def slurm_releases(plan: SlurmPlan | None) -> dict[str, dict[str, str]]:
-    """The releases for the stack's outputs; none without a plan."""
-    if plan is None:
-        return {}
-    return {
-        names.OPERATOR_RELEASE: {"version": plan.operator.version, "namespace": names.OPERATOR_NAMESPACE},
-        names.CLUSTER_RELEASE: {"version": plan.cluster.version, "namespace": names.NAMESPACE},
-    }

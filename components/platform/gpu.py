@@ -1,0 +1,61 @@
+"""The GPU stack: what makes the GPUs of all pools usable, and the gate that waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pulumi
+
+from components.gates.gpu_gate import GpuGate
+from components.kubernetes.cert_manager import CertManager
+from components.kubernetes.charts import Installs
+from components.monitoring.kube_prometheus import KubePrometheus
+from components.platform.amd import declare_amd_operator
+from components.platform.claims import declare_dra_driver
+from components.platform.cluster import (
+    declare_evidence,
+    declare_gpu_gate,
+    declare_gpu_operator,
+    declare_grid_driver,
+    declare_nvsentinel,
+)
+from components.platform.common import Common, Interior
+from components.platform.fabric import declare_network_operator
+from components.platform.slurm import declare_slurm
+
+
+@dataclass(frozen=True)
+class GpuStack:
+    """`parts` are those with releases of their own; the gate tells what each pool offers."""
+
+    parts: Sequence[Installs]
+    gate: GpuGate
+
+
+def declare_gpu_stack(
+    common: Common,
+    interior: Interior,
+    *,
+    metrics: KubePrometheus | None,
+    certificates: CertManager | None,
+    settled: Sequence[pulumi.Input[str]],
+) -> GpuStack:
+    """What the settings ask for, in the order in which a node needs it.
+
+    Args:
+        metrics: Brings the kinds of monitors.
+        certificates: Signs for webhooks.
+        settled: Known when all nodes have the labels and taints of their pools.
+    """
+    driver = declare_grid_driver(common, interior)
+    declare_evidence(common, interior)
+    operator = declare_gpu_operator(common, interior, driver)
+    network = declare_network_operator(common, interior, operator)
+    sentinel = declare_nvsentinel(common, interior, operator, metrics)
+    claims = declare_dra_driver(common, interior, operator)
+    amd = declare_amd_operator(common, interior, operator, certificates)
+    slurm = declare_slurm(common, interior, operator)
+    offering = [operator, *(each for each in (claims, amd, slurm) if each is not None)]
+    gate = declare_gpu_gate(common, interior, offering, settled)
+    return GpuStack([*offering, *(each for each in (network, sentinel) if each is not None)], gate)
