@@ -16,12 +16,21 @@ from physical_ai.readiness.objects import labels, name, taint_text
 from physical_ai.readiness.reader import Get, Missing, listed
 from physical_ai.settings import NodePool, Pool, Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, pool_labels
-from physical_ai.settings.facts.pools import CPU_POOL, node_taints, pool_selector
+from physical_ai.settings.facts.pools import (
+    CPU_POOL,
+    DEPLOY_DRIVER_LABEL,
+    DRIVER_LABEL,
+    UPGRADE_SKIP_LABEL,
+    node_taints,
+    pool_selector,
+)
 
 STACK_LABEL = "physical-ai/stack"
 """On the namespaces that a stack has created in a cluster that existed before it."""
 FIELD_MANAGER = "physical-ai"
 """Of server-side apply: the labels and taints of nodes that it owns are the stack's."""
+_OF_THE_DRIVER = (DRIVER_LABEL, DEPLOY_DRIVER_LABEL, UPGRADE_SKIP_LABEL)
+"""Labels that say where a node's driver comes from."""
 _OF_THE_CLUSTER = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Prefixes of taints that come and go with the state of a node."""
 
@@ -135,11 +144,15 @@ def _change(pool_name: str, pool: NodePool, node: Json) -> tuple[NodeChange, lis
     if isinstance(pool, Pool):
         own |= pool_labels(pool_name, pool)
         taints = node_taints(pool)
-    problems = [
+    moved = _other_driver(pool_name, pool, node) if isinstance(pool, Pool) else None
+    problems = [moved] if moved is not None else []
+    problems += [
         f"Node {name(node)} has the label {key}={labels(node)[key]}, and the class {pool_name} needs {value}: "
         "somebody else set it."
         for key, value in own.items()
-        if labels(node).get(key, value) != value and key not in _labels_of_ours(node)
+        if labels(node).get(key, value) != value
+        and key not in _labels_of_ours(node)
+        and (moved is None or key not in _OF_THE_DRIVER)
     ]
     present = [taint_text(each) for each in at(node, "spec.taints", []) if not each["key"].startswith(_OF_THE_CLUSTER)]
     foreign = [each for each in present if each not in taints]
@@ -151,6 +164,26 @@ def _change(pool_name: str, pool: NodePool, node: Json) -> tuple[NodeChange, lis
         )
     # The whole list has one owner, so that a list with somebody else's taints must be written with them.
     return NodeChange(name(node), pool_name, own, [*taints, *foreign] if taints else []), problems
+
+
+def _other_driver(pool_name: str, pool: Pool, node: Json) -> str | None:
+    """What has to happen before a node of an earlier deployment gets its driver from elsewhere: its labels alone would
+    leave it without one, under running work, or with two."""
+    before, now = labels(node).get(DRIVER_LABEL), pool.driver.source
+    if before is None or before == now.value:
+        return None
+    wanted = pool_labels(pool_name, pool)
+    change = " ".join(f"{key}={wanted[key]}" if key in wanted else f"{key}-" for key in _OF_THE_DRIVER)
+    label = f"kubectl label --overwrite node {name(node)} {change}"
+    steps = (
+        f"remove the driver from it, restart it, then {label}"
+        if pool.driver.is_operator
+        else f"{label}, which removes the operator's driver, then install the driver on the host and restart it"
+    )
+    return (
+        f"Node {name(node)} was deployed with driver.source: {before}, and the class {pool_name} has {now.value}: "
+        f"drain the node, {steps}; or keep driver.source: {before}."
+    )
 
 
 def _labels_of_ours(node: Json) -> set[str]:

@@ -40,8 +40,8 @@ def lab() -> tuple[Resource, ...]:
     return declared("any-lab", WHOLE, preview=False, today=TODAY).resources
 
 
-def settings() -> Settings:
-    return load_config("any-lab", WHOLE).settings
+def settings(**sections: Any) -> Settings:
+    return load_config("any-lab", {**WHOLE, **sections}).settings
 
 
 def of_type(token: str) -> list[Resource]:
@@ -200,6 +200,25 @@ def test_a_label_that_the_stack_set_itself_may_change() -> None:
     fields = {"f:metadata": {"f:labels": {"f:agentpool": {}}}}
     of_ours["metadata"]["managedFields"] = [{"manager": FIELD_MANAGER, "fieldsV1": fields}]
     assert problems(of_ours, without="b200") == []
+
+
+def test_a_driver_from_elsewhere_needs_steps_on_the_node_first() -> None:
+    of_host = {"physical-ai/gpu-driver": "host", "nvidia.com/gpu.deploy.driver": "pre-installed"}
+    (problem,) = problems(node("a", {**B200, **of_host}), without="b200")
+    assert "deployed with driver.source: host, and the class b200 has operator" in problem
+    labels = "physical-ai/gpu-driver=operator nvidia.com/gpu.deploy.driver- nvidia.com/gpu-driver-upgrade.skip-"
+    assert f"restart it, then kubectl label --overwrite node a {labels}" in problem
+    assert problems(node("a", {**B200, "physical-ai/gpu-driver": "operator"}), without="b200") == []
+
+
+def test_a_driver_of_the_operator_is_removed_before_the_hosts_is_installed() -> None:
+    pools = {**WHOLE["pools"], "b200": {**WHOLE["pools"]["b200"], "driver": {"source": "host"}}}
+    of_operator = {"physical-ai/gpu-driver": "operator", "nvidia.com/gpu.deploy.driver": "true"}
+    kept = [each for each in survey().nodes if not each["metadata"]["name"].startswith("b200")]
+    found = Survey([*kept, node("a", {**B200, **of_operator})], survey().namespaces)
+    (problem,) = changes(settings(pools=pools), found)[1]
+    assert "nvidia.com/gpu.deploy.driver=pre-installed" in problem
+    assert "which removes the operator's driver, then install the driver on the host" in problem
 
 
 def test_a_file_that_cannot_be_used_stops_the_program_without_a_traceback(tmp_path: Path) -> None:
