@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pulumi.automation.events import EngineEvent
 
@@ -19,6 +19,7 @@ from physical_ai.simulator.charts import chart_models, chart_source
 from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.engine import Engine
 from physical_ai.simulator.entra import DEPLOYER, Principal
+from physical_ai.simulator.errors import EngineLost
 from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
 from physical_ai.simulator.kubernetes import KubernetesOptions, RenderedCharts
 from physical_ai.simulator.kubernetes.helm import Helm
@@ -33,6 +34,8 @@ from physical_ai.simulator.stack_input import StackInput
 from physical_ai.simulator.subscription import open_cloud
 from physical_ai.simulator.tools import Progress, toolbox
 from physical_ai.simulator.wire.host import ProviderHost
+
+T = TypeVar("T")
 
 SIMULATED = {
     "PHYSICAL_AI_SIMULATED": "1",
@@ -154,3 +157,13 @@ def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter,
     finally:
         cloud.close()
         clusters.settle()
+
+
+def retry_if_engine_lost(run: Callable[[], T], report: Reporter) -> T:
+    """The result of `run`, which is called once more if the connection to the engine is lost: it continues where the
+    first call ended."""
+    try:
+        return run()
+    except EngineLost as lost:
+        report.retry(str(lost).partition("\n")[0])
+        return run()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -20,7 +20,7 @@ from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.control_plane.kubeconfig import LOGIN_COMMAND
 from physical_ai.simulator.engine import DEFAULTS, Engine
 from physical_ai.simulator.entra import DEPLOYER, Principal
-from physical_ai.simulator.errors import Busy, EngineLost, NotSimulated, Protected, SimulationError
+from physical_ai.simulator.errors import Busy, NotSimulated, Protected, SimulationError
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
 from physical_ai.simulator.kubernetes_plugin import Plugin, chosen, record
@@ -28,12 +28,10 @@ from physical_ai.simulator.metrics.collector import Collected, collected
 from physical_ai.simulator.metrics.telemetry import Telemetry
 from physical_ai.simulator.processes import engines
 from physical_ai.simulator.run_options import RunOptions
-from physical_ai.simulator.session import Needs, Reporter, Session, open_session
+from physical_ai.simulator.session import Needs, Reporter, Session, open_session, retry_if_engine_lost
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.simulator.subscription import open_cloud
 from physical_ai.simulator.tools import TELEMETRY, Toolbox, toolbox
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -64,7 +62,7 @@ class Simulation:
             _recover(session, report, options)
             report.phase("deploy")
             try:
-                outputs = _retry_if_engine_lost(
+                outputs = retry_if_engine_lost(
                     lambda: session.engine.up(session.providers, report.event, options), report
                 )
             finally:
@@ -106,7 +104,7 @@ class Simulation:
                 session.configure(given)
                 _recover(session, report, options)
                 report.phase("preview")
-                _retry_if_engine_lost(
+                retry_if_engine_lost(
                     lambda: session.engine.preview(session.providers, report.event, policy_packs, options), report
                 )
         except SimulationError:
@@ -294,13 +292,3 @@ def _recover(session: Session, report: Reporter, options: RunOptions) -> None:
     adopted = session.recover() if options.recover and session.engine.recovers else []
     if adopted:
         report.note(f"the previous run was interrupted; {len(adopted)} resources it had created were adopted")
-
-
-def _retry_if_engine_lost(run: Callable[[], T], report: Reporter) -> T:
-    """The result of `run`, which is called once more if the connection to the engine is lost: it continues where the
-    first call ended."""
-    try:
-        return run()
-    except EngineLost as lost:
-        report.retry(str(lost).partition("\n")[0])
-        return run()
