@@ -41,6 +41,7 @@ def az(simulation: Simulation, *arguments: str) -> Any:
     return {}
 
 
+@pytest.mark.deep
 def test_nobody_loses_the_api_server_while_addresses_change(
     deployed: Simulation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

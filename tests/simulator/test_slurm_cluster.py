@@ -26,6 +26,7 @@ PODS = f"/api/v1/namespaces/{names.NAMESPACE}/pods"
 NODE_SET = f"/apis/{names.API_VERSION}/namespaces/{names.NAMESPACE}/nodesets/slurm-worker-h100gpu"
 
 
+@pytest.mark.deep
 @pytest.mark.xdist_group("gpu-scenarios")
 def test_slurmd_runs_on_the_gpu_nodes_and_slurm_drains_one_before_its_pod_goes(cluster: SimulatedCluster) -> None:
     settings, client = load("dev-westus2", [Overlay("--set", given())]).settings, cluster.client
