@@ -104,7 +104,10 @@ class Checkout:
         address, is_copy, pid, is_here, same_errors = command.stdout.split()
         assert address.startswith("127.0.0.1:")
         assert (is_here, same_errors) == ("True", "True")
-        return is_copy == "True", [psutil.Process(int(pid))] if psutil.pid_exists(int(pid)) else []
+        try:
+            return is_copy == "True", [psutil.Process(int(pid))]
+        except psutil.NoSuchProcess:
+            return is_copy == "True", []
 
     def answered(self) -> list[str]:
         """What a process prints that asks for a copy which runs a command: whether there is one, and what that does."""
