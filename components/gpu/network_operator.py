@@ -56,7 +56,7 @@ class NetworkOperator(pulumi.ComponentResource):
             api_version=API_VERSION,
             kind=KIND,
             metadata={"name": POLICY},
-            # Known only when the release is, as in gpu_drivers.
+            # Known only when the release is, as in `components.gpu.drivers`.
             spec={**args.plan.policy, "nodeAffinity": self.release.status.apply(lambda _: affinity)},
             opts=args.target.options(self, [self.release]),
         )

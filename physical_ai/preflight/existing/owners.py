@@ -22,13 +22,13 @@ from physical_ai.preflight.existing.objects import (
 )
 from physical_ai.preflight.existing.reading import Found
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+from physical_ai.settings.facts.pools import DEPLOY_DRIVER_LABEL
 from physical_ai.settings.models.node_pools import Pool
 
 DEVICE_PLUGINS = ("k8s-device-plugin", "nvidia-gpu-device-plugin", "gpu-operator-device-plugin")
 """Parts of image names of NVIDIA's device plugin, as vendors publish it."""
 RUNAI, RUNAI_NAMESPACE = "runai-scheduler", "runai"
 SCHEDULERS = {RUNAI: "Run:ai", "volcano-scheduler": "Volcano", "kai-scheduler-default": "KAI"}
-DEPLOY_DRIVER = "nvidia.com/gpu.deploy.driver"
 DRIVER_VERSION = "nvidia.com/cuda.driver-version.full"
 DRIVER_APP = "nvidia-driver-daemonset"
 
@@ -68,7 +68,7 @@ def _reaches(daemon_set: Json, nodes: Sequence[Json]) -> bool:
 
 
 def _drivers(pool: str, settings: Pool, nodes: Sequence[Json], found: Found) -> Iterator[Finding]:
-    installed = [node for node in nodes if labels(node).get(DEPLOY_DRIVER) == "pre-installed"]
+    installed = [node for node in nodes if labels(node).get(DEPLOY_DRIVER_LABEL) == "pre-installed"]
     where = f"pools.{pool}"
     if settings.driver.is_operator and installed:
         versions = listed(labels(node).get(DRIVER_VERSION, "unknown") for node in installed)

@@ -6,13 +6,13 @@ from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
 from physical_ai.kubernetes.objects import Json, at, labels, name
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.objects import condition, is_ready, pool_of
+from physical_ai.readiness.rollout import UPGRADE_STATE
 from physical_ai.readiness.slurmd import slurm_nodes
 from physical_ai.readiness.workloads.index import Index, short
 from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
 
-UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
 NOT_UPGRADING = ("", "upgrade-done")
 
 
