@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+from functools import cache
 from typing import Any
 
 import typer
+from typer.main import get_command
 
 from physical_ai.cli.commands import (
     accept,
@@ -106,10 +108,14 @@ def collect_garbage_rarely() -> None:
     gc.set_threshold(100_000, 50, 50)
 
 
+# Made once for a process, of all options of all commands.
+_command = cache(lambda: get_command(app))
+
+
 def run(arguments: list[str]) -> int:
     """Runs a command line. Returns the exit code: no expected failure ends in a traceback."""
     try:
-        code = app(arguments, prog_name="physai", standalone_mode=False)
+        code = _command()(arguments, prog_name="physai", standalone_mode=False)
     except SystemExit as end:  # output that nothing reads any more
         return end.code if isinstance(end.code, int) else DONE
     except typer.Abort:
@@ -142,7 +148,7 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
     if isinstance(problem, typer.TyperException | UnknownCommand):
         if type(problem).__name__ == "NoArgsIsHelpError":  # private to Typer, which has printed the help
             return BAD_INPUT, ""
-        text = usage_text(problem, command_path(typer.main.get_command(app), arguments))
+        text = usage_text(problem, command_path(_command(), arguments))
         err.print(text, markup=False, style="red")
         return BAD_INPUT, text
     from physical_ai.settings import SettingsError

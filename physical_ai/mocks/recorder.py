@@ -9,20 +9,16 @@ import datetime
 import json
 import os
 import runpy
-import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 from unittest import mock
 
 import pulumi
 from pulumi.runtime import mocks, rpc
 from pulumi.runtime.config import set_all_config
 from pulumi.runtime.proto import resource_pb2, source_pb2
-from pulumi.runtime.sync_await import (
-    _ensure_event_loop,  # pyright: ignore[reportPrivateUsage]  # see _event_loop
-    _sync_await,  # pyright: ignore[reportPrivateUsage]  # see _event_loop
-)
 
 from components.config import SIMULATED_VARIABLE
 from physical_ai.mocks.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, created, guid
@@ -32,6 +28,8 @@ from physical_ai.policies.wire import plain
 from physical_ai.repository import ROOT
 
 PROJECT = "physical-ai"
+
+_T = TypeVar("_T")
 
 
 class Refusal(Exception):
@@ -67,7 +65,6 @@ class Recorder(mocks.MockMonitor):
         self.exports: dict[str, Any] = {}
         self._recorded: dict[str, Resource] = {}
         self._duplicates: list[str] = []
-        self._lock = threading.Lock()
 
     @property
     def declared_resources(self) -> tuple[Resource, ...]:
@@ -83,16 +80,14 @@ class Recorder(mocks.MockMonitor):
         urn = self.make_urn(request.parent, request.type, request.name)
         if request.type == "pulumi:pulumi:Stack":
             return resource_pb2.RegisterResourceResponse(urn=urn)
-        _ensure_event_loop()
-        with self._lock:
-            self.keep(urn, request)
+        self.keep(urn, request)
         if not request.custom:
             return resource_pb2.RegisterResourceResponse(urn=urn)
         known_inputs = rpc.deserialize_properties(request.object)
         if self.preview:
             return resource_pb2.RegisterResourceResponse(urn=urn)
         id_, outputs = created(request.type, request.name, known_inputs)
-        wire = _sync_await(rpc.serialize_properties(outputs, {}))
+        wire = _result(rpc.serialize_properties(outputs, {}))
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire)
 
     def ReadResource(self, request: Any) -> Any:
@@ -206,6 +201,7 @@ def _cluster_with_releases(kubeconfig: str) -> Callable[[str, Mapping[str, str]]
 def _event_loop() -> Generator[None]:
     """An event loop for one run, so that runs do not affect each other."""
     loop = asyncio.new_event_loop()
+    loop.set_default_executor(_SameThread())
     # A value that an `apply` refuses fails everything that is made of it. The run raises the first of these errors; the
     # others would be printed with their tracebacks when they are collected.
     loop.set_exception_handler(_ignore_unread_results)
@@ -216,6 +212,31 @@ def _event_loop() -> Generator[None]:
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()
         asyncio.set_event_loop(None)
+
+
+class _SameThread(ThreadPoolExecutor):
+    """Does what is submitted at once; an error is that of the future.
+
+    The SDK registers each resource in a thread, so as not to wait for the engine. A recorder answers at once, and
+    threads would take a quarter of a run's time.
+    """
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        future: Future[_T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as problem:
+            future.set_exception(problem)
+        return future
+
+
+def _result(work: Coroutine[Any, Any, _T]) -> _T:
+    """What `work` returns, which waits for nothing: the values are known."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("it waits for a value that is not known")
 
 
 def _ignore_unread_results(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from physical_ai import safe_yaml
 from physical_ai.catalog.osmo import CHART_VERSION, CREDENTIAL_SECRETS, IMAGES
 from physical_ai.catalog.osmo_service import USER_ACTIONS
 from physical_ai.settings.facts.in_cluster import in_cluster
@@ -131,7 +132,7 @@ def values_files(settings: Settings, served: Sequence[Settings] = ()) -> dict[st
     }
 
 
-class Plain(yaml.SafeDumper):
+class Plain(safe_yaml.DUMPER):
     """Writes what occurs twice twice, without anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:

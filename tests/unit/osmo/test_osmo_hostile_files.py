@@ -148,6 +148,7 @@ def test_localpath_reads_a_file_below_the_folder(tmp_path: Path, capsys: pytest.
         + "]}}}}\n",
         "\ud7ff: [",
     ],
+    ids=["alias of itself", "deep", "long number", "many items", "no UTF-8"],
 )
 def test_values_are_read_within_limits(tmp_path: Path, values: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "values.yaml").write_text(values)

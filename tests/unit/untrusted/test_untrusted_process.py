@@ -21,7 +21,7 @@ def forever() -> None:
 
 
 def endless_library_call() -> int:
-    return len(str(3 ** (10**8)))
+    return len(str(pow(3, 10**8)))  # written as `**`, the type checker works it out too
 
 
 def all_memory() -> int:
