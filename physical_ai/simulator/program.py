@@ -41,7 +41,20 @@ AZURE_PACKAGES = (
     "monitor",
     "operationalinsights",
 )
-"""The packages of azure-native that the program uses."""
+"""The packages of azure-native that every stack on Azure uses."""
+OTHER_AZURE_PACKAGES = (
+    "alertsmanagement",
+    "containerregistry",
+    "dashboard",
+    "dbforpostgresql",
+    "dns",
+    "dnsresolver",
+    "keyvault",
+    "privatedns",
+    "redisenterprise",
+    "storage",
+)
+"""Those that some use."""
 KUBERNETES_PACKAGES = ("pulumi_kubernetes.core.v1", "pulumi_kubernetes.helm.v3")
 """The largest packages of the Kubernetes SDK that the program uses; they load all their modules."""
 GATE_PACKAGES = ("kubernetes.client", "kubernetes.config")
@@ -70,7 +83,7 @@ def import_ahead() -> None:
 
 def load_azure_on_demand() -> None:
     """Makes the modules of azure-native load when they are first used."""
-    for name in AZURE_PACKAGES:
+    for name in (*AZURE_PACKAGES, *OTHER_AZURE_PACKAGES):
         load_on_demand(f"pulumi_azure_native.{name}")
 
 

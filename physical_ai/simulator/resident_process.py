@@ -91,7 +91,9 @@ def _load(load: Callable[[], object]) -> dict[str, Stamp]:
     """Calls `load`; the files that this process has read until then, as they were."""
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # for processes with connections; it prints warnings
     began = time.time_ns()
+    gc.disable()  # it would search the SDKs' thousands of classes again and again, and free nothing
     load()
+    gc.enable()
     if threading.active_count() > 1:
         raise RuntimeError(f"an import has started a thread: {threading.enumerate()}")
     gc.collect()

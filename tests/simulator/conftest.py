@@ -36,6 +36,10 @@ ENVIRONMENT = {
     "PHYSICAL_AI_GATE_SECONDS": "180",
     # A tenth less CPU for API servers and engines that live for a minute.
     "GOGC": "400",
+    # The engine writes its state once, at the end. Half of its CPU goes into writing it after each step, which matters
+    # to a run that is killed: tests of those use `saved_at_each_step`.
+    "PULUMI_EXPERIMENTAL": "true",
+    "PULUMI_SKIP_CHECKPOINTS": "true",
 }
 
 
@@ -78,6 +82,13 @@ def environment(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFa
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
         yield
+
+
+@pytest.fixture
+def saved_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine writes its state as it does for users."""
+    monkeypatch.delenv("PULUMI_SKIP_CHECKPOINTS")
+    monkeypatch.delenv("PULUMI_EXPERIMENTAL")
 
 
 @dataclass(frozen=True)

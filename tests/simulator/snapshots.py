@@ -13,7 +13,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,7 @@ class Snapshots:
 def home_in(folder: Path, tools: Path) -> Home:
     """A home in `folder`, with the commands in `tools`."""
     folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / "tools").exists():
+    with suppress(FileExistsError):  # another worker may have made it meanwhile
         (folder / "tools").symlink_to(tools)
     return Home(folder)
 

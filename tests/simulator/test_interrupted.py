@@ -22,6 +22,8 @@ from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import COMMAND, killed_at, physai
 from tests.simulator.release_upgrade import OLD, the_release_is_upgraded_and_never_back
 
+pytestmark = pytest.mark.usefixtures("saved_at_each_step")
+
 STACK = "dev-westus2"
 SMALL = ("--set", "osmo.mode=namespaces")
 """Without OSMO's charts, of which these tests show nothing; test_year.py kills an `up` while it installs one."""

@@ -27,6 +27,8 @@ from tests.simulator.killed_install import administrator, kill_during_install, r
 from tests.simulator.physai import physai
 from tests.support.documentation import parts
 
+pytestmark = pytest.mark.usefixtures("saved_at_each_step")
+
 WRITTEN = (
     path for path in sorted((ROOT / "docs" / "runbooks").glob("*.md")) if "\nGenerated from" not in path.read_text()
 )

@@ -82,6 +82,7 @@ def test_up_creates_the_stack_and_changes_nothing_the_second_time(running: Simul
     assert changed_files() == before, "a command has changed the checkout"
 
 
+@pytest.mark.usefixtures("saved_at_each_step")
 def test_a_pool_keeps_the_nodes_of_the_autoscaler_is_scaled_replaced_and_deleted_with_its_nodes(
     home: Home, deployed: Simulation
 ) -> None:

@@ -25,6 +25,8 @@ from tests.support.workflow_files import GITHUB, Workflow, workflows
 DEPLOY, DEPLOY_STACK, DRIFT, DESTROY = (
     Workflow(GITHUB / "workflows" / f"{name}.yaml") for name in ("deploy", "deploy-stack", "drift", "destroy")
 )
+pytestmark = pytest.mark.usefixtures("saved_at_each_step")
+
 STACK = "dev-westus2"
 READS = (
     "--set",

@@ -26,6 +26,8 @@ from physical_ai.simulator.subscription import LIMITS_FILE
 from tests.simulator.killed_install import administrator, kill_during_install, releases
 from tests.simulator.physai import physai
 
+pytestmark = pytest.mark.usefixtures("saved_at_each_step")
+
 HIDDEN_FROM_READERS = (
     "/api/v1/namespaces/osmo-operator/secrets",
     "/apis/rbac.authorization.k8s.io/v1/namespaces/gpu-operator/roles",
