@@ -19,14 +19,18 @@ help: ## list the targets
 
 # REQUIREMENTS=requirements-deploy.txt installs what `physai` needs, without the packages for development.
 REQUIREMENTS ?= requirements-dev.txt
+# The pins are complete, so pip has nothing to resolve: it would choose a newer release than the pinned one where a
+# package asks for another with an extra, and refuse it for its hash.
 $(READY): $(REQUIREMENTS) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Try: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
 	@echo "installing Python packages into $(VENV) (once)" >&2
 	@$(PYTHON) -m venv $(VENV)
 	@$(if $(WITH_TOOLS),$(BIN)/python -m physical_ai.simulator.tools & tools=$$!;) \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(REQUIREMENTS); \
-	  packages=$$?; $(if $(WITH_TOOLS),wait $$tools;) exit $$packages
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(REQUIREMENTS); \
+	  packages=$$?; $(if $(WITH_TOOLS),wait $$tools;) \
+	  [ $$packages = 0 ] || { echo "error: pip could not install $(REQUIREMENTS); its message is above" >&2; exit $$packages; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check check
 	@touch $@
 
 # The engine and the control plane need no Python packages, so they are installed beside these; a failure is reported by
