@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 SIMULATED = {
     "PHYSICAL_AI_SIMULATED": "1",
-    "PHYSICAL_AI_RETRY_SECONDS": "0.35",  # the second retry comes just after the second in which a role has no effect
+    "PHYSICAL_AI_RETRY_SECONDS": "0.18",  # the second retry comes just after the half second without effect of a role
     "PHYSICAL_AI_GATE_SECONDS": "60",
 }
 """Environment variables for the program: addresses need not be real, and minutes are simulated in seconds."""

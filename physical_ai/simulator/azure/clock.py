@@ -21,12 +21,12 @@ def _timer(seconds: float, call: Callable[[], None]) -> Callable[[], None]:
 class ModelClock:
     """How fast model time runs, and how long a role assignment needs to work.
 
-    >>> ModelClock(seconds_per_model_minute=0.5, role_delay_minutes=2).role_delay_seconds
-    1.0
+    >>> ModelClock(seconds_per_model_minute=0.5, role_delay_minutes=1).role_delay_seconds
+    0.5
     """
 
     seconds_per_model_minute: float = field(default_factory=seconds_per_model_minute)
-    role_delay_minutes: float = 2
+    role_delay_minutes: float = 1
     """Model minutes between a role assignment's PUT and its effect (Azure: up to ten; typically one to five)."""
     now: Callable[[], float] = field(default=time.time)
     """Seconds since the epoch: wall time, because what is pending must survive the process."""

@@ -12,7 +12,7 @@ from typing import Any
 from physical_ai.catalog.osmo import CONTROL_CONTAINER
 from physical_ai.simulator.cluster.names import NVIDIA, RUNS
 
-TASK_SECONDS = 180.0
+TASK_SECONDS = 60.0
 """Model time that a program takes, unless it is `sleep`."""
 VULKAN = "vulkan"
 """Value of the annotation `runs`: the program uses Vulkan."""
