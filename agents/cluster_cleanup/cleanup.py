@@ -112,7 +112,7 @@ def _delete(server: Requests, definition: str, ours: Sequence[str], say: Callabl
     """Deletes a definition unless somebody has objects of it; whether it did."""
     others = sorted({name for name in _objects(server, definition) if not _matches(name, ours)})
     if others:
-        say(f"{definition} stays: somebody else has {', '.join(others)}")
+        say(f"{definition} is kept: it has objects of another owner: {', '.join(others)}")
         return False
     try:
         server.request("DELETE", f"{DEFINITIONS}/{definition}")

@@ -1,1 +1,1 @@
-"""What other Azure resources stand on: subscriptions, the resource group, identities and their roles."""
+"""What other Azure resources depend on: subscriptions, the resource group, identities and their roles."""

@@ -1,1 +1,1 @@
-"""What other Kubernetes resources stand on: charts, namespaces, isolation, certificates, snapshots."""
+"""What other Kubernetes resources depend on: charts, namespaces, isolation, certificates, snapshots."""

@@ -37,7 +37,7 @@ class ExistingCluster(pulumi.ComponentResource):
     """The provider for a cluster that the stack has not created, and the labels and taints of its classes of nodes.
 
     It reads the cluster while the program runs, previews included, so that a preview shows every node that changes, and
-    refuses what would take over somebody else's objects before anything is changed.
+    refuses to take over objects of other owners before anything is changed.
 
     Attributes:
         kubeconfig: text with the login of its user, for the gates; no output of the stack.

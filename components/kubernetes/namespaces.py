@@ -23,7 +23,7 @@ class NamespacesArgs:
     target: ClusterTarget
     without: Collection[str] = ()
     found: Collection[str] = ()
-    """Those that somebody else has created: they are read, and neither changed nor deleted."""
+    """Those that the stack has not created: they are read, and neither changed nor deleted."""
 
 
 class Namespaces(pulumi.ComponentResource):

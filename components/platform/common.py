@@ -1,4 +1,4 @@
-"""What the two halves of a platform share: `platform_azure` and `platform_cluster`."""
+"""What the Azure part and the in-cluster part of a platform share: `azure_half` and `cluster`."""
 
 from __future__ import annotations
 

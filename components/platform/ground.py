@@ -1,6 +1,6 @@
-"""What the half inside the cluster stands on: an AKS cluster with all that is around it, or one that exists already.
+"""The cluster that a stack is installed in: an AKS cluster with its Azure resources, or an existing cluster.
 
-The one module of the components that knows of the target. The Azure half is chosen whole, or not at all.
+The only component module that depends on the target: the Azure part is declared completely or not at all.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from physical_ai.settings.target import existing_cluster
 
 OWNERS, NODES, CLUSTER = "owners", "nodes", "the cluster"
 NODES_FIX = "The stack is not deployed before this is corrected."
-OWNERS_FIX = "The stack is not deployed before this is decided; nothing of it is changed."
+OWNERS_FIX = "The stack is not deployed until this is resolved; nothing is changed."
 DOCS = "docs/existing-clusters.md#what-the-program-does-in-the-cluster"
 _FORBIDDEN = "403 "
 """First part of the answer to whoever may not read a list."""
@@ -61,10 +61,10 @@ def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
     except Unreachable as problem:
         if not str(problem).startswith(_FORBIDDEN):
             raise
-        return [Finding(Severity.UNKNOWN, OWNERS, CLUSTER, f"You may not read all of it: {problem}", None, CLUSTER)]
+        return [Finding(Severity.UNKNOWN, OWNERS, CLUSTER, f"Parts of it cannot be read: {problem}", None, CLUSTER)]
     found = [Finding(Severity.ERROR, NODES, "classes", each, NODES_FIX, DOCS) for each in verdict.nodes]
     found += [Finding(Severity.ERROR, OWNERS, CLUSTER, each, OWNERS_FIX, DOCS) for each in verdict.owners]
-    used, *differing = verdict.notes or ("Nothing in it belongs to somebody else that the stack would change.",)
+    used, *differing = verdict.notes or ("The stack would not change any resource of another owner.",)
     found += [Finding(Severity.WARNING, OWNERS, CLUSTER, each, None, DOCS) for each in differing]
     return [*found, Finding(Severity.OK, OWNERS, CLUSTER, used, None, DOCS)] if not verdict.owners else found
 

@@ -31,7 +31,7 @@ class CommandGroup(TyperGroup):
 
 
 PANELS = {
-    "Look": {
+    "Inspect": {
         "stacks": "Compare all stacks: pools, cost, own settings",
         "explain": "Show a stack's settings and the file of each value",
         "cost": "Estimate the cost per pool, hour and month",
@@ -47,8 +47,8 @@ PANELS = {
         "up": "Deploy a stack to the simulator on this machine",
         "refresh": "Record in the state what differs from it",
         "down": "Destroy the simulated stack",
-        "cancel": "End a run, or remove the lock of a killed one",
-        "unstick": "Repair what a killed run left behind; asks first",
+        "cancel": "Stop a run, or remove the lock of a killed run",
+        "unstick": "Repair what a killed run left behind, with prompts",
         "node": "Repair a GPU node step by step: node replace NODE",
     },
     "Check": {
@@ -57,10 +57,10 @@ PANELS = {
         "check": "Query Azure: quota, sizes, versions, permissions",
         "obtain": "Compare a pool with its fallbacks: quota, price",
         "gates": "Show why nodes do not offer their GPUs",
-        "accept": "Prove GPU nodes before they get work",
-        "why": "Say why a pod, workflow, node or pool does not work",
-        "doctor": "List all that does not work in the cluster",
-        "evidence": "Show what is known of a GPU node; report it to Azure",
+        "accept": "Run acceptance checks on GPU nodes",
+        "why": "Explain why a pod, workflow, node or pool fails",
+        "doctor": "List everything that does not work in the cluster",
+        "evidence": "Show the records of a GPU node; report it to Azure",
         "pr-preview": "Preview a pull request on each affected stack",
     },
     "Observe": {

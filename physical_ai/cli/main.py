@@ -156,7 +156,7 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
     if isinstance(problem, SettingsError):
         err.print(str(problem), markup=False)
         count = len(problem.faults)
-        err.print(f"\n{count} {'fault' if count == 1 else 'faults'}; nothing was changed", style="red")
+        err.print(f"\n{count} {'error' if count == 1 else 'errors'}; nothing was changed", style="red")
         return BAD_INPUT, str(problem)
 
     from physical_ai.catalog.charts import ChecksumMismatch

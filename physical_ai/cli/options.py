@@ -35,7 +35,7 @@ Assignments = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="A setting that overrides all others, as pools.h100gpu.scale.max=2; repeatable.",
+        help="A setting with the highest precedence, such as pools.h100gpu.scale.max=2; repeatable.",
     ),
 ]
 Least = Annotated[
@@ -104,7 +104,7 @@ ExpectNoChanges = Annotated[
     bool, typer.Option("--expect-no-changes", help="Exit with 3 if there are changes, and list them.")
 ]
 ContinueOnError = Annotated[
-    bool, typer.Option("--continue-on-error", help="Go on with what does not depend on a resource that has failed.")
+    bool, typer.Option("--continue-on-error", help="Continue with resources that do not depend on a failed resource.")
 ]
 RunProgram = Annotated[
     bool, typer.Option("--run-program", help="Run the program, too. What waits in the program then waits here.")

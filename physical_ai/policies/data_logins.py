@@ -135,7 +135,7 @@ RULES = (
     Rule(
         "database-extensions",
         Severity.ERROR,
-        "OSMO's service creates these extensions when it first starts, and a server that lists them not refuses.",
+        "OSMO's service creates these extensions when it first starts, and a server that does not list them refuses.",
         _extensions,
         (DATABASE,),
         topic=Topic.RELIABILITY,
@@ -181,7 +181,7 @@ RULES = (
     Rule(
         "storage-shared-key",
         Severity.ERROR,
-        "A shared key opens everything in the account, belongs to nobody, and is in no log of logins.",
+        "A shared key opens everything in the account, is not tied to an identity, and is in no sign-in log.",
         _shared_key,
         (ACCOUNT,),
         topic=Topic.SECURITY,
@@ -190,7 +190,7 @@ RULES = (
     Rule(
         "vault-rbac",
         Severity.ERROR,
-        "With access policies, everyone who may change the vault can give himself every secret.",
+        "With access policies, anyone who may change the vault can grant themselves access to every secret.",
         _vault_rbac,
         (VAULT,),
         topic=Topic.SECURITY,

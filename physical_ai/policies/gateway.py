@@ -89,7 +89,7 @@ RULES = (
     Rule(
         "gateway-login",
         Severity.ERROR,
-        "The services behind the gateway believe it: whom it lets in without a login is whoever it says.",
+        "The services trust the gateway's headers: a caller it admits without a login can claim any identity.",
         _login,
         (RELEASE,),
         topic=Topic.SECURITY,

@@ -118,7 +118,7 @@ RULES = (
     Rule(
         "tasks-read-no-secret",
         Severity.ERROR,
-        "A task runs code that anybody who may submit brings along.",
+        "A task runs code from anyone who may submit workflows.",
         _nothing_for_tasks,
         (SECRET, *BINDINGS),
         topic=Topic.SECURITY,

@@ -258,7 +258,7 @@ def _foreign(needed: Foreign, azure: Azure) -> Iterator[Finding]:
         problem = f"you have the rights that a deployment needs on {needed.scope}"
         yield Finding(Severity.OK, "role", needed.what, problem, None, AZURE)
     for action in lacking:
-        problem = f"You may not: {action}, on {needed.scope}."
+        problem = f"You do not have the permission {action} on {needed.scope}."
         yield Finding(Severity.ERROR, "role", needed.what, problem, needed.fix, AZURE)
 
 

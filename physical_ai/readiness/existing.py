@@ -148,7 +148,7 @@ def _change(pool_name: str, pool: NodePool, node: Json) -> tuple[NodeChange, lis
     problems = [moved] if moved is not None else []
     problems += [
         f"Node {name(node)} has the label {key}={labels(node)[key]}, and the class {pool_name} needs {value}: "
-        "somebody else set it."
+        "another owner set it."
         for key, value in own.items()
         if labels(node).get(key, value) != value
         and key not in _labels_of_ours(node)

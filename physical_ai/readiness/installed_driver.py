@@ -85,7 +85,7 @@ def _compared(
     wanted, version = gpu.driver_version(settings, pool), str(given.get("version") or "")
     if not version:
         yield Difference(
-            where, f"it names no version for {pool_name}", f"nvidia-smi tells; {here}.version expects one."
+            where, f"it names no version for {pool_name}", f"Run nvidia-smi on the node; {here}.version expects one."
         )
     elif version != wanted:
         fix = f'Write {here}.version: "{version}", or gpuOperator.driver.version, or change it there.'

@@ -72,7 +72,7 @@ def explained(file: str, context: str, kubeconfig: str, problem: Exception) -> s
 def _unusable(user: Mapping[str, Any]) -> str:
     if command := at(user, "exec.command"):
         return f"Install {command}, which the user of the context logs in with."
-    return "Get a new file: it names, or has, what cannot be read."
+    return "Get a new file: this one refers to, or contains, data that cannot be read."
 
 
 def _unanswered(text: str, server: str, user: Mapping[str, Any]) -> str:

@@ -68,7 +68,7 @@ def slurm_nodes(pods: Iterable[Json]) -> dict[str, SlurmNode]:
 
 
 def is_let_go(node: Json) -> bool:
-    """Whether somebody keeps slurmd off the node: by its label, or by a cordon, under which no Pod is made."""
+    """Whether slurmd is kept off the node by its label, or by a cordon, under which no Pod is created."""
     return names.OUT_LABEL in labels(node) or bool(at(node, "spec.unschedulable"))
 
 

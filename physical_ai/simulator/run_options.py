@@ -29,7 +29,7 @@ class RunOptions:
     on a resource that is left alone and does not exist yet (pulumi 3.259)."""
     expect_no_changes: bool = False
     continue_on_error: bool = False
-    """Go on with what does not depend on a resource that has failed."""
+    """Continue with resources that do not depend on a failed resource."""
     run_program: bool = False
     """Run the program also in an operation that needs none: a refresh or a destroy."""
     kubernetes_plugin: PluginName | None = None

@@ -273,7 +273,7 @@ class Simulation:
         except Timeout:
             raise Busy(
                 f"another physai command is working on the simulated stack {self.stack}.\n"
-                "  Wait until it has ended; `physai status` shows what there is meanwhile."
+                "  Wait until it has finished; `physai status` shows the current state."
             ) from None
         try:
             yield

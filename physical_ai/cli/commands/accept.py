@@ -24,7 +24,7 @@ Node = Annotated[str | None, typer.Option("--node", metavar="NAME", help="Only t
 New = Annotated[bool, typer.Option("--new", help="Only nodes that have not passed yet.")]
 Collect = Annotated[
     bool,
-    typer.Option("--collect", help="Start nothing: judge the finished Pods of the CronJobs that the stack declares."),
+    typer.Option("--collect", help="Start no Job: evaluate the finished Pods of the CronJobs that the stack declares."),
 ]
 Level = Annotated[
     AcceptanceLevel,

@@ -35,7 +35,7 @@ def check(  # noqa: PLR0917 - each is an option
     set_: Assignments = None,
     json: Json = False,
 ) -> None:
-    """Query Azure for what it would refuse of a stack: quota, sizes, versions, registrations, your permissions.
+    """Check in advance what Azure would reject in a stack: quota, sizes, versions, registrations, your permissions.
 
     Without a login it reports what is known offline, and what Azure would have to answer. Of a stack on a cluster that
     exists already, it reads that cluster instead: software, storage, machines, and other owners of its GPUs.

@@ -26,12 +26,12 @@ Prometheus = Annotated[
         help="Where alerts and Xids can be queried. A simulated stack's own is used if it runs.",
     ),
 ]
-Report = Annotated[bool, typer.Option("--report", help="Send the report to Azure; asks first.")]
+Report = Annotated[bool, typer.Option("--report", help="Send the report to Azure, after a confirmation prompt.")]
 General = Annotated[
     bool,
-    typer.Option("--general", help="Report as a subscription that Guest Health Reporting has not admitted may."),
+    typer.Option("--general", help="Use the category that needs no admission to Guest Health Reporting."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not prompt for confirmation.")]
 
 
 def evidence(  # noqa: PLR0917 - each is an option
@@ -47,9 +47,9 @@ def evidence(  # noqa: PLR0917 - each is an option
     as_: As = DEPLOYER_NAME,
     json: Json = False,
 ) -> None:
-    """Print what is known of a GPU node: machine, Xids with advice, checks, alerts, events, and what runs there.
+    """Print the evidence about a GPU node: machine, Xids with advice, checks, alerts, events, and what runs there.
 
-    With --report, send it to Azure. The report names the machine and its GPU, and nothing of the work on it.
+    With --report, send it to Azure. The report names the machine and its GPU, and nothing about its workloads.
     """
     from physical_ai.cli.cluster_gates import cluster_of
     from physical_ai.cli.node_story import signals_of, story_of
@@ -97,7 +97,7 @@ def _send(story: Story, prepared: dict[str, Any], stack: str, azure: tuple[bool,
     real, principal = azure
     err.print(json_format.dumps(prepared, indent=2), markup=False)
     if not story.is_ill:
-        err.print("Nothing that is known speaks for a fault of this machine.", style="yellow")
+        err.print("The evidence does not indicate a fault of this machine.", style="yellow")
     if not yes and not typer.confirm("send this report to Azure?", default=False, err=True):
         err.print("not sent")
         return

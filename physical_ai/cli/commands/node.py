@@ -25,16 +25,16 @@ app = typer.Typer(
 
 Node = Annotated[str, typer.Argument(metavar="NODE", help="The GPU node.")]
 Deadline = Annotated[
-    str, typer.Option("--deadline", metavar="TIME", help="How long work on the node may take to end, as 90m or 2h.")
+    str, typer.Option("--deadline", metavar="TIME", help="How long to wait for running work, such as 90m or 2h.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the steps without performing them.")]
 Reboot = Annotated[
     bool | None,
     typer.Option("--reboot/--replace", help="Restart the machine, or delete it; by default as its Xids advise."),
 ]
 Report = Annotated[bool, typer.Option("--report/--no-report", help="Send the report to Azure as a step.")]
-Cancel = Annotated[bool, typer.Option("--cancel", help="End the node's repair where it is, and give back what can be.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
+Cancel = Annotated[bool, typer.Option("--cancel", help="Cancel the node's repair, and uncordon the node if possible.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not prompt for confirmation.")]
 TIME = re.compile(r"(\d+)([mhd])")
 UNITS = {"m": 60, "h": 3600, "d": 86400}
 
@@ -55,7 +55,7 @@ def replace(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Replace a GPU node: evidence, cordon, drain, report, delete its machine, await the new one, accept it, uncordon.
 
-    No work is ended: the drain waits, up to --deadline. The same command goes on where an earlier one has ended.
+    Running work is not interrupted: the drain waits, up to --deadline. Run the same command again to resume.
     """
     from physical_ai.health.arm import NoAnswer, Refused
     from physical_ai.health.replacement.run import unfinished
@@ -76,7 +76,7 @@ def replace(  # noqa: PLR0917 - each is an option
         err.print(str(end), markup=False, style="red")
         raise typer.Exit(FAILED) from None
     except (Unreachable, Unusable, NoAnswer, Refused) as problem:
-        err.print(f"{problem}\nThe same command goes on from here.", markup=False, style="red")
+        err.print(f"{problem}\nRun the same command again to resume.", markup=False, style="red")
         raise typer.Exit(FAILED) from None
     if json:
         print_json({"stack": stack, **document})

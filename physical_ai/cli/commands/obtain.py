@@ -24,7 +24,7 @@ PoolOption = Annotated[
 ]
 FallbackOption = Annotated[
     int | None,
-    typer.Option("--fallback", metavar="NUMBER", min=1, help="Take this one, and not the first that can be had."),
+    typer.Option("--fallback", metavar="NUMBER", min=1, help="Use this fallback, not the first available one."),
 ]
 AcceptPrice = Annotated[bool, typer.Option("--accept-price", help="Write a change after which a node may cost more.")]
 Output = Annotated[
@@ -52,7 +52,7 @@ def obtain(  # noqa: PLR0917 - each is an option
     set_: Assignments = None,
     json: Json = False,
 ) -> None:
-    """Compare a pool with its fallbacks: what quota, restrictions and price say of each. Writes a change for review.
+    """Compare a pool with its fallbacks by quota, restrictions and price, and write a change for review.
 
     It changes nothing itself. What may cost more is written with --accept-price only.
     """

@@ -71,7 +71,7 @@ KubernetesPluginOption = Annotated[
     KubernetesPlugin | None,
     typer.Option(
         "--kubernetes-plugin",
-        help="official: Pulumi's own plugin, if it is on this machine (`physai tools` says). The first `up` decides.",
+        help="official: Pulumi's own plugin, if installed (see `physai tools`). Fixed by the first `up`.",
     ),
 ]
 

@@ -51,7 +51,7 @@ Deployers = Annotated[
     ),
 ]
 Yes = Annotated[
-    bool, typer.Option("--yes", "-y", help="Ask nothing, and use the proposed value for each omitted option.")
+    bool, typer.Option("--yes", "-y", help="Do not prompt, and use the proposed value for each omitted option.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the files and write none.")]
 

@@ -32,10 +32,10 @@ StateOnly = Annotated[
     bool,
     typer.Option(
         "--state-only",
-        help="Leave Helm releases out, and repair the stack that `pulumi` is logged in to: before there is a cluster.",
+        help="Ignore Helm releases, and repair the stack that `pulumi` is logged in to, before a cluster exists.",
     ),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing, and do every step.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Perform every step without prompting.")]
 
 
 def unstick(  # noqa: PLR0917 - each is an option
@@ -46,10 +46,10 @@ def unstick(  # noqa: PLR0917 - each is an option
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Name what a killed run left behind, and repair it: a lock, unfinished operations, stuck Helm releases.
+    """Show and repair what a killed run left behind: a lock, unfinished operations, stuck Helm releases.
 
-    What that run has created, in Azure or in the cluster, joins the state. Asks before each step. With --json it
-    changes nothing, and exits with 3 if something is stuck.
+    What that run has created, in Azure or in the cluster, is added to the state. Prompts before each step. With --json
+    it changes nothing, and exits with 3 if something is stuck.
     """
     from physical_ai.cli.cluster_gates import needs_kubeconfig, real_cluster, simulated_cluster
     from physical_ai.cli.requested_stack import read_stack

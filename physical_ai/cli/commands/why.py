@@ -48,7 +48,7 @@ def why(  # noqa: PLR0917 - each is an option
     osmo: Osmo = None,
     json: Json = False,
 ) -> None:
-    """Say why a Pod, a workflow, a node or a pool does not work: the first cause, its evidence, and what to do.
+    """Explain why a Pod, workflow, node or pool does not work: the first cause, its evidence and the fix.
 
     From OSMO, the group and its queue over the pools and the autoscaler to the node and the container. Reads only.
     """
@@ -81,7 +81,7 @@ def doctor(  # noqa: PLR0917 - each is an option
     azure: Azure = False,
     json: Json = False,
 ) -> None:
-    """List all that does not work in the cluster, each cause once; exit with 3 if one needs an action.
+    """List everything that does not work in the cluster, grouped by cause; exit with 3 if an action is needed.
 
     Causes that need an action come first, then those that stop most. Reads only.
     """

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _ADVICE = {
     "price not accepted": "it may cost more: repeat the command with --accept-price to write the change",
-    "not known": "nothing is known to be free: query Azure, or name a fallback with --fallback",
-    "nowhere": "neither the pool nor a fallback can be had: request quota, or add a fallback",
+    "not known": "no option is known to be available: query Azure, or select one with --fallback",
+    "nowhere": "neither the pool nor a fallback is available: request quota, or add a fallback",
 }
 
 
@@ -98,7 +98,7 @@ def print_decisions(settings: Settings, decisions: Sequence[Decision], why_not: 
         if (advice := _ADVICE.get(decision.outcome)) is not None:
             err.print(f"{decision.pool}: {advice}", markup=False, style="yellow")
         elif decision.outcome == "as it is":
-            err.print(f"{decision.pool}: nothing is known to be against the pool as it is", markup=False)
+            err.print(f"{decision.pool}: no known obstacle for the pool as it is", markup=False)
         elif decision.outcome == "elsewhere" and decision.taken is not None:
             where = f"{decision.pool}: workflows of {decision.taken.stack}'s pool can take its work"
             err.print(f"{where}; no setting changes", markup=False)

@@ -33,7 +33,7 @@ LOST: Mapping[str, str] = {
     "kubernetes:core/v1:Namespace": "Every object in the namespace is deleted with it.",
     "kubernetes:core/v1:PersistentVolumeClaim": "The data on the volume may be lost.",
     "kubernetes:apps/v1:StatefulSet": "Its pods are deleted; its volumes are kept.",
-    "kubernetes:helm.sh/v3:Release": "Nothing of the release runs until it is installed again.",
+    "kubernetes:helm.sh/v3:Release": "No Pod of the release runs until it is installed again.",
     "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": "Every object of its kind is deleted with it.",
     "kubernetes:nvidia.com/v1alpha1:NVIDIADriver": "GPU pods on its nodes end while the driver is installed again.",
     "kubernetes:nvidia.com/v1:ClusterPolicy": "GPU pods end while drivers and toolkit are installed again.",

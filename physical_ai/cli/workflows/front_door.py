@@ -45,10 +45,10 @@ def stranger_refused(simulation: Simulation, settings: Settings, file: Path) -> 
 def described(workflows: Sequence[Mapping[str, Any]], refused: Mapping[str, Any] | None) -> list[str]:
     """Who was let in, and who was not, for people."""
     if refused is None:
-        return ["front door: login dev, every caller is an administrator"]
+        return ["gateway: login dev, every caller is an administrator"]
     accepted = [(each["id"], each["submitted"]) for each in workflows]
     return [
-        f"front door: {refused['address']}, login with Entra ID",
+        f"gateway: {refused['address']}, login with Entra ID",
         *(f"  {name}, submitted by {by['user']} ({', '.join(by['roles'])}): accepted" for name, by in accepted),
         f"  the same, submitted by {refused['user']} (no role): refused, {refused['code']}",
     ]

@@ -38,7 +38,7 @@ START = {"at": "first seen", "bootId": "boot id", "kernel": "kernel", "driver": 
 ADVICE = {
     "reboot": "Reboot the machine: `physai node replace {node}` does that, since the driver's advice is a reset.",
     "replace": "Replace the machine: `physai node replace {node}`.",
-    "none": "Nothing speaks for a fault of the machine.",
+    "none": "The evidence does not indicate a fault of the machine.",
 }
 
 

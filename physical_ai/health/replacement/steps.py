@@ -87,7 +87,7 @@ def _drain(record: Record, world: World) -> Result:
     left = [f"{namespace}/{pod} ({reason})" for namespace, pod, reason in load.awaited] + blocked
     if left and world.now() >= record.deadline:
         raise Stopped(
-            f"the time to drain {record.node} is over, and it still has {'; '.join(left)}. Nothing was ended by force."
+            f"the drain of {record.node} timed out; remaining: {'; '.join(left)}. No Pod was deleted by force."
             " The node stays cordoned; run the command again, with a longer --deadline, or with --cancel"
         )
     return f"work on {record.node} to end: {'; '.join(left)}" if left else f"evicted Pods to leave {record.node}"

@@ -29,7 +29,7 @@ class Wanted:
 def judge_cluster(wanted: Wanted, found: Found, today: datetime.date) -> list[Finding]:
     """All findings, each with what it costs. Nothing here reads or changes anything."""
     settings = wanted.settings
-    findings = [unknown("rights", path, "You may not read it, so it was not judged.") for path in found.refused]
+    findings = [unknown("rights", path, "No permission to read it: it was not checked.") for path in found.refused]
     if found.nodes is None:
         return findings
     findings += judge_kubernetes(found.nodes, settings.gpu_operator.version, today)

@@ -69,7 +69,7 @@ def _gpus(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[Finding
         elif any(held.get(each) == "true" for each in NVIDIA_CARD):
             yield unknown("gpu", here, "NVIDIA's cards are there; model and number are known once GFD runs.")
         else:
-            problem = "No label tells of a GPU: Node Feature Discovery does not run there, or there is none."
+            problem = "No label indicates a GPU: Node Feature Discovery does not run there, or there is none."
             yield unknown("gpu", here, problem, "lspci -d 10de:  on the node")
 
 
@@ -85,7 +85,7 @@ def _processors(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[F
     elif text.isdigit() and int(text) < server.vcpus and "vcpus" not in server.unverified:
         yield doubtful("shape", where, f"{text} CPUs, and a {server.name} has {server.vcpus}.", "Another sku.")
     else:
-        sockets = f"{server.sockets} sockets are expected, which no label tells"
+        sockets = f"{server.sockets} sockets are expected, which no label reports"
         yield unknown("shape", where, f"{text} CPUs a node; {sockets}.", "lscpu  on the node")
 
 
@@ -104,7 +104,7 @@ def _cards(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[Findin
             problem = f"NVIDIA's network cards are there; {expected} are expected, and nothing offers them yet."
             yield unknown("rails", here, problem, "ibdev2netdev  on the node")
         else:
-            problem = f"No label tells of its network cards; {server.nics} are expected."
+            problem = f"No label reports its network cards; {server.nics} are expected."
             yield unknown("rails", here, problem, "lspci -d 15b3:  on the node")
 
 

@@ -20,7 +20,7 @@ def judge_kubernetes(nodes: Sequence[Json], operator: str, today: datetime.date)
     """The minors of the kubelets: support of the project, and range of the GPU Operator's release."""
     minors = sorted({numbers(info(node, "kubeletVersion"))[:2] for node in nodes} - {()})
     if not minors:
-        yield unknown("kubernetes", "nodes", "No kubelet has said its version.")
+        yield unknown("kubernetes", "nodes", "No kubelet reports its version.")
         return
     texts = [".".join(map(str, minor)) for minor in minors]
     if minors[-1][1] - minors[0][1] > 3:

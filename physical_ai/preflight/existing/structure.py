@@ -40,7 +40,7 @@ def judge_availability(found: Found) -> Iterator[Finding]:
     wanted = on_premises().control_planes
     planes = [node for node in found.nodes or () if CONTROL_PLANE_LABEL in labels(node)]
     if not planes:
-        yield unknown("control-plane", "nodes", "No node is a control plane: somebody else operates it.")
+        yield unknown("control-plane", "nodes", "No node is a control plane: it is managed outside the cluster.")
         return
     count = len(planes)
     if count < wanted or count % 2 == 0:

@@ -141,7 +141,7 @@ def _of_node(node: Json, index: Index) -> Iterator[Explanation]:
 
 
 def _of_gate(item: str, gate: ClosedGate) -> Explanation:
-    fix = gate.fix or f"Wait: this gate usually opens by itself ({gate.phase or gate.gate})."
+    fix = gate.fix or f"Wait: this gate usually opens without an action ({gate.phase or gate.gate})."
     return Explanation(
         item, "node", gate.cause or f"gate-{gate.gate}", gate.reason, fix, gate.message, gate.may_recover
     )

@@ -45,8 +45,8 @@ class Longhorn(Model):
     data_path: HostPath = Field(default="/var/lib/longhorn", description="Folder of the replicas on each node.")
     snapshots: bool = Field(
         default=True,
-        description="A VolumeSnapshotClass. The cluster needs the kinds and the controller of snapshots, which Longhorn"
-        " does not bring.",
+        description="A VolumeSnapshotClass. The cluster needs the snapshot CRDs and controller, which Longhorn"
+        " does not include.",
     )
     deletable: bool = Field(
         default=False,
@@ -58,7 +58,7 @@ class MetalLb(Model):
     """MetalLB: addresses of the nodes' own network for Services of type LoadBalancer, announced by ARP (layer 2)."""
 
     addresses: Annotated[tuple[AddressRange, ...], AfterValidator(_at_least_one)] = Field(
-        description="Ranges that it gives out. They belong to nobody else in the nodes' network."
+        description="Ranges that it assigns. No other device in the nodes' network may use them."
     )
     avoid: tuple[Cidr, ...] = Field(
         default=(),

@@ -142,7 +142,7 @@ class Vault(Model):
     )
     purge_protection: bool | None = Field(
         default=None,
-        description="Nobody can purge a deleted vault before its days are over; cannot be turned off again. Absent: in"
+        description="A deleted vault cannot be purged within its retention days. Cannot be turned off again. Absent: in"
         " production only.",
     )
 

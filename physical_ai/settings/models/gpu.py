@@ -57,7 +57,7 @@ class Sharing(Model):
     """How many Pods share a GPU of the pool, and how. Nothing set: a GPU belongs to one Pod."""
 
     time_slicing: TimeSlicing | None = Field(default=None, description="Time-slicing; not together with mps.")
-    mps: Mps | None = Field(default=None, description="At once; not with timeSlicing, not on MIG.")
+    mps: Mps | None = Field(default=None, description="Concurrent use of a GPU; not with timeSlicing, not on MIG.")
     mig: Mig | None = Field(default=None, description="Cut into instances; never on vGPU sizes.")
 
 
@@ -77,8 +77,8 @@ class Toolkit(Model):
     version: ToolkitVersion | None = Field(default=None, description="Absent: the version of the release.")
     runtime_config_source: Literal["file", "command", "command,file", "file,command"] = Field(
         default="file",
-        description="Where the toolkit learns containerd's schema. With command it writes one that AKS nodes with"
-        " containerd 2.3 die of.",
+        description="Where the toolkit learns containerd's schema. With command it writes one with which"
+        " containerd 2.3 on AKS nodes does not start.",
     )
 
 

@@ -46,7 +46,7 @@ class Acceptance(Model):
     before_tasks: bool = Field(
         default=False,
         description="Run `dcgmi diag -r 1` in front of each task of a workflow, on platforms with whole GPUs: seconds,"
-        " and the pull of its image. A task on an ill GPU fails before its own container starts.",
+        " and the pull of its image. A task on a faulty GPU fails before its own container starts.",
     )
     images: dict[str, ImageReference] = Field(
         default_factory=dict,
@@ -67,7 +67,7 @@ class Evidence(Model):
         default=90, ge=7, le=3650, description="Days for which the record of a machine that is gone stays."
     )
     most_records: int = Field(
-        default=500, ge=20, le=5000, description="Records that stay at most; the oldest of gone machines go first."
+        default=500, ge=20, le=5000, description="Maximum number of records; the oldest of deleted machines go first."
     )
 
 
@@ -82,7 +82,7 @@ class Health(Model):
     acceptance: Acceptance = Field(default_factory=Acceptance, description="Checks of nodes.")
     mode: HealthMode = Field(
         default="alert",
-        description="What happens by itself when a GPU fails. alert: the alerts of monitoring. detect: NVSentinel"
+        description="What happens automatically when a GPU fails. alert: the alerts of monitoring. detect: NVSentinel"
         " reports faults as conditions of nodes. taint: it also cordons the node, one of a pool at a time. drain: it"
         " also waits until the node is empty, and says so.",
     )

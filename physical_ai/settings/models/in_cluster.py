@@ -80,7 +80,7 @@ class InCluster(Model):
 
     accept_one_pod: bool = Field(
         default=False,
-        description="Production accepts that each service is one Pod with one volume: OSMO stands still while its node"
+        description="Production accepts one Pod with one volume for each service: OSMO is unavailable while its node"
         " is drained or lost.",
     )
     storage_class: StorageClassName | None = Field(

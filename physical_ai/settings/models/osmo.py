@@ -111,7 +111,7 @@ class Osmo(Model):
         " With mode platform it follows from access.",
     )
     access: OsmoAccess = Field(
-        default_factory=OsmoAccess, description="The front door of the control plane, with mode platform."
+        default_factory=OsmoAccess, description="How users reach the control plane, with mode platform."
     )
     backends: tuple[ServedStack, ...] = Field(
         default=(),
@@ -131,13 +131,13 @@ class Osmo(Model):
         ),
     ] = Field(
         default="1",
-        description="With mode platform the deployment creates the agents' token. Another word creates another token;"
-        " the one before it remains valid until the next rotation.",
+        description="With mode platform the deployment creates the agents' token. Another value creates a new token;"
+        " the previous one remains valid until the next rotation.",
     )
     token_from: TokenFrom | None = Field(
         default=None,
         description="With mode backend: take the token from the vault of the stack that has the control plane and names"
-        " this one in osmo.backends. tokenRotation is then that stack's word.",
+        " this one in osmo.backends. tokenRotation then has that stack's value.",
     )
     token_days: Annotated[int, Field(ge=2, le=365)] = Field(
         default=180, description="For how many days a token that the deployment creates is valid."

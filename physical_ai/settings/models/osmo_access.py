@@ -68,7 +68,7 @@ class CertManager(Model):
 
     acme: Acme | None = Field(default=None, description="The authority; absent: clusterIssuer.")
     cluster_issuer: SecretName | None = Field(
-        default=None, description="Name of a ClusterIssuer that somebody else creates; absent: acme."
+        default=None, description="Name of a ClusterIssuer that the stack does not create; absent: acme."
     )
 
     @model_validator(mode="after")
@@ -161,7 +161,7 @@ class OsmoAccess(Model):
         " the name of its Service, for login dev.",
     )
     dns: GatewayDns | None = Field(
-        default=None, description="Declares the DNS record of host; absent, somebody else maintains it."
+        default=None, description="Declares the DNS record of host. Absent: it is maintained outside the stack."
     )
     tls: GatewayTls | None = Field(default=None, description="Certificate; absent, requests are not encrypted.")
     login: Literal["entra", "dev"] = Field(

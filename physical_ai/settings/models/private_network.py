@@ -127,8 +127,8 @@ class MonitorAccess(Model):
     )
     ingestion: AccessMode = Field(
         default="PrivateOnly",
-        description="What the network may send to: PrivateOnly: workspaces of the scope. Open: any other one, too, such"
-        " as an Application Insights resource of somebody else.",
+        description="What the network may send to: PrivateOnly: workspaces of the scope. Open: any workspace, such"
+        " as an Application Insights resource outside the stack.",
     )
     query: AccessMode | None = Field(
         default=None,

@@ -26,7 +26,7 @@ class SlurmLogin(Model):
 
 
 class Slurm(Model):
-    """A Slurm cluster, by SchedMD's operator: the pools' nodes are nodes of Slurm's, and nobody else's."""
+    """A Slurm cluster, installed by SchedMD's operator. Only Slurm uses the nodes of its pools."""
 
     pools: Annotated[tuple[PoolName, ...], Field(min_length=1)] = Field(
         description="GPU pools whose nodes are Slurm's: each becomes a partition. OSMO has no platform for them."

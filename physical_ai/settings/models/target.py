@@ -18,24 +18,23 @@ class Target(Model):
     kind: TargetKind = Field(
         default="azure",
         description="azure: an AKS cluster that the stack creates, with everything around it. existing: a cluster that"
-        " exists already, on premises or elsewhere; pools are classes of its nodes. Only a stack file, or what is laid"
-        " over it, says so.",
+        " exists already, on premises or elsewhere; each pool is a class of its nodes. Only a stack file, -f or"
+        " --set can set it.",
     )
     context: str | None = Field(
         default=None,
         min_length=1,
-        description="Context of the kubeconfig that leads to the existing cluster. Needed there: whichever context is"
-        " selected is never the one that is changed by accident.",
+        description="Context of the kubeconfig that leads to the existing cluster. Required with existing, so that a"
+        " deployment never changes the cluster that happens to be selected.",
     )
     kubeconfig: str | None = Field(
         default=None,
         min_length=1,
-        description="File with that context, without credentials in it if it can be. Absent: KUBECONFIG, else"
-        " ~/.kube/config.",
+        description="File with that context, preferably without credentials. Absent: KUBECONFIG, else ~/.kube/config.",
     )
     leave: Leave = Field(
         default="definitions",
-        description="What remains in the existing cluster when the stack is deleted. definitions: the kinds that"
-        " charts bring, and the GPU Operator's labels on nodes, as Helm and the operator leave them. nothing: a Job"
-        " removes what was not there before the first deployment with this value, and what nobody else uses.",
+        description="What stays in the existing cluster after the stack is deleted. definitions: the CRDs that"
+        " charts install, and the GPU Operator's labels on nodes, as Helm and the operator leave them. nothing: a Job"
+        " removes what did not exist before the first deployment with this value, unless others use it.",
     )

@@ -64,7 +64,7 @@ class Autoscaler(Model):
         default=15, description="Idle time before removal."
     )
     scale_down_delay_after_add_minutes: Annotated[int, Field(ge=1, le=240)] = Field(
-        default=15, description="Rest after an add."
+        default=15, description="Time after a scale-up before scale-down resumes."
     )
 
 
@@ -194,13 +194,13 @@ class Settings(Model):
     region: str = Field(description="From the stack name: the Azure region.")
     profile: ProfileName | None = Field(
         default=None,
-        description="Architecture laid over environment and region: a file of stacks/layers/profile. Only a stack"
-        " file, or what is laid over it, names one.",
+        description="Architecture that overrides environment and region: a file of stacks/layers/profile. Only a"
+        " stack file, -f or --set can select one.",
     )
     record: bool = Field(
         default=False,
-        description="The stack records an architecture of the past, to simulate it: what Azure has retired since is a"
-        " warning, and Azure itself is never deployed to.",
+        description="The stack documents a past architecture for simulation: what Azure has retired since is a"
+        " warning, and the stack is never deployed to Azure.",
     )
     tags: dict[str, str] = Field(
         default_factory=dict, description="Azure tags; identities keep those they were created with."

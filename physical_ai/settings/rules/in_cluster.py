@@ -47,7 +47,7 @@ def _availability(settings: Settings, given: InCluster) -> Iterator[SettingFindi
         return
     if not given.accept_one_pod:
         problem = "Each data service in the cluster is one Pod with one volume, without a standby."
-        fix = "source: azure, or acceptOnePod: true: OSMO stands still while its node is drained or lost."
+        fix = "source: azure, or acceptOnePod: true: OSMO is unavailable while its node is drained or lost."
         yield error(here, problem, fix, others=(_SOURCE,), rule=ONE_POD)
     if not given.snapshots.enabled:
         problem = "Production would have no copy of its database, of workflows' data and of users' credentials."

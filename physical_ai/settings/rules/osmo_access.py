@@ -111,12 +111,12 @@ def _dns(settings: Settings) -> Iterator[SettingFinding]:
 def _login(settings: Settings) -> Iterator[SettingFinding]:
     access, here = settings.osmo.access, (*ACCESS, "login")
     if access.login == "dev":
-        problem = "With login dev the gateway takes every caller for an administrator."
+        problem = "With login dev the gateway treats every caller as an administrator."
         yield warning(here, problem, "login: entra.", rule=rules.OSMO_LOGIN)
         return
     if access.entra is None:
         problem = "login: entra needs an app registration."
-        fix = "entra: {tenantId: …, clientId: …}; docs/osmo.md#a-control-plane tells how to create one."
+        fix = "entra: {tenantId: …, clientId: …}; see docs/osmo.md#a-control-plane."
         yield error((*ACCESS, "entra"), problem, fix, others=(here,))
     if access.host is None:
         problem = "login: entra sends browsers back to a DNS name, and access has none."
@@ -138,7 +138,7 @@ def _public(settings: Settings) -> Iterator[SettingFinding]:
     if access.scope == "internal":
         return
     if access.login == "dev":
-        problem = "The internet would reach a control plane that takes every caller for an administrator."
+        problem = "The internet would reach a control plane that treats every caller as an administrator."
         yield error((*ACCESS, "login"), problem, "login: entra, or scope: internal.", others=(here,))
 
 

@@ -28,7 +28,7 @@ def check_runners(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         return
     if not private_api_server(settings) and trust(_MODE):
         problem = "The API server has a public address, which runners of GitHub reach as well; these cost a node pool."
-        fix = "network.mode: private, or remove runners; docs/delivery.md tells how hosted runners reach it."
+        fix = "network.mode: private, or remove runners; docs/delivery.md describes how hosted runners reach it."
         yield warning(RUNNERS, problem, fix, others=(_MODE,))
     if given.pool.scale.most < 1:
         problem = "The pool of the runners can have no node, so that no job would run."

@@ -94,7 +94,7 @@ def test_a_kind_of_which_somebody_has_objects_stays() -> None:
     given.objects[QUEUES].append("theirs")
     assert run(given) == []
     assert given.objects == {QUEUES: ["osmo-pool-default", "theirs"]}
-    assert any("somebody else has theirs" in line for line in given.said)
+    assert any("objects of another owner: theirs" in line for line in given.said)
 
 
 def test_labels_stay_while_an_operator_is_there() -> None:

@@ -37,7 +37,7 @@ def test_wrong_settings_end_in_code_2_with_every_fault_and_nothing_made(command:
     assert (code, out) == (2, "")
     assert "Did you mean 'sku'?" in err
     assert "overlap" in err
-    assert "2 faults; nothing was changed" in err
+    assert "2 errors; nothing was changed" in err
     assert "Traceback" not in err
     assert not home.exists()
 

@@ -51,7 +51,7 @@ def test_a_user_without_a_role_is_refused_and_shown(
     assert (refused["user"], refused["code"]) == ("bystander", 403)
     ran = [{"id": "train-1", "submitted": {"user": "deployer", "roles": ["osmo-user"]}}]
     shown = front_door.described(ran, refused)
-    assert shown[0] == f"front door: {control.address(tmp_path)}, login with Entra ID"
+    assert shown[0] == f"gateway: {control.address(tmp_path)}, login with Entra ID"
     assert shown[1:] == [
         "  train-1, submitted by deployer (osmo-user): accepted",
         "  the same, submitted by bystander (no role): refused, 403",
@@ -80,4 +80,4 @@ def test_the_development_login_refuses_nobody(workflow: Path) -> None:
     osmo = {"mode": "platform", "access": {"login": "dev"}, "login": "dev"}
     settings = load("dev-westus2", [Overlay("test", {"dataServices": DATA, "osmo": osmo})]).settings
     assert tried(workflow, settings) is None
-    assert front_door.described([], None) == ["front door: login dev, every caller is an administrator"]
+    assert front_door.described([], None) == ["gateway: login dev, every caller is an administrator"]

@@ -187,7 +187,7 @@ def test_a_cluster_as_described_has_no_problems() -> None:
         ("nothing", [node("more", B200)], "has 2 nodes, and scale.count is 1"),
         ("rtxpro", [node("a", RTX), node("b", RTX, cpu="96")], "differ"),
         ("b200", [node("a", {**B200, "node-role.kubernetes.io/control-plane": ""})], "in two classes"),
-        ("b200", [node("a", {**B200, "agentpool": "theirs"})], "somebody else set it"),
+        ("b200", [node("a", {**B200, "agentpool": "theirs"})], "another owner set it"),
         ("b200", [node("a", B200, taint="example.com/mine:NoSchedule")], "example.com/mine:NoSchedule"),
     ],
 )

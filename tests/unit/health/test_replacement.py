@@ -85,7 +85,7 @@ def test_work_is_waited_for_and_never_ended() -> None:
     fake.add_pod(NODE, "task", labels={"osmo.workflow_id": "train-1"})
     fake.add_pod(NODE, "job", "Job")
     said: list[str] = []
-    with pytest.raises(Stopped, match=r"the time to drain .* is over.*job .*task .*train-1") as stopped:
+    with pytest.raises(Stopped, match=r"the drain of .* timed out.*job .*task .*train-1") as stopped:
         repair(begin(fake), fake.world(), said.append, fake.sleep)
     assert "--deadline" in str(stopped.value)
     assert set(fake.pods) == {("default", "task"), ("default", "job")}

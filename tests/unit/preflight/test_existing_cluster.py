@@ -126,7 +126,7 @@ CASES: list[tuple[str, Found, str, Severity, str]] = [
         "loss of the cluster",
     ),
     ("two control planes", found(nodes=[*without("cp3")]), "control-plane", W, "survive the loss of no more"),
-    ("operated by others", found(nodes=without("cp")), "control-plane", U, "somebody else"),
+    ("operated by others", found(nodes=without("cp")), "control-plane", U, "managed outside"),
     ("etcd on hosts", found(system_pods=[world.pod("kube-vip-cp1")]), "etcd", U, "runs on the hosts"),
     ("a lost member", found(system_pods=ALL["system_pods"][1:]), "etcd", W, "2 members of etcd on 3"),
     ("no virtual address", found(system_pods=ALL["system_pods"][:3]), "virtual-ip", U, "outage"),
@@ -188,7 +188,7 @@ CASES: list[tuple[str, Found, str, Severity, str]] = [
     ("driver of others", found(daemon_sets=[DRIVERS]), "driver", E, "installs drivers there already"),
     ("Run:ai everywhere", found(deployments=[RUNAI]), "scheduler", E, "every GPU node"),
     ("Volcano", found(deployments=[named("volcano-scheduler", "volcano-system")]), "scheduler", W, "Volcano"),
-    ("not to be read", Found(refused=("/api/v1/nodes",)), "rights", U, "may not read"),
+    ("not to be read", Found(refused=("/api/v1/nodes",)), "rights", U, "No permission to read"),
 ]
 
 

@@ -128,7 +128,7 @@ LOGIN = {"exec": {"command": "login"}}
         ({"token": "x"}, Unreachable('403 nodes is forbidden: User "x"'), "Give the user the right to read nodes"),
         (LOGIN, Unreachable("the login failed: exec: process returned 1"), "Run login yourself, and log in again"),
         (LOGIN, Unusable("the kubeconfig's login is not installed: No such file"), "Install login, which the user"),
-        ({"token": "x"}, Unusable("the kubeconfig cannot be used: no file"), "Get a new file: it names"),
+        ({"token": "x"}, Unusable("the kubeconfig cannot be used: no file"), "Get a new file: this one refers to"),
         (
             {"token": "x"},
             Unreachable("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed"),

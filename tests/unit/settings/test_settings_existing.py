@@ -182,7 +182,7 @@ def test_a_stack_on_azure_needs_its_own_sections(stacks: Path) -> None:
             "same nodes",
         ),
         ({"cpuPool": {"tolerate": ["control-plane"]}}, "cpuPool.tolerate[0]", "not a taint"),
-        ({"target": {"context": None}}, "target.context", "by accident"),
+        ({"target": {"context": None}}, "target.context", "happens to be selected"),
     ],
 )
 def test_what_a_class_cannot_be(stacks: Path, change: Mapping[str, Any], place: str, words: str) -> None:
