@@ -47,7 +47,7 @@ OUTPUTS: Mapping[str, str] = {
     f"gpus.{ANY}.nodes": "Number of nodes.",
     f"gpus.{ANY}.driverSource": "As under `pools`.",
     f"gpus.{ANY}.gpus": "`allocatable` and `expected` by resource.",
-    f"gpus.{ANY}.shut": "The first closed gate of each node, with its reason and its fix.",
+    f"gpus.{ANY}.closed": "The first closed gate of each node, with its reason and its fix.",
     "network.hubPeeringCommand": "For the hub's owner, with `peerBack: false`: creates the hub's side of the peering.",
     "network.zoneRoleCommand": "For the zone's owner, with `zoneRole: given`: the cluster's identity gets its role.",
     "dataServices.postgres": "Host name of the database; absent, as all below, in a stack without data services.",
@@ -73,7 +73,7 @@ OUTPUTS: Mapping[str, str] = {
 class Deployed:
     """The values of outputs that are known only after a deployment."""
 
-    ground: Mapping[str, Any]
+    cluster: Mapping[str, Any]
     """Outputs about the cluster and what is around it, by name."""
     gpus: pulumi.Input[Mapping[str, Any]]
     releases: Mapping[str, InstalledRelease]
@@ -92,7 +92,7 @@ def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
     """What the stack exports, by name."""
     operator = {"version": settings.gpu_operator.version, "namespace": OPERATOR_NAMESPACE}
     return {
-        **found.ground,
+        **found.cluster,
         "releases": {CHART: operator, **{name: _release(each) for name, each in found.releases.items()}},
         "pools": {name: pool_summary(settings, name) for name in settings.pools},
         "gpus": found.gpus,

@@ -61,7 +61,7 @@ OUTSIDE = {
 
 TARGET_SETTING = "physical_ai.settings.target"
 TARGET_MODEL = "physical_ai.settings.models.target"
-SEAM = {"components": "components/platform/ground.py", "cli": "physical_ai/cli/existing_check.py"}
+SEAM = {"components": "components/platform/target_cluster.py", "cli": "physical_ai/cli/existing_check.py"}
 """Who outside the settings may ask what the target of a stack is: one module of each package. The simulator may have
 one too."""
 
@@ -171,7 +171,7 @@ def _annotated(tree: ast.AST, kind: str) -> Iterator[str]:
             yield node.target.id
 
 
-def test_one_module_of_each_package_knows_of_the_target() -> None:
+def test_one_module_of_each_package_depends_on_the_target() -> None:
     users: dict[str, set[str]] = {}
     for path in packages():
         if packages()[path] != "settings" and asks_for_target(path):

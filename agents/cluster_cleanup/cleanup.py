@@ -56,9 +56,9 @@ def clean(
     pause: Callable[[float], object],
     say: Callable[[str], object],
 ) -> list[str]:
-    """Removes what came with the stack and nobody else uses; what could not be removed, and why.
+    """Removes what the stack installed and others do not use; what could not be removed, and why.
 
-    What was there before stays, and so does a kind of which somebody has objects. While a GPU Operator is in the
+    What was there before stays, and so does a kind of which others have objects. While a GPU Operator is in the
     cluster, nodes keep its labels.
 
     Args:
@@ -109,7 +109,7 @@ def _matches(text: str, patterns: Sequence[str]) -> bool:
 
 
 def _delete(server: Requests, definition: str, ours: Sequence[str], say: Callable[[str], object]) -> bool:
-    """Deletes a definition unless somebody has objects of it; whether it did."""
+    """Deletes a definition unless others have objects of it; whether it did."""
     others = sorted({name for name in _objects(server, definition) if not _matches(name, ours)})
     if others:
         say(f"{definition} is kept: it has objects of another owner: {', '.join(others)}")

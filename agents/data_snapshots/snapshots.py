@@ -11,7 +11,7 @@ from data_snapshots.server import Refused
 
 GROUP = "snapshot.storage.k8s.io"
 SERVICE = "physical-ai/data-service"
-"""Label with the name of the service whose volume it is; what has no such label is somebody else's, and stays."""
+"""Label with the name of the service whose volume it is; what has no such label has another owner, and stays."""
 PAUSE_SECONDS = 5.0
 
 

@@ -42,7 +42,7 @@ def name(node: str, vm: str) -> str:
 
 
 def node_facts(node: dict[str, Any]) -> dict[str, Any]:
-    """What a Node object says of its machine; nothing of the work on it."""
+    """What a Node object says of its machine; nothing about its workloads."""
     metadata, info = part(node, "metadata"), part(part(node, "status"), "nodeInfo")
     labels = part(metadata, "labels")
     facts = {short: labels[key] for key, short in NODE_LABELS.items() if labels.get(key)}

@@ -1,7 +1,7 @@
 """One token for one name: created once, replaced where the service refuses it, kept with the one before it.
 
 The service stores only a digest of a token. One that was created and not stored, because the program was killed in
-between, can be used by nobody: the next run deletes it and creates it again.
+between, is never used: the next run deletes it and creates it again.
 """
 
 from __future__ import annotations

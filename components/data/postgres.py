@@ -136,7 +136,7 @@ class Postgres(pulumi.ComponentResource):
             tags=place.tags,
             version=settings.version,
             sku=dbforpostgresql.SkuArgs(name=settings.size, tier=plan.postgres_tier),
-            # Storage that grows by itself would differ from its setting, and can never be made smaller again.
+            # Storage that grows automatically would differ from its setting, and can never be made smaller again.
             storage=dbforpostgresql.StorageArgs(storage_size_gb=settings.storage_gb, auto_grow="Disabled"),
             backup=dbforpostgresql.BackupArgs(
                 backup_retention_days=plan.backup_days, geo_redundant_backup=ENABLED[plan.geo_backup]

@@ -44,7 +44,7 @@ class GpuGate(pulumi.ComponentResource):
     hooks of a resource run only when it changes.
 
     Attributes:
-        gpus: what was found, by pool: `{state, nodes, driverSource, gpus, shut}`. Unknown in a preview.
+        gpus: what was found, by pool: `{state, nodes, driverSource, gpus, closed}`. Unknown in a preview.
     """
 
     gpus: pulumi.Output[dict[str, Any]]

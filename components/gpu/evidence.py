@@ -17,7 +17,7 @@ OBJECTS = "gpu-evidence"
 
 @dataclass(frozen=True)
 class GpuEvidenceArgs:
-    """`namespace` must allow host paths: the Pods read the host's Python and what its hypervisor tells it."""
+    """`namespace` must allow host paths: the Pods read the host's Python and the data that its hypervisor provides."""
 
     target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace

@@ -15,7 +15,7 @@ from physical_ai.readiness import Get, Unusable
 from physical_ai.readiness.client import connect
 from physical_ai.readiness.existing import FIELD_MANAGER, NodeChange, Survey, survey
 from physical_ai.readiness.existing_owners import judge
-from physical_ai.readiness.existing_record import CLUSTER, MARK, elsewhere
+from physical_ai.readiness.existing_record import CLUSTER, MARK, wrong_cluster
 from physical_ai.readiness.kubeconfig_context import explained, kubeconfig_file, read_context
 from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.settings import Settings
@@ -42,7 +42,7 @@ class ExistingCluster(pulumi.ComponentResource):
     Attributes:
         kubeconfig: text with the login of its user, for the gates; no output of the stack.
         changed: the nodes' labels and taints. What runs on the classes comes after them.
-        mark: what tells this deployment from another one of the same name, whose state is elsewhere.
+        mark: distinguishes this deployment from another one of the same name, whose state is elsewhere.
         found: what the cluster has.
     """
 
@@ -73,7 +73,7 @@ class ExistingCluster(pulumi.ComponentResource):
         stack, context, path = args.settings.stack, args.context, str(Path(file).expanduser())
 
         def checked(kept: Mapping[str, str]) -> str:
-            if problem := elsewhere(stack, context, kept, found):
+            if problem := wrong_cluster(stack, context, kept, found):
                 raise pulumi.RunError(problem)
             return path
 

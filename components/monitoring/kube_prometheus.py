@@ -46,7 +46,7 @@ class KubePrometheusArgs:
 
 class KubePrometheus(pulumi.ComponentResource):
     """The release, Alertmanager's configuration before it, the rules after it, and dashboards, which Grafana's sidecar
-    loads. Nothing of it is reachable from outside of the namespace.
+    loads. It is not reachable from outside of the namespace.
 
     Attributes:
         release: brings the kinds of monitors and rules.

@@ -30,7 +30,7 @@ class GrafanaArgs:
 
 
 def managed_grafana(name: str, args: GrafanaArgs, parent: pulumi.Resource) -> dashboard.Grafana:
-    """Declare Grafana. Login is through Entra; without roles nobody can log in."""
+    """Declare Grafana. Login is through Entra; without roles no one can log in."""
     child = pulumi.ResourceOptions(parent=parent)
     identity = managedidentity.UserAssignedIdentity(
         f"{name}-grafana-identity",

@@ -13,7 +13,7 @@ from physical_ai.catalog.aks import Role
 
 @dataclass(frozen=True)
 class ExistingZone:
-    """A zone that somebody else created. `provider` is for its subscription; None for the stack's own."""
+    """A zone that the stack did not create. `provider` is for its subscription; None for the stack's own."""
 
     id: str
     provider: pulumi.ProviderResource | None

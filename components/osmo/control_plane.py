@@ -158,7 +158,7 @@ def share_data(
 ) -> pulumi.Resource:
     """Lets tasks read and write the one container with their data, and no other.
 
-    Their Pods have no keys for it: OSMO tells them an address, and they use the identity that they run with.
+    Their Pods have no keys for it: OSMO gives them an address, and they use the identity that they run with.
     """
     account, container = data.storage.storage_account.id, data.storage.containers[DATA]
     return assign_role(

@@ -216,7 +216,7 @@ class Osmo(pulumi.ComponentResource):
             resource,
             name=release.name,
             namespace=release.namespace,
-            # Helm 4 would wait for KAI's SchedulingShard, which remains Reconciling for ever; the gate waits instead.
+            # Helm 4 would wait for KAI's SchedulingShard, which stays Reconciling indefinitely; the gate waits instead.
             **release_options(release.chart, args.settings.charts.source, skip_await=True),
             values=values,
             timeout=TIMEOUT_SECONDS,

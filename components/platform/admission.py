@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from components.gpu.admission import GpuAdmission, GpuAdmissionArgs
-from components.platform.common import Common, Interior
+from components.platform.common import Common, InstallTarget
 from physical_ai.settings.plans.dra import claimed_node_policies
 from physical_ai.settings.plans.gpu_admission import policies
 from physical_ai.settings.plans.node_admission import node_policies
 from physical_ai.settings.plans.pod_security import pod_security_policies
 
 
-def declare_admission(common: Common, interior: Interior) -> GpuAdmission:
+def declare_admission(common: Common, install: InstallTarget) -> GpuAdmission:
     settings = common.settings
     nodes = [*node_policies(settings), *claimed_node_policies(settings)]
     declared = [*policies(settings), *pod_security_policies(settings), *nodes]
-    args = GpuAdmissionArgs(interior.target, declared, list(interior.namespaces.values()))
+    args = GpuAdmissionArgs(install.target, declared, list(install.namespaces.values()))
     return GpuAdmission(f"{common.name}-gpu-admission", args, common.protected)

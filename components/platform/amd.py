@@ -5,12 +5,12 @@ from __future__ import annotations
 from components.gpu.amd_operator import AmdOperator, AmdOperatorArgs
 from components.gpu.operator import GpuOperator
 from components.kubernetes.cert_manager import CertManager
-from components.platform.common import Common, Interior
+from components.platform.common import Common, InstallTarget
 from physical_ai.catalog.amd import NAMESPACE
 
 
 def declare_amd_operator(
-    common: Common, interior: Interior, operator: GpuOperator, certificates: CertManager | None
+    common: Common, install: InstallTarget, operator: GpuOperator, certificates: CertManager | None
 ) -> AmdOperator | None:
     """None in a stack without `amdGpuOperator`. The webhook of its release needs cert-manager, which others may have
     installed."""
@@ -18,8 +18,8 @@ def declare_amd_operator(
     if plan is None:
         return None
     args = AmdOperatorArgs(
-        target=interior.target,
-        namespace=interior.namespaces[NAMESPACE],
+        target=install.target,
+        namespace=install.namespaces[NAMESPACE],
         plan=plan,
         charts=common.settings.charts.source,
         secrets=common.secrets,

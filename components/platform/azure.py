@@ -1,4 +1,4 @@
-"""The Azure half of a platform: what exists around the cluster, the cluster, its pools and who may use it."""
+"""The Azure part of a platform: what exists around the cluster, the cluster, its pools and who may use it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def declare_logs(common: Common, foundation: Foundation) -> Monitoring:
 
 
 def declare_metrics(common: Common, foundation: Foundation) -> AzureMetrics | None:
-    """Where metrics are kept in Azure; nothing of it waits for the cluster. None where they are not."""
+    """Where metrics are kept in Azure; it does not wait for the cluster. None where they are not."""
     settings = common.settings
     if settings.monitoring.metrics != "azure":
         return None

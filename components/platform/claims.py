@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from components.gpu.dra_driver import DraDriver, DraDriverArgs
 from components.gpu.operator import GpuOperator
-from components.platform.common import Common, Interior
+from components.platform.common import Common, InstallTarget
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.plans.claims import claim_objects
 
 
-def declare_dra_driver(common: Common, interior: Interior, operator: GpuOperator) -> DraDriver | None:
+def declare_dra_driver(common: Common, install: InstallTarget, operator: GpuOperator) -> DraDriver | None:
     """None in a stack without a pool whose GPUs are claimed."""
     plan, settings = common.plan.dra, common.settings
     if plan is None:
         return None
     args = DraDriverArgs(
-        target=interior.target,
-        namespace=interior.namespaces[OPERATOR_NAMESPACE],
+        target=install.target,
+        namespace=install.namespaces[OPERATOR_NAMESPACE],
         charts=settings.charts.source,
         plan=plan,
         objects=claim_objects(settings),

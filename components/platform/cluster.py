@@ -1,4 +1,4 @@
-"""The half of a platform that is inside the cluster: namespaces, the GPU stack, OSMO, and the gates."""
+"""The part of a platform that is inside the cluster: namespaces, the GPU stack, OSMO, and the gates."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from components.monitoring.trace_collector import TraceCollector, TraceCollector
 from components.osmo.control_plane import ControlPlane
 from components.osmo.osmo import Osmo, OsmoArgs
 from components.osmo.osmo_token import VaultLogin
-from components.platform.common import Common, Interior
-from components.platform.ground import Ground
+from components.platform.common import Common, InstallTarget
+from components.platform.target_cluster import TargetCluster
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, WORKFLOWS_NAMESPACE
@@ -50,8 +50,8 @@ from physical_ai.settings.plans.osmo_token import osmo_token_objects
 from physical_ai.settings.plans.registry_images import registry_policies
 
 
-def declare_interior(common: Common, ground: Ground) -> Interior:
-    target = ground.target
+def declare_install_target(common: Common, cluster: TargetCluster) -> InstallTarget:
+    target = cluster.target
     policies = registry_policies(common.settings, common.subscription)
     if policies:
         args = RegistryImagesArgs(target, policies)
@@ -62,89 +62,89 @@ def declare_interior(common: Common, ground: Ground) -> Interior:
         NamespacesArgs(target, not_needed(common.plan), used(common.settings)),
         common.protected,
     )
-    return Interior(ground.kubeconfig, target, created.namespaces)
+    return InstallTarget(cluster.kubeconfig, target, created.namespaces)
 
 
-def declare_isolation(common: Common, interior: Interior) -> None:
+def declare_isolation(common: Common, install: InstallTarget) -> None:
     """Nothing in a stack whose platform namespaces keep their network."""
-    policies = isolation_objects(common.settings, interior.namespaces)
+    policies = isolation_objects(common.settings, install.namespaces)
     if policies:
-        args = IsolationArgs(interior.target, policies, list(interior.namespaces.values()))
+        args = IsolationArgs(install.target, policies, list(install.namespaces.values()))
         Isolation(f"{common.name}-isolation", args, common.protected)
 
 
-def declare_drift_reader(common: Common, interior: Interior) -> None:
+def declare_drift_reader(common: Common, install: InstallTarget) -> None:
     args = DriftReaderArgs(
-        interior.target, drift_reader_objects(common.settings.access, claims=common.plan.dra is not None)
+        install.target, drift_reader_objects(common.settings.access, claims=common.plan.dra is not None)
     )
     DriftReader(f"{common.name}-drift-reader", args, common.unprotected)
 
 
-def declare_scraping(common: Common, interior: Interior) -> KubePrometheus | None:
-    settings, namespaces, plan = common.settings, interior.namespaces, common.plan.kube_prometheus
+def declare_scraping(common: Common, install: InstallTarget) -> KubePrometheus | None:
+    settings, namespaces, plan = common.settings, install.namespaces, common.plan.kube_prometheus
     installed = None
     if plan is not None:
-        args = KubePrometheusArgs(interior.target, namespaces[METRICS_NAMESPACE], settings, plan, common.secrets)
+        args = KubePrometheusArgs(install.target, namespaces[METRICS_NAMESPACE], settings, plan, common.secrets)
         installed = KubePrometheus(f"{common.name}-kube-prometheus", args, common.protected)
     if settings.monitoring.is_measured:
         after = [*namespaces.values(), *([installed.release] if installed else [])]
-        Scraping(f"{common.name}-scraping", ScrapingArgs(interior.target, settings, after), common.protected)
+        Scraping(f"{common.name}-scraping", ScrapingArgs(install.target, settings, after), common.protected)
     return installed
 
 
-def declare_cluster_services(common: Common, interior: Interior) -> ClusterServices | None:
+def declare_cluster_services(common: Common, install: InstallTarget) -> ClusterServices | None:
     """None in a stack that installs neither storage nor a load balancer."""
     plans = common.plan.services
     if not plans:
         return None
-    args = ClusterServicesArgs(interior.target, interior.namespaces, plans, common.settings.charts.source)
+    args = ClusterServicesArgs(install.target, install.namespaces, plans, common.settings.charts.source)
     return ClusterServices(f"{common.name}-services", args, common.protected)
 
 
-def declare_traces(common: Common, interior: Interior) -> TraceCollector | None:
+def declare_traces(common: Common, install: InstallTarget) -> TraceCollector | None:
     """None in a stack that sends no traces."""
-    plan, namespaces = common.plan.collector, interior.namespaces
+    plan, namespaces = common.plan.collector, install.namespaces
     if plan is None:
         return None
     after: list[pulumi.Resource] = [namespaces[TRACES_NAMESPACE], namespaces[WORKFLOWS_NAMESPACE]]
-    args = TraceCollectorArgs(interior.target, after, common.settings.charts.source, plan, common.secrets)
+    args = TraceCollectorArgs(install.target, after, common.settings.charts.source, plan, common.secrets)
     return TraceCollector(f"{common.name}-traces", args, common.protected)
 
 
-def declare_container_logs(common: Common, interior: Interior) -> None:
+def declare_container_logs(common: Common, install: InstallTarget) -> None:
     """Nothing in a stack that keeps no output of containers."""
     logs = common.settings.monitoring.container_logs
     if logs is not None:
-        ContainerLogs(f"{common.name}-container-logs", ContainerLogsArgs(interior.target, logs), common.protected)
+        ContainerLogs(f"{common.name}-container-logs", ContainerLogsArgs(install.target, logs), common.protected)
 
 
-def declare_acceptance(common: Common, interior: Interior) -> None:
+def declare_acceptance(common: Common, install: InstallTarget) -> None:
     """Nothing in a stack that declares no checks of its nodes."""
     objects = declared_jobs(common.settings)
     if objects:
-        args = AcceptanceArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], objects)
+        args = AcceptanceArgs(install.target, install.namespaces[OPERATOR_NAMESPACE], objects)
         Acceptance(f"{common.name}-acceptance", args, common.unprotected)
 
 
-def declare_grid_driver(common: Common, interior: Interior) -> GridDriver:
-    args = GridDriverArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], common.plan.grid)
+def declare_grid_driver(common: Common, install: InstallTarget) -> GridDriver:
+    args = GridDriverArgs(install.target, install.namespaces[OPERATOR_NAMESPACE], common.plan.grid)
     return GridDriver(f"{common.name}-grid-driver", args, common.protected)
 
 
-def declare_evidence(common: Common, interior: Interior) -> None:
+def declare_evidence(common: Common, install: InstallTarget) -> None:
     objects = evidence_objects(common.settings)
     if objects is not None:
-        args = GpuEvidenceArgs(interior.target, interior.namespaces[OPERATOR_NAMESPACE], objects)
+        args = GpuEvidenceArgs(install.target, install.namespaces[OPERATOR_NAMESPACE], objects)
         GpuEvidence(f"{common.name}-gpu-evidence", args, common.protected)
 
 
-def declare_gpu_operator(common: Common, interior: Interior, driver: GridDriver) -> GpuOperator:
+def declare_gpu_operator(common: Common, install: InstallTarget, driver: GridDriver) -> GpuOperator:
     # The validator looks for a host's driver once: the agent keeps it off the node until there is one.
     after = [driver.daemon_set] if driver.daemon_set is not None else []
     settings = common.settings
     args = GpuOperatorArgs(
-        target=interior.target,
-        namespace=interior.namespaces[OPERATOR_NAMESPACE],
+        target=install.target,
+        namespace=install.namespaces[OPERATOR_NAMESPACE],
         plan=common.plan.gpu,
         version=settings.gpu_operator.version,
         charts=settings.charts.source,
@@ -155,14 +155,14 @@ def declare_gpu_operator(common: Common, interior: Interior, driver: GridDriver)
 
 
 def declare_nvsentinel(
-    common: Common, interior: Interior, operator: GpuOperator, metrics: KubePrometheus | None
+    common: Common, install: InstallTarget, operator: GpuOperator, metrics: KubePrometheus | None
 ) -> Nvsentinel | None:
     plan = common.plan.nvsentinel
     if plan is None:
         return None
     args = NvsentinelArgs(
-        target=interior.target,
-        namespace=interior.namespaces[HEALTH_NAMESPACE],
+        target=install.target,
+        namespace=install.namespaces[HEALTH_NAMESPACE],
         plan=plan,
         limits=health_limits(common.settings),
         charts=common.settings.charts.source,
@@ -174,12 +174,12 @@ def declare_nvsentinel(
 
 
 def declare_gpu_gate(
-    common: Common, interior: Interior, operators: Sequence[pulumi.Resource], settled: Sequence[pulumi.Input[str]]
+    common: Common, install: InstallTarget, operators: Sequence[pulumi.Resource], settled: Sequence[pulumi.Input[str]]
 ) -> GpuGate:
     return GpuGate(
         f"{common.name}-gpu-gate",
         GpuGateArgs(
-            kubeconfig=interior.kubeconfig,
+            kubeconfig=install.kubeconfig,
             expected=expected_pools(common.settings),
             timeout_minutes=common.settings.gpu_operator.gate.timeout_minutes,
             after=list(operators),
@@ -189,14 +189,14 @@ def declare_gpu_gate(
     )
 
 
-def declare_in_cluster_data(common: Common, interior: Interior) -> InClusterData | None:
+def declare_in_cluster_data(common: Common, install: InstallTarget) -> InClusterData | None:
     """None in a stack whose data services are Azure's, or which has none."""
     settings, objects = common.settings, in_cluster_objects(common.settings)
     given = in_cluster(settings)
     if objects is None or given is None:
         return None
     args = InClusterDataArgs(
-        interior.target, interior.namespaces[CONTROL_NAMESPACE], given, objects, data_protected(settings)
+        install.target, install.namespaces[CONTROL_NAMESPACE], given, objects, data_protected(settings)
     )
     return InClusterData(f"{common.name}-data", args, common.protected)
 
@@ -204,7 +204,7 @@ def declare_in_cluster_data(common: Common, interior: Interior) -> InClusterData
 def declare_osmo(
     common: Common,
     identities: IdentityPlace | None,
-    interior: Interior,
+    install: InstallTarget,
     admission: GpuAdmission,
     *,
     control_plane: ControlPlane | None,
@@ -214,14 +214,14 @@ def declare_osmo(
     return Osmo(
         f"{common.name}-osmo",
         OsmoArgs(
-            target=interior.target,
+            target=install.target,
             settings=common.settings,
             backend=common.backend,
             secrets=common.secrets,
             names=common.names,
             identities=identities,
-            kubeconfig=interior.kubeconfig,
-            namespaces=interior.namespaces,
+            kubeconfig=install.kubeconfig,
+            namespaces=install.namespaces,
             service_values=common.plan.osmo_service,
             admission=[admission],
             token=osmo_token_objects(common.settings, served),

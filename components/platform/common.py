@@ -1,4 +1,4 @@
-"""What the Azure part and the in-cluster part of a platform share: `azure_half` and `cluster`."""
+"""What the Azure part and the in-cluster part of a platform share: `azure_resources` and `cluster`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Foundation:
 
 
 @dataclass(frozen=True)
-class Interior:
+class InstallTarget:
     """The target for Kubernetes resources: access to the cluster, and the namespaces to install into."""
 
     kubeconfig: pulumi.Output[str]

@@ -1,4 +1,4 @@
-"""The part of a platform that is OSMO's control plane, with what its front door and tasks' data need."""
+"""The part of a platform that is OSMO's control plane, with what its gateway and tasks' data need."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from components.kubernetes.cert_manager import CertManager, CertManagerArgs
 from components.osmo.control_plane import ControlPlane, ControlPlaneArgs, share_data
 from components.osmo.gateway_certificate import GatewayCertificate, GatewayCertificateArgs
 from components.osmo.osmo import Osmo
-from components.platform.azure_half import AzureHalf
-from components.platform.common import Common, Interior
+from components.platform.azure_resources import AzureResources
+from components.platform.common import Common, InstallTarget
 from physical_ai.catalog import cert_manager as cert_names
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.settings.plans.gateway_certificate import gateway_certificate
 
 
-def _declare_certificate(common: Common, azure: AzureHalf | None, interior: Interior) -> list[pulumi.Resource]:
+def _declare_certificate(common: Common, azure: AzureResources | None, install: InstallTarget) -> list[pulumi.Resource]:
     """Nothing where the gateway's certificate is in no key vault."""
     plan, settings = gateway_certificate(common.settings), common.settings
     if plan is None or azure is None:
         return []
     args = GatewayCertificateArgs(
-        target=interior.target,
+        target=install.target,
         plan=plan,
         names=common.names,
         resource_group_name=azure.foundation.group.name,
@@ -34,12 +34,12 @@ def _declare_certificate(common: Common, azure: AzureHalf | None, interior: Inte
         issuer_url=azure.cluster.oidc_issuer_url,
         tenant_id=azure_tenant(),
         subscription_id=common.subscription,
-        namespace=interior.namespaces[CONTROL_NAMESPACE],
+        namespace=install.namespaces[CONTROL_NAMESPACE],
     )
     return GatewayCertificate(f"{common.name}-gateway-certificate", args, common.protected).before
 
 
-def declare_cert_manager(common: Common, azure: AzureHalf | None, interior: Interior) -> CertManager | None:
+def declare_cert_manager(common: Common, azure: AzureResources | None, install: InstallTarget) -> CertManager | None:
     """None where the gateway's certificate comes from elsewhere."""
     plan, settings = common.plan.cert_manager, common.settings
     if plan is None or azure is None:
@@ -53,21 +53,21 @@ def declare_cert_manager(common: Common, azure: AzureHalf | None, interior: Inte
         accounts=((cert_names.NAMESPACE, cert_names.ACCOUNT),),
     )
     args = CertManagerArgs(
-        target=interior.target,
+        target=install.target,
         plan=plan,
         charts=settings.charts.source,
         identity=identity,
         subscription_id=common.subscription,
-        namespace=interior.namespaces[cert_names.NAMESPACE],
-        control_plane=interior.namespaces[CONTROL_NAMESPACE],
+        namespace=install.namespaces[cert_names.NAMESPACE],
+        control_plane=install.namespaces[CONTROL_NAMESPACE],
     )
     return CertManager(f"{common.name}-cert-manager", args, common.protected)
 
 
 def declare_control_plane(
     common: Common,
-    azure: AzureHalf | None,
-    interior: Interior,
+    azure: AzureResources | None,
+    install: InstallTarget,
     data: DataEndpoints | None,
     *,
     certificates: CertManager | None,
@@ -76,12 +76,12 @@ def declare_control_plane(
     release = common.plan.control_plane
     if release is None or data is None:
         return None
-    certificate = _declare_certificate(common, azure, interior)
+    certificate = _declare_certificate(common, azure, install)
     if certificates is not None:
         certificate.append(certificates.certificate)
     link = azure.link if azure is not None else None
     args = ControlPlaneArgs(
-        target=interior.target,
+        target=install.target,
         settings=common.settings,
         release=release,
         secrets=common.secrets,
@@ -89,7 +89,7 @@ def declare_control_plane(
         names=common.names,
         subscription_id=common.subscription,
         identities=azure.identities if azure is not None else None,
-        namespace=interior.namespaces[CONTROL_NAMESPACE],
+        namespace=install.namespaces[CONTROL_NAMESPACE],
         after=[*certificate, *(link.ready if link is not None else ())],
     )
     return ControlPlane(f"{common.name}-control-plane", args, common.protected)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from components.gpu.network_operator import NetworkOperator, NetworkOperatorArgs
 from components.gpu.operator import GpuOperator
-from components.platform.common import Common, Interior
+from components.platform.common import Common, InstallTarget
 from physical_ai.catalog.network_operator import NAMESPACE as NETWORK_NAMESPACE
 
 
-def declare_network_operator(common: Common, interior: Interior, operator: GpuOperator) -> NetworkOperator | None:
+def declare_network_operator(common: Common, install: InstallTarget, operator: GpuOperator) -> NetworkOperator | None:
     """None in a stack without it. Node Feature Discovery is the GPU Operator's."""
     plan = common.plan.network_operator
     if plan is None:
         return None
-    namespace, charts = interior.namespaces[NETWORK_NAMESPACE], common.settings.charts.source
-    args = NetworkOperatorArgs(interior.target, namespace, plan, charts, operator.releases)
+    namespace, charts = install.namespaces[NETWORK_NAMESPACE], common.settings.charts.source
+    args = NetworkOperatorArgs(install.target, namespace, plan, charts, operator.releases)
     return NetworkOperator(f"{common.name}-network-operator", args, common.protected)

@@ -20,14 +20,14 @@ from components.platform.cluster import (
     declare_grid_driver,
     declare_nvsentinel,
 )
-from components.platform.common import Common, Interior
+from components.platform.common import Common, InstallTarget
 from components.platform.fabric import declare_network_operator
 from components.platform.slurm import declare_slurm
 
 
 @dataclass(frozen=True)
 class GpuStack:
-    """`parts` are those with releases of their own; the gate tells what each pool offers."""
+    """`parts` are those with releases of their own; the gate reports what each pool offers."""
 
     parts: Sequence[Installs]
     gate: GpuGate
@@ -35,7 +35,7 @@ class GpuStack:
 
 def declare_gpu_stack(
     common: Common,
-    interior: Interior,
+    install: InstallTarget,
     *,
     metrics: KubePrometheus | None,
     certificates: CertManager | None,
@@ -48,14 +48,14 @@ def declare_gpu_stack(
         certificates: Signs for webhooks.
         settled: Known when all nodes have the labels and taints of their pools.
     """
-    driver = declare_grid_driver(common, interior)
-    declare_evidence(common, interior)
-    operator = declare_gpu_operator(common, interior, driver)
-    network = declare_network_operator(common, interior, operator)
-    sentinel = declare_nvsentinel(common, interior, operator, metrics)
-    claims = declare_dra_driver(common, interior, operator)
-    amd = declare_amd_operator(common, interior, operator, certificates)
-    slurm = declare_slurm(common, interior, operator)
+    driver = declare_grid_driver(common, install)
+    declare_evidence(common, install)
+    operator = declare_gpu_operator(common, install, driver)
+    network = declare_network_operator(common, install, operator)
+    sentinel = declare_nvsentinel(common, install, operator, metrics)
+    claims = declare_dra_driver(common, install, operator)
+    amd = declare_amd_operator(common, install, operator, certificates)
+    slurm = declare_slurm(common, install, operator)
     offering = [operator, *(each for each in (claims, amd, slurm) if each is not None)]
-    gate = declare_gpu_gate(common, interior, offering, settled)
+    gate = declare_gpu_gate(common, install, offering, settled)
     return GpuStack([*offering, *(each for each in (network, sentinel) if each is not None)], gate)

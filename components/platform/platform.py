@@ -17,7 +17,7 @@ from components.platform.cluster import (
     declare_container_logs,
     declare_drift_reader,
     declare_in_cluster_data,
-    declare_interior,
+    declare_install_target,
     declare_isolation,
     declare_osmo,
     declare_scraping,
@@ -26,10 +26,10 @@ from components.platform.cluster import (
 from components.platform.common import Common
 from components.platform.control_plane import declare_cert_manager, declare_control_plane, share_workflow_data
 from components.platform.gpu import declare_gpu_stack
-from components.platform.ground import declare_ground, subscription_of
 from components.platform.private import network_commands
 from components.platform.release_gate import declare_release_gate
 from components.platform.runners import declare_runners
+from components.platform.target_cluster import declare_target_cluster, subscription_of
 from components.platform.tokens import declare_backend_tokens, token_login
 from physical_ai.settings import Loaded
 from physical_ai.settings.facts.naming import Names
@@ -67,28 +67,30 @@ class Platform(pulumi.ComponentResource):
             unprotected=unprotected,
         )
 
-        ground = declare_ground(common)
-        azure = ground.azure
+        target_cluster = declare_target_cluster(common)
+        azure = target_cluster.azure
         data = azure.data if azure is not None else None
-        interior = declare_interior(common, ground)
-        declare_isolation(common, interior)
-        declare_drift_reader(common, interior)
-        services = declare_cluster_services(common, interior)
-        metrics, traces = declare_scraping(common, interior), declare_traces(common, interior)
-        declare_container_logs(common, interior)
-        admission = declare_admission(common, interior)
-        runners = declare_runners(common, azure, interior)
-        declare_acceptance(common, interior)
-        certificates = declare_cert_manager(common, azure, interior)
-        gpus = declare_gpu_stack(common, interior, metrics=metrics, certificates=certificates, settled=ground.settled)
-        inside = declare_in_cluster_data(common, interior)
+        install = declare_install_target(common, target_cluster)
+        declare_isolation(common, install)
+        declare_drift_reader(common, install)
+        services = declare_cluster_services(common, install)
+        metrics, traces = declare_scraping(common, install), declare_traces(common, install)
+        declare_container_logs(common, install)
+        admission = declare_admission(common, install)
+        runners = declare_runners(common, azure, install)
+        declare_acceptance(common, install)
+        certificates = declare_cert_manager(common, azure, install)
+        gpus = declare_gpu_stack(
+            common, install, metrics=metrics, certificates=certificates, settled=target_cluster.settled
+        )
+        inside = declare_in_cluster_data(common, install)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
-        service = declare_control_plane(common, azure, interior, endpoints, certificates=certificates)
+        service = declare_control_plane(common, azure, install, endpoints, certificates=certificates)
         tokens = declare_backend_tokens(common, azure, loaded.served)
         osmo = declare_osmo(
             common,
             azure.identities if azure is not None else None,
-            interior,
+            install,
             admission,
             control_plane=service,
             token_login=token_login(common, azure, tokens),
@@ -99,10 +101,10 @@ class Platform(pulumi.ComponentResource):
 
         parts: list[Installs | None] = [services, metrics, traces, runners, certificates, *gpus.parts, service, osmo]
         releases = {name: each for part in parts if part is not None for name, each in part.installed.items()}
-        declare_release_gate(common, interior, releases)
+        declare_release_gate(common, install, releases)
 
         found = Deployed(
-            ground=ground.outputs,
+            cluster=target_cluster.outputs,
             network_commands=network_commands(common, azure.foundation) if azure is not None else {},
             gpus=gpus.gate.gpus,
             releases=releases,

@@ -166,7 +166,7 @@ def image_source(common: Common, data: DataServices | None, link: PrivateLink | 
 
 
 def declare_gateway_dns(common: Common, foundation: Foundation) -> None:
-    """Nothing where somebody else maintains the name of OSMO's gateway."""
+    """Nothing where the name of OSMO's gateway is maintained outside the stack."""
     record = gateway_record(common.settings)
     if record is not None:
         args = GatewayDnsArgs(record, _zones(common, foundation))

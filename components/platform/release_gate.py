@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 from components.gates.release_gate import ReleaseGate, ReleaseGateArgs
 from components.kubernetes.charts import InstalledRelease
-from components.platform.common import Common, Interior
+from components.platform.common import Common, InstallTarget
 
 
-def declare_release_gate(common: Common, interior: Interior, releases: Mapping[str, InstalledRelease]) -> ReleaseGate:
+def declare_release_gate(
+    common: Common, install: InstallTarget, releases: Mapping[str, InstalledRelease]
+) -> ReleaseGate:
     namespaces = {name: each.namespace for name, each in releases.items()}
-    args = ReleaseGateArgs(interior.kubeconfig, namespaces, [each.resource for each in releases.values()])
+    args = ReleaseGateArgs(install.kubeconfig, namespaces, [each.resource for each in releases.values()])
     return ReleaseGate(f"{common.name}-release-gate", args, common.unprotected)

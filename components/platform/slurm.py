@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from components.gpu.operator import GpuOperator
-from components.platform.common import Common, Interior
+from components.platform.common import Common, InstallTarget
 from components.workloads.slurm import Slurm, SlurmArgs
 from physical_ai.catalog.slurm import NAMESPACE, OPERATOR_NAMESPACE
 
 
-def declare_slurm(common: Common, interior: Interior, operator: GpuOperator) -> Slurm | None:
+def declare_slurm(common: Common, install: InstallTarget, operator: GpuOperator) -> Slurm | None:
     """None in a stack without a Slurm cluster."""
     if common.plan.slurm is None:
         return None
     args = SlurmArgs(
-        target=interior.target,
-        namespaces={name: interior.namespaces[name] for name in (OPERATOR_NAMESPACE, NAMESPACE)},
+        target=install.target,
+        namespaces={name: install.namespaces[name] for name in (OPERATOR_NAMESPACE, NAMESPACE)},
         plan=common.plan.slurm,
         charts=common.settings.charts.source,
         # The Pods of slurmd ask for the GPUs that its device plugin offers.

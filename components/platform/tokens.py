@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from components.azure.account import azure_tenant
 from components.osmo.backend_tokens import BackendTokens, BackendTokensArgs, fetching_login
 from components.osmo.osmo_token import VaultLogin
-from components.platform.azure_half import AzureHalf
+from components.platform.azure_resources import AzureResources
 from components.platform.common import Common
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.osmo_token import served_backends
 
 
-def declare_backend_tokens(common: Common, azure: AzureHalf | None, served: Sequence[Settings]) -> BackendTokens | None:
+def declare_backend_tokens(
+    common: Common, azure: AzureResources | None, served: Sequence[Settings]
+) -> BackendTokens | None:
     """None in a stack that creates no tokens for others."""
     backends = served_backends(served)
     if azure is None or azure.data is None or not backends or not common.settings.osmo.creates_token:
@@ -33,7 +35,7 @@ def declare_backend_tokens(common: Common, azure: AzureHalf | None, served: Sequ
     return BackendTokens(f"{common.name}-backend-tokens", args, common.unprotected)
 
 
-def token_login(common: Common, azure: AzureHalf | None, tokens: BackendTokens | None) -> VaultLogin | None:
+def token_login(common: Common, azure: AzureResources | None, tokens: BackendTokens | None) -> VaultLogin | None:
     """How the stack's Job reaches a vault; None where it needs none."""
     if tokens is not None:
         return tokens.login

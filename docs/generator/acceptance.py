@@ -6,7 +6,7 @@ from docs.generator.markdown import code, or_dash, table
 from physical_ai.catalog.acceptance import Check, check_images, checks, floors
 from physical_ai.catalog.nccl import figures
 from physical_ai.repository import ROOT
-from physical_ai.simulator.faults.flaws import FLAW_NAMES, FLAWS
+from physical_ai.simulator.faults.defects import DEFECT_NAMES, DEFECTS
 
 FILE = ROOT / "docs" / "reference" / "acceptance.md"
 _HEAD = """\
@@ -26,7 +26,7 @@ _POOLS = {
 
 def document() -> str:
     """The complete page."""
-    return "\n".join([_HEAD, _checks(), _images(), _floors(), _flaws()])
+    return "\n".join([_HEAD, _checks(), _images(), _floors(), _defects()])
 
 
 def _checks() -> str:
@@ -93,10 +93,10 @@ def _several() -> str:
     return f"{text}\n\n{table(head, rows)}"
 
 
-def _flaws() -> str:
-    rows = [[code(name), text] for name, text in FLAW_NAMES.items()]
+def _defects() -> str:
+    rows = [[code(name), text] for name, text in DEFECT_NAMES.items()]
     text = (
         "Faults of `physai fault` make checks fail as on a real node. What no fault does, an annotation of a simulated"
-        f" node does:\n`{FLAWS}`, with one or several of these names."
+        f" node does:\n`{DEFECTS}`, with one or several of these names."
     )
     return f"## In the simulator\n\n{text}\n\n{table(['name', 'what it does'], rows)}"

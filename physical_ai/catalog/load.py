@@ -77,7 +77,7 @@ def vm_sizes() -> dict[str, VmSize]:
         if bool(size.driver_sources) != (size.gpu is not None):
             raise CatalogError(f"vm_sizes.yaml: {size.name} needs driver sources exactly if it has a GPU")
         if "host" in size.driver_sources:
-            raise CatalogError(f"vm_sizes.yaml: {size.name}: nobody installs a driver on a node of Azure's beforehand")
+            raise CatalogError(f"vm_sizes.yaml: {size.name}: nodes on Azure have no preinstalled driver")
     return sizes
 
 

@@ -38,7 +38,7 @@ USED = (
     "physical_ai.cli.requested_stack",
     "physical_ai.cli.simulated_telemetry",
     "physical_ai.cli.stack_status",
-    "physical_ai.cli.workflows.front_door",
+    "physical_ai.cli.workflows.gateway_check",
     "physical_ai.cli.workflows.runner",
     "physical_ai.simulator.simulation",
 )

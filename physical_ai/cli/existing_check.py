@@ -55,7 +55,7 @@ def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tu
 
 
 def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
-    """What a preview and a deployment would say: what stops them, and what they do with somebody else's things."""
+    """What a preview and a deployment would report: what stops them, and how they treat objects of other owners."""
     try:
         verdict = judge(loaded.settings, loaded.plan, survey(get))
     except Unreachable as problem:

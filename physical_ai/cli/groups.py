@@ -45,7 +45,7 @@ PANELS = {
         "stack": "Write the files of a new stack: stack new NAME",
         "preview": "Show what `up` would change",
         "up": "Deploy a stack to the simulator on this machine",
-        "refresh": "Record in the state what differs from it",
+        "refresh": "Record differences of the resources in state",
         "down": "Destroy the simulated stack",
         "cancel": "Stop a run, or remove the lock of a killed run",
         "unstick": "Repair what a killed run left behind, with prompts",
@@ -53,7 +53,7 @@ PANELS = {
     },
     "Check": {
         "policy": "Check a stack's resources against the policies",
-        "compat": "Check a stack's versions: do they work together?",
+        "compat": "Check that a stack's versions are compatible",
         "check": "Query Azure: quota, sizes, versions, permissions",
         "obtain": "Compare a pool with its fallbacks: quota, price",
         "gates": "Show why nodes do not offer their GPUs",

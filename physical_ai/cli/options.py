@@ -72,7 +72,7 @@ As = Annotated[
     typer.Option(
         "--as",
         metavar="NAME",
-        help="Who is logged in to the simulated Azure: deployer, second-deployer, reader or bystander.",
+        help="The identity that is logged in to the simulated Azure: deployer, second-deployer, reader or bystander.",
         autocompletion=_complete_principal,
     ),
 ]
@@ -82,23 +82,22 @@ Targets = Annotated[
     typer.Option(
         "--target",
         metavar="URN|NAME",
-        help="Work on this resource only, or on those that a pattern with * names; repeatable. A new resource has a URN"
-        " only.",
+        help="Only this resource, or those that match a pattern with *; repeatable. Select a new resource by its URN.",
     ),
 ]
 TargetDependents = Annotated[
-    bool, typer.Option("--target-dependents", help="Also work on what depends on the targets.")
+    bool, typer.Option("--target-dependents", help="Also the resources that depend on the targets.")
 ]
 Excludes = Annotated[
     list[str] | None,
     typer.Option(
         "--exclude",
         metavar="URN|NAME",
-        help="Leave this resource alone, or those that a pattern with * names; repeatable. Not with --target.",
+        help="Exclude this resource, or those that match a pattern with *; repeatable. Not with --target.",
     ),
 ]
 ExcludeDependents = Annotated[
-    bool, typer.Option("--exclude-dependents", help="Also leave alone what depends on those that --exclude names.")
+    bool, typer.Option("--exclude-dependents", help="Also exclude the resources that depend on those of --exclude.")
 ]
 ExpectNoChanges = Annotated[
     bool, typer.Option("--expect-no-changes", help="Exit with 3 if there are changes, and list them.")
@@ -106,19 +105,17 @@ ExpectNoChanges = Annotated[
 ContinueOnError = Annotated[
     bool, typer.Option("--continue-on-error", help="Continue with resources that do not depend on a failed resource.")
 ]
-RunProgram = Annotated[
-    bool, typer.Option("--run-program", help="Run the program, too. What waits in the program then waits here.")
-]
+RunProgram = Annotated[bool, typer.Option("--run-program", help="Also run the program, including its waits.")]
 NoRecovery = Annotated[
     bool,
     typer.Option(
-        "--no-recovery", help="Do not repair what a killed run has left: show what `pulumi` would do without repair."
+        "--no-recovery", help="Do not repair what a killed run left behind: behave like `pulumi` without repair."
     ),
 ]
 
 SpotFactor = Annotated[
     float | None,
-    typer.Option("--spot-factor", metavar="PART", help="The share of the regular price that Spot costs, as 0.4."),
+    typer.Option("--spot-factor", metavar="PART", help="The share of the regular price that Spot costs, such as 0.4."),
 ]
 WorkflowFiles = Annotated[list[Path], typer.Argument(metavar="FILES…", help="Workflow files, or folders of them.")]
 OsmoPool = Annotated[str | None, typer.Option("--pool", help="OSMO pool to submit to; the default pool if omitted.")]

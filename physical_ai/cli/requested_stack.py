@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from physical_ai.cli.existing_ground import ground_of
+from physical_ai.cli.existing_cluster_input import existing_cluster_input
 from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
@@ -59,7 +59,9 @@ def read_stack(
     if creates_cluster(loaded.settings):
         config = merge(config, {f"{PREFIX}access": {"deployers": simulated_deployers(loaded.settings)}})
     names = tuple(dict.fromkeys([*secret_names, *generated_secrets(loaded.settings)]))
-    return RequestedStack(loaded, StackInput(stack, config, names, loaded.settings.record, ground_of(loaded.settings)))
+    return RequestedStack(
+        loaded, StackInput(stack, config, names, loaded.settings.record, existing_cluster_input(loaded.settings))
+    )
 
 
 def simulated_deployers(settings: Settings) -> list[dict[str, str]]:

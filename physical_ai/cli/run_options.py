@@ -26,7 +26,7 @@ def run_options(as_: str, targets: list[str] | None, excludes: list[str] | None 
     from physical_ai.simulator.run_options import RunOptions
 
     if targets and excludes:
-        raise typer.BadParameter("write either targets or what to leave alone", param_hint="--target / --exclude")
+        raise typer.BadParameter("use either --target or --exclude", param_hint="--target / --exclude")
     return RunOptions(
         targets=tuple(targets or ()), excludes=tuple(excludes or ()), principal=principal_named(as_), **given
     )

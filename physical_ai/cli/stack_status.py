@@ -19,7 +19,7 @@ from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
 from physical_ai.readiness.text import line
 from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.settings.facts.slurm import SLURM
-from physical_ai.simulator.existing_ground import id_of
+from physical_ai.simulator.existing_cluster import id_of
 from physical_ai.simulator.kubernetes.client import Client, Object
 from physical_ai.simulator.osmo.history import History
 from physical_ai.simulator.simulation import Simulation
@@ -188,14 +188,14 @@ def _reports(simulation: Simulation, client: Client) -> dict[str, Report]:
 
 def _gpu_facts(pool: Mapping[str, Any], summary: Mapping[str, Any], report: Report | None) -> dict[str, Any]:
     """The GPUs that the last deployment declared for a pool, and what its nodes offer."""
-    found: Mapping[str, Any] = report.document() if report is not None else {"gpus": {}, "shut": []}
+    found: Mapping[str, Any] = report.document() if report is not None else {"gpus": {}, "closed": []}
     lines = [line(each) for each in report.closed] if report is not None else []
     return {
         # The running version, where it is known: for the driver of an AKS node image none is requested.
         "driverVersion": pool["labels"].get(DRIVER_VERSION_LABEL) or summary.get("driverVersion"),
         "sharing": summary.get("sharing"),
         "gpus": found["gpus"],
-        "gates": [{**each, "line": text} for each, text in zip(found["shut"], lines, strict=True)],
+        "gates": [{**each, "line": text} for each, text in zip(found["closed"], lines, strict=True)],
     }
 
 

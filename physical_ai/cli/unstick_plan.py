@@ -48,7 +48,7 @@ def unlock(stack: str, holder: str = "another run") -> Repair:
     return Repair(
         f"The stack is locked by {holder}.",
         (Command(("pulumi", "cancel", stack, "--yes")),),
-        "Removes the lock, and nothing else. Two runs at once write over each other's state: make sure that this one "
+        "Removes the lock, and nothing else. Two concurrent runs overwrite each other's state: make sure that this one "
         "has ended.",
     )
 

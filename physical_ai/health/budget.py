@@ -22,7 +22,7 @@ def refusal(pool: str, node: str, nodes: Collection[str], out: Collection[str], 
     most = budget(len(set(nodes) | {node}))
     if len(missing) + 1 > most:
         return (
-            f"{', '.join(missing)} of pool {pool} already take no work; of its {len(nodes)} nodes {most} may be out at"
-            " once"
+            f"{', '.join(missing)} of pool {pool} are already out of service; of its {len(nodes)} nodes {most} may be"
+            " out at once"
         )
     return ""

@@ -82,7 +82,7 @@ def _database_reach(resource: Resource, _: Stack) -> Iterable[Violation]:
         return
     first, last = (IPv4Address(str(each)) for each in ends)
     if int(first) == 0:
-        yield Violation("startIpAddress", "name the addresses of your nodes; 0.0.0.0 lets in every customer of Azure")
+        yield Violation("startIpAddress", "name the addresses of your nodes; 0.0.0.0 admits every customer of Azure")
     elif int(last) - int(first) >= WIDEST:
         yield Violation("endIpAddress", f"name at most {WIDEST} addresses")
 
@@ -163,7 +163,7 @@ RULES = (
     Rule(
         "storage-soft-delete",
         Severity.ERROR,
-        "Whoever may write a checkpoint may delete it, by mistake too.",
+        "Anyone who may write a checkpoint may delete it, also by mistake.",
         _recoverable,
         (BLOB_SERVICE,),
         topic=Topic.RELIABILITY,
@@ -172,7 +172,7 @@ RULES = (
     Rule(
         "data-tls",
         Severity.ERROR,
-        "Without TLS, or with an old version of it, whoever is on the way reads passwords and data.",
+        "Without TLS, or with an old version of it, passwords and data can be read in transit.",
         _tls,
         (*_SAFE, PARAMETER),
         topic=Topic.SECURITY,
@@ -199,7 +199,7 @@ RULES = (
     Rule(
         "vault-purge-protection",
         Severity.ERROR,
-        "A vault that is purged takes the keys of all encrypted data with it.",
+        "Purging a vault destroys the keys of all encrypted data.",
         _purge,
         (VAULT,),
         topic=Topic.RELIABILITY,

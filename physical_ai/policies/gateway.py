@@ -1,4 +1,4 @@
-"""Rules on the ways into OSMO's control plane: nobody without a login, no token without encryption."""
+"""Rules on the ways into OSMO's control plane: no access without a login, no token without encryption."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _encrypted(resource: Resource, _: Stack) -> Iterable[Violation]:
     url = urlsplit(str(known(known_map(_values(resource, BACKEND_CHART).get("global")).get("serviceUrl"), "")))
     with_token = known(known_map(_values(resource, BACKEND_CHART).get("global")).get("loginMethod")) == "token"
     if with_token and url.scheme == "http" and not (url.hostname or "").endswith(IN_CLUSTER):
-        yield Violation("values.global.serviceUrl", "write https://: everyone on the way would read the agents' token")
+        yield Violation("values.global.serviceUrl", "write https://: the agents' token could be read in transit")
 
 
 def _only_way_in(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -107,7 +107,7 @@ RULES = (
     Rule(
         "token-over-tls",
         Severity.ERROR,
-        "Whoever reads a token on its way is its owner until it expires.",
+        "A token that is read in transit can be used until it expires.",
         _encrypted,
         (RELEASE,),
         topic=Topic.SECURITY,
@@ -125,7 +125,7 @@ RULES = (
     Rule(
         "gateway-limits",
         Severity.ERROR,
-        "Without limits one caller keeps the service from all others.",
+        "Without limits one caller can block the service for all others.",
         _limited,
         (RELEASE,),
         topic=Topic.SECURITY,

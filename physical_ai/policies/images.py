@@ -76,7 +76,7 @@ RULES = (
         "image-from-elsewhere",
         Severity.WARNING,
         "Pods of this stack pull from its registry only, which has neither a cache rule for this image nor, unless"
-        " somebody imported it, the image: it is not pulled.",
+        " it was imported, the image: it is not pulled.",
         _from_elsewhere,
         WORKLOADS,
         topic=Topic.SECURITY,

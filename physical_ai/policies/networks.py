@@ -63,7 +63,7 @@ def _closed(resource: Resource, stack: Stack) -> Iterable[Violation]:
 
 
 def _monitor_closed(resource: Resource, stack: Stack) -> Iterable[Violation]:
-    # A workspace that no agent sends to has the logs of the control plane, which Azure brings to it by itself.
+    # A workspace that no agent sends to has the logs of the control plane, which Azure sends to it automatically.
     is_used = resource.type != WORKSPACE or bool(stack.of_type(COLLECTION_RULE))
     paths = [SENT_TO[resource.type]] if resource.type in SENT_TO and _is_private(stack) else []
     paths += [READ_FROM[resource.type]] if resource.type in READ_FROM and _has_private_cluster(stack) else []

@@ -1,6 +1,6 @@
-"""Where a pool can be had: as it is set, and by each of its fallbacks, with quota, restrictions and price. Pure.
+"""Where a pool is available: as it is set, and by each of its fallbacks, with quota, restrictions and price. Pure.
 
-Azure tells quotas and restrictions. Whether it has machines at this moment, only a deployment finds out.
+Azure reports quotas and restrictions. Whether it has capacity now, only a deployment shows.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def chosen(found: Sequence[Choice], wanted: int | None = None) -> Choice | None:
     return next((each for each in found if each.state is Severity.OK), None)
 
 
-def may_be_dearer(choice: Choice, current: Choice) -> bool:
+def may_cost_more(choice: Choice, current: Choice) -> bool:
     """Whether a node may cost more than it does now. An unknown price counts as more."""
     if choice.index == current.index:
         return False

@@ -18,7 +18,7 @@ TOPIC, SOURCE = "name", "Azure"
 
 
 @dataclass(frozen=True)
-class WorldName:
+class GlobalName:
     """`kind` is the type of the resource, `word` what people call it."""
 
     word: str
@@ -26,22 +26,22 @@ class WorldName:
     name: str
 
 
-def world_names(settings: Settings, subscription_id: str) -> tuple[WorldName, ...]:
+def global_names(settings: Settings, subscription_id: str) -> tuple[GlobalName, ...]:
     """Names of the data services that Azure can be asked about; none in a stack without."""
     if managed(settings) is None:
         return ()
     names = DataNames(settings.stack, subscription_id)
     return (
-        WorldName("storage account", "Microsoft.Storage/storageAccounts", names.storage),
-        WorldName("container registry", "Microsoft.ContainerRegistry/registries", names.registry),
-        WorldName("PostgreSQL server", "Microsoft.DBforPostgreSQL/flexibleServers", names.postgres),
+        GlobalName("storage account", "Microsoft.Storage/storageAccounts", names.storage),
+        GlobalName("container registry", "Microsoft.ContainerRegistry/registries", names.registry),
+        GlobalName("PostgreSQL server", "Microsoft.DBforPostgreSQL/flexibleServers", names.postgres),
     )
 
 
 def name_findings(settings: Settings, azure: Azure, subscription_id: str) -> Iterator[Finding]:
     """One for each name. Raises Unanswered."""
     group = Names(settings.stack).resource_group
-    for each in world_names(settings, subscription_id):
+    for each in global_names(settings, subscription_id):
         why_not = azure.name_refused(each.kind, each.name)
         if why_not is None:
             yield Finding(Severity.OK, TOPIC, each.name, f"free for a {each.word}", None, SOURCE)

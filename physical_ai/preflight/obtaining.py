@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from physical_ai.preflight.capacity import Choice, Question, choices, chosen, difference, may_be_dearer
+from physical_ai.preflight.capacity import Choice, Question, choices, chosen, difference, may_cost_more
 from physical_ai.settings import Loaded
 from physical_ai.settings.facts.fallbacks import change
 
@@ -26,11 +26,11 @@ class Decision:
 
     @property
     def settled(self) -> bool:
-        """Whether the pool can be had, as it is or by what is written here."""
+        """Whether the pool is available, as it is or by what is written here."""
         return self.outcome in ("as it is", "change", "elsewhere")
 
-    def dearer(self, choice: Choice) -> bool:
-        return may_be_dearer(choice, self.choices[0])
+    def may_cost_more(self, choice: Choice) -> bool:
+        return may_cost_more(choice, self.choices[0])
 
     def difference(self, choice: Choice) -> tuple[float, float] | None:
         return difference(choice, self.choices[0])
@@ -62,7 +62,7 @@ def _outcome(found: Sequence[Choice], taken: Choice | None, *, accepts_price: bo
         return "nowhere"
     if taken.index == 0:
         return "as it is"
-    if may_be_dearer(taken, found[0]) and not accepts_price:
+    if may_cost_more(taken, found[0]) and not accepts_price:
         return "price not accepted"
     return "elsewhere" if taken.stack != found[0].stack else "change"
 

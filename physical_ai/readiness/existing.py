@@ -55,7 +55,7 @@ class Survey:
 
     @property
     def owners(self) -> Mapping[str, str | None]:
-        """The stack that has created a namespace, by its name; None for somebody else's."""
+        """The stack that has created a namespace, by its name; None for another owner's."""
         return {name(each): labels(each).get(STACK_LABEL) for each in self.namespaces}
 
     @property
@@ -162,7 +162,7 @@ def _change(pool_name: str, pool: NodePool, node: Json) -> tuple[NodeChange, lis
             f"Node {name(node)} has the taint {', '.join(unknown)}, which nothing on the class {pool_name} tolerates: "
             "add it to tolerate, or remove it from the node."
         )
-    # The whole list has one owner, so that a list with somebody else's taints must be written with them.
+    # The whole list has one owner, so that a list with another owner's taints must be written with them.
     return NodeChange(name(node), pool_name, own, [*taints, *foreign] if taints else []), problems
 
 

@@ -1,4 +1,4 @@
-"""Whether a cluster that exists already can take a stack: its nodes, and what in it belongs to somebody else.
+"""Whether a cluster that exists already can take a stack: its nodes, and what in it belongs to another owner.
 
 Pure. One judgement for `physai check`, previews and deployments, so that none of them finds what another one does not.
 """
@@ -33,9 +33,9 @@ class Verdict:
     nodes: Sequence[str]
     """What keeps the classes from being these nodes."""
     owners: Sequence[str]
-    """What belongs to somebody else."""
+    """What belongs to another owner."""
     notes: Sequence[str]
-    """What is done with somebody else's things, where that is a choice of the settings."""
+    """What is done with objects of other owners, where that is a choice of the settings."""
 
     @property
     def problems(self) -> list[str]:

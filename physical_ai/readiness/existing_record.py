@@ -15,7 +15,7 @@ CLUSTER, MARK = "cluster", "mark"
 """Keys of what the state keeps."""
 
 
-def elsewhere(stack: str, context: str, kept: Mapping[str, str], found: Survey) -> str:
+def wrong_cluster(stack: str, context: str, kept: Mapping[str, str], found: Survey) -> str:
     """Why the stack of this state is not deployed in this cluster; empty where it is, or nothing of it is anywhere.
 
     Args:

@@ -1,4 +1,4 @@
-"""Whether a node offers its InfiniBand adapters, and why not. Pure: the Node object tells it."""
+"""Whether a node offers its InfiniBand adapters, and why not. Pure: it reads the Node object."""
 
 from __future__ import annotations
 

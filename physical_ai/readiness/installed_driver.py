@@ -1,4 +1,4 @@
-"""Drivers of a GPU Operator that somebody else has installed, against those that the pools of a stack ask for. Pure."""
+"""Drivers of a GPU Operator that the stack has not installed, against those that the pools of a stack ask for. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A GPU Operator that somebody else has installed: what it is, and where it differs from what a stack asks of it.
+"""A GPU Operator that the stack has not installed: what it is, and where it differs from what a stack asks of it.
 
 Pure. Its ClusterPolicy and its NVIDIADrivers are compared, since its operands follow these, and no values of Helm.
 """

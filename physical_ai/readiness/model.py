@@ -131,7 +131,7 @@ class Report:
     closed: tuple[ClosedGate, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """As JSON, with stable keys: `shut`, `words` and `wayOut` are older than the names of the fields here."""
+        """As JSON, with stable keys."""
         return {
             "state": self.state,
             "nodes": self.nodes,
@@ -140,16 +140,16 @@ class Report:
                 name: {"allocatable": self.allocatable.get(name, 0), "expected": self.expected.get(name, 0)}
                 for name in sorted({*self.expected, *self.allocatable})
             },
-            "shut": [
+            "closed": [
                 {
                     "node": closed.node,
                     "gate": closed.gate,
                     "pod": closed.pod,
                     "phase": closed.phase,
-                    "words": closed.message,
+                    "message": closed.message,
                     "cause": closed.cause,
                     "reason": closed.reason,
-                    "wayOut": closed.fix,
+                    "fix": closed.fix,
                 }
                 for closed in self.closed
             ],

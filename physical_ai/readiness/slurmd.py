@@ -41,7 +41,7 @@ class SlurmNode:
 
     @property
     def is_drained_by_operator(self) -> bool:
-        """It ends by itself, with the cordon that it follows from."""
+        """It ends automatically, with the cordon that caused it."""
         return self.drained_for.startswith(names.REASON_PREFIX)
 
     def document(self) -> dict[str, Any]:
@@ -67,22 +67,22 @@ def slurm_nodes(pods: Iterable[Json]) -> dict[str, SlurmNode]:
     return {found.node: found for found in map(slurm_node, live)}
 
 
-def is_let_go(node: Json) -> bool:
+def is_excluded(node: Json) -> bool:
     """Whether slurmd is kept off the node by its label, or by a cordon, under which no Pod is created."""
     return names.OUT_LABEL in labels(node) or bool(at(node, "spec.unschedulable"))
 
 
 def slurm_gate(expected: Expected, node: Json, pods: Sequence[Json]) -> ClosedGate | None:
-    """Why Slurm does not have a node that it should have; None where it has, or somebody has taken it out.
+    """Why Slurm does not have a node that it should have; None where it has, or the node was excluded.
 
-    A drain is no closed gate: it is what somebody wants, or what follows from a fault.
+    A drain is no closed gate: it is intended, or follows from a fault.
 
     Args:
         pods: Of Slurm's namespace.
     """
     own = next((pod for pod in pods if is_slurmd(pod) and node_of(pod) == name(node)), None)
     if own is None:
-        return None if is_let_go(node) else _closed(expected, node, "slurmd-absent", None)
+        return None if is_excluded(node) else _closed(expected, node, "slurmd-absent", None)
     found = slurm_node(own)
     if "InvalidReg" in found.states:
         return _closed(expected, node, "slurm-refuses-node", own, found.states["InvalidReg"])

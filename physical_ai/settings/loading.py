@@ -21,7 +21,7 @@ from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS, read_stack
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.plan import Plan, make_plan
-from physical_ai.settings.served import served_stacks
+from physical_ai.settings.served import load_backend_stacks
 from physical_ai.settings.shape import below, tree
 from physical_ai.settings.target import chosen_kind, faults_of_name, layers_of, without_target
 from physical_ai.settings.validate import validate
@@ -192,7 +192,9 @@ def _load(  # noqa: PLR0917 - the source of each part
     errors = [fault for fault in faults if fault.is_error]
     if errors or outcome.settings is None:
         raise SettingsError(errors)
-    served, refused = served_stacks(outcome.settings, merged, lambda stack: load(stack, (), root, values).settings)
+    served, refused = load_backend_stacks(
+        outcome.settings, merged, lambda stack: load(stack, (), root, values).settings
+    )
     if refused:
         raise SettingsError(refused)
     planned = make_plan(outcome.settings, values, served)

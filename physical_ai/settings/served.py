@@ -13,7 +13,7 @@ from physical_ai.settings.models.tree import Settings
 _BACKENDS: Path = ("osmo", "backends")
 
 
-def served_stacks(
+def load_backend_stacks(
     settings: Settings, merged: Merged, load: Callable[[str], Settings]
 ) -> tuple[tuple[Settings, ...], list[Fault]]:
     """The settings of the stacks in `osmo.backends`, and what keeps the control plane from serving them.

@@ -86,8 +86,8 @@ def validate(merged: Merged, environment: str, region: str) -> Outcome:
         for detail in details:
             path = _path(detail)
             if attempt == 0:
-                tell = merged.missing if detail["type"] == "missing" else merged.fault
-                faults.append(tell(path, *message(detail, path)))
+                make_fault = merged.missing if detail["type"] == "missing" else merged.fault
+                faults.append(make_fault(path, *message(detail, path)))
             broken.add(path)
             _repair(data, path, detail)
     if settings is not None:

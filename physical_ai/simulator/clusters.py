@@ -19,7 +19,7 @@ from physical_ai.simulator.entra import tokens_file
 from physical_ai.simulator.errors import ControlPlaneFailed
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, Client, Object
 from physical_ai.simulator.kubernetes.kubeconfig import Kubeconfig
-from physical_ai.simulator.osmo.control.front_door import address
+from physical_ai.simulator.osmo.control.gateway_server import address
 from physical_ai.simulator.pool_nodes import FIELD_MANAGER
 from physical_ai.simulator.tools import Toolbox
 

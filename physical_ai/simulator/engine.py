@@ -24,7 +24,7 @@ from physical_ai.simulator.errors import ChangesFound, EngineFailed, EngineLost,
 from physical_ai.simulator.interrupts import graceful_interrupts
 from physical_ai.simulator.kubernetes_plugin import STAND_IN, Plugin
 from physical_ai.simulator.processes import GO_COLLECTION, engines
-from physical_ai.simulator.recovery import Survivors, recovered
+from physical_ai.simulator.recovery import ProviderRecovery, recovered
 from physical_ai.simulator.run_options import RunOptions
 from physical_ai.simulator.stack_file import StackFile
 from physical_ai.simulator.tools import Toolbox
@@ -157,7 +157,7 @@ class Engine:
         shared = options.arguments(self.checkpoint.resources())
         return {"parallel": PARALLEL, "color": "never", "on_event": on_event, **shared}
 
-    def recover(self, survivors: Callable[[], Mapping[str, Survivors]]) -> list[str]:
+    def recover(self, recoveries: Callable[[], Mapping[str, ProviderRecovery]]) -> list[str]:
         """Makes state and cloud agree after a run that was killed; the URNs it adopted."""
         if not self.has_state:
             return []
@@ -167,7 +167,7 @@ class Engine:
         if not self.checkpoint.pending():
             return []
         exported = json.loads(self._cli("stack", "export").stdout)
-        exported["deployment"], adopted = recovered(exported["deployment"], survivors())
+        exported["deployment"], adopted = recovered(exported["deployment"], recoveries())
         file = self._folder / "recovered.json"
         file.write_text(json.dumps(exported))
         self._cli("stack", "import", "--file", str(file))

@@ -38,7 +38,7 @@ class UnknownTarget(SimulationError):
 
 
 class NotSimulated(SimulationError):
-    """Nothing of the stack has been deployed."""
+    """The stack has not been deployed."""
 
 
 class NothingToCancel(SimulationError):

@@ -33,7 +33,7 @@ class Home:
         """The folder of one stack of a checkout; two checkouts never share a simulation."""
         return self.folder / "simulations" / f"{checkout_prefix(checkout)}-{re.sub(r'[^a-z0-9-]', '_', stack)}"
 
-    def remains(self, simulation: str) -> Path:
+    def leftovers(self, simulation: str) -> Path:
         """The file with what a simulation has left in a cluster that existed before it, which outlives it."""
         return self.folder / "remains" / f"{simulation}.txt"
 

@@ -1,6 +1,6 @@
 """Makes the engine's state agree with the cloud after a run that was killed before it recorded its changes.
 
-This is the simulator's own convenience. On Azure nobody does it: `physai up --no-recovery` shows what happens there.
+Only the simulator does this. `physai up --no-recovery` shows what happens on Azure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Created:
     unfinished: bool = False
 
 
-class Survivors(Protocol):
+class ProviderRecovery(Protocol):
     """What there is of resources of one provider, each as the engine's state describes it."""
 
     def created(self, resource: Mapping[str, Any]) -> Created | None:
@@ -40,7 +40,7 @@ class Survivors(Protocol):
 
 
 @dataclass(frozen=True)
-class AzureSurvivors:
+class AzureRecovery:
     """Resources of the simulated Azure, where updates and deletions can be repeated."""
 
     cloud: Cloud
@@ -58,21 +58,23 @@ class AzureSurvivors:
         return False
 
 
-def recovered(deployment: Mapping[str, Any], survivors: Mapping[str, Survivors]) -> tuple[dict[str, Any], list[str]]:
+def recovered(
+    deployment: Mapping[str, Any], recoveries: Mapping[str, ProviderRecovery]
+) -> tuple[dict[str, Any], list[str]]:
     """State without pending operations, and the URNs of the resources that were added to it.
 
     The engine records each operation before it starts, and removes the record when the outcome is in state. A creation
     that succeeded becomes a resource of the state; one that did not is removed. Updates and deletions can be repeated.
 
     Args:
-        survivors: by the package of a resource's type, as `azure-native`.
+        recoveries: by the package of a resource's type, as `azure-native`.
     """
     resources: list[dict[str, Any]] = list(deployment.get("resources") or [])
     operations: list[dict[str, Any]] = list(deployment.get("pending_operations") or [])
     adopted: list[str] = []
     for operation in operations:
         resource: dict[str, Any] = operation["resource"]
-        there = survivors.get(resource["type"].partition(":")[0])
+        there = recoveries.get(resource["type"].partition(":")[0])
         if there is None:
             continue
         if operation["type"] == "updating":

@@ -25,7 +25,7 @@ SECONDS = 120
 
 
 @dataclass(frozen=True)
-class ClusterSurvivors:
+class ClusterRecovery:
     """Objects and releases of one cluster, with an administrator's rights."""
 
     client: Client

@@ -9,7 +9,7 @@ from typing import Any
 
 from physical_ai.catalog.hardware import on_premises, server
 from physical_ai.simulator.cluster.names import HOST_DRIVER, MACHINE, PHYSICAL_HOST
-from physical_ai.simulator.stack_input import Ground, NodeClass
+from physical_ai.simulator.stack_input import ExistingClusterInput, NodeClass
 
 Json = dict[str, Any]
 
@@ -20,12 +20,12 @@ DISK_KIB = 1024 * 1024 * 1024
 GIB_IN_KIB = 1024 * 1024
 
 
-def nodes(ground: Ground, kubelet: str) -> list[Json]:
+def nodes(existing: ExistingClusterInput, kubelet: str) -> list[Json]:
     """Every node before the stack is deployed: those of its classes, and control planes where no class has them.
 
     `kubelet` is the version that kubelets report.
     """
-    found = [node for each in ground.classes for node in _of_class(each, kubelet)]
+    found = [node for each in existing.classes for node in _of_class(each, kubelet)]
     if any(CONTROL_PLANE in node["metadata"]["labels"] for node in found):
         return found
     taints = [f"{CONTROL_PLANE}:NoSchedule"]

@@ -13,7 +13,7 @@ from pulumi.automation.events import EngineEvent
 
 from physical_ai import safe_yaml
 from physical_ai.repository import ROOT
-from physical_ai.simulator import existing_ground, program_environment, program_process
+from physical_ai.simulator import existing_cluster, program_environment, program_process
 from physical_ai.simulator.azure import AzureNative, Caller, Cloud
 from physical_ai.simulator.charts import chart_models, chart_source
 from physical_ai.simulator.clusters import Clusters
@@ -28,8 +28,8 @@ from physical_ai.simulator.kubernetes.provider import PACKAGE, kubernetes_provid
 from physical_ai.simulator.kubernetes_plugin import STAND_IN, Plugin
 from physical_ai.simulator.program import import_ahead
 from physical_ai.simulator.random_values import RandomValues
-from physical_ai.simulator.recovery import AzureSurvivors, Survivors
-from physical_ai.simulator.recovery_cluster import ClusterSurvivors
+from physical_ai.simulator.recovery import AzureRecovery, ProviderRecovery
+from physical_ai.simulator.recovery_cluster import ClusterRecovery
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.simulator.subscription import open_cloud
 from physical_ai.simulator.tools import Progress, toolbox
@@ -75,25 +75,29 @@ class Session:
         project: dict[str, Any] = safe_yaml.load((ROOT / "Pulumi.yaml").read_text())
         # Real secrets are not used; a simulated stack gets its own.
         secret = {f"{project['name']}:secrets.{name}": f"simulated-{name}" for name in given.secret_names}
-        self.engine.configure(project, self._on_its_ground(given, project["name"]), secret)
+        self.engine.configure(project, self._with_existing_cluster(given, project["name"]), secret)
 
-    def _on_its_ground(self, given: StackInput, project: str) -> dict[str, Any]:
+    def _with_existing_cluster(self, given: StackInput, project: str) -> dict[str, Any]:
         """The configuration, of a stack that needs a cluster with the way to one."""
-        changed = existing_ground.provide(given.ground, self.clusters, self.folder) if given.ground else {}
+        changed = (
+            existing_cluster.provide(given.existing_cluster, self.clusters, self.folder)
+            if given.existing_cluster
+            else {}
+        )
         target = f"{project}:target"
         return {**given.config, target: {**given.config[target], **changed}} if changed else dict(given.config)
 
     def recover(self) -> list[str]:
         """The URNs of resources that a killed run has created and not recorded."""
-        return self.engine.recover(self._survivors)
+        return self.engine.recover(self._recoveries)
 
-    def _survivors(self) -> dict[str, Survivors]:
+    def _recoveries(self) -> dict[str, ProviderRecovery]:
         """What there is, by package. Of a cluster that does not answer, nothing."""
-        found: dict[str, Survivors] = {AzureNative.package: AzureSurvivors(self.cloud)}
+        found: dict[str, ProviderRecovery] = {AzureNative.package: AzureRecovery(self.cloud)}
         for id in self.clusters.ids():
             if self.clusters.is_running(id):
                 helm = Helm(self.options, load(self.clusters.admin_kubeconfig(id)))
-                found[PACKAGE] = ClusterSurvivors(self.clusters.client(id), helm)
+                found[PACKAGE] = ClusterRecovery(self.clusters.client(id), helm)
         return found
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from physical_ai.simulator import existing_ground, plugin, remains, resident
+from physical_ai.simulator import existing_cluster, leftovers, plugin, resident
 from physical_ai.simulator.azure import Cloud
 from physical_ai.simulator.cancellation import cancel
 from physical_ai.simulator.checkpoint import Checkpoint
@@ -191,9 +191,9 @@ class Simulation:
             if session.engine.has_state:
                 report.phase("destroy")
                 session.engine.destroy(session.providers, report.event, options)
-                changed = existing_ground.changed_since(session.clusters, session.folder)
+                changed = existing_cluster.changed_since(session.clusters, session.folder)
                 if changed is not None and not options.targets:
-                    remains.tell(changed, self.home.remains(self.folder.name), report.note)
+                    leftovers.report(changed, self.home.leftovers(self.folder.name), report.note)
 
     def discard(self) -> None:
         """Ends every process of the simulation and removes all its files, without the engine."""

@@ -23,7 +23,7 @@ class NodeClass:
 
 
 @dataclass(frozen=True)
-class Ground:
+class ExistingClusterInput:
     """A cluster that exists before the stack is deployed in it, which the simulator has to make."""
 
     context: str
@@ -41,5 +41,5 @@ class StackInput:
     secret_names: tuple[str, ...] = ()
     record: bool = False
     """Whether the stack records the past, so that Azure is simulated as it was: retired sizes and versions included."""
-    ground: Ground | None = None
+    existing_cluster: ExistingClusterInput | None = None
     """None of a stack that creates its cluster itself."""

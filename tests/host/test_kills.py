@@ -97,7 +97,7 @@ def test_asked_to_stop_at_each_step_of_one_install_after_the_other(harness: Harn
     assert len(harness.node.executed()) == 1, "the build was run again"
 
 
-def test_a_build_goes_on_while_the_agent_is_away(harness: Harness) -> None:
+def test_a_build_continues_while_the_agent_is_away(harness: Harness) -> None:
     harness.boot()
     harness.node.hold("installer:build")
     pod = harness.start()

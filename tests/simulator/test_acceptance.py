@@ -36,7 +36,7 @@ def node_of(client: Client, pool: str) -> Json:
     return node
 
 
-def test_both_pools_pass_and_an_ill_node_does_not(client: Client) -> None:
+def test_both_pools_pass_and_a_faulty_node_does_not(client: Client) -> None:
     nodes = {each["pool"]: each for each in physai("accept", STACK, "--level", "full", "--json").json["nodes"]}
     assert {pool: each["passed"] for pool, each in nodes.items()} == {"h100gpu": True, "rtxprogpu": True}
     ran = {pool: {c["check"] for c in each["checks"] if c["verdict"] == "passed"} for pool, each in nodes.items()}
@@ -72,7 +72,7 @@ def test_both_pools_pass_and_an_ill_node_does_not(client: Client) -> None:
 def test_a_slow_link_is_found_by_the_nodes_own_first_run(client: Client) -> None:
     physai("accept", STACK, "--pool", "rtxprogpu", "--level", "full")
     path = f"/api/v1/nodes/{node_of(client, 'rtxprogpu')['metadata']['name']}"
-    key = "simulator.physical-ai/acceptance-flaws"
+    key = "simulator.physical-ai/acceptance-defects"
     client.patch(path, {"metadata": {"annotations": {key: "slow-link"}}}, MERGE_PATCH)
     try:
         answer = physai("accept", STACK, "--pool", "rtxprogpu", "--level", "full", expect=3)

@@ -42,7 +42,7 @@ def az(simulation: Simulation, *arguments: str) -> Any:
 
 
 @pytest.mark.deep
-def test_nobody_loses_the_api_server_while_addresses_change(
+def test_the_api_server_stays_reachable_while_addresses_change(
     deployed: Simulation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     the_runner_reaches_it_from_the_first_read_to_the_last(deployed, monkeypatch, tmp_path)

@@ -68,7 +68,7 @@ def has_newer(cluster: SimulatedCluster, node: str) -> bool:
     return version == NEWER and state(cluster, node) == ("upgrade-done", False)
 
 
-def test_another_driver_waits_for_a_task_and_goes_on_after_it(cluster: SimulatedCluster) -> None:
+def test_another_driver_waits_for_a_task_and_continues_after_it(cluster: SimulatedCluster) -> None:
     (node,) = started(cluster, 1)
     assert WORKFLOW_LABEL not in TASK
     uid = run(cluster, "task", gpu_pod(node, TASK))

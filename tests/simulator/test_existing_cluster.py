@@ -11,9 +11,9 @@ from typing import Any
 import yaml
 
 from physical_ai.cli.progress import Progress
-from physical_ai.simulator import remains
+from physical_ai.simulator import leftovers
 from physical_ai.simulator.charts import crds
-from physical_ai.simulator.existing_ground import FOUND, id_of
+from physical_ai.simulator.existing_cluster import FOUND, id_of
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.inventory import Inventory, differences, inventory
 from physical_ai.simulator.kubernetes import Client
@@ -81,10 +81,10 @@ def test_a_stack_comes_to_a_cluster_that_exists_works_and_leaves_it_as_it_was(ho
     client = clusters.client(cluster)
     # The stack has `target.leave: nothing`.
     kept = differences(before, inventory(client))
-    assert remains.divided(kept) == ({remains.RESOURCE: 2 * len(GPUS)}, [])
-    file = home.remains(simulation.folder.name)
+    assert leftovers.by_reason(kept) == ({leftovers.RESOURCE: 2 * len(GPUS)}, [])
+    file = home.leftovers(simulation.folder.name)
     assert file.read_text().splitlines() == kept
-    assert f"6 remain: {remains.RESOURCE}" in said.getvalue()
+    assert f"6 remain: {leftovers.RESOURCE}" in said.getvalue()
 
     refuses_a_foreign_operator(client)
 

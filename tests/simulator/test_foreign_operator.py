@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.cli.existing_ground import ground_of
+from physical_ai.cli.existing_cluster_input import existing_cluster_input
 from physical_ai.cli.progress import Progress
 from physical_ai.readiness.existing_record import MARK_LABEL
 from physical_ai.repository import ROOT
 from physical_ai.settings import load
-from physical_ai.simulator import existing_ground, remains
+from physical_ai.simulator import existing_cluster, leftovers
 from physical_ai.simulator.charts.source import chart_source
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.home import Home
@@ -73,10 +73,10 @@ def helm(simulation: Simulation, *arguments: str, values: Mapping[str, Any] | No
 def installed_before(copy: Copy) -> tuple[Simulation, Client, Inventory]:
     """A cluster as the stack describes it, on which somebody has installed the GPU Operator, and its drivers run."""
     settings = load(STACK, root=copy.folder / "stacks").settings
-    ground, simulation = ground_of(settings), copy.simulation(STACK)
-    assert ground is not None
+    existing, simulation = existing_cluster_input(settings), copy.simulation(STACK)
+    assert existing is not None
     simulation.folder.mkdir(parents=True)
-    existing_ground.provide(ground, simulation.clusters(), simulation.folder)
+    existing_cluster.provide(existing, simulation.clusters(), simulation.folder)
     version = settings.gpu_operator.version
     chart = chart_source("gpu-operator", version, "https://helm.ngc.nvidia.com/nvidia")
     place = ("--namespace", "gpu-operator", "--create-namespace", "--wait", "--timeout", "2m", "--values", "-")
@@ -142,7 +142,7 @@ def test_a_foreign_operator_is_left_alone_and_by_choice_used_as_it_is(copy: Copy
     refuses_another_state(copy, client)
     with Progress() as progress:
         simulation.destroy(progress)
-    assert remains.divided(differences(before, settled(client)))[1] == []
+    assert leftovers.by_reason(differences(before, settled(client)))[1] == []
 
 
 def refuses_another_state(copy: Copy, client: Client) -> None:

@@ -132,7 +132,7 @@ def test_no_node_is_returned_to_service(nvsentinel: Client, out_of_service: str)
 
 def test_no_node_of_a_cpu_pool_is_cordoned(nvsentinel: Client) -> None:
     said = message(lambda: changed(nvsentinel, "cpu-a", CORDON, dryRun="All"))
-    assert "nodes of this pool do not leave service by themselves" in said
+    assert "nodes of this pool do not leave service automatically" in said
     assert asked(nvsentinel, "cpu-a", {"metadata": {"labels": {"a": "b"}}}) == ""
 
 

@@ -89,10 +89,10 @@ def test_a_restart_that_is_killed_at_each_step_ends_with_an_accepted_node(
     assert after["status"]["nodeInfo"]["bootID"] != before["status"]["nodeInfo"]["bootID"]
     assert not after["spec"].get("unschedulable")
     assert {each["type"]: each["status"] for each in after["status"]["conditions"]}[ACCEPTED_CONDITION] == "True"
-    story = until(
+    evidence = until(
         lambda: len((found := known(name))["starts"]) > len(first["starts"]) and found, "no other start", every=0.2
     )
-    assert [each["action"] for each in story["repairs"]] == ["reboot"]
+    assert [each["action"] for each in evidence["repairs"]] == ["reboot"]
 
 
 def test_a_replacement_that_is_killed_at_each_step_replaces_one_machine(

@@ -67,7 +67,7 @@ def pod_spec(claim: Json) -> Json:
     return {"restartPolicy": "Never", "tolerations": ANYWHERE, "resourceClaims": given, "containers": [container]}
 
 
-def test_a_job_gets_what_its_claim_asks_for_and_what_nobody_has_is_named(claimed: SimulatedCluster) -> None:
+def test_a_job_gets_the_devices_of_its_claim_and_missing_ones_are_named(claimed: SimulatedCluster) -> None:
     cluster, settings = claimed, SETTINGS
     (h100,) = cluster.pool(settings, "h100gpu")
     cluster.pool(settings, "rtxprogpu", host="595.91.07")

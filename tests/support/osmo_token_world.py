@@ -11,7 +11,7 @@ from osmo_token.minting import Wanted, check, ensure
 from osmo_token.secret import TOKEN, TokenSecret
 from osmo_token.server import Server
 from osmo_token.service import Service
-from physical_ai.simulator.osmo.control import front_door
+from physical_ai.simulator.osmo.control import gateway_server
 from physical_ai.simulator.osmo.control.accounts import Accounts
 from physical_ai.simulator.osmo.control.configuration import Configuration
 from physical_ai.simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
@@ -101,8 +101,8 @@ class Door:
 
     def __init__(self, folder: Path) -> None:
         self.world: World | None = None
-        self.server = front_door.serve(self._answer, folder)
-        self.url = front_door.address(folder)
+        self.server = gateway_server.serve(self._answer, folder)
+        self.url = gateway_server.address(folder)
 
     def _answer(self, request: Request) -> Answer:
         assert self.world is not None

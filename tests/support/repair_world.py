@@ -229,8 +229,8 @@ class Fake:
             now=lambda: self.clock,
         )
 
-    def _report(self, record: Record, story: Mapping[str, Any]) -> str:
-        self._counted(lambda: self.reports.setdefault(record.name, dict(story)))
+    def _report(self, record: Record, evidence: Mapping[str, Any]) -> str:
+        self._counted(lambda: self.reports.setdefault(record.name, dict(evidence)))
         return record.name
 
     def _accept(self, node: str) -> str:

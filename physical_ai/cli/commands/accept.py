@@ -1,4 +1,4 @@
-"""The `accept` command: proves GPU nodes before they get work, and records the result in the cluster."""
+"""The `accept` command: checks GPU nodes before workloads run there, and records the result in the cluster."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def accept(  # noqa: PLR0917 - each is an option
     set_: Assignments = None,
     json: Json = False,
 ) -> None:
-    """Check GPU nodes before they get work: Jobs on each node, their results in the cluster; 3 if a node did not pass.
+    """Check GPU nodes before workloads run there: Jobs on each node, results in the cluster; 3 if a node did not pass.
 
-    A node that passes loses the taint of health.admit: accepted, and keeps its figures as its baseline.
+    A node that passes loses the taint of health.admit: accepted, and its figures become its baseline.
     """
     from physical_ai.cli.cluster_gates import changing_access
     from physical_ai.cli.output.accept import print_results
@@ -120,7 +120,7 @@ def _run(
             return collect(send, settings, targets)
         return Acceptance(send, settings, level, _progress, stop).run(targets)
     except (KeyboardInterrupt, Stopped):
-        err.print("interrupted; the Jobs were removed, and nodes that were not done have no new result", style="red")
+        err.print("interrupted; the Jobs were removed, and unfinished nodes have no new result", style="red")
         raise typer.Exit(INTERRUPTED) from None
     except (Missing, Unreachable, Unusable) as problem:
         err.print(f"{cluster}: {problem}", markup=False, style="red")

@@ -15,7 +15,7 @@ Subscriptions = Annotated[
     typer.Option(
         "--subscription",
         metavar="ENV=ID",
-        help="The subscription of an environment, as dev=ID; repeatable. Each environment needs its own.",
+        help="The subscription of an environment, such as dev=ID; repeatable. Each environment needs its own.",
     ),
 ]
 Location = Annotated[str, typer.Option("--location", help="The region of state and keys.")]

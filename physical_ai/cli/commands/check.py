@@ -37,8 +37,8 @@ def check(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Check in advance what Azure would reject in a stack: quota, sizes, versions, registrations, your permissions.
 
-    Without a login it reports what is known offline, and what Azure would have to answer. Of a stack on a cluster that
-    exists already, it reads that cluster instead: software, storage, machines, and other owners of its GPUs.
+    Without a login it reports what is known offline, and what Azure would have to answer. For a stack on an
+    existing cluster, it reads that cluster instead: software, storage, machines, and other owners of its GPUs.
     """
     from physical_ai.cli.existing_check import check_existing
     from physical_ai.cli.output import check as output

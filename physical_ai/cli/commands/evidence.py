@@ -12,7 +12,7 @@ from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
 from physical_ai.cli.options import DEFAULT_STACK, DEPLOYER_NAME, As, Context, Json, Kubeconfig, Stack
 
 if TYPE_CHECKING:
-    from physical_ai.health.evidence.story import Story
+    from physical_ai.health.evidence.node_evidence import NodeEvidence
 
 Node = Annotated[str, typer.Argument(metavar="NODE", help="A GPU node, also one that has left the cluster.")]
 Markdown = Annotated[
@@ -52,30 +52,30 @@ def evidence(  # noqa: PLR0917 - each is an option
     With --report, send it to Azure. The report names the machine and its GPU, and nothing about its workloads.
     """
     from physical_ai.cli.cluster_gates import cluster_of
-    from physical_ai.cli.node_story import signals_of, story_of
+    from physical_ai.cli.node_evidence import node_evidence, signals_of
     from physical_ai.health.evidence import markdown as shown
     from physical_ai.health.evidence.report import NotReportable, body
     from physical_ai.settings import load
 
     settings = load(stack).settings
     target = cluster_of(stack, kubeconfig, settings, context)
-    story = story_of(target.get, target.name, node, signals_of(stack, node, kubeconfig, prometheus))
+    evidence = node_evidence(target.get, target.name, node, signals_of(stack, node, kubeconfig, prometheus))
     try:
-        prepared, problem = body(story, general=general), ""
+        prepared, problem = body(evidence, general=general), ""
     except NotReportable as missing:
         prepared, problem = None, str(missing)
-    text = shown.markdown(story)
+    text = shown.markdown(evidence)
     if markdown is not None:
         _write(markdown, text)
     if json:
-        print_json({"stack": stack, **shown.document(story), "report": prepared, "reportProblem": problem or None})
+        print_json({"stack": stack, **shown.document(evidence), "report": prepared, "reportProblem": problem or None})
     else:
         print_text(text)
     if report:
         if prepared is None:
             err.print(problem, markup=False, style="red")
             raise typer.Exit(BAD_INPUT)
-        _send(story, prepared, stack, (kubeconfig is not None, as_), yes=yes)
+        _send(evidence, prepared, stack, (kubeconfig is not None, as_), yes=yes)
 
 
 def _write(file: Path, text: str) -> None:
@@ -85,7 +85,7 @@ def _write(file: Path, text: str) -> None:
         raise typer.BadParameter(str(problem), param_hint="--markdown") from None
 
 
-def _send(story: Story, prepared: dict[str, Any], stack: str, azure: tuple[bool, str], *, yes: bool) -> None:
+def _send(evidence: NodeEvidence, prepared: dict[str, Any], stack: str, azure: tuple[bool, str], *, yes: bool) -> None:
     import json as json_format
 
     from physical_ai.cli.azure_access import azure_arm
@@ -96,13 +96,13 @@ def _send(story: Story, prepared: dict[str, Any], stack: str, azure: tuple[bool,
 
     real, principal = azure
     err.print(json_format.dumps(prepared, indent=2), markup=False)
-    if not story.is_ill:
+    if not evidence.has_fault:
         err.print("The evidence does not indicate a fault of this machine.", style="yellow")
     if not yes and not typer.confirm("send this report to Azure?", default=False, err=True):
         err.print("not sent")
         return
     subscription = subscription_of(str(at(prepared, "properties.impactedResourceId")))
-    name = name_of(story, story.now.replace(":", "")[:15])
+    name = name_of(evidence, evidence.now.replace(":", "")[:15])
     try:
         sent = send(azure_arm(stack, real=real, principal=principal_named(principal)), subscription, name, prepared)
     except (Refused, NoAnswer) as problem:

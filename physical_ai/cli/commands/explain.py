@@ -15,7 +15,7 @@ from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Sta
 if TYPE_CHECKING:
     from physical_ai.settings import Settings
 
-SettingPath = Annotated[str | None, typer.Argument(help="Only this setting and those below it, as pools.h100gpu.")]
+SettingPath = Annotated[str | None, typer.Argument(help="Only this setting and those below it, such as pools.h100gpu.")]
 
 
 def explain(
@@ -56,7 +56,7 @@ def _out_of_service(settings: Settings) -> Iterator[str]:
 
     acts = passthrough_pools(settings) if reaches(settings, "taint") else {}
     for name in settings.pools:
-        yield f"nodes cordoned without a person: {name} {'at most 1 at a time' if name in acts else 'none'}"
+        yield f"nodes cordoned automatically: {name} {'at most 1 at a time' if name in acts else 'none'}"
 
 
 def _series(settings: Settings) -> Iterator[str]:

@@ -10,7 +10,7 @@ from physical_ai.cli.console import err, print_json
 from physical_ai.cli.exit_codes import FAILED
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Stack
 
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until all gates are open, as long as a deployment would.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until all gates are open, up to a deployment's timeout.")]
 
 
 def gates(  # noqa: PLR0917 - each is an option

@@ -38,17 +38,19 @@ Workflows = Annotated[
 FromSbatch = Annotated[
     Path | None,
     typer.Option(
-        "--from-sbatch", metavar="FILE", help="Convert this script of Slurm's to a workflow, and check that; no FILES."
+        "--from-sbatch", metavar="FILE", help="Convert this Slurm script to a workflow, and check it; without FILES."
     ),
 ]
 Platform = Annotated[
     str | None,
-    typer.Option("--platform", metavar="NAME", help="With --from-sbatch: the platform, over the script's partition."),
+    typer.Option(
+        "--platform", metavar="NAME", help="With --from-sbatch: the platform; overrides the script's partition."
+    ),
 ]
 Image = Annotated[
     str | None,
     typer.Option(
-        "--image", metavar="IMAGE", help="With --from-sbatch: the image, over the script's --container-image."
+        "--image", metavar="IMAGE", help="With --from-sbatch: the image; overrides the script's --container-image."
     ),
 ]
 Output = Annotated[
@@ -96,7 +98,7 @@ def lint(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Check OSMO workflow files against a stack: schema, GPUs, sizes, images, secrets, and the resulting Pods.
 
-    With --from-sbatch, converts a simple script of Slurm's first, and names by line what can't be carried over.
+    With --from-sbatch, first converts a simple Slurm script, and lists by line what cannot be converted.
     """
     from physical_ai.cli.output.lint import print_annotations, print_findings, print_objects, print_placements
     from physical_ai.cli.simulated_stack import running_simulation
@@ -145,6 +147,6 @@ def lint(  # noqa: PLR0917 - each is an option
 def _named(files: list[Path] | None) -> list[Path]:
     if not files:
         raise typer.BadParameter(
-            "no file is named. Usage: physai lint FILES…, or --from-sbatch FILE", param_hint="FILES…"
+            "no file was given. Usage: physai lint FILES…, or --from-sbatch FILE", param_hint="FILES…"
         )
     return files

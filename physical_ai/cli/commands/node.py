@@ -85,16 +85,16 @@ def replace(  # noqa: PLR0917 - each is an option
 def _duration(text: str) -> timedelta:
     found = TIME.fullmatch(text)
     if found is None:
-        raise typer.BadParameter("write minutes, hours or days, as 90m, 2h or 1d", param_hint="--deadline")
+        raise typer.BadParameter("write minutes, hours or days, such as 90m, 2h or 1d", param_hint="--deadline")
     return timedelta(seconds=int(found[1]) * UNITS[found[2]])
 
 
 def _world(stack: str, kubeconfig: Any, context: str | None, *, report: bool) -> World:
     from physical_ai.cli.azure_access import azure_arm
     from physical_ai.cli.cluster_gates import changing_access
-    from physical_ai.cli.node_story import signals_of
+    from physical_ai.cli.node_evidence import signals_of
     from physical_ai.health.evidence.markdown import document
-    from physical_ai.health.evidence.read import read_story
+    from physical_ai.health.evidence.read import read_node_evidence
     from physical_ai.health.evidence.report import NotReportable, body, send, subscription_of
     from physical_ai.health.replacement.cluster import RepairCluster
     from physical_ai.health.replacement.machines import Machines
@@ -111,19 +111,19 @@ def _world(stack: str, kubeconfig: Any, context: str | None, *, report: bool) ->
         return access("GET", path, parameters)
 
     def gather(wanted: str) -> Mapping[str, Any]:
-        story = read_story(get, wanted, *signals_of(stack, wanted, kubeconfig, None))
+        evidence = read_node_evidence(get, wanted, *signals_of(stack, wanted, kubeconfig, None))
         try:
-            prepared = body(story)
+            prepared = body(evidence)
         except NotReportable as problem:
-            return {**document(story), "report": None, "reportProblem": str(problem)}
-        return {**document(story), "report": prepared}
+            return {**document(evidence), "report": None, "reportProblem": str(problem)}
+        return {**document(evidence), "report": prepared}
 
-    def send_report(record: Record, story: Mapping[str, Any]) -> str:
-        if not story.get("report") or story.get("advice") == "none":
-            err.print(f"report: none is sent: {story.get('reportProblem') or 'no fault of the machine is known'}")
+    def send_report(record: Record, evidence: Mapping[str, Any]) -> str:
+        if not evidence.get("report") or evidence.get("advice") == "none":
+            err.print(f"report: none is sent: {evidence.get('reportProblem') or 'no fault of the machine is known'}")
             return ""
         name = f"physai-{record.name}"[:90]
-        send(arm, subscription_of(record.provider_id), name, story["report"])
+        send(arm, subscription_of(record.provider_id), name, evidence["report"])
         return name
 
     def accept(wanted: str) -> str:
@@ -187,7 +187,7 @@ def _repaired(record: Record | None, world: World, wanted: tuple[str, timedelta,
             raise typer.Abort
         record = world.cluster.begin(record)
     else:
-        err.print(f"going on with the repair of {record.node} at the step {record.step}", markup=False)
+        err.print(f"continuing the repair of {record.node} at the step {record.step}", markup=False)
         record = _extended(record, world, wait)
     ended = repair(record, world, lambda line: err.print(line, markup=False, style="dim"), time.sleep)
     err.print(ended.outcome, markup=False, style="green")
@@ -230,7 +230,7 @@ def _planned(record: Record | None, world: World, wanted: tuple[str, timedelta, 
     begun = record is not None
     record = record or _new(world, node, wait, reboot)
     load = load_of(world.cluster.pods(record.node))
-    print_text("\n".join(_plan(record, world, "would go on to" if begun else "would")) + "\n")
+    print_text("\n".join(_plan(record, world, "would continue with" if begun else "would")) + "\n")
     return {
         **document(record),
         "dryRun": True,
@@ -259,9 +259,9 @@ def _meaning(step: str, record: Record, world: World) -> str:
     count = "nothing, for a restart" if record.action == "reboot" else "bring the pool back to its count or minimum"
     reported = "send the report to Azure, if a fault of the machine is known" if world.report else "nothing is sent"
     meanings = {
-        "evidence": "keep what is known of the node in the cluster",
+        "evidence": "save the evidence about the node in the cluster",
         "cordon": "no new Pods",
-        "drain": f"evict what starts elsewhere, wait for the rest until {record.deadline:%Y-%m-%d %H:%M} UTC",
+        "drain": f"evict Pods that can start elsewhere, wait for the others until {record.deadline:%Y-%m-%d %H:%M} UTC",
         "report": reported,
         "remove": removed,
         "restore": count,

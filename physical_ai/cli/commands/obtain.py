@@ -1,4 +1,4 @@
-"""The `obtain` command: where a pool can be had, and the change of settings that takes one of its fallbacks."""
+"""The `obtain` command: where a pool is available, and the change of settings that takes one of its fallbacks."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _names(settings: Settings, wanted: str | None, fallback: int | None) -> list
 def _capacity(
     stack: str, subscription: str | None, *, offline: bool, simulated: bool
 ) -> tuple[Capacity | None, str | None]:
-    """Who answers, and why nobody does."""
+    """Who answers, or why no one does."""
     if offline and simulated:
         raise typer.BadParameter("--offline and --simulated exclude each other", param_hint="--simulated")
     if simulated:

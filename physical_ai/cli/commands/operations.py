@@ -131,9 +131,9 @@ def down(  # noqa: PLR0917 - each is an option
 
 
 def cancel(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
-    """End a run on the simulated stack, or remove the lock of a run that was killed.
+    """Stop a run on the simulated stack, or remove the lock of a killed run.
 
-    A run that is under way ends as after Ctrl-C: the operations that it has started are completed and recorded. Without
+    A running operation stops as after Ctrl-C: the steps that it has started are completed and recorded. Without
     a run and a lock there is nothing to cancel, and the exit code is 1.
     """
     from physical_ai.cli.progress import Progress

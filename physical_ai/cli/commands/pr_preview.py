@@ -17,7 +17,7 @@ from physical_ai.cli.options import Json
 if TYPE_CHECKING:
     from physical_ai.cli.pull_request.comment import Report
 
-Base = Annotated[str, typer.Option("--base", metavar="REF", help="The branch or commit to merge into, as origin/main.")]
+Base = Annotated[str, typer.Option("--base", metavar="REF", help="The branch or commit to merge into: origin/main.")]
 Head = Annotated[
     str | None, typer.Option("--head", metavar="REF", help="The change; the files of this checkout if omitted.")
 ]

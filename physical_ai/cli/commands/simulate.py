@@ -131,7 +131,7 @@ def up(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.cli.simulated_telemetry import missing_counters, start_telemetry
     from physical_ai.cli.stack_status import status_document
-    from physical_ai.cli.workflows import front_door
+    from physical_ai.cli.workflows import gateway_check
     from physical_ai.cli.workflows.files import workflow_files
     from physical_ai.cli.workflows.runner import run_files
     from physical_ai.osmo.workflow.rendering import Variables
@@ -157,7 +157,7 @@ def up(  # noqa: PLR0917 - each is an option
             start_telemetry(simulation, requested.loaded.settings, progress)
     if telemetry and (missing := missing_counters(requested.loaded.settings)):
         err.print(missing, markup=False, style="yellow")
-    refused = front_door.stranger_refused(simulation, requested.loaded.settings, next(iter(files))) if files else None
+    refused = gateway_check.check_refusal(simulation, requested.loaded.settings, next(iter(files))) if files else None
     ended = run_files(simulation, files, None, Variables(), options.principal) if files else []
     document = status_document(simulation)
     changes = dict(progress.run.counts())
@@ -166,7 +166,7 @@ def up(  # noqa: PLR0917 - each is an option
         print_json({**document, **tried, "changes": changes, "seconds": progress.seconds})
     else:
         out.print(output.render(document))
-        for line in front_door.described(ended, refused) if files else ():
+        for line in gateway_check.described(ended, refused) if files else ():
             out.print(line, markup=False, highlight=False)
         seconds = sum(progress.seconds.values())
         err.print(f"[bold green]up[/] {done(changes)} in {seconds:.0f} s; [dim]remove it with `physai down {stack}`[/]")
@@ -271,7 +271,7 @@ def env(stack: Stack = DEFAULT_STACK, as_: As = DEPLOYER_NAME, json: Json = Fals
 def tools(origin: ToolsFrom = Origin.AUTO, telemetry: WithTelemetry = False, delivery: ForDelivery = False) -> None:
     """Install the engine and control-plane programs before the first `up`.
 
-    Of etcd, helm and KWOK the projects' own releases, verified; Kubernetes and Pulumi are built from their Go modules.
+    etcd, helm and KWOK are the projects' own releases, verified; Kubernetes and Pulumi are built from their Go modules.
     With --delivery, print the folders of the programs, for PATH.
     """
     from physical_ai.cli.progress import Progress

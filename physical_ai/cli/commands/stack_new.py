@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(cls=CommandGroup, help="Create stacks.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="ENV-REGION", help="The new stack's name, as staging-eastus2.")]
+Name = Annotated[str, typer.Argument(metavar="ENV-REGION", help="The new stack's name, such as staging-eastus2.")]
 Sizes = Annotated[
     list[str] | None,
     typer.Option("--size", metavar="POOL=SKU", help="VM size of a pool, or none to leave the pool out; repeatable."),

@@ -17,7 +17,7 @@ fault_app = typer.Typer(
 
 FaultName = Annotated[str, typer.Argument(metavar="FAULT", help="The fault, as `physai fault list` names it.")]
 AnyFault = Annotated[str, typer.Argument(metavar="FAULT", help="The fault to heal; all if omitted.")]
-Node = Annotated[str, typer.Option("--node", metavar="NAME", help="The node; by default one where it can happen.")]
+Node = Annotated[str, typer.Option("--node", metavar="NAME", help="The node; by default one that can have the fault.")]
 OfNode = Annotated[str, typer.Option("--node", metavar="NAME", help="Only on this node.")]
 Gpu = Annotated[int, typer.Option("--gpu", metavar="NUMBER", help="The GPU of the node, from 0.")]
 Output = Annotated[Path, typer.Option("--output", metavar="DIR", help="The folder for the pages.")]

@@ -12,8 +12,8 @@ from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Sta
 def time(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = None, json: Json = False) -> None:
     """Estimate how long the first deployment of a stack takes on Azure.
 
-    The program runs without the Pulumi engine. Each resource begins when those that it waits for are there, and takes
-    the time that the catalogue has for its type. The result is a fast and a slow case, and what decides the slow one.
+    The program runs without the Pulumi engine. Each resource starts when its dependencies exist, and takes the
+    time that the catalogue has for its type. The result is a fast and a slow case, and what determines the slow one.
     """
     import pulumi
     from rich.markup import escape

@@ -12,7 +12,7 @@ from physical_ai.cli.exit_codes import FAILED
 from physical_ai.cli.options import DEFAULT_STACK, Json, Stack
 
 Address = Annotated[str, typer.Option("--prometheus", metavar="URL", help="Where the stack's metrics can be queried.")]
-Since = Annotated[str, typer.Option("--since", metavar="TIME", help="How far back, as 12h, 7d or 4w.")]
+Since = Annotated[str, typer.Option("--since", metavar="TIME", help="How far back, such as 12h, 7d or 4w.")]
 Picture = Annotated[
     Path | None, typer.Option("--picture", metavar="FILE", help="Also draw a bar for each workflow, as FILE.svg.")
 ]
@@ -27,9 +27,9 @@ def usage(  # noqa: PLR0917 - each is an option
     csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Show the GPU-hours that each workflow asked for, held, and used, with their list price.
+    """Show the GPU-hours that each workflow requested, held and used, with their list price.
 
-    A Pod of no workflow is a row of its own. PROMETHEUS_TOKEN is sent as a bearer token, which Azure needs.
+    A Pod without a workflow has a row of its own. PROMETHEUS_TOKEN is sent as a bearer token, which Azure needs.
     """
     from physical_ai.cli.output.usage import COLUMNS, as_csv, print_usage, row
     from physical_ai.cli.output.usage_picture import NoPicture, write_picture

@@ -32,7 +32,7 @@ Osmo = Annotated[
     typer.Option(
         "--osmo",
         metavar="FILE",
-        help="With --kubeconfig: what OSMO says of the workflow (osmo workflow query NAME --format-type json).",
+        help="With --kubeconfig: OSMO's status of the workflow (osmo workflow query NAME --format-type json).",
     ),
 ]
 
@@ -50,7 +50,7 @@ def why(  # noqa: PLR0917 - each is an option
 ) -> None:
     """Explain why a Pod, workflow, node or pool does not work: the first cause, its evidence and the fix.
 
-    From OSMO, the group and its queue over the pools and the autoscaler to the node and the container. Reads only.
+    From OSMO, the group and its queue over the pools and the autoscaler to the node and the container. Changes nothing.
     """
     from physical_ai.cli.output.why import print_explanations
     from physical_ai.readiness.workloads import UnknownSubject, explain
@@ -83,7 +83,7 @@ def doctor(  # noqa: PLR0917 - each is an option
 ) -> None:
     """List everything that does not work in the cluster, grouped by cause; exit with 3 if an action is needed.
 
-    Causes that need an action come first, then those that stop most. Reads only.
+    Causes that need an action come first, then those that affect most. Changes nothing.
     """
     from physical_ai.cli.output.why import print_findings
     from physical_ai.readiness.workloads import doctor as findings_of

@@ -1,4 +1,4 @@
-"""Where pools can be had: as a document, for people, and the change as a file."""
+"""Where pools are available: as a document, for people, and the change as a file."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _choice(decision: Decision, choice: Choice) -> dict[str, Any]:
         "findings": [{**finding.document(), "where": finding.where} for finding in choice.findings],
         "usdPerHour": {"least": price.least, "most": price.most} if price is not None else None,
         "difference": {"least": more[0], "most": more[1]} if more is not None else None,
-        "mayBeDearer": decision.dearer(choice),
+        "mayCostMore": decision.may_cost_more(choice),
     }
 
 

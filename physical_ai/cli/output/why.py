@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from physical_ai.cli.console import out
 
 if TYPE_CHECKING:
-    from physical_ai.readiness.workloads import Explanation, Finding
+    from physical_ai.readiness.workloads import CauseGroup, Explanation
 
 MOST_SUBJECTS = 5
 
@@ -28,7 +28,7 @@ def print_explanations(title: str, causes: Sequence[Explanation]) -> None:
         _details(each, title)
 
 
-def print_findings(findings: Sequence[Finding]) -> None:
+def print_findings(findings: Sequence[CauseGroup]) -> None:
     """Each cause with what it stops."""
     if not findings:
         out.print("nothing is wrong")

@@ -71,7 +71,7 @@ def is_disruptive(step: Step) -> bool:
 
 
 def _new_nodes(step: Step, driver_minutes: int) -> list[str]:
-    sentences = [f"New nodes take {NODE_MINUTES} minutes or more, and capacity may not be available at once."]
+    sentences = [f"New nodes take {NODE_MINUTES} minutes or more, and capacity may not be available immediately."]
     labels: Mapping[str, str] = step.new.get("nodeLabels") or {}
     source = labels.get(DRIVER_LABEL, "")
     if source in DRIVERS:

@@ -22,7 +22,7 @@ DONE = {"create": "created", "update": "updated", "delete": "deleted", "replace"
 PARTS_OF_REPLACE = ("create-replacement", "delete-replaced")
 SHOWN_LENGTH = 60
 READ_BACK = (
-    "Azure lists the node pools in their cluster, and a refresh takes that for a change of it, and of what depends on "
+    "Azure lists the node pools in their cluster, and a refresh reports that as a change of it, and of what depends on "
     "it. --expect-no-changes does not report them; `up --refresh` sends the cluster again, as it is."
 )
 """Why the updates of `read_back` are not counted."""
@@ -103,7 +103,7 @@ def render_drift(run: Run) -> RenderableType:
     lines.append(f"[bold]{total if count else 'no differences'}[/]")
     if count < len(run.drifted()):
         lines.append(
-            "not counted: the node pools that Azure lists in their cluster, and a refresh takes for a change of it"
+            "not counted: the node pools that Azure lists in their cluster, and a refresh reports as a change of it"
         )
     return Group(*(Text.from_markup(line) for line in lines))
 

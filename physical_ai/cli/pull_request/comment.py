@@ -69,7 +69,7 @@ def _text(reports: Sequence[Report], files: Sequence[str], details: Mapping[str,
         parts_left = [f"details of {', '.join(map(code, shorter))}"] if shorter else []
         parts_left += [f"all of {', '.join(map(code, sorted(dropped)))} but the row above"] if dropped else []
         how = "`make pr-preview BASE=…` shows them."
-        parts.append(f"Left out, because GitHub allows {LIMIT:,} characters: {'; '.join(parts_left)}. {how}")
+        parts.append(f"Omitted, because GitHub allows {LIMIT:,} characters: {'; '.join(parts_left)}. {how}")
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 

@@ -26,7 +26,7 @@ def head(proposal: Proposal) -> RenderableType:
     lines: list[RenderableType] = [Text.from_markup(f"[bold]{proposal.name}[/]: {region} has {zones}")]
     if not proposal.region_layer:
         lines.append(
-            Text(f"{region} has no layer yet. It gets one, with maintenance windows at UTC{proposal.utc_offset}")
+            Text(f"{region} has no layer yet. One is created, with maintenance windows at UTC{proposal.utc_offset}")
         )
     return Group(*lines)
 

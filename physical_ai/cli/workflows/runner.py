@@ -138,7 +138,7 @@ def _service(simulation: Simulation) -> Service:
 
 
 def user_at(simulation: Simulation, principal: Principal | None = None) -> User:
-    """The principal, or the simulation's deployer, at the front door of a running stack."""
+    """The principal, or the simulation's deployer, at the gateway of a running stack."""
     from physical_ai.simulator.entra import DEPLOYER
     from physical_ai.simulator.osmo.control.user import User
 

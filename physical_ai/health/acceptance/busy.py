@@ -35,7 +35,7 @@ def slurm_holds(node: str, pods: list[Json]) -> str:
     label = f"kubectl label node {node} {OUT_LABEL}"
     return (
         f"its GPUs are Slurm's ({SLURM}/{found.pod}; {jobs}): `{label}=accept` drains it in Slurm and "
-        f"frees them once its jobs have ended; `{label}-` gives it back"
+        f"frees them once its jobs have ended; `{label}-` returns it to Slurm"
     )
 
 
@@ -72,8 +72,10 @@ def offered(node: Json) -> dict[str, int]:
     return {key: int(quantity(value) or 0) for key, value in given.items() if key.startswith(kinds)}
 
 
-def hindrance(send: Send, node: str, wanted: Mapping[str, int], there: Mapping[str, int]) -> tuple[Verdict, str] | None:
-    """Why a check cannot get what it needs: its Job would wait for it for ever."""
+def blocking_reason(
+    send: Send, node: str, wanted: Mapping[str, int], there: Mapping[str, int]
+) -> tuple[Verdict, str] | None:
+    """Why a check cannot get what it needs: its Job would wait for it indefinitely."""
     pods = pods_on(send, node)
     claimed = devices_in_use(send, node) if DRIVER in wanted else {}
     used, slurm = {**gpus_in_use(pods), **claimed}, slurm_holds(node, pods)

@@ -14,7 +14,7 @@ from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
 
 
 class NoNodes(Exception):
-    """Nothing is there to check; the text says why."""
+    """Nothing is there to check; the text shows why."""
 
 
 def choose(
@@ -39,7 +39,7 @@ def choose(
     wanted = [each for each in wanted if not new or is_kept_out(each) or not is_accepted(each)]
     ready = [Target(each, pool_of(each)) for each in wanted if is_ready(each)]
     if wanted and not ready:
-        raise NoNodes(f"{', '.join(map(name, wanted))}: not Ready; `physai why {name(wanted[0])}` says why")
+        raise NoNodes(f"{', '.join(map(name, wanted))}: not Ready; `physai why {name(wanted[0])}` shows why")
     return ready
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from physical_ai.health.acceptance.judging import Ran
+from physical_ai.health.acceptance.judging import JobOutcome
 from physical_ai.kubernetes.objects import Json, at, labels, name
 from physical_ai.readiness.client import Send
 from physical_ai.readiness.reader import Missing, Unreachable
@@ -34,7 +34,7 @@ def run_job(
     stop: threading.Event,
     seen: Callable[[str], None],
     beside: Sequence[Mapping[str, Any]] = (),
-) -> Ran:
+) -> JobOutcome:
     """How the check ended, of several Pods the first one. Its Job is deleted before this returns or raises.
 
     Args:
@@ -73,18 +73,18 @@ def delete_job(send: Send, job: str) -> None:
         return
 
 
-def _wait(send: Send, job: str, stop: threading.Event, seen: Callable[[str], None]) -> Ran:
+def _wait(send: Send, job: str, stop: threading.Event, seen: Callable[[str], None]) -> JobOutcome:
     began, absent, last = time.monotonic(), 0, ""
     while not stop.is_set():
         pods = _pods(send, job)
         pod = next((each for each in pods if labels(each).get(INDEX, "0") == "0"), None)
         if failed := next((text for each in pods if each is not pod and (text := _failed(send, each))), ""):
-            return Ran("", None, failed)
+            return JobOutcome("", None, failed)
         if pod is None:
             absent += 1
             late = _late(send, job)
             if late or absent > ABSENT_POLLS:
-                return Ran("", None, late or _refusal(send, job) or "the Job made no Pod")
+                return JobOutcome("", None, late or _refusal(send, job) or "the Job made no Pod")
         else:
             result = ended(send, pod)
             if result is not None:
@@ -92,7 +92,7 @@ def _wait(send: Send, job: str, stop: threading.Event, seen: Callable[[str], Non
             if time.monotonic() - began > PLACE_SECONDS:
                 refused = next((text for each in pods if (text := _unplaced(each))), "")
                 if refused:
-                    return Ran("", None, f"the Pod finds no place on the node: {refused}")
+                    return JobOutcome("", None, f"the Pod finds no place on the node: {refused}")
             doing = _doing(pod)
             if doing != last:
                 seen(doing)
@@ -115,20 +115,20 @@ def _failed(send: Send, pod: Json) -> str:
     return f"the Pod on {at(pod, 'spec.nodeName', 'the other node')} ended before the first: {why}"
 
 
-def ended(send: Send, pod: Json) -> Ran | None:
+def ended(send: Send, pod: Json) -> JobOutcome | None:
     """The result, or why there will be none; None while the check runs."""
     status = _status(pod)
     terminated = at(status, "state.terminated")
     if terminated is not None:
-        return Ran(_log(send, pod), int(terminated["exitCode"]))
+        return JobOutcome(_log(send, pod), int(terminated["exitCode"]))
     waiting: Json = at(status, "state.waiting", {})
     if waiting.get("reason") in _STUCK:
-        return Ran(
+        return JobOutcome(
             "", None, f"the container cannot start: {waiting['reason']}: {waiting.get('message', '')}".rstrip(": ")
         )
     if at(pod, "status.phase") == "Failed":
         reason, message = at(pod, "status.reason", "Failed"), at(pod, "status.message", "")
-        return Ran("", None, f"the Pod was ended: {reason}: {message}".rstrip(": "))
+        return JobOutcome("", None, f"the Pod was ended: {reason}: {message}".rstrip(": "))
     return None
 
 
@@ -148,7 +148,7 @@ def _late(send: Send, job: str) -> str:
     conditions: list[Json] = at(found, "status.conditions", [])
     if not any(each.get("reason") == "DeadlineExceeded" for each in conditions):
         return ""
-    return f"it had not ended after {int(at(found, 'spec.activeDeadlineSeconds', 0)) // 60} minutes, and was stopped"
+    return f"it had not finished after {int(at(found, 'spec.activeDeadlineSeconds', 0)) // 60} minutes, and was stopped"
 
 
 def _refusal(send: Send, job: str) -> str:

@@ -23,18 +23,18 @@ from physical_ai.settings.facts.acceptance import Promise
 
 
 @dataclass(frozen=True)
-class Ran:
+class JobOutcome:
     """How the Job of a check ended."""
 
     log: str
     exit_code: int | None
     """None where the container never ended."""
     problem: str = ""
-    """Why it did not end by itself."""
+    """Why it did not end on its own."""
 
 
 @dataclass(frozen=True)
-class Given:
+class NodeBaseline:
     """What a node is measured against."""
 
     promise: Promise
@@ -47,7 +47,7 @@ class Given:
     """Figures of this check in the node's first passing run."""
 
 
-def judge(check: Check, ran: Ran, given: Given) -> CheckResult:
+def judge(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
     """The result of a check that was started. Output that is not understood is no verdict, never a pass."""
     if ran.exit_code is None:
         return CheckResult(check.name, "no-verdict", ran.problem or "the container did not end")
@@ -58,14 +58,14 @@ def judge(check: Check, ran: Ran, given: Given) -> CheckResult:
         return CheckResult(check.name, "no-verdict", f"{problem}{ended}")
 
 
-def _vector_add(name: str, ran: Ran, _: Given) -> CheckResult:
+def _vector_add(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
     failure = read_vector_add(ran.log)
     if failure:
         return CheckResult(name, "failed", f"a CUDA program cannot use the GPU: {failure}")
     return CheckResult(name, "passed", "the sum was right")
 
 
-def _stack(name: str, ran: Ran, given: Given) -> CheckResult:
+def _stack(name: str, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
     smi = read_smi(ran.log)
     wrong = [*_offered(given), *_driver(smi, given.promise)]
     wrong += [f"GPU {gpu.address}: {text}" for gpu in smi.gpus for text in _gpu(gpu, given.promise)]
@@ -74,7 +74,7 @@ def _stack(name: str, ran: Ran, given: Given) -> CheckResult:
     return CheckResult(name, "passed", f"driver {smi.driver}, {', '.join(sorted({gpu.product for gpu in smi.gpus}))}")
 
 
-def _offered(given: Given) -> list[str]:
+def _offered(given: NodeBaseline) -> list[str]:
     return [
         f"the node offers {given.allocatable.get(resource, 0)} x {resource}, and the pool's settings promise {count}"
         for resource, count in given.promise.resources.items()
@@ -110,7 +110,7 @@ def _gpu(gpu: SmiGpu, promise: Promise) -> list[str]:
     return wrong
 
 
-def _graphics(name: str, ran: Ran, _: Given) -> CheckResult:
+def _graphics(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
     found = read_libraries(ran.log)
     missing = [
         what for what, paths in (("Vulkan's driver file", found.icd), ("libGLX_nvidia.so.0", found.glx)) if not paths
@@ -121,7 +121,7 @@ def _graphics(name: str, ran: Ran, _: Given) -> CheckResult:
     return CheckResult(name, "passed", f"{found.icd[0]}, {found.glx[0]}")
 
 
-def _graphics_absent(name: str, ran: Ran, _: Given) -> CheckResult:
+def _graphics_absent(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
     found = read_libraries(ran.log)
     if found.icd or found.glx:
         there = ", ".join([*found.icd, *found.glx])
@@ -130,7 +130,7 @@ def _graphics_absent(name: str, ran: Ran, _: Given) -> CheckResult:
     return CheckResult(name, "passed", "compute only gives no graphics")
 
 
-def _vulkan(name: str, ran: Ran, _: Given) -> CheckResult:
+def _vulkan(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
     devices = read_vulkaninfo(ran.log)
     nvidia = [device for device in devices if device.is_nvidia]
     if not nvidia:
@@ -142,7 +142,7 @@ def _vulkan(name: str, ran: Ran, _: Given) -> CheckResult:
     return CheckResult(name, "passed", f"{nvidia[0].name} with ray tracing")
 
 
-def _isaac_sim(name: str, ran: Ran, _: Given) -> CheckResult:
+def _isaac_sim(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
     run = read_isaac_sim(ran.log)
     if run.exit_code in TIMED_OUT:
         when = "while it closed" if run.started else "while it started"
@@ -152,7 +152,7 @@ def _isaac_sim(name: str, ran: Ran, _: Given) -> CheckResult:
     return CheckResult(name, "passed", "started without a display, and ended")
 
 
-def _diag(name: str, ran: Ran, _: Given) -> CheckResult:
+def _diag(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
     diag = read_diag(ran.log)
     failed = [test for test in diag.tests if test.status == "fail"]
     if failed:
@@ -175,15 +175,15 @@ def _described(test: DiagTest) -> str:
     return f"{test.name}{place}" + (f": {' '.join(test.warnings)}" if test.warnings else "")
 
 
-def _bandwidth(name: str, ran: Ran, given: Given) -> CheckResult:
+def _bandwidth(name: str, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
     return judge_bandwidth(name, ran.log, given.gpus, given.floor, given.baseline)
 
 
-def _nccl(name: str, ran: Ran, given: Given) -> CheckResult:
+def _nccl(name: str, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
     return judge_nccl(name, ran.log, given.gpus, given.floor, given.baseline)
 
 
-_JUDGES: Mapping[str, Callable[[str, Ran, Given], CheckResult]] = {
+_JUDGES: Mapping[str, Callable[[str, JobOutcome, NodeBaseline], CheckResult]] = {
     "vector-add": _vector_add,
     "stack": _stack,
     "graphics": _graphics,

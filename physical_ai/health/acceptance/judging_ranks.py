@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from physical_ai.catalog.acceptance import Check
 from physical_ai.catalog.nccl import NcclFigure
-from physical_ai.health.acceptance.judging import Ran
+from physical_ai.health.acceptance.judging import JobOutcome
 from physical_ai.health.acceptance.judging_figures import compared
 from physical_ai.health.acceptance.outputs.nccl import Nccl, read_nccl
 from physical_ai.health.acceptance.outputs.transport import SOCKET, Transport, read_transport
@@ -16,7 +16,7 @@ from physical_ai.health.acceptance.record import CheckResult
 
 
 @dataclass(frozen=True)
-class Together:
+class MultiNodeSetup:
     """The setup of a run over several nodes of one pool, to which a figure belongs."""
 
     size: str
@@ -30,7 +30,7 @@ class Together:
     baseline: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-def judge_ranks(check: Check, ran: Ran, given: Together) -> CheckResult:
+def judge_ranks(check: Check, ran: JobOutcome, given: MultiNodeSetup) -> CheckResult:
     """The result of a run. What NCCL says of its network comes first: a figure over TCP says nothing of adapters."""
     if ran.exit_code is None:
         return CheckResult(check.name, "no-verdict", ran.problem or "the container did not end")
@@ -42,7 +42,7 @@ def judge_ranks(check: Check, ran: Ran, given: Together) -> CheckResult:
         return CheckResult(check.name, "no-verdict", f"{problem}{ended}")
 
 
-def _judged(name: str, ran: Ran, given: Together, said: Transport) -> CheckResult:
+def _judged(name: str, ran: JobOutcome, given: MultiNodeSetup, said: Transport) -> CheckResult:
     if said.locked:
         problem = "an adapter was refused memory: the container may not lock it, and lacks the capability IPC_LOCK"
         return CheckResult(name, "failed", problem)
@@ -53,7 +53,7 @@ def _judged(name: str, ran: Ran, given: Together, said: Transport) -> CheckResul
         wanted = f"{given.nodes} nodes of this size have {given.nodes * given.gpus}"
         raise Unrecognised(f"all_reduce_perf ran on {found.ranks} GPUs, and {wanted}")
     if not said.networks:
-        raise Unrecognised("NCCL did not say which network it used, so that the figure belongs to no setup")
+        raise Unrecognised("NCCL did not say which network it used, so the figure cannot be assigned to a setup")
     if found.wrong:
         problem = f"{found.wrong} results of the all-reduce were wrong: memory or a link is bad"
         return CheckResult(name, "failed", problem)
@@ -64,15 +64,14 @@ def _judged(name: str, ran: Ran, given: Together, said: Transport) -> CheckResul
 
 def _reached(log: str) -> str:
     """What it reached all the same; empty where the run has no complete table."""
+    cause = "the Pods see no adapter, or a variable prevents NCCL from using it"
     try:
-        return (
-            f", and reached {read_nccl(log).bus_gb_s:g} GB/s: the Pods see no adapter, or a variable keeps NCCL off it"
-        )
+        return f", and reached {read_nccl(log).bus_gb_s:g} GB/s: {cause}"
     except Unrecognised:
-        return ": the Pods see no adapter, or a variable keeps NCCL off it"
+        return f": {cause}"
 
 
-def _lacking(given: Together, said: Transport) -> str:
+def _lacking(given: MultiNodeSetup, said: Transport) -> str:
     """What keeps the nodes from their figure, whatever they reach; empty where nothing does."""
     fewer = {host: count for host, count in said.adapters.items() if count < given.adapters}
     if fewer:
@@ -83,7 +82,7 @@ def _lacking(given: Together, said: Transport) -> str:
     return ""
 
 
-def _beside_figure(name: str, found: Nccl, given: Together) -> CheckResult:
+def _beside_figure(name: str, found: Nccl, given: MultiNodeSetup) -> CheckResult:
     known = given.figure
     bytes_each = known.bytes if known is not None else "16G"
     key = f"all_reduce_{given.nodes}_nodes_{given.nodes * given.gpus}_gpus_{bytes_each}_bus_gb_s"

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from physical_ai.catalog.acceptance import AcceptanceLevel, Check
 from physical_ai.catalog.nccl import figure
-from physical_ai.health.acceptance.busy import hindrance, offered
+from physical_ai.health.acceptance.busy import blocking_reason, offered
 from physical_ai.health.acceptance.jobs import run_job
-from physical_ai.health.acceptance.judging_ranks import Together, judge_ranks
+from physical_ai.health.acceptance.judging_ranks import MultiNodeSetup, judge_ranks
 from physical_ai.health.acceptance.keys import new_key
 from physical_ai.health.acceptance.record import LABEL, CheckResult, NodeResult, Verdict
 from physical_ai.kubernetes.objects import Json, name
@@ -134,10 +134,10 @@ class Pairs:
     def _hindered(self, pool: Pool, check: Check, node: str) -> tuple[Verdict, str] | None:
         fresh: Json = self.send("GET", f"/api/v1/nodes/{node}", {})
         rdma = {key: int(count) for key, count in rdma_request(self.settings, pool, gpus_per_node(pool)).items()}
-        return hindrance(self.send, node, {**gpu_request(check, pool), **rdma}, offered(fresh))
+        return blocking_reason(self.send, node, {**gpu_request(check, pool), **rdma}, offered(fresh))
 
-    def _given(self, pool: Pool, nodes: int, baseline: Mapping[str, float]) -> Together:
-        return Together(pool.sku, nodes, gpus_per_node(pool), adapters(pool), figure(pool.sku, nodes), baseline)
+    def _given(self, pool: Pool, nodes: int, baseline: Mapping[str, float]) -> MultiNodeSetup:
+        return MultiNodeSetup(pool.sku, nodes, gpus_per_node(pool), adapters(pool), figure(pool.sku, nodes), baseline)
 
 
 def _not_run(

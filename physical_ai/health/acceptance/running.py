@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from physical_ai.catalog.acceptance import AcceptanceLevel, floors
-from physical_ai.health.acceptance.busy import hindrance, offered, offering
+from physical_ai.health.acceptance.busy import blocking_reason, offered, offering
 from physical_ai.health.acceptance.jobs import Stopped, run_job
-from physical_ai.health.acceptance.judging import Given, judge
+from physical_ai.health.acceptance.judging import NodeBaseline, judge
 from physical_ai.health.acceptance.pairs import Pairs, shared_checks, single_checks
 from physical_ai.health.acceptance.publishing import previous, publish
 from physical_ai.health.acceptance.record import LABEL, CheckResult, NodeResult
@@ -115,7 +115,7 @@ class Acceptance:
             problem = f"no image of {check.image} is published; name yours in health.acceptance.images.{check.image}"
             return CheckResult(check.name, "no-verdict", problem)
         fresh = offering(self.send, target.node, pool)
-        hindered = hindrance(self.send, node, gpu_request(check, pool), offered(fresh))
+        hindered = blocking_reason(self.send, node, gpu_request(check, pool), offered(fresh))
         if hindered is not None:
             return CheckResult(check.name, *hindered)
         host = labels(target.node).get("kubernetes.io/hostname", node)
@@ -124,8 +124,8 @@ class Acceptance:
         return judge(check, ran, given(self.settings, target, fresh, baseline))
 
 
-def given(settings: Settings, target: Target, node: Json, baseline: Mapping[str, float] | None) -> Given:
+def given(settings: Settings, target: Target, node: Json, baseline: Mapping[str, float] | None) -> NodeBaseline:
     """What a check of the node, as it is now, is measured against."""
     pool = settings.pools[target.pool]
     promised, floor = promise(settings, pool), floors().get(pool.sku)
-    return Given(promised, gpus_per_node(pool), offered(node), floor, baseline or {})
+    return NodeBaseline(promised, gpus_per_node(pool), offered(node), floor, baseline or {})

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from physical_ai.health.acceptance.record import document as acceptance_document
-from physical_ai.health.evidence.story import Story
+from physical_ai.health.evidence.node_evidence import NodeEvidence
 from physical_ai.health.replacement.record import document as repair_document
 from physical_ai.kubernetes.objects import Json, at
 
@@ -42,72 +42,76 @@ ADVICE = {
 }
 
 
-def document(story: Story) -> dict[str, Any]:
+def document(evidence: NodeEvidence) -> dict[str, Any]:
     """All of it as JSON."""
-    machine = story.machine
+    machine = evidence.machine
     return {
-        "node": story.name,
-        "present": story.node is not None,
-        "time": story.now,
+        "node": evidence.name,
+        "present": evidence.node is not None,
+        "time": evidence.now,
         "machine": None if machine is None else {**machine.facts, "recordedLast": machine.seen},
         "gpus": [] if machine is None else machine.cards(),
         "starts": [] if machine is None else list(machine.starts),
-        "xids": [_xid(story, each.code) for each in story.known_xids],
-        "seen": [asdict(each) for each in story.seen],
-        "alerts": [{"alert": each.name, "labels": dict(each.labels), "summary": each.summary} for each in story.alerts],
-        "conditions": [_condition(each) for each in story.conditions],
-        "events": [_event(each) for each in story.events],
-        "acceptance": None if story.acceptance is None else acceptance_document(story.acceptance),
-        "work": [{"namespace": a, "pod": b, "workflow": c} for a, b, c in story.work],
-        "repairs": [repair_document(each) for each in story.repairs],
-        "missingGpus": story.missing,
-        "category": story.category.name,
-        "advice": story.advice,
+        "xids": [_xid(evidence, each.code) for each in evidence.known_xids],
+        "seen": [asdict(each) for each in evidence.seen],
+        "alerts": [
+            {"alert": each.name, "labels": dict(each.labels), "summary": each.summary} for each in evidence.alerts
+        ],
+        "conditions": [_condition(each) for each in evidence.conditions],
+        "events": [_event(each) for each in evidence.events],
+        "acceptance": None if evidence.acceptance is None else acceptance_document(evidence.acceptance),
+        "work": [{"namespace": a, "pod": b, "workflow": c} for a, b, c in evidence.work],
+        "repairs": [repair_document(each) for each in evidence.repairs],
+        "missingGpus": evidence.missing,
+        "category": evidence.category.name,
+        "advice": evidence.advice,
     }
 
 
-def markdown(story: Story) -> str:
+def markdown(evidence: NodeEvidence) -> str:
     """All of it for people: the verdict first."""
-    return "\n".join(_lines(story)).strip() + "\n"
+    return "\n".join(_lines(evidence)).strip() + "\n"
 
 
-def _lines(story: Story) -> Iterator[str]:
-    yield f"# {story.name}"
+def _lines(evidence: NodeEvidence) -> Iterator[str]:
+    yield f"# {evidence.name}"
     yield ""
-    if story.node is None:
-        yield f"As of {story.now}, no longer in the cluster."
+    if evidence.node is None:
+        yield f"As of {evidence.now}, no longer in the cluster."
     else:
-        yield f"As of {story.now}, in the cluster. {ADVICE[story.advice].format(node=story.name)}"
+        yield f"As of {evidence.now}, in the cluster. {ADVICE[evidence.advice].format(node=evidence.name)}"
     yield ""
-    if story.is_ill:
-        yield f"Azure impact category: `{story.category.name}` ({story.category.meaning})."
+    if evidence.has_fault:
+        yield f"Azure impact category: `{evidence.category.name}` ({evidence.category.meaning})."
         yield ""
-    yield from _machine(story)
-    yield from _signs(story)
-    if story.acceptance is not None:
-        result = story.acceptance
+    yield from _machine(evidence)
+    yield from _signs(evidence)
+    if evidence.acceptance is not None:
+        result = evidence.acceptance
         yield from _heading(f"Acceptance, level {result.level}, {result.time:%Y-%m-%d %H:%M} UTC")
         yield from _table(("check", "verdict", "message"), [(c.check, c.verdict, c.message) for c in result.checks])
-    if story.events:
+    if evidence.events:
         yield from _heading("Events")
-        rows = [tuple(map(str, _event(each).values())) for each in story.events]
+        rows = [tuple(map(str, _event(each).values())) for each in evidence.events]
         yield from _table(("time", "reason", "count", "message"), rows)
-    if story.work:
+    if evidence.work:
         yield from _heading("GPU Pods on it")
-        yield from _table(("namespace", "Pod", "workflow"), story.work)
-    if story.repairs:
+        yield from _table(("namespace", "Pod", "workflow"), evidence.work)
+    if evidence.repairs:
         yield from _heading("Repairs")
-        rows = [(f"{r.started:%Y-%m-%d %H:%M}", r.action, r.reason, r.outcome or f"at {r.step}") for r in story.repairs]
+        rows = [
+            (f"{r.started:%Y-%m-%d %H:%M}", r.action, r.reason, r.outcome or f"at {r.step}") for r in evidence.repairs
+        ]
         yield from _table(("began", "action", "reason", "outcome"), rows)
 
 
-def _machine(story: Story) -> Iterator[str]:
+def _machine(evidence: NodeEvidence) -> Iterator[str]:
     yield from _heading("Machine")
-    if story.machine is None:
+    if evidence.machine is None:
         yield "Nothing was recorded when it joined: `health.evidence.enabled` is off, or its Pods have not run there."
         yield ""
         return
-    machine = story.machine
+    machine = evidence.machine
     host = machine.physical_host or "not known: the node image has no Hyper-V daemon, or it does not run"
     rows = [("physical host", host), *((label, str(machine.facts.get(key, ""))) for key, label in FACTS.items())]
     yield from _table(("", ""), [each for each in rows if each[1]])
@@ -116,8 +120,8 @@ def _machine(story: Story) -> Iterator[str]:
     elif problem := machine.gpus.get("problem"):
         yield f"GPUs: {problem}"
         yield ""
-    if story.missing:
-        yield f"**Not on the PCI bus: {story.missing} of the GPUs that the size has.**"
+    if evidence.missing:
+        yield f"**Not on the PCI bus: {evidence.missing} of the GPUs that the size has.**"
         yield ""
     if len(machine.starts) > 1:
         yield from _heading("Starts")
@@ -125,29 +129,29 @@ def _machine(story: Story) -> Iterator[str]:
         yield from _table(tuple(START.values()), rows)
 
 
-def _signs(story: Story) -> Iterator[str]:
-    if story.seen:
+def _signs(evidence: NodeEvidence) -> Iterator[str]:
+    if evidence.seen:
         yield from _heading("Xids")
         rows: list[tuple[str, ...]] = []
-        for each in story.known_xids:
-            sources = [seen for seen in story.seen if seen.code == each.code]
+        for each in evidence.known_xids:
+            sources = [seen for seen in evidence.seen if seen.code == each.code]
             where = ", ".join(dict.fromkeys(f"{seen.source} {seen.gpu}".strip() for seen in sources))
             rows.append((str(each.code), each.meaning, each.advice, where))
-        known = {each.code for each in story.known_xids}
-        unknown = sorted({seen.code for seen in story.seen} - known)
+        known = {each.code for each in evidence.known_xids}
+        unknown = sorted({seen.code for seen in evidence.seen} - known)
         rows += [(str(code), "not in the catalogue", "See NVIDIA's Xid catalog.", "") for code in unknown]
         yield from _table(("Xid", "meaning", "advice", "seen in"), rows)
-    if story.alerts:
+    if evidence.alerts:
         yield from _heading("Alerts")
-        yield from _table(("alert", "summary"), [(each.name, each.summary) for each in story.alerts])
-    if story.conditions:
+        yield from _table(("alert", "summary"), [(each.name, each.summary) for each in evidence.alerts])
+    if evidence.conditions:
         yield from _heading("Conditions")
-        rows = [tuple(map(str, _condition(each).values())) for each in story.conditions]
+        rows = [tuple(map(str, _condition(each).values())) for each in evidence.conditions]
         yield from _table(("condition", "status", "reason", "since", "message"), rows)
 
 
-def _xid(story: Story, code: int) -> dict[str, Any]:
-    row = next(each for each in story.known_xids if each.code == code)
+def _xid(evidence: NodeEvidence, code: int) -> dict[str, Any]:
+    row = next(each for each in evidence.known_xids if each.code == code)
     return {"code": code, "class": row.xid_class, "meaning": row.meaning, "advice": row.advice, "repair": row.remedy}
 
 

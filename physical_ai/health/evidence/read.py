@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from physical_ai.health.acceptance import record as accepted
 from physical_ai.health.evidence import record
-from physical_ai.health.evidence.story import Alert, Seen, Story, gpu_work, seen_in, unusual
+from physical_ai.health.evidence.node_evidence import Alert, NodeEvidence, Seen, gpu_work, seen_in, unusual
 from physical_ai.health.replacement import record as repaired
 from physical_ai.kubernetes.objects import Json, at, name
 from physical_ai.readiness.reader import Get, Missing
@@ -29,7 +29,9 @@ def machines(get: Get) -> list[record.Machine]:
     return [record.read(each) for each in _items(get, path, {"labelSelector": record.LABEL})]
 
 
-def read_story(get: Get, wanted: str, alerts: Sequence[Alert] = (), metrics: Sequence[Seen] = ()) -> Story:
+def read_node_evidence(
+    get: Get, wanted: str, alerts: Sequence[Alert] = (), metrics: Sequence[Seen] = ()
+) -> NodeEvidence:
     """What is known of a node, also of one that has left the cluster: at most seven requests.
 
     Args:
@@ -50,7 +52,7 @@ def read_story(get: Get, wanted: str, alerts: Sequence[Alert] = (), metrics: Seq
     about = f"involvedObject.kind=Node,involvedObject.name={wanted}"
     events = _items(get, "/api/v1/events", {"fieldSelector": about})[-MOST_EVENTS:]
     pods = _items(get, "/api/v1/pods", {"fieldSelector": f"spec.nodeName={wanted}"}) if node else []
-    return Story(
+    return NodeEvidence(
         name=wanted,
         machine=machine,
         node=node,

@@ -8,7 +8,7 @@ from typing import Any
 
 from physical_ai.catalog.impact import impact
 from physical_ai.health.arm import Arm, Refused, Request, sent
-from physical_ai.health.evidence.story import Story
+from physical_ai.health.evidence.node_evidence import NodeEvidence
 from physical_ai.health.replacement.machines import machine_id
 from physical_ai.kubernetes.objects import at
 
@@ -19,8 +19,8 @@ class NotReportable(Exception):
     """Azure would refuse a report about the machine; the text says what is missing."""
 
 
-def body(story: Story, *, general: bool = False) -> dict[str, Any]:
-    """The report: the machine, its physical host, and what is wrong with which GPU. Nothing of the work on it.
+def body(evidence: NodeEvidence, *, general: bool = False) -> dict[str, Any]:
+    """The report: the machine, its physical host, and what is wrong with which GPU. Nothing about its workloads.
 
     Args:
         general: For a subscription that Guest Health Reporting has not admitted.
@@ -28,31 +28,33 @@ def body(story: Story, *, general: bool = False) -> dict[str, Any]:
     Raises:
         NotReportable
     """
-    facts: Mapping[str, Any] = story.machine.facts if story.machine else {}
-    provider = str(at(story.node, "spec.providerID", "") if story.node else "") or str(facts.get("providerId", ""))
+    facts: Mapping[str, Any] = evidence.machine.facts if evidence.machine else {}
+    provider = str(at(evidence.node, "spec.providerID", "") if evidence.node else "") or str(
+        facts.get("providerId", "")
+    )
     resource = machine_id(provider)
     if not resource:
-        raise NotReportable(f"the machine of {story.name} is not known: no provider id of a scale set was recorded")
+        raise NotReportable(f"the machine of {evidence.name} is not known: no provider id of a scale set was recorded")
     properties: dict[str, Any] = {
-        "startDateTime": _start(story),
-        "impactCategory": impact().general if general else story.category.name,
-        "impactDescription": _description(story),
+        "startDateTime": _start(evidence),
+        "impactCategory": impact().general if general else evidence.category.name,
+        "impactDescription": _description(evidence),
         "impactedResourceId": resource,
     }
     if general:
         return {"properties": properties}
-    host = story.machine.physical_host if story.machine else ""
+    host = evidence.machine.physical_host if evidence.machine else ""
     if not host.isalnum():
         raise NotReportable(
-            f"the physical host of {story.name} is not known, which a report of the category {story.category.name}"
-            " needs; add --general for a report without it"
+            f"the physical host of {evidence.name} is not known, which a report of the category "
+            f"{evidence.category.name} needs; add --general for a report without it"
         )
-    return {"properties": {**properties, "additionalProperties": {"PhysicalHostName": host, **_card(story)}}}
+    return {"properties": {**properties, "additionalProperties": {"PhysicalHostName": host, **_card(evidence)}}}
 
 
-def name_of(story: Story, purpose: str) -> str:
+def name_of(evidence: NodeEvidence, purpose: str) -> str:
     """A name for the report that is the same for the same purpose: Azure takes each once."""
-    return _NAME.sub("-", f"physai-{story.name}-{purpose}")[:90].strip("-")
+    return _NAME.sub("-", f"physai-{evidence.name}-{purpose}")[:90].strip("-")
 
 
 def send(arm: Arm, subscription: str, report: str, document: Mapping[str, Any]) -> bool:
@@ -80,27 +82,27 @@ def subscription_of(provider_id: str) -> str:
     return found[1] if found else ""
 
 
-def _start(story: Story) -> str:
-    return min((each.when for each in story.seen if each.when), default="") or story.now
+def _start(evidence: NodeEvidence) -> str:
+    return min((each.when for each in evidence.seen if each.when), default="") or evidence.now
 
 
-def _description(story: Story) -> str:
-    found = [f"Xid {each.code}: {each.meaning}." for each in story.known_xids if each.xid_class == "node"]
-    found += [f"Acceptance check {each} does not pass." for each in story.failed_checks]
-    if story.missing:
-        found.append(f"{story.missing} GPU(s) of the VM size are not on the PCI bus.")
-    found += [f"{each.name}: {each.summary or 'alert'}." for each in story.alerts if not each.labels.get("xid")]
-    if story.machine is not None:
-        facts = story.machine.facts
+def _description(evidence: NodeEvidence) -> str:
+    found = [f"Xid {each.code}: {each.meaning}." for each in evidence.known_xids if each.xid_class == "node"]
+    found += [f"Acceptance check {each} does not pass." for each in evidence.failed_checks]
+    if evidence.missing:
+        found.append(f"{evidence.missing} GPU(s) of the VM size are not on the PCI bus.")
+    found += [f"{each.name}: {each.summary or 'alert'}." for each in evidence.alerts if not each.labels.get("xid")]
+    if evidence.machine is not None:
+        facts = evidence.machine.facts
         known = (("VM unique id", "vmUniqueId"), ("kernel", "kernel"), ("driver", "driver"), ("image", "image"))
         found.append(", ".join(f"{label} {facts[key]}" for label, key in known if facts.get(key)) + ".")
-    return " ".join(dict.fromkeys(found)) or f"{story.category.meaning}."
+    return " ".join(dict.fromkeys(found)) or f"{evidence.category.meaning}."
 
 
-def _card(story: Story) -> dict[str, str]:
+def _card(evidence: NodeEvidence) -> dict[str, str]:
     """The GPU that the report is about: the one an Xid names, or the only one."""
-    cards = story.machine.cards() if story.machine else []
-    named = {each.gpu for each in story.seen if each.gpu}
+    cards = evidence.machine.cards() if evidence.machine else []
+    named = {each.gpu for each in evidence.seen if each.gpu}
     found = [each for each in cards if each.get("uuid") in named or str(each.get("index")) in named]
     card = next(iter(found), cards[0] if len(cards) == 1 else {})
     fields = {"SerialNumber": "serial", "ModelNumber": "model", "Location": "pci"}

@@ -95,8 +95,8 @@ class RepairCluster:
         text = json.dumps(document(record), indent=2, sort_keys=True)
         self._send("PATCH", f"{_MAPS}/{record.name}", {}, {"data": {DATA_KEY: text}})
 
-    def save_evidence(self, record: Record, story: Mapping[str, Any]) -> None:
-        text = json.dumps(story, indent=2, sort_keys=True)
+    def save_evidence(self, record: Record, evidence: Mapping[str, Any]) -> None:
+        text = json.dumps(evidence, indent=2, sort_keys=True)
         self._send("PATCH", f"{_MAPS}/{record.name}", {}, {"data": {EVIDENCE_KEY: text}})
 
     def evidence(self, record: Record) -> Json:

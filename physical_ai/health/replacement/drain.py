@@ -84,9 +84,9 @@ def _kept(pod: Mapping[str, Any], owner: str) -> str:
     if annotations_of(pod).get(SAFE) == "true":
         return ""
     if owner == "Job":
-        return "a Pod of a Job, which would begin again"
+        return "a Pod of a Job, which would start over"
     if owner not in MOVABLE:
-        return f"a Pod of a {owner}" if owner else "a Pod without a controller, which nothing would start again"
+        return f"a Pod of a {owner}" if owner else "a Pod without a controller, which would not be recreated"
     volumes: list[Mapping[str, Any]] = at(pod, "spec.volumes", [])
     local = [
         str(each.get("name")) for each in volumes if "emptyDir" in each and at(each, "emptyDir.medium") != "Memory"

@@ -72,7 +72,7 @@ def repair(record: Record, world: World, say: Callable[[str], None], sleep: Call
     """Goes on with a repair to its end. After each step the record is in the cluster.
 
     Raises:
-        Stopped: it cannot go on by itself.
+        Stopped: it cannot continue without an action.
         Unreachable, Unusable, NoAnswer, Refused: the cluster or Azure did not answer for a while, or refuses.
     """
     failures, said, since = 0, "", world.now()

@@ -17,7 +17,7 @@ from physical_ai.readiness.objects import allocatable, is_ready
 
 
 class Stopped(Exception):
-    """The repair cannot go on by itself. Its record stays, and the same command goes on from there."""
+    """The repair cannot continue without an action. Its record is kept, and the same command resumes it."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _await(record: Record, world: World) -> Result:
             return f"{record.node} to restart"
         pool = world.machines.pool(record.pool)
         if pool.is_settled and pool.autoscaled and pool.count <= len(world.cluster.nodes(record.pool)):
-            ended = f"machine deleted; pool {record.pool} scales by itself and needs no further node now"
+            ended = f"machine deleted; pool {record.pool} scales automatically and needs no further node now"
             return record.at(Step.DONE, outcome=ended)
         return f"a new node of pool {record.pool}"
     if not is_cordoned(node) or held_by(node) != record.name:

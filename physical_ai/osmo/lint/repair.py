@@ -120,7 +120,7 @@ def _report(refusal: Refusal, source: Source) -> None:
             message = "a name starts with a letter, has letters, digits, - and _, and ends with neither"
             source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {message}", "Example: train-h100.")
         elif name == "gpu" and kind in ("int_from_float", "int_parsing"):
-            message = "GPUs are whole numbers: Kubernetes gives out no part of one"
+            message = "GPUs are whole numbers: Kubernetes does not assign fractions"
             source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {message}", _SHARE)
         else:
             source.add(rules_file.SCHEMA, path, f"{_shown(path)}: {problem.message}")

@@ -73,7 +73,7 @@ FILE_CONTENT = rule(
     "file-content",
     "error",
     "A file given by `localpath` is a regular file below the workflow file's folder.",
-    reason="The command line sends its contents, so the check reads no file of the machine besides.",
+    reason="The command line sends its contents, so the check reads no other file of the machine.",
     fix="Correct the path, move the file below the workflow's folder, or write the contents.",
 )
 NAME_LENGTH = rule(

@@ -19,7 +19,7 @@ NCCL_DEBUGGING = rule(
     "warning",
     "A GPU task keeps no debugging variable of NCCL: NCCL_DEBUG=INFO, NCCL_P2P_DISABLE, NCCL_ALGO and others.",
     reason="NVIDIA advises against them outside of a search for an error: slow collectives, crashes, hangs.",
-    fix="Remove the variable, or NCCL_DEBUG: WARN; docs/nccl.md says how to look for a hang.",
+    fix="Remove the variable, or NCCL_DEBUG: WARN; see docs/nccl.md for how to debug a hang.",
     source=GUIDE,
 )
 NCCL_FABRIC = rule(

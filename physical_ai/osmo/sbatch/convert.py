@@ -28,7 +28,7 @@ class Converted:
     """What came of a script."""
 
     workflow: Mapping[str, Any] | None
-    """The document; None where something can't be carried over."""
+    """The document; None where something can't be converted."""
     findings: Sequence[Finding]
 
 

@@ -82,7 +82,7 @@ def _directives(text: str, line: int, report: Report) -> Iterator[Directive]:
         report.refuse(OPTION, line, f"the line can't be split: {error}", "Close the quotes.")
         return
     if (cut := _cut_word(text, words)) is not None:
-        report.refuse(OPTION, line, f"sbatch takes all that follows '{cut}' for a comment", f"{cut}\\#…")
+        report.refuse(OPTION, line, f"sbatch treats everything after '{cut}' as a comment", f"{cut}\\#…")
         return
     if words and words[0] in HET_JOB:
         report.refuse(

@@ -18,7 +18,7 @@ _GPU_OPTIONS = ("gpus", "gpus-per-node", "gpus-per-task", "gres")
 
 @dataclass(frozen=True)
 class Job:
-    """A job of the form that can be carried over."""
+    """A job of the form that can be converted."""
 
     name: str
     nodes: int = 1
@@ -47,11 +47,11 @@ class Job:
 
 
 def job_of(directives: tuple[Directive, ...], default_name: str, report: Report) -> Job:
-    """The job. Where its header can't be carried over, the report says so, and the job has what could be read."""
+    """The job. Where its header can't be converted, the report says so, and the job has what could be read."""
     given: dict[str, Directive] = {}
     for each in directives:
         if each.option.outcome == "refused":
-            report.refuse(OPTION, each.line, f"--{each.option.name} can't be carried over", each.option.advice)
+            report.refuse(OPTION, each.line, f"--{each.option.name} can't be converted", each.option.advice)
         elif each.option.outcome == "no effect":
             if each.option.advice:
                 report.note(each.line, f"--{each.option.name} has no counterpart", each.option.advice)
@@ -71,7 +71,7 @@ class _Reader:
         per_process, cpus = self._cpus(processes, gpus)
         found, inherited = self._of("export", values.variables, ({}, False))
         if inherited and found:
-            self.report.note(self.given["export"].line, "variables of the shell that calls sbatch are not carried over")
+            self.report.note(self.given["export"].line, "variables of the shell that calls sbatch are not converted")
         return Job(
             name=self._name(default_name),
             nodes=nodes,

@@ -1,4 +1,4 @@
-"""The options of `sbatch`: which are carried over, which have no effect there, and what to write instead of the others.
+"""The options of `sbatch`: which are converted, which have no effect there, and what to write instead of the others.
 
 Names and forms: `man sbatch`, Slurm 25.11; `container-*` are those of NVIDIA's Pyxis (README of NVIDIA/pyxis).
 """

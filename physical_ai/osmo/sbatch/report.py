@@ -12,7 +12,7 @@ OPTION, VALUE, SCRIPT, NOTE = "sbatch-option", "sbatch-value", "sbatch-script", 
 
 
 class Wrong(Exception):
-    """A value that can't be carried over."""
+    """A value that can't be converted."""
 
     def __init__(self, problem: str, fix: str) -> None:
         super().__init__(problem)

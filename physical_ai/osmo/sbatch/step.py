@@ -80,7 +80,7 @@ class Step:
 
 
 def step_of(text: str, line: int, job: Job) -> Step | None:
-    """The step of a line, None for another one. Raises `Wrong` for one that can't be carried over."""
+    """The step of a line, None for another one. Raises `Wrong` for one that can't be converted."""
     bare = "\n".join(part for part in text.split("\n") if not part.lstrip().startswith("#"))
     if not _ANYWHERE.search(bare):
         return None
@@ -131,7 +131,7 @@ def _refusal(name: str, value: str) -> Wrong:
         fix = "Delete it where the program starts without MPI, as torchrun's do; or use MPI's operator for Kubernetes."
         return Wrong(f"tasks have no {value}, by which processes of MPI find each other", fix)
     if known is not None and known.outcome == "refused":
-        return Wrong(f"srun {name}={value} can't be carried over", known.advice)
+        return Wrong(f"srun {name}={value} can't be converted", known.advice)
     return Wrong(
         f"srun {name}={value} is not what the header asks for",
         "Write the option in the header; another size of step is a task of its own, with its own resource.",

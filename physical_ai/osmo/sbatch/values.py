@@ -1,4 +1,4 @@
-"""Values of `sbatch` options: amounts, times, GPUs, variables. Each raises `Wrong` for what can't be carried over."""
+"""Values of `sbatch` options: amounts, times, GPUs, variables. Each raises `Wrong` for what can't be converted."""
 
 from __future__ import annotations
 

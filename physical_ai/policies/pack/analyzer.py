@@ -35,7 +35,7 @@ _SEVERITIES = {
 }
 
 
-def judgeable(rule: Rule) -> bool:
+def can_evaluate(rule: Rule) -> bool:
     """Whether the engine passes all that the rule reads."""
     return set(rule.needs) <= SHOWN
 
@@ -65,7 +65,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 url=rule.link,
             )
             for rule in RULES
-            if judgeable(rule)
+            if can_evaluate(rule)
         ]
         return analyzer_pb2.AnalyzerInfo(
             name=NAME, displayName=NAME, policies=policies, version=version(), supportsConfig=True
@@ -108,7 +108,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         """Findings on one resource: of the rules on single resources or, with `complete`, on complete stacks."""
         environment, _, region = self._stack.partition("-")
         stack = Stack(environment, tuple(seen), region=region)
-        rules = [rule for rule in RULES if rule.needs_whole_stack == complete and judgeable(rule)]
+        rules = [rule for rule in RULES if rule.needs_whole_stack == complete and can_evaluate(rule)]
         findings = [found for rule in rules for found in judge(rule, resource, stack)]
         return [
             analyzer_pb2.AnalyzeDiagnostic(

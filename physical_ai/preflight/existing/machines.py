@@ -145,7 +145,7 @@ def _compared(rule: str, where: str, found: str | None, wanted: str, how: str) -
     else:
         older = "older" if _parts(found) < _parts(wanted) else "newer"
         problem = f"{found} is {older} than {wanted}, with which the reference was tested."
-        cost = "Known faults of GPUs may come back." if older == "older" else "Nobody has reported on this combination."
+        cost = "Known faults of GPUs may return." if older == "older" else "No report on this combination is known."
         yield doubtful(rule, where, f"{problem} {cost}", f"On the node, with the GPUs idle: {how}")
 
 

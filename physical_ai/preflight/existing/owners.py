@@ -84,7 +84,7 @@ def _drivers(pool: str, settings: Pool, nodes: Sequence[Json], found: Found) -> 
         problem = f"{listed(map(namespace, strange))} installs drivers there already."
         yield wrong("driver", where, problem, "One owner of the driver for each node.")
     else:
-        yield ok("driver", where, "nobody else installs one")
+        yield ok("driver", where, "no other owner installs one")
 
 
 def _schedulers(found: Found, nodes: Mapping[str, Json]) -> Iterator[Finding]:

@@ -109,5 +109,5 @@ def judge_cgroups(nodes: Sequence[Json]) -> Iterator[Finding]:
     if not older:
         yield ok("cgroups", "nodes", "v2: the kubelets refuse v1")
         return
-    problem = "v1 or v2, which the API server does not tell. On v1, an upgrade to Kubernetes 1.35 loses the node."
+    problem = "v1 or v2, which the API server does not report. On v1, an upgrade to Kubernetes 1.35 loses the node."
     yield unknown("cgroups", listed(older), problem, "On a node: stat -fc %T /sys/fs/cgroup  prints cgroup2fs.")

@@ -169,7 +169,7 @@ def _taken(found: Found, metallb: MetalLb) -> Iterator[Finding]:
         for who, what in ((nodes, "nodes"), (pods, "Pods of nodes"), (services, "Services")):
             if who:
                 problem = f"{text} holds addresses of {what}: {listed(who)}. Two would answer for one address."
-                yield wrong("load-balancer", "metallb", problem, "A range that nobody else has.")
+                yield wrong("load-balancer", "metallb", problem, "A range that is not in use.")
     if before:
         problem = "The cluster has MetalLB's pools already: two installations would answer for the same addresses."
         yield doubtful("load-balancer", "metallb", problem, "Remove loadBalancer.metallb, or the other installation.")

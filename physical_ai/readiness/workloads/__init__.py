@@ -7,13 +7,13 @@ reads the objects. What keeps GPUs from a node is the gates' diagnosis (`physica
 from __future__ import annotations
 
 from physical_ai.readiness.workloads.explain import UnknownSubject, doctor, explain
-from physical_ai.readiness.workloads.model import Explanation, Finding, PoolPlan, Workloads
+from physical_ai.readiness.workloads.model import CauseGroup, Explanation, PoolPlan, Workloads
 from physical_ai.readiness.workloads.plans import pool_plans
 from physical_ai.readiness.workloads.read import read_workloads
 
 __all__ = [
+    "CauseGroup",
     "Explanation",
-    "Finding",
     "PoolPlan",
     "UnknownSubject",
     "Workloads",

@@ -20,7 +20,7 @@ from physical_ai.readiness.workloads.azure_causes import pool_state
 from physical_ai.readiness.workloads.claims import claim_causes
 from physical_ai.readiness.workloads.hang import explained, hang_causes, peers
 from physical_ai.readiness.workloads.index import Index
-from physical_ai.readiness.workloads.model import STAGES, Explanation, Finding, PoolPlan, Workloads
+from physical_ai.readiness.workloads.model import STAGES, CauseGroup, Explanation, PoolPlan, Workloads
 from physical_ai.readiness.workloads.node_causes import cordon, not_accepted, not_ready, slurm_drain
 from physical_ai.readiness.workloads.osmo_causes import osmo_causes
 from physical_ai.readiness.workloads.placement import placement_causes, scale_up_failure
@@ -78,7 +78,7 @@ def explain(wanted: str, given: Workloads) -> tuple[str, list[Explanation]]:
     raise UnknownSubject(wanted, _nearest(wanted, index))
 
 
-def doctor(given: Workloads) -> list[Finding]:
+def doctor(given: Workloads) -> list[CauseGroup]:
     """All that does not work, each cause once with everything it stops: what needs an action first, then the causes
     of most subjects."""
     index = Index(given)
@@ -96,7 +96,9 @@ def doctor(given: Workloads) -> list[Finding]:
     grouped: dict[tuple[str, str], list[Explanation]] = {}
     for each in found:
         grouped.setdefault((each.cause, each.reason), []).append(each)
-    findings = [Finding(group[0], tuple(dict.fromkeys(each.subject for each in group))) for group in grouped.values()]
+    findings = [
+        CauseGroup(group[0], tuple(dict.fromkeys(each.subject for each in group))) for group in grouped.values()
+    ]
     return sorted(findings, key=lambda each: (each.first.waits, -len(each.subjects), _ORDER.index(each.first.stage)))
 
 

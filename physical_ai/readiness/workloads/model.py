@@ -105,7 +105,7 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Finding:
+class CauseGroup:
     """One cause with all its subjects."""
 
     first: Explanation

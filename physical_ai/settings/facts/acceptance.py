@@ -57,9 +57,9 @@ def _of_others(check: Check, pool: Pool) -> str:
     if gpu_vendor(pool) is not NVIDIA:
         return f"the check is a program for NVIDIA's GPUs, and the pool has {gpu_vendor(pool).name}'s"
     if check.output == "graphics-absent" and pool.uses_claims:
-        return "a claim gives a container all of the driver, whatever its environment asks for"
+        return "a claim gives a container all of the driver, whatever its environment requests"
     if check.pools == "fabric" and pool.uses_claims:
-        return "its Pods ask for GPUs and adapters as resources, and the pool gives its GPUs by claims"
+        return "its Pods request GPUs and adapters as resources, and the pool offers its GPUs by claims"
     return ""
 
 

@@ -19,7 +19,7 @@ ALWAYS = (
 def is_isolated(settings: Settings, namespace: str) -> bool:
     """Whether only what a policy names reaches the namespace's Pods, and is reached by them.
 
-    A control plane that the stack installs is; what somebody else has installed in its place may need more.
+    A control plane that the stack installs is; one that was installed outside the stack may need more.
     """
     installed = namespace == osmo.CONTROL_NAMESPACE and settings.osmo.installs_service
     return namespace in ALWAYS or settings.isolation.denies or installed

@@ -117,7 +117,7 @@ def own_api_zone(settings: Settings) -> str | None:
 
 
 def existing_api_zone(settings: Settings) -> str | None:
-    """Id of a zone for the API server that somebody else created; None where there is none of them."""
+    """Id of a zone for the API server that the stack did not create; None where there is none of them."""
     given = private_network(settings)
     if given is None or not private_api_server(settings) or "/" not in given.api_server.dns_zone:
         return None

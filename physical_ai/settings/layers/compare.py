@@ -47,10 +47,10 @@ def differences(a: Loaded, b: Loaded) -> list[Difference]:
     ours, theirs = (_by_path(each) for each in (a, b))
     order = _merged_order(list(ours), list(theirs))
     every = (Difference(path, ours.get(path), theirs.get(path)) for path in order)
-    return [each for each in every if _tells(each)]
+    return [each for each in every if _is_relevant(each)]
 
 
-def _tells(found: Difference) -> bool:
+def _is_relevant(found: Difference) -> bool:
     one_sided = found.a or found.b if found.a is None or found.b is None else None
     if one_sided is not None and one_sided.origin == DEFAULT:
         return False

@@ -30,8 +30,9 @@ class Admission(Model):
     )
     pod_security: Literal["warn", "deny", "off"] = Field(
         default="warn",
-        description="What happens to a Pod that the Pod Security level baseline refuses, in namespaces of which the"
-        " platform knows nothing. warn: shown to the client that creates it, and audited. deny: refused. off: nothing.",
+        description="What happens to a Pod that the Pod Security level baseline refuses, in namespaces that"
+        " the platform does not manage. warn: shown to the client that creates it, and audited. deny: refused. off:"
+        " nothing.",
     )
     pod_security_exempt: tuple[NamespaceName, ...] = Field(
         default=(),

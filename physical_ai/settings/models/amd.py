@@ -40,8 +40,8 @@ class AmdGpuOperator(Model):
 
     driver: AmdDriver = Field(description="Driver of all pools of AMD's GPUs.")
     device_plugin_image: str | None = Field(
-        default=None, description="Absent: the operator's own, whose tag is latest. Better one with a digest."
+        default=None, description="Absent: the operator's own, whose tag is latest. Prefer one with a digest."
     )
     node_labeller_image: str | None = Field(
-        default=None, description="Absent: the operator's own, whose tag is labeller-latest. Better one with a digest."
+        default=None, description="Absent: the operator's own, whose tag is labeller-latest. Prefer one with a digest."
     )

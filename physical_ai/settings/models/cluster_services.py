@@ -62,7 +62,7 @@ class MetalLb(Model):
     )
     avoid: tuple[Cidr, ...] = Field(
         default=(),
-        description="Ranges that these must not touch: of Pods, of Services, and of the nodes' own addresses. A stack"
+        description="Ranges that these must not overlap: of Pods, of Services, and of the nodes' own addresses. A stack"
         " with a network of its own adds that.",
     )
     interfaces: tuple[str, ...] = Field(

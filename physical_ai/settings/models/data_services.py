@@ -58,7 +58,7 @@ class Restore(Model):
         | None
     ) = Field(
         default=None,
-        description="ARM id of the server to restore, of a stack that was deleted, say; its key has to be this stack's"
+        description="ARM id of the server to restore, such as one of a deleted stack; its key has to be this stack's"
         " secret osmoMek. Absent: the stack's own server.",
     )
     standby: bool = Field(
@@ -162,7 +162,7 @@ class Registry(Model):
     only: bool = Field(
         default=False,
         description="Pods pull images from this registry only, but for those of AKS: the image of another registry is"
-        " replaced by the one below its host name, which the registry caches or somebody has imported. From Kubernetes"
+        " replaced by the one below its host name, which the registry caches or which was imported. From Kubernetes"
         " 1.36.",
     )
 

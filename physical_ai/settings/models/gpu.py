@@ -35,7 +35,7 @@ class TimeSlicing(Model):
 class Mps(Model):
     """Pods run on a GPU at once, each with its share of memory, through CUDA's Multi-Process Service."""
 
-    replicas: Replicas = Field(description="Shares that each GPU is cut into; at least 2.")
+    replicas: Replicas = Field(description="Shares that each GPU is divided into; at least 2.")
     rename: bool = Field(default=False, description="Offer nvidia.com/gpu.shared instead of nvidia.com/gpu.")
     fail_requests_greater_than_one: bool = Field(
         default=True, description="Reject Pods that request more than one share."
@@ -49,7 +49,7 @@ class Mig(Model):
         description="single: one profile, offered as nvidia.com/gpu. mixed: each profile as nvidia.com/mig-<profile>."
     )
     profiles: dict[str, Annotated[int, Field(ge=1, le=7)]] = Field(
-        description="Instances of each profile on every GPU, as 1g.12gb: 7."
+        description="Instances of each profile on every GPU, such as 1g.12gb: 7."
     )
 
 
@@ -58,7 +58,7 @@ class Sharing(Model):
 
     time_slicing: TimeSlicing | None = Field(default=None, description="Time-slicing; not together with mps.")
     mps: Mps | None = Field(default=None, description="Concurrent use of a GPU; not with timeSlicing, not on MIG.")
-    mig: Mig | None = Field(default=None, description="Cut into instances; never on vGPU sizes.")
+    mig: Mig | None = Field(default=None, description="Divided into MIG instances; never on vGPU sizes.")
 
 
 class OperatorDriver(Model):

@@ -34,7 +34,7 @@ class GridInstaller(Model):
     """An installer that is not in the catalogue, or has another address."""
 
     sha256: Sha256 | None = Field(
-        default=None, description="Checksum of the installer. Absent: the catalogue's; one of the two has to be there."
+        default=None, description="Checksum of the installer. Absent: the catalogue's, which must exist then."
     )
     url: HttpsUrl | None = Field(default=None, description="Where the installer is; absent: Microsoft's download.")
 
@@ -45,7 +45,8 @@ class GridPackage(Model):
     url: HttpsUrl = Field(description="Where the .deb is.")
     sha256: Sha256 = Field(description="Checksum of the .deb.")
     kernel: Kernel | None = Field(
-        default=None, description="Kernel release it is for, as 6.8.0-1052-azure (`uname -r`); absent: every kernel."
+        default=None,
+        description="Kernel release it is for, such as 6.8.0-1052-azure (`uname -r`); absent: every kernel.",
     )
 
 
@@ -59,7 +60,7 @@ class GridDriver(Model):
     )
     module_parameters: dict[str, dict[str, str]] = Field(
         default_factory=dict,
-        description="Kernel module parameters by module, for all GRID pools; a pool's own are laid over them.",
+        description="Kernel module parameters by module, for all GRID pools; a pool's own override them.",
     )
     installers: dict[GridBuild, GridInstaller] = Field(
         default_factory=dict, description="Checksums and addresses of installers by build, beside the catalogue's."
@@ -82,7 +83,7 @@ class GridDriver(Model):
     )
     upgrade_policy: UpgradePolicy = Field(
         default="wait",
-        description="GPU Pods in the way of another driver: wait for their end, drain them (disruption budgets are"
+        description="GPU Pods that block a driver change: wait for their end, drain them (disruption budgets are"
         " kept), or force (delete them).",
     )
     present: bool = Field(

@@ -40,7 +40,7 @@ class Acceptance(Model):
     diagnose_idle: CronSchedule | None = Field(
         default=None,
         description="When `dcgmi diag -r 2` runs on idle nodes of pools with whole GPUs, in UTC; absent: never. It"
-        " takes all GPUs of a node for minutes, gives way to work of any priority, and never makes a pool grow.",
+        " takes all GPUs of a node for minutes, yields to Pods of any priority, and never scales up a pool.",
     )
 
     before_tasks: bool = Field(
@@ -51,7 +51,7 @@ class Acceptance(Model):
     images: dict[str, ImageReference] = Field(
         default_factory=dict,
         description="Images of checks by name, in place of the catalogue's: a mirror, or one of your own, such as"
-        " nccl-tests, of which nobody publishes an image.",
+        " nccl-tests, for which no image is published.",
     )
 
 
@@ -64,7 +64,7 @@ class Evidence(Model):
         " serial numbers and UUIDs of its GPUs. `physai evidence` shows it.",
     )
     retention_days: int = Field(
-        default=90, ge=7, le=3650, description="Days for which the record of a machine that is gone stays."
+        default=90, ge=7, le=3650, description="Days for which the record of a deleted machine is kept."
     )
     most_records: int = Field(
         default=500, ge=20, le=5000, description="Maximum number of records; the oldest of deleted machines go first."

@@ -129,7 +129,7 @@ class Driver(Model):
         default_factory=dict, description='Kernel module parameters by module, as nvidia-uvm: {uvm_disable_hmm: "1"}.'
     )
     upgrade_policy: UpgradePolicy | None = Field(
-        default=None, description="GPU Pods in the way of another driver; absent: gridDriver.upgradePolicy. For grid."
+        default=None, description="GPU Pods that block a driver change; absent: gridDriver.upgradePolicy. For grid."
     )
 
     @property
@@ -162,7 +162,7 @@ class Upgrade(Model):
         default="0", description="Extra nodes during an upgrade, a number or a percentage; needs the quota for them."
     )
     max_unavailable: Share = Field(
-        default="1", description="Nodes that may be away during an upgrade when nothing is surged."
+        default="1", description="Nodes that may be unavailable during an upgrade when nothing is surged."
     )
     drain_timeout_minutes: Annotated[int, Field(ge=1, le=1440)] = Field(
         default=30, description="Minutes to wait for a drain."
@@ -201,7 +201,7 @@ class NodePool(Model):
 
 
 class Fallback(Model):
-    """What may take the place of a pool that can't be had: the pool with other values, or another stack's pool.
+    """What may replace a pool that is not available: the pool with other values, or another stack's pool.
 
     It is a list for `physai obtain`, which reports and writes a change for review. A deployment never uses it.
     """
@@ -250,7 +250,7 @@ class Pool(NodePool):
     )
     labels: dict[str, str] = Field(default_factory=dict, description="Node labels beside those the driver source sets.")
     fallbacks: tuple[Fallback, ...] = Field(
-        default=(), description="What to take where the pool can't be had, best first; only `physai obtain` reads it."
+        default=(), description="Alternatives if the pool is not available, best first; only `physai obtain` reads it."
     )
     taints: tuple[str, ...] = Field(default=(), description="Taints beside the GPU taint, as key=value:Effect.")
 

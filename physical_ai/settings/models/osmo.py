@@ -38,7 +38,7 @@ class OsmoPlatform(Model):
     """What differs on the platform of one pool from what follows from the pool."""
 
     name: PlatformName | None = Field(
-        default=None, description="Absent: after the GPU, as h100; after the pool where another has that name."
+        default=None, description="Absent: from the GPU, such as h100; from the pool where another has that name."
     )
     quota: Quota = Field(default_factory=Quota, description="GPUs of its queue; needs queues: perPool.")
     checkpoint_seconds: Annotated[int, Field(ge=1, le=7200)] | None = Field(
@@ -99,7 +99,7 @@ class Osmo(Model):
 
     mode: Literal["namespaces", "backend", "platform"] = Field(
         default="namespaces",
-        description="namespaces: what OSMO needs to be installed into. backend: scheduler and agents besides, for a"
+        description="namespaces: the prerequisites of OSMO only. backend: also scheduler and agents, for a"
         " control plane elsewhere, at serviceUrl. platform: the control plane too, on the stack's dataServices.",
     )
     service_url: (

@@ -1,4 +1,4 @@
-"""The shape of settings about the front door of OSMO's control plane: its address, certificate, login and limits."""
+"""Settings about access to OSMO's control plane: its address, certificate, login and limits."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class OsmoAccess(Model):
     )
     host: HostName | None = Field(
         default=None,
-        description="DNS name of the gateway, which must resolve to its address for people and in the cluster. Absent:"
+        description="DNS name of the gateway, which must resolve to its address for users and in the cluster. Absent:"
         " the name of its Service, for login dev.",
     )
     dns: GatewayDns | None = Field(
@@ -179,7 +179,7 @@ class OsmoAccess(Model):
     )
     cookie_key_generation: Generation = Field(
         default=1,
-        description="Raise it by one to replace the key of browsers' sessions; restarts the login, and everybody logs"
+        description="Raise it by one to replace the key of browsers' sessions; restarts the login, and every user logs"
         " in again.",
     )
     limits: GatewayLimits = Field(default_factory=GatewayLimits, description="Limits of the gateway.")

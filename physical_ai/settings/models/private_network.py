@@ -55,7 +55,7 @@ class ApiServer(Model):
     zone_role: Literal["assign", "given"] = Field(
         default="assign",
         description="Private DNS Zone Contributor on an existing zone, for the cluster's identity. assign: the"
-        " deployment assigns it, before the cluster. given: someone else does; until then AKS refuses the cluster.",
+        " deployment assigns it, before the cluster. given: assigned outside the stack; until then AKS refuses it.",
     )
     subnet: Cidr | None = Field(
         default=None, description="Subnet of the API server, /28 or larger; only with vnetIntegration."
@@ -97,9 +97,9 @@ class Hub(Model):
     )
     peer_back: bool = Field(
         default=True,
-        description="Also create the hub's side of the peering, in the hub's subscription. false: someone else does,"
-        " before the deployment; `physai check` and the stack's outputs have the command. Until then no traffic"
-        " passes.",
+        description="Also create the hub's side of the peering, in the hub's subscription. false: it is created"
+        " outside the stack, before the deployment; `physai check` and the stack's outputs have the command."
+        " Until then no traffic passes.",
     )
     use_gateway: bool = Field(
         default=False, description="Reach networks outside through the hub's VPN or ExpressRoute gateway."
@@ -164,6 +164,6 @@ class PrivateNetwork(Model):
     )
     runners_inside: bool = Field(
         default=False,
-        description="Whoever deploys this stack runs inside the network, or in one that is connected to it by other"
+        description="Deployments of this stack run inside the network, or in one that is connected to it by other"
         " means: a way in that the stack does not create.",
     )

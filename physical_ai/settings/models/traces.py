@@ -31,7 +31,8 @@ class Traces(Model):
         default=None, description="Address that takes OTLP over HTTP, without the path /v1/traces."
     )
     header_secrets: dict[HeaderName, SecretName] = Field(
-        default_factory=dict, description="Headers that the endpoint wants, by name: stack secrets with their values."
+        default_factory=dict,
+        description="Headers that the endpoint requires, by name: stack secrets with their values.",
     )
 
     @model_validator(mode="after")

@@ -85,7 +85,7 @@ def ranks_job(
 
 
 def ranks_objects(pool: Pool, name: str, key: Key) -> list[dict[str, Any]]:
-    """What the Job's Pods need: their key, their program, their names, and nobody else's access to them."""
+    """What the Job's Pods need: their key, their program, their names, and no access to them from others."""
     files = {path.name: path.read_text(encoding="utf-8") for path in sorted(PROGRAM.iterdir()) if path.is_file()}
     known = topology(pool.sku)
     if known is not None:

@@ -23,7 +23,7 @@ from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.amd import AmdGpuOperator
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 from physical_ai.telemetry.amd_counters import CONFIG_MAP, KEY, exporter_config
 
 FILE = f"{amd.CHART}/values.yaml"
@@ -86,7 +86,7 @@ def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[F
     if given is None:
         return None, []
     pinned = chart(amd.CHART, amd.CHART_VERSION)
-    document = read_if_there(root / FILE, f"{root.name}/{FILE}")
+    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
     values = merge_values(written, chart_values(settings))

@@ -18,7 +18,7 @@ from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.osmo_access import Acme
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 FILE = f"{names.CHART}/values.yaml"
 _NAMES = "the names in physical_ai/catalog/cert_manager.py"
@@ -44,7 +44,7 @@ class CertManagerPlan:
     values: Mapping[str, Any]
     """Without the identity, which only a deployment knows."""
     acme: Acme | None
-    """None where somebody else creates the issuer."""
+    """None where the stack does not create the issuer."""
     issuer: str
     host: str
     secret_name: str
@@ -107,7 +107,7 @@ def cert_manager_plan(settings: Settings, root: FilePath) -> tuple[CertManagerPl
     if not installs_cert_manager(settings) or tls is None or tls.cert_manager is None or access.host is None:
         return None, []
     pinned = chart(names.CHART, names.CHART_VERSION)
-    document = read_if_there(root / FILE, f"{root.name}/{FILE}")
+    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
     values = merge_values(written, _values())

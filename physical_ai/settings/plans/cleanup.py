@@ -87,7 +87,7 @@ def _wanted(definitions: Sequence[str], charts: Collection[str]) -> dict[str, An
 
 
 def _rights(definitions: Sequence[str]) -> list[dict[str, Any]]:
-    """The rights to delete these definitions, and to see whether somebody has objects of them."""
+    """The rights to delete these definitions, and to see whether objects of them exist."""
     known = sorted({*definitions, OPERATORS_KIND})
     place = {"apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"]}
     rules: list[dict[str, Any]] = [{**place, "verbs": ["get"], "resourceNames": known}]

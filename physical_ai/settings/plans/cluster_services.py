@@ -14,7 +14,7 @@ from physical_ai.settings.facts.gpu import all_tolerations
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.cluster_services import Longhorn, MetalLb
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 CONTROL_PLANE = {"key": names.CONTROL_PLANE_TAINT, "operator": "Exists", "effect": "NoSchedule"}
 _EVERYWHERE = "nothing: it runs on every node that mounts volumes"
@@ -76,7 +76,7 @@ def cluster_services(settings: Settings, root: FilePath) -> tuple[tuple[ServiceP
 
 def _values(pinned: Chart, root: FilePath, ours: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     file, owners = f"{pinned.name}/values.yaml", OWNED[pinned.name]
-    document = read_if_there(root / file, f"{root.name}/{file}")
+    document = read_if_exists(root / file, f"{root.name}/{file}")
     faults = [*document.faults, *owned(document, (), document.data, owners)]
     written = without(document.data, owners)
     values = merge_values(written, ours)

@@ -17,7 +17,7 @@ from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.traces import Traces
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.isolation import ANY_ADDRESS, METADATA_ADDRESSES
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 FILE = f"{otel.CHART}/values.yaml"
 OWNED = {
@@ -55,7 +55,7 @@ def collector_plan(settings: Settings, root: FilePath) -> tuple[CollectorPlan | 
     if traces is None:
         return None, []
     pinned = chart(otel.CHART, otel.CHART_VERSION)
-    document = read_if_there(root / FILE, f"{root.name}/{FILE}")
+    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
     values = merge_values(written, _values(traces, services_placement(settings)))

@@ -16,7 +16,7 @@ from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.gpu_admission import MUTATION_MINOR
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 FILE = f"{CHART}/values.yaml"
 OWNED = {
@@ -51,7 +51,7 @@ def dra_plan(settings: Settings, root: FilePath) -> tuple[DraPlan | None, list[F
     if not claim_pools(settings):
         return None, []
     pinned = chart(CHART, CHART_VERSION)
-    document = read_if_there(root / FILE, f"{root.name}/{FILE}")
+    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
     values = merge_values(written, chart_values(settings))

@@ -24,7 +24,7 @@ PROCESSES = (
 """Processes of the control plane that use database, cache or storage, by the label `app` of their Pods."""
 
 
-def data_services_apart(allowed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The policies of the isolated namespaces, and those of the data services, which the others then leave out.
 
     Policies add up: the one that opens the control plane's Pods to each other would open the database to all of them.

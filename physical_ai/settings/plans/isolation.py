@@ -16,7 +16,7 @@ from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.isolation import is_isolated
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
-from physical_ai.settings.plans.in_cluster_network import data_services_apart, task_egress
+from physical_ai.settings.plans.in_cluster_network import task_egress, with_data_service_policies
 from physical_ai.settings.plans.scraping import exporters
 
 METADATA_ADDRESSES = ("169.254.169.254/32", "168.63.129.16/32")
@@ -48,7 +48,7 @@ def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[d
         if _namespace(each) == METRICS_NAMESPACE:
             each["spec"]["egress"] += [*_targets(settings), *_mail(settings)]
     if in_cluster(settings) is not None:
-        allowed = data_services_apart(allowed)
+        allowed = with_data_service_policies(allowed)
     denied = [default_deny(namespace) for namespace in dict.fromkeys(map(_namespace, allowed))]
     return [*denied, *allowed]
 

@@ -27,7 +27,7 @@ from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.monitoring import Monitoring, Receiver
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.scraping import INFINIBAND
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 from physical_ai.telemetry.rendering import prometheus_rule
 
 FILE = f"{CHART}/values.yaml"
@@ -67,7 +67,7 @@ def kube_prometheus_plan(settings: Settings, root: FilePath) -> tuple[KubePromet
     if settings.monitoring.metrics != "kube-prometheus":
         return None, []
     pinned = chart(CHART, settings.monitoring.kube_prometheus_version)
-    document = read_if_there(root / FILE, f"{root.name}/{FILE}")
+    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
     values = merge_values(written, _values(settings) | _node_exporter(settings))
@@ -158,7 +158,7 @@ def _allowed(labels: str) -> list[str]:
 
 
 def alertmanager_config(monitoring: Monitoring, secrets: Mapping[str, str]) -> dict[str, Any]:
-    """Alertmanager's configuration. Each receiver gets the severities that it asks for; others are sent to nobody.
+    """Alertmanager's configuration. Each receiver gets the severities that it asks for; others are not sent.
 
     Raises KeyError for a secret that is missing, which is checked before.
     """

@@ -39,7 +39,7 @@ def not_needed(plan: Plan) -> tuple[str, ...]:
 
 
 def used(settings: Settings) -> tuple[str, ...]:
-    """Namespaces that somebody else has created, and the stack installs into."""
+    """Namespaces that the stack did not create, and installs into."""
     return () if installs_operator(settings) else (OPERATOR_NAMESPACE,)
 
 

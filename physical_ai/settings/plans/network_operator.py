@@ -18,7 +18,7 @@ from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.network_operator import NetworkOperator
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 FILE = f"{catalog.CHART}/values.yaml"
 _OTHER = "nothing: the policy uses adapters as the node has them"
@@ -52,7 +52,7 @@ def network_operator_plan(settings: Settings, root: FilePath) -> tuple[NetworkOp
     if operator is None:
         return None, []
     pinned = chart(catalog.CHART, operator.version)
-    document = read_if_there(root / FILE, f"{root.name}/{FILE}")
+    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
     values = merge_values(written, chart_values(settings))

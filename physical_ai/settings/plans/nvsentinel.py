@@ -28,7 +28,7 @@ from physical_ai.settings.facts.pools import DRIVER_LABEL, services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.node_pools import DriverSource
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 FILE = f"{CHART}/values.yaml"
 RUNTIME_CLASS = "nvidia"
@@ -109,7 +109,7 @@ def nvsentinel_plan(settings: Settings, root: FilePath) -> tuple[NvsentinelPlan 
     if not health.reaches(settings, "detect"):
         return None, []
     pinned = chart(CHART, CHART_VERSION)
-    document = read_if_there(root / FILE, f"{root.name}/{FILE}")
+    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
     owners = {**OWNED, **dict.fromkeys(_OFF, _BY_HAND)}
     faults = [*document.faults, *owned(document, (), document.data, owners)]
     written = without(document.data, owners)

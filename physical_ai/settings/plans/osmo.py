@@ -20,7 +20,7 @@ from physical_ai.settings.facts.osmo_token import ROTATION_ANNOTATION, token_epo
 from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 KAI_CHART, BACKEND_CHART = osmo.KAI_CHART, osmo.BACKEND_CHART
 KAI_FILE, BACKEND_FILE = "kai-scheduler/values.yaml", "osmo/backend-operator.yaml"
@@ -181,7 +181,7 @@ def _dev_agent() -> dict[str, Any]:
 def _values(
     root: FilePath, file: str, pinned: Chart, owners: Mapping[str, str], ours: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[Fault]]:
-    document = read_if_there(root / file, f"{root.name}/{file}")
+    document = read_if_exists(root / file, f"{root.name}/{file}")
     faults = [*document.faults, *owned(document, (), document.data, owners)]
     written = without(document.data, owners)
     values = merge_values(written, ours)

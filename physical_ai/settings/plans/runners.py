@@ -17,7 +17,7 @@ from physical_ai.settings.facts.runners import runner_image, runner_label
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.runners import Runners
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 _NAMES = "the names in physical_ai/catalog/runners.py"
 CONTROLLER_OWNED = {
@@ -69,7 +69,7 @@ def runners_plan(settings: Settings, root: FilePath) -> tuple[RunnersPlan | None
     faults: list[Fault] = []
     for name, owners, own in ours:
         pinned, file = chart(name, names.CHART_VERSION), f"{name}/values.yaml"
-        document = read_if_there(root / file, f"{root.name}/{file}")
+        document = read_if_exists(root / file, f"{root.name}/{file}")
         faults += owned(document, (), document.data, owners)
         faults += document.faults
         written = without(document.data, owners)

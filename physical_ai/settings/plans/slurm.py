@@ -24,7 +24,7 @@ from physical_ai.settings.facts.slurm import gres, partition, slurm_pools
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 OPERATOR_OWNED = {
     "certManager": "nothing: the webhook's certificate is the chart's own, without cert-manager",
@@ -78,7 +78,7 @@ def slurm_plan(settings: Settings, root: FilePath) -> tuple[SlurmPlan | None, li
     faults: list[Fault] = []
     for name, owners, own in ours:
         pinned, file = chart(name, names.CHART_VERSION), f"{name}/values.yaml"
-        document = read_if_there(root / file, f"{root.name}/{file}")
+        document = read_if_exists(root / file, f"{root.name}/{file}")
         faults += [*document.faults, *owned(document, (), document.data, owners)]
         written = without(document.data, owners)
         values = merge_values(written, own)

@@ -15,7 +15,7 @@ from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.paths import Path
 
 
-def read_if_there(file: FilePath, label: str) -> Document:
+def read_if_exists(file: FilePath, label: str) -> Document:
     """A file of values; an empty one where there is none."""
     return read_file(file, label) if file.exists() else Document(label)
 

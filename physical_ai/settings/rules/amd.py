@@ -110,14 +110,14 @@ def _nvidias(name: str, pool: Pool) -> Iterator[SettingFinding]:
         problem = "The Network Operator is NVIDIA's, and its adapters were never given to Pods with AMD's GPUs here."
         yield error(("pools", name, "fabric"), problem, "fabric: none.", rule=rules.AMD_SHARING)
     if pool.secure_boot:
-        problem = "The driver that Kernel Module Management builds is not signed, so Secure Boot keeps it from loading."
+        problem = "The driver that Kernel Module Management builds is not signed, so Secure Boot rejects it."
         yield error(("pools", name, "secureBoot"), problem, "secureBoot: false.", rule=rules.AMD_DRIVER)
 
 
 def _empty(name: str, pool: Pool) -> Iterator[SettingFinding]:
     if pool.scale.is_autoscaled and pool.scale.min == 0:
         problem = (
-            "The autoscaler takes the GPUs of any empty pool for nvidia.com/gpu, so no Pod that requests amd.com/gpu"
+            "The autoscaler counts the GPUs of any empty pool as nvidia.com/gpu, so no Pod that requests amd.com/gpu"
         )
         problem += " starts the first node."
         yield error(("pools", name, "scale", "min"), problem, "min: 1, or count.", rule=rules.AMD_EMPTY)

@@ -66,8 +66,8 @@ def _ranges(settings: Settings, metallb: MetalLb, trust: Trust) -> Iterator[Sett
             continue
         for name, block in taken:
             if limits[0] <= block[-1] and block[0] <= limits[1]:
-                problem = f"{text} overlaps {block} ({name}): two machines, or Pods, would answer for an address."
-                fix = "A range of the nodes' network that nobody else has."
+                problem = f"{text} overlaps {block} ({name}): two machines or Pods would use the same address."
+                fix = "A range of the nodes' network that is not in use."
                 yield error(path, problem, fix, rule=rules.METALLB_RANGE)
         for earlier in metallb.addresses[:index]:
             other = bounds(earlier)

@@ -46,7 +46,7 @@ def here(name: str) -> Path:
 def _pool(name: str, pool: Pool) -> Iterator[SettingFinding]:
     path = here(name)
     if pool.driver.is_grid or gpu_facts.is_vgpu(pool):
-        problem = f"Nobody has published that the DRA driver works with the vGPUs of {pool.sku} and their GRID driver."
+        problem = f"No source confirms that the DRA driver works with the vGPUs of {pool.sku} and their GRID driver."
         yield error(path, problem, BACK, others=(("pools", name, "sku"),), rule=rules.GRID)
     elif facts.device_of(pool) is None:
         problem = f"How the DRA driver describes the GPU of {pool.sku} is not known."

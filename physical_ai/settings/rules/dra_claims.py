@@ -27,7 +27,7 @@ def check_claims(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     if not facts.claim_pools(settings):
         for path, is_set in ((_CLAIMS, given.claims), (_NAMESPACES, given.namespaces)):
             if is_set:
-                problem = "No pool gives its GPUs by claims, so these would wait forever."
+                problem = "No pool offers its GPUs by claims, so these would wait forever."
                 yield error(path, problem, "allocation: dra on a pool, or leave this out.", rule=rules.UNUSED)
         return
     if given.claims and not given.namespaces:
@@ -55,7 +55,7 @@ def _claim(path: Path, claim: GpuClaim, settings: Settings) -> Iterator[SettingF
             f"{gpu} ({device.architecture}, {device.memory_mib * 2**20 // facts.GB} GB)"
             for gpu, device in known.items()
         )
-        problem = f"No GPU of the stack is what this claim asks for, so its Pods would wait forever. There are: {had}."
+        problem = f"No GPU of the stack matches this claim, so its Pods would wait forever. GPUs of the stack: {had}."
         yield error(path, problem, "Ask for less.", rule=rules.CLAIM_IMPOSSIBLE)
         return
     most = max(

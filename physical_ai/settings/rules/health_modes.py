@@ -47,7 +47,7 @@ def _measured(settings: Settings) -> Iterator[SettingFinding]:
     mode, others = settings.health.mode, (("monitoring", "metrics"),)
     fix = "monitoring.metrics: azure or kube-prometheus, or mode: alert."
     if reaches(settings, "taint"):
-        problem = f"In mode {mode}, nodes leave service by themselves, and without metrics no alert reports it."
+        problem = f"In mode {mode}, nodes leave service automatically, and without metrics no alert reports it."
         yield error(_MODE, problem, fix, others=others, rule=rules.HEALTH_ALONE)
     else:
         problem = f"In mode {mode}, faults become conditions of nodes, and without metrics no alert reports them."

@@ -40,7 +40,7 @@ def check_monitor_link(settings: Settings, trust: Trust) -> Iterator[SettingFind
     if link.scope is None:
         yield from _own_scope(settings, link, given.endpoint_subnet)
     if link.reads_inside_only and not has_way_in(given):
-        problem = "Nobody could read logs, metrics and dashboards: the network has no way in."
+        problem = "Logs, metrics and dashboards would be unreachable: the network has no way in."
         fix = "query: Open, or network.private.vpn or network.private.hub."
         yield error((*_MONITOR, "query"), problem, fix, others=(PRIVATE,), rule=READERS)
 

@@ -50,7 +50,7 @@ def _service(settings: Settings) -> Iterator[SettingFinding]:
             fix = "The DNS name of your control plane."
         yield warning(here, problem, fix, stand_in=True)
     if url is not None and osmo.login == "token" and _is_plain(url):
-        problem = f"{url} is not encrypted: everyone on the way reads the agents' token."
+        problem = f"{url} is not encrypted: the agents' token can be read in transit."
         fix = "access.tls." if osmo.installs_service else "An address that begins with https://."
         yield error(here, problem, fix)
     if osmo.login == "dev":

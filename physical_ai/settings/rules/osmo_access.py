@@ -1,4 +1,4 @@
-"""Rules about a control plane's front door: nobody without a login, no token without encryption."""
+"""Rules about access to a control plane: none without a login, no token without encryption."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def check_osmo_access(settings: Settings, trust: Trust) -> Iterator[SettingFindi
 
 def _unused(settings: Settings) -> Iterator[SettingFinding]:
     if settings.osmo.access != OsmoAccess():
-        problem = "The stack has no control plane that would be reached like this."
+        problem = "The stack has no control plane to which this applies."
         yield warning(ACCESS, problem, "mode: platform.", others=(_MODE,))
     if settings.osmo.backends:
-        problem = "The stack has no control plane that would serve other stacks."
+        problem = "The stack has no control plane to serve other stacks."
         yield warning(_BACKENDS, problem, "mode: platform.", others=(_MODE,))
     given, default = settings.osmo, Osmo()
     if given.token_from is not None and not given.fetches_token:
@@ -122,10 +122,10 @@ def _login(settings: Settings) -> Iterator[SettingFinding]:
         problem = "login: entra sends browsers back to a DNS name, and access has none."
         yield error((*ACCESS, "host"), problem, "host: such as osmo.contoso.com.", others=(here,))
     if access.tls is None:
-        problem = "Tokens would go over http: everyone on the way could use them."
+        problem = "Tokens would go over http: they could be read in transit."
         yield error((*ACCESS, "tls"), problem, "tls: {source: stack} or {source: existing}.", rule=rules.OSMO_TLS)
     if not login_groups(settings):
-        problem = "No group has a role of OSMO, so nobody could submit a workflow."
+        problem = "No group has a role of OSMO, so no user could submit a workflow."
         yield error((*ACCESS, "roles"), problem, "roles: {osmo-user: [object id of a group]}.", others=(here,))
     if settings.osmo.login == "dev":
         problem = "The gateway refuses agents without a token, and with login: dev they have none."

@@ -71,7 +71,7 @@ def _api_server(settings: Settings, given: PrivateNetwork, trust: Trust) -> Iter
             yield error(_API, "The API server is public in the mode hybrid.", "Remove it, or write mode: private.")
         return
     if not has_way_in(given):
-        problem = "Nobody could reach the API server, the deployment included: the network has no way in."
+        problem = "The API server would be unreachable, for the deployment too: the network has no way in."
         fix = "Add network.private.vpn or network.private.hub, or write runnersInside: true if deployments run inside."
         yield error(_MODE, problem, fix, others=(PRIVATE,), rule=WAY_IN)
     if settings.cluster.api_access.authorized_ip_ranges and trust(_RANGES):
@@ -88,7 +88,7 @@ def _existing_zone(settings: Settings, api: ApiServer, trust: Trust) -> Iterator
     zone, path = existing_api_zone(settings), (*_API, "dnsZone")
     if zone is None:
         if api.zone_role != ApiServer().zone_role and private_api_server(settings):
-            problem = "It has no effect: only an existing zone has a role that someone else gives."
+            problem = "It has no effect: only an existing zone has a role that is assigned outside the stack."
             yield warning((*_API, "zoneRole"), problem, "Remove it, or write the id of a zone to dnsZone.")
         return
     wanted, name = api_server_zone(settings.region, integrated=is_integrated(settings)), zone.rpartition("/")[2]

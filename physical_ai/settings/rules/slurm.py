@@ -47,7 +47,7 @@ def _pool(here: Path, name: str, pool: Pool, settings: Settings) -> Iterator[Set
     """Whether a pool can be Slurm's."""
     at: Path = ("pools", name)
     if TAINT_KEY not in {split_taint(taint)[0] for taint in pool.taints}:
-        problem = f"Pods of others could take the GPUs of '{name}': its nodes do not have Slurm's taint."
+        problem = f"Other Pods could take the GPUs of '{name}': its nodes do not have Slurm's taint."
         yield error((*at, "taints"), problem, f"taints: [{TAINT}]", others=(here,), rule=ONE_SCHEDULER)
     if name in settings.osmo.platforms:
         problem = f"'{name}' is Slurm's, so OSMO has no platform for it."
@@ -60,7 +60,7 @@ def _pool(here: Path, name: str, pool: Pool, settings: Settings) -> Iterator[Set
         problem = f"slurmd of the pinned images detects NVIDIA's GPUs; those of '{name}' are not."
         yield error(here, problem, "Give these nodes to Jobs or KAI.", rule=DETECTED)
     if pool.scale.least == 0:
-        problem = f"'{name}' may have no node, and Slurm does not ask for one: its jobs would wait for ever."
+        problem = f"'{name}' may have no node, and Slurm does not ask for one: its jobs would wait indefinitely."
         fix = "scale: {count: 2}, or a min above 0."
         yield error((*at, "scale"), problem, fix, others=(here,), rule=NODES)
     elif pool.scale.is_autoscaled:

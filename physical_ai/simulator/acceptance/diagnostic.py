@@ -59,7 +59,7 @@ def _fault(machine: Machine, test: str, gpu: int) -> str:
         return f"GPU {gpu} had uncorrectable memory errors and {1} row remapping is pending."
     if test == "memory" and machine.field(gpu, "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL"):
         return f"A DBE occurred on GPU {gpu}."
-    if test == "pcie" and (machine.rate(gpu, "DCGM_FI_DEV_PCIE_REPLAY_COUNTER") or "slow-link" in machine.flaws):
+    if test == "pcie" and (machine.rate(gpu, "DCGM_FI_DEV_PCIE_REPLAY_COUNTER") or "slow-link" in machine.defects):
         return f"Detected PCIe replays on GPU {gpu} above the threshold."
     hot = machine.field(gpu, "DCGM_FI_DEV_GPU_TEMP")
     if test in ("targeted_stress", "diagnostic") and hot:

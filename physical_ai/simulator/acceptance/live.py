@@ -14,7 +14,7 @@ from physical_ai.simulator.cluster.machines import machine_of
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, at, is_terminating, labels, name
 from physical_ai.simulator.cluster.pods import ended, running
-from physical_ai.simulator.faults.flaws import flaws_of
+from physical_ai.simulator.faults.defects import defects_of
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.kubelet import Kubelets
 from physical_ai.simulator.gpu.node_state import NodeState
@@ -70,7 +70,7 @@ class Checks:
         return True
 
     def diagnose(self, pod: Json, kubelets: Kubelets) -> tuple[str, int, str] | None:
-        """The init container of a task that finds an ill GPU, its exit code and message; None where none does."""
+        """The init container of a task that finds a faulty GPU, its exit code and message; None where none does."""
         containers: list[Json] = at(pod, "spec.initContainers", [])
         mine = next((each for each in containers if each["name"] == TASK_DIAGNOSTIC), None)
         kubelet = kubelets.of(str(at(pod, "spec.nodeName", "")))
@@ -131,7 +131,7 @@ def machine(container: Mapping[str, object], node: Json, state: NodeState, *, cl
         state=state,
         gpus=tuple(healthy[:wanted]),
         graphics=bool({"all", "graphics"} & {part.strip() for part in given.split(",")}),
-        flaws=flaws_of(node),
+        defects=defects_of(node),
         claimed=claimed > 0,
     )
 

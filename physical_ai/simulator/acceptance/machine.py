@@ -48,7 +48,7 @@ class Machine:
     state: NodeState
     gpus: tuple[int, ...]
     graphics: bool
-    flaws: frozenset[str] = frozenset()
+    defects: frozenset[str] = frozenset()
     claimed: bool = False
 
     @property
@@ -68,9 +68,9 @@ class Machine:
     @property
     def has_libraries(self) -> bool:
         """Whether graphics libraries are in the container."""
-        if "no-graphics" in self.flaws:
+        if "no-graphics" in self.defects:
             return False
-        return self.graphics or self.claimed or "graphics-everywhere" in self.flaws
+        return self.graphics or self.claimed or "graphics-everywhere" in self.defects
 
     def effects(self, gpu: int) -> list[Effects]:
         """What faults do to a GPU."""

@@ -35,7 +35,7 @@ def run(container: Mapping[str, Any], machine: Machine) -> Result:
     if program is None:
         return NOT_FOUND, f"{command or container['image']}: not found\n"
     code, text = program(machine, command)
-    return (code, text[: len(text) // 2]) if "garbled" in machine.flaws else (code, text)
+    return (code, text[: len(text) // 2]) if "garbled" in machine.defects else (code, text)
 
 
 def _vector_add(machine: Machine, _: str) -> Result:
@@ -55,14 +55,14 @@ def _libraries(machine: Machine, _: str) -> Result:
 
 
 def _vulkaninfo(machine: Machine, _: str) -> Result:
-    hardware = machine.has_libraries and "software-vulkan" not in machine.flaws and not machine.cuda_error
+    hardware = machine.has_libraries and "software-vulkan" not in machine.defects and not machine.cuda_error
     device = (
         ("0x10de", "DISCRETE_GPU", machine.product)
         if hardware
         else ("0x10005", "CPU", "llvmpipe (LLVM 15.0.7, 256 bits)")
     )
     has_rays = (
-        hardware and bool(machine.size.gpu and machine.size.gpu.ray_tracing) and "no-ray-tracing" not in machine.flaws
+        hardware and bool(machine.size.gpu and machine.size.gpu.ray_tracing) and "no-ray-tracing" not in machine.defects
     )
     extensions = [each for each in EXTENSIONS if has_rays or each not in _RAY_TRACING]
     lines = [
@@ -92,7 +92,7 @@ def _vulkaninfo(machine: Machine, _: str) -> Result:
 def _isaac_sim(machine: Machine, _: str) -> Result:
     if not machine.has_libraries or machine.cuda_error:
         return 0, "[Error] [carb.graphics-vulkan.plugin] VkResult: ERROR_INCOMPATIBLE_DRIVER\nisaac-sim: exit code 1\n"
-    code = 124 if "isaac-hangs" in machine.flaws else 0
+    code = 124 if "isaac-hangs" in machine.defects else 0
     return 0, f"[2.4 s] app ready\nisaac-sim: closing\nisaac-sim: exit code {code}\n"
 
 
@@ -109,7 +109,7 @@ def _nvbandwidth(machine: Machine, command: str) -> Result:
 def _matrix(machine: Machine, test: str) -> list[str]:
     header = "".join(f"{index:>10}" for index in range(len(machine.gpus)))
     if test.startswith("device_to_device"):
-        slow = 1 / 3 if "slow-peers" in machine.flaws else 1.0
+        slow = 1 / 3 if "slow-peers" in machine.defects else 1.0
         title = "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)"
         rows = [
             [None if a == b else machine.figures.peer * slow for b in range(len(machine.gpus))]
@@ -129,7 +129,7 @@ def _matrix(machine: Machine, test: str) -> list[str]:
 
 def _link(machine: Machine, gpu: int) -> float:
     """The part of its bandwidth that a GPU's link reaches; a link that repeats packets loses much of it."""
-    if "slow-link" in machine.flaws:
+    if "slow-link" in machine.defects:
         return 0.5
     return 0.6 if machine.rate(gpu, "DCGM_FI_DEV_PCIE_REPLAY_COUNTER") else 1.0
 
@@ -139,8 +139,8 @@ def _all_reduce(machine: Machine, command: str) -> Result:
     gpus = int(words[words.index("-g") + 1])
     if machine.cuda_error or gpus > len(machine.gpus):
         return 1, f"Test CUDA failure common.cu:1021 '{machine.cuda_error or 'invalid device ordinal'}'\n"
-    wrong = 8 if "wrong-results" in machine.flaws else 0
-    bus = machine.figures.all_reduce / (3 if "slow-peers" in machine.flaws else 1)
+    wrong = 8 if "wrong-results" in machine.defects else 0
+    bus = machine.figures.all_reduce / (3 if "slow-peers" in machine.defects else 1)
     return all_reduce_table([(machine.name, machine.product, gpu) for gpu in range(gpus)], bus, wrong)
 
 

@@ -47,7 +47,7 @@ class Rank:
     def adapters(self) -> int:
         """Those that the container sees and whose ports are active."""
         limits: Mapping[str, str] = at(self.container, "resources.limits", {})
-        there = self.machine.state.hardware.adapters - len({"adapter-missing", "port-down"} & self.machine.flaws)
+        there = self.machine.state.hardware.adapters - len({"adapter-missing", "port-down"} & self.machine.defects)
         asked = {key: int(count) for key, count in limits.items() if key.startswith(f"{RESOURCE_PREFIX}/")}
         given = there if SHARED_RESOURCE in asked else min(there, sum(asked.values()))
         return max(0, given)
@@ -78,7 +78,7 @@ def host_of(pod: Mapping[str, Any]) -> str:
 def run_ranks(ranks: Sequence[Rank]) -> Result:
     """How the first Pod's container ends, and its log."""
     code, text = _run(ranks)
-    return (code, text[: len(text) // 2]) if "garbled" in ranks[0].machine.flaws else (code, text)
+    return (code, text[: len(text) // 2]) if "garbled" in ranks[0].machine.defects else (code, text)
 
 
 def _run(ranks: Sequence[Rank]) -> Result:
@@ -86,7 +86,7 @@ def _run(ranks: Sequence[Rank]) -> Result:
     broken = next((each.machine.cuda_error for each in ranks if each.machine.cuda_error), "")
     if broken:
         return FAILED, f"{name(ranks[0].pod)}: Test CUDA failure common.cu:1021 '{broken}'\n"
-    wrong = 8 if any("wrong-results" in each.machine.flaws for each in ranks) else 0
+    wrong = 8 if any("wrong-results" in each.machine.defects for each in ranks) else 0
     disabled = any(each.environment.get("NCCL_IB_DISABLE") == "1" for each in ranks)
     if disabled or not all(each.adapters for each in ranks):
         code, table = all_reduce_table(devices, TCP, wrong)
@@ -111,8 +111,8 @@ def _bus(ranks: Sequence[Rank]) -> float:
         parts.append(each.adapters / max(1, each.machine.state.hardware.adapters))
         if "NCCL_TOPO_FILE" in pool_kind(size).environment and "NCCL_TOPO_FILE" not in each.environment:
             parts.append(0.6)
-        parts += [1 / 3] if "slow-fabric" in each.machine.flaws else []
-        parts += [0.4] if "no-peermem" in each.machine.flaws else []
+        parts += [1 / 3] if "slow-fabric" in each.machine.defects else []
+        parts += [0.4] if "no-peermem" in each.machine.defects else []
     return bus * min(parts)
 
 
@@ -126,7 +126,7 @@ def _said(ranks: Sequence[Rank], words: Callable[[Rank], list[str]]) -> str:
 def _infiniband(rank: Rank) -> list[str]:
     start = f"{name(rank.pod)}:41:57 [0] NCCL INFO"
     adapters = " ".join(f"[{number}]mlx5_{number}:1/IB" for number in range(rank.adapters))
-    direct = "" if "no-peermem" in rank.machine.flaws else "/GDRDMA"
+    direct = "" if "no-peermem" in rank.machine.defects else "/GDRDMA"
     return [
         f"{start} NET/IB : Using {adapters} [RO]; OOB eth0:10.0.0.4<0>",
         f"{start} Assigned NET plugin IB to comm",

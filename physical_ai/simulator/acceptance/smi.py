@@ -27,11 +27,11 @@ def nvidia_smi(machine: Machine, _: str) -> tuple[int, str]:
 
 
 def _gpu(machine: Machine, gpu: int) -> list[str]:
-    mig = "Disabled" if "mig-off" in machine.flaws or machine.state.hardware.mig[gpu] is None else "Enabled"
+    mig = "Disabled" if "mig-off" in machine.defects or machine.state.hardware.mig[gpu] is None else "Enabled"
     recovery = RECOVERY.get(round(machine.field(gpu, "DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION")), "None")
     lines = [
         _line("Product Name", machine.product),
-        _line("Persistence Mode", "Disabled" if "no-persistence" in machine.flaws else "Enabled"),
+        _line("Persistence Mode", "Disabled" if "no-persistence" in machine.defects else "Enabled"),
         "    MIG Mode",
         _line("    Current", mig),
         _line("    Pending", mig),

@@ -1,4 +1,4 @@
-"""Work that Azure does on a cluster by itself, as an upgrade in a maintenance window: requests are refused meanwhile.
+"""Work that Azure starts on a cluster, such as an upgrade in a maintenance window: requests are refused meanwhile.
 
 How long it takes is counted in refused requests, not in time: so a deployment meets it however slow the machine is.
 """

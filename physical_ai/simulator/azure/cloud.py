@@ -52,7 +52,7 @@ class Cloud:
         """`quota` is in vCPUs by usage name: a size's family, `cores`, `lowPriorityCores`, or `*` for the rest.
 
         `capacity` is the total number of nodes by VM size; other sizes are unlimited.
-        `taken` are names that somebody else in the world has, by kind of resource.
+        `taken` are names that are taken by others, by kind of resource.
         `busy` is for how many requests to a cluster or pool, by name, Azure is at work on it.
         `accepts_retired_sizes` is for recordings that are older than the retirement of a preview size.
         """

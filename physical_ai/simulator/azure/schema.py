@@ -21,7 +21,7 @@ CLIENT_SIDE: tuple[Kind, ...] = ("required", "type", "length", "pattern", "range
 
 
 @dataclass(frozen=True)
-class Finding:
+class Departure:
     """One place where a body departs from its schema."""
 
     kind: Kind
@@ -32,7 +32,7 @@ class Finding:
     message: str
 
 
-def findings(kind: str, body: Mapping[str, Any]) -> list[Finding]:
+def findings(kind: str, body: Mapping[str, Any]) -> list[Departure]:
     """All departures, in the body's order. Unknown values pass."""
     return list(_object(kind, body, "", ""))
 
@@ -48,13 +48,13 @@ def _members(kind: str) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def _object(kind: str, value: Mapping[str, Any], path: str, spot: str) -> Iterator[Finding]:
+def _object(kind: str, value: Mapping[str, Any], path: str, spot: str) -> Iterator[Departure]:
     table = schema(kind)
     prefix, spots = (f"{path}.", f"{spot}.") if path else ("", "")
     children = _members(kind).get(spot, ())
     for name in children:
         if table[spots + name].get("required") and name not in value:
-            yield Finding("required", prefix + name, spots + name, f"Required property '{prefix + name}' is missing.")
+            yield Departure("required", prefix + name, spots + name, f"Required property '{prefix + name}' is missing.")
     # An object whose members are not in the table is a reference or an opaque bag.
     is_open = not children or table.get(spot, {}).get("subResource", False)
     for name, item in value.items():
@@ -62,18 +62,18 @@ def _object(kind: str, value: Mapping[str, Any], path: str, spot: str) -> Iterat
         if rule is not None:
             yield from _value(kind, rule, item, prefix + name, spots + name)
         elif not is_open:
-            yield Finding("unknown", prefix + name, spots + name, f"Could not find member '{name}' on the object.")
+            yield Departure("unknown", prefix + name, spots + name, f"Could not find member '{name}' on the object.")
 
 
-def _value(kind: str, rule: Mapping[str, Any], value: Any, path: str, spot: str) -> Iterator[Finding]:
+def _value(kind: str, rule: Mapping[str, Any], value: Any, path: str, spot: str) -> Iterator[Departure]:
     table = schema(kind)
     if value is UNKNOWN or value is None:
         return
     if rule.get("readOnly"):
-        yield Finding("readOnly", path, spot, f"Property '{path}' is read-only.")
+        yield Departure("readOnly", path, spot, f"Property '{path}' is read-only.")
         return
     if not _fits(rule.get("type", "any"), value):
-        yield Finding("type", path, spot, f"Cannot unmarshal {_noun(value)} into '{path}' of type {rule['type']}.")
+        yield Departure("type", path, spot, f"Cannot unmarshal {_noun(value)} into '{path}' of type {rule['type']}.")
         return
     yield from _constraints(rule, value, path, spot)
     if isinstance(value, Mapping):
@@ -92,21 +92,21 @@ def _value(kind: str, rule: Mapping[str, Any], value: Any, path: str, spot: str)
                 yield from _value(kind, inner, item, f"{path}[{index}]", f"{spot}[]")
 
 
-def _constraints(rule: Mapping[str, Any], value: Any, path: str, spot: str) -> Iterator[Finding]:
+def _constraints(rule: Mapping[str, Any], value: Any, path: str, spot: str) -> Iterator[Departure]:
     if isinstance(value, str):
         least, most = rule.get("minLength", 0), rule.get("maxLength")
         if len(value) < least or (most is not None and len(value) > most):
-            yield Finding("length", path, spot, f"'{value}' must have {least} to {most} characters.")
+            yield Departure("length", path, spot, f"'{value}' must have {least} to {most} characters.")
         elif "pattern" in rule and not re.search(rule["pattern"], value):
-            yield Finding("pattern", path, spot, f"'{value}' does not match {rule['pattern']}.")
+            yield Departure("pattern", path, spot, f"'{value}' does not match {rule['pattern']}.")
         if "enum" in rule and value not in rule["enum"]:
-            yield Finding("enum", path, spot, f"'{value}' is not one of {', '.join(rule['enum'])}.")
+            yield Departure("enum", path, spot, f"'{value}' is not one of {', '.join(rule['enum'])}.")
     elif isinstance(value, int | float) and not isinstance(value, bool):
         least, most = rule.get("min"), rule.get("max")
         if (least is not None and value < least) or (most is not None and value > most):
-            yield Finding("range", path, spot, f"{value} is outside {_range(least, most)}.")
+            yield Departure("range", path, spot, f"{value} is outside {_range(least, most)}.")
     elif isinstance(value, list) and "maxLength" in rule and len(cast("list[Any]", value)) > rule["maxLength"]:
-        yield Finding("length", path, spot, f"At most {rule['maxLength']} entries.")
+        yield Departure("length", path, spot, f"At most {rule['maxLength']} entries.")
 
 
 def _range(least: Any, most: Any) -> str:
@@ -168,23 +168,23 @@ NAMED_RULES: Mapping[str, tuple[Kind, str]] = {
     "graf-name": ("pattern", r"^Grafana:name$"),
     "ag-short": ("length", r"^ActionGroup:properties\.groupShortName$"),
 }
-"""Rules of rules.json that the type tables already enforce: what kind of finding, at which place."""
+"""Rules of rules.json that the type tables already enforce: what kind of departure, at which place."""
 
 
 @models("arm-unknown-prop", "arm-wrong-type")
 def refusals(mapping: TypeMapping, body: Mapping[str, Any]) -> list[Refusal]:
     """Every schema violation, with the service's message."""
-    return [_refusal(mapping, finding) for finding in findings(mapping.kind, body)]
+    return [_refusal(mapping, departure) for departure in findings(mapping.kind, body)]
 
 
-def _refusal(mapping: TypeMapping, finding: Finding) -> Refusal:
-    place = f"{mapping.kind}:{finding.spot}"
+def _refusal(mapping: TypeMapping, departure: Departure) -> Refusal:
+    place = f"{mapping.kind}:{departure.spot}"
     for rule_id, (kind, pattern) in NAMED_RULES.items():
-        if _alike(kind, finding.kind) and re.search(pattern, place):
+        if _alike(kind, departure.kind) and re.search(pattern, place):
             rule = rules()[rule_id]
-            return Refusal(rule_id, rule.status, rule.codes[0], finding.message, finding.path, mapping.is_aks)
-    rule_id = "arm-unknown-prop" if finding.kind in ("unknown", "readOnly") else "arm-wrong-type"
-    return Refusal(rule_id, 400, _code(mapping, finding.kind), finding.message, finding.path, mapping.is_aks)
+            return Refusal(rule_id, rule.status, rule.codes[0], departure.message, departure.path, mapping.is_aks)
+    rule_id = "arm-unknown-prop" if departure.kind in ("unknown", "readOnly") else "arm-wrong-type"
+    return Refusal(rule_id, 400, _code(mapping, departure.kind), departure.message, departure.path, mapping.is_aks)
 
 
 def _alike(rule: Kind, found: Kind) -> bool:
@@ -203,10 +203,14 @@ def client_failures(mapping: TypeMapping, inputs: Mapping[str, Any]) -> list[Fai
     """What azure-native's own Check finds in inputs, before any request."""
     missing = [name for name in mapping.required_inputs if inputs.get(name) is None]
     failures = [Failure(name, f"missing required property '{name}'") for name in missing]
-    for finding in findings(mapping.kind, to_body(mapping, inputs)):
-        name = mapping.name_param if finding.path == "name" else _input_path(finding.path)
-        if finding.kind in CLIENT_SIDE and name not in missing and not (finding.kind == "required" and "." not in name):
-            failures.append(Failure(name, finding.message.replace(f"'{finding.path}'", f"'{name}'")))
+    for departure in findings(mapping.kind, to_body(mapping, inputs)):
+        name = mapping.name_param if departure.path == "name" else _input_path(departure.path)
+        if (
+            departure.kind in CLIENT_SIDE
+            and name not in missing
+            and not (departure.kind == "required" and "." not in name)
+        ):
+            failures.append(Failure(name, departure.message.replace(f"'{departure.path}'", f"'{name}'")))
     return failures
 
 

@@ -131,7 +131,7 @@ class AzureState:
     deleted_vaults: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Key vaults that can still be recovered, by name in lower case."""
     taken: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
-    """Names that somebody else in the world has, in lower case, by kind of resource."""
+    """Names that are taken by others, in lower case, by kind of resource."""
 
     def get(self, resource_id: Any, kind: str | None = None) -> Resource | None:
         found = self.resources.get(ids.key(resource_id)) if isinstance(resource_id, str) else None

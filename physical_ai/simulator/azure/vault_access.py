@@ -16,7 +16,7 @@ _SCOPE = re.compile(r"/Microsoft\.KeyVault/vaults/(?P<vault>[^/]+)(/secrets/(?P<
 def refusal(azure: AzureState, *, client_id: str, subject: str, vault: str, secret: str) -> str:
     """Why the secret is not read; empty where it is.
 
-    A vault that the stand-in does not have is somebody else's, and has every secret that is asked for.
+    A vault that the stand-in does not have is outside the stack, and has every secret that is asked for.
 
     Args:
         client_id: Of the identity that the Pod names.

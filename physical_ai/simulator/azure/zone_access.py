@@ -11,7 +11,7 @@ WRITE = "Microsoft.Network/dnsZones/TXT/write"
 
 
 def zone_refusal(azure: AzureState, *, client_id: str, subject: str, zone_id: str) -> str:
-    """Why no record is written; empty where it is. A zone that the stand-in does not have is somebody else's."""
+    """Why no record is written; empty where it is. A zone that the stand-in does not have is outside the stack."""
     identity, why = identity_refusal(azure, client_id, subject)
     if identity is None:
         return why

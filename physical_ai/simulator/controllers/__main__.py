@@ -35,7 +35,7 @@ def main() -> None:
     control = ControlPlane(Client(given.kubeconfig), given.kubeconfig.resolve().parent, given.simulation)
     control.loop.start()
     vaults = VaultSecrets(Client(given.kubeconfig), given.simulation / AZURE_FILE)
-    Operators(Client(given.kubeconfig), control.agents.refusal, vaults.trouble).loop.start()
+    Operators(Client(given.kubeconfig), control.agents.refusal, vaults.mount_problem).loop.start()
     loop_of(Client(given.kubeconfig)).start()
     NetworkOperator(Client(given.kubeconfig)).loop.start()
     AmdStack(Client(given.kubeconfig), 60 / seconds_per_model_minute()).loop.start()

@@ -68,7 +68,7 @@ class ObjectManager:
                 f"Verify that any required CRDs have been created: {problem}"
             ) from None
         except (ApiError, Unreachable) as problem:
-            raise Refused(_not_created(request, _told(problem, manager))) from None
+            raise Refused(_not_created(request, _error_text(problem, manager))) from None
         if is_crd(inputs):
             self.scopes.forget(obj)
         headline = (
@@ -129,7 +129,7 @@ class ObjectManager:
         except (ApiError, Unreachable) as problem:
             if isinstance(problem, ApiError) and problem.code == 403:
                 return inputs
-            raise Refused(f'update of resource "{request.urn}" failed: {_told(problem, manager)}') from None
+            raise Refused(f'update of resource "{request.urn}" failed: {_error_text(problem, manager)}') from None
         live.pop("status", None)
         return _state(live, inputs, manager)
 
@@ -198,8 +198,8 @@ class ObjectManager:
         """A refused update of an object that still exists is stored as not ready, so that the next run retries."""
         live = self.find(to_api(inputs)) if isinstance(problem, ApiError) else None
         if live is None:
-            raise Refused(f'update of resource "{request.urn}" failed: {_told(problem, manager)}')
-        reason = f"{_not_live(object_id(live))}: {_told(problem, manager)}"
+            raise Refused(f'update of resource "{request.urn}" failed: {_error_text(problem, manager)}')
+        reason = f"{_not_live(object_id(live))}: {_error_text(problem, manager)}"
         raise NotReady(object_id(live), _state(live, inputs, manager), [reason], _sealed(inputs))
 
     def _dry_runnable(self, inputs: Object) -> bool:
@@ -237,7 +237,7 @@ def _sealed(obj: Object) -> Object:
     return {key: Secret(value) if key in ("data", "stringData") else value for key, value in obj.items()}
 
 
-def _told(problem: ApiError | Unreachable, manager: str) -> str:
+def _error_text(problem: ApiError | Unreachable, manager: str) -> str:
     return explained(problem, manager) if isinstance(problem, ApiError) else str(problem)
 
 

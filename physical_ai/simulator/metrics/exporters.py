@@ -14,7 +14,7 @@ from physical_ai.simulator.cluster.machines import machine_of
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_ready, labels, name, owner
 from physical_ai.simulator.cluster.watch import Watch
-from physical_ai.simulator.faults.flaws import flaws_of
+from physical_ai.simulator.faults.defects import defects_of
 from physical_ai.simulator.faults.injection import LOAD
 from physical_ai.simulator.gpu import sharing
 from physical_ai.simulator.gpu.containers import pod_version
@@ -168,8 +168,8 @@ class Exporters:
         item = self._node(node)
         found = machine_of(item)
         ports = found.gpu.count if found is not None and found.gpu is not None and found.infiniband else 0
-        flaws = flaws_of(item)
-        return node_exporter.page(ports - ("adapter-missing" in flaws and ports > 0), int("port-down" in flaws))
+        defects = defects_of(item)
+        return node_exporter.page(ports - ("adapter-missing" in defects and ports > 0), int("port-down" in defects))
 
     def _osmo(self, wanted: str) -> Answer:
         pods = self._all("pods")

@@ -26,7 +26,7 @@ class Operators:
         self,
         client: Client,
         refusal: Callable[[Json], str] = lambda pod: "",
-        unmounted: Callable[[Json], mounts.Trouble | None] = lambda pod: None,
+        unmounted: Callable[[Json], mounts.StartProblem | None] = lambda pod: None,
     ) -> None:
         """`refusal` tells why a service that a Pod logs in to when it starts does not accept it, `unmounted` why a
         volume of a CSI driver is not mounted."""
@@ -34,7 +34,7 @@ class Operators:
         self.loop = Loop("operators", self.round)
         self._cluster = Cluster(client, self.loop.wake)
         self._kai, self._hook_jobs = KaiOperator(self._cluster), KaiHookJobs(self._cluster)
-        self._reported: dict[str, mounts.Trouble] = {}
+        self._reported: dict[str, mounts.StartProblem] = {}
 
     def round(self) -> float | None:
         """One round; returns the seconds until the next one while a Pod lacks something that it mounts."""
@@ -49,10 +49,10 @@ class Operators:
             for pod in self._cluster.pods(MOUNTS)
             if at(pod, "spec.nodeName") and annotations_of(pod).get(RUN_BY) == MOUNTS
         ]
-        held: dict[str, mounts.Trouble] = {}
+        held: dict[str, mounts.StartProblem] = {}
         for pod in waiting:
             find, uid = self._cluster.find, str(at(pod, "metadata.uid"))
-            why = self._unmounted(pod) or mounts.trouble(pod, find) or crash(pod, find) or self._login(pod)
+            why = self._unmounted(pod) or mounts.start_problem(pod, find) or crash(pod, find) or self._login(pod)
             if why is None:
                 if at(pod, "status.phase") == "Running":
                     # It had crashed. What starts Pods on simulated nodes starts those that are Pending.
@@ -66,10 +66,10 @@ class Operators:
         self._reported = held
         return bool(held)
 
-    def _login(self, pod: Json) -> mounts.Trouble | None:
+    def _login(self, pod: Json) -> mounts.StartProblem | None:
         """An agent that is refused tries again until its startup probe fails, again and again."""
         reason = self._refusal(pod)
         if not reason:
             return None
         text = f"Startup probe failed: no connection to the control plane, which refuses the login: {reason}"
-        return mounts.Trouble("CrashLoopBackOff", "Unhealthy", text)
+        return mounts.StartProblem("CrashLoopBackOff", "Unhealthy", text)

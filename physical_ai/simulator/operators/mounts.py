@@ -17,7 +17,7 @@ _NAMES = {"Secret": "secret", "ConfigMap": "configmap"}
 
 
 @dataclass(frozen=True)
-class Trouble:
+class StartProblem:
     """Why a pod's containers don't start."""
 
     waiting: str
@@ -27,14 +27,14 @@ class Trouble:
     message: str
 
 
-def trouble(pod: Json, find: Find) -> Trouble | None:
+def start_problem(pod: Json, find: Find) -> StartProblem | None:
     """The first missing object: volumes before variables, as the kubelet needs them; None if all exist."""
     namespace = str(at(pod, "metadata.namespace", ""))
     for volume in at(pod, "spec.volumes", []):
         for kind, key, given in _sources(volume):
             if problem := _missing(kind, key, given, find(kind, namespace, key)):
                 where = f'MountVolume.SetUp failed for volume "{volume["name"]}" : '
-                return Trouble("ContainerCreating", "FailedMount", where + problem)
+                return StartProblem("ContainerCreating", "FailedMount", where + problem)
     for container in at(pod, "spec.containers", []):
         for kind, given in _variables(container):
             items = [{"key": given["key"]}] if "key" in given else []
@@ -43,7 +43,7 @@ def trouble(pod: Json, find: Find) -> Trouble | None:
             if problem := _missing(kind, key, {**given, "items": items}, found):
                 if found is not None:
                     problem = f"couldn't find key {given['key']} in {kind} {namespace}/{key}"
-                return Trouble("CreateContainerConfigError", "Failed", f"Error: {problem}")
+                return StartProblem("CreateContainerConfigError", "Failed", f"Error: {problem}")
     return None
 
 
@@ -76,7 +76,7 @@ def _missing(kind: str, key: str, given: Json, found: Json | None) -> str | None
     return f"references non-existent {word} key: {lacking}" if lacking else None
 
 
-def status(pod: Json, why: Trouble, now: str) -> Json:
+def status(pod: Json, why: StartProblem, now: str) -> Json:
     """`status` for a strategic merge patch of a pod that waits."""
     containers: list[Json] = at(pod, "spec.containers", [])
     crashed = why.waiting == CRASHED
@@ -96,7 +96,7 @@ def status(pod: Json, why: Trouble, now: str) -> Json:
     }
 
 
-def event(pod: Json, why: Trouble, now: str) -> Json:
+def event(pod: Json, why: StartProblem, now: str) -> Json:
     """The kubelet's events, one for each message about a Pod."""
     metadata: Json = pod["metadata"]
     about = {"apiVersion": "v1", "kind": "Pod", "name": name(pod), "namespace": metadata["namespace"]}

@@ -16,13 +16,13 @@ import yaml
 
 from physical_ai.catalog import osmo_service as names
 from physical_ai.simulator.cluster.objects import Json, at
-from physical_ai.simulator.operators.mounts import CRASHED, Find, Trouble
+from physical_ai.simulator.operators.mounts import CRASHED, Find, StartProblem
 
 COOKIE_LENGTHS = (16, 24, 32)
 _SECTIONS = ("service", "workflow", "dataset", "pools", "pod_templates", "resource_validations", "backends", "roles")
 
 
-def crash(pod: Json, find: Find) -> Trouble | None:
+def crash(pod: Json, find: Find) -> StartProblem | None:
     """The first reason why a container of the Pod ends at its start; None if there is none.
 
     Call it for a Pod whose Secrets and ConfigMaps exist.
@@ -33,7 +33,7 @@ def crash(pod: Json, find: Find) -> Trouble | None:
         return None
     container = at(pod, "spec.containers", [{}])[0].get("name", "")
     text = f"back-off restarting failed container {container} in pod {pod['metadata']['name']}: {problem}"
-    return Trouble(CRASHED, "BackOff", text)
+    return StartProblem(CRASHED, "BackOff", text)
 
 
 def _problems(pod: Json, read: Callable[[str, str], Json]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from physical_ai.simulator.azure.store import Store
 from physical_ai.simulator.azure.vault_access import refusal
 from physical_ai.simulator.cluster.objects import Json, at, name
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, Client
-from physical_ai.simulator.operators.mounts import Trouble
+from physical_ai.simulator.operators.mounts import StartProblem
 
 MANAGER = "secrets-store-csi-driver"
 LIFETIME = timedelta(days=90)
@@ -37,14 +37,14 @@ class VaultSecrets:
     def __init__(self, client: Client, file: Path, clock: Callable[[], float] = time.time) -> None:
         self._client, self._store, self._clock = client, Store(file), clock
 
-    def trouble(self, pod: Json) -> Trouble | None:
+    def mount_problem(self, pod: Json) -> StartProblem | None:
         """Why a volume of the Pod is not mounted; None where all are, and their Secrets exist."""
         for volume in at(pod, "spec.volumes", []):
             if at(volume, "csi.driver") != DRIVER:
                 continue
             if problem := self._mount(pod, str(at(volume, "csi.volumeAttributes.secretProviderClass", ""))):
                 text = f'MountVolume.SetUp failed for volume "{volume["name"]}" : {problem}'
-                return Trouble("ContainerCreating", "FailedMount", text)
+                return StartProblem("ContainerCreating", "FailedMount", text)
         return None
 
     def _mount(self, pod: Json, wanted: str) -> str:

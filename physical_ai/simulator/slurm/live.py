@@ -144,7 +144,7 @@ class SlurmOperator:
             self._patch(f"{_path(pod, 'api/v1', 'pods')}/status", {"status": {"conditions": wanted}}, PODS)
         drained = found.reason.startswith(names.REASON_PREFIX)
         cordoned = names.POD_CORDON in annotations_of(pod)
-        # A drain of somebody else's is left as it is, with the Pod's annotation.
+        # A drain by others is left as it is, with the Pod's annotation.
         cordon = drained if drained or not found.reason else cordoned
         protected = names.POD_PROTECT in labels(pod)
         if (cordon, found.is_busy) != (cordoned, protected):

@@ -89,7 +89,7 @@ def test_what_was_there_before_stays() -> None:
     assert given.nodes["a"]["labels"] == {"nvidia.com/gpu.present": "true", "example.com/rack": "7"}
 
 
-def test_a_kind_of_which_somebody_has_objects_stays() -> None:
+def test_a_definition_with_objects_of_another_owner_is_kept() -> None:
     given = world()
     given.objects[QUEUES].append("theirs")
     assert run(given) == []

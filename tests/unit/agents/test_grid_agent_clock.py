@@ -20,7 +20,7 @@ from tests.support.grid_agent_fake import DEVICE_PLUGIN, NEW, FakeNode, installe
 DAY = 86400.0
 
 
-def test_the_agents_clock_goes_on_when_the_hosts_is_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_agents_clock_advances_when_the_hosts_is_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
     real = time.time
     clock = Clock()
     before = clock.now()

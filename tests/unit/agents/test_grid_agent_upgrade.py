@@ -95,7 +95,7 @@ def test_a_wrong_checksum_stops_the_agent_and_leaves_the_old_driver_in_service()
     assert fake.done == [Step.FETCH, Step.FETCH]
 
 
-def test_an_old_driver_that_can_not_be_unloaded_goes_on_serving() -> None:
+def test_an_old_driver_that_can_not_be_unloaded_stays_in_service() -> None:
     fake = serving()
     fake.fail[Step.UNLOAD] = [(0, "module nvidia_uvm is in use")] * 99
     fake.run(State.BLOCKED)

@@ -15,7 +15,7 @@ from osmo_token import __main__ as agent
 from osmo_token.secret import EXPIRES, NAME, PREVIOUS, STATE, TOKEN
 from osmo_token.server import Refused, Server
 from osmo_token.service import Service
-from physical_ai.simulator.osmo.control import front_door
+from physical_ai.simulator.osmo.control import gateway_server
 from physical_ai.simulator.osmo.control.gateway import Answer, Request, Surroundings
 from tests.support.osmo_token_world import ADMIN, TODAY, USER, Door, Run, World
 
@@ -217,10 +217,10 @@ def test_a_server_that_never_answers_is_no_hang(tmp_path: Path, monkeypatch: pyt
         end.wait(30)
         return Answer(200, None)
 
-    server = front_door.serve(silent, tmp_path)
+    server = gateway_server.serve(silent, tmp_path)
     try:
         with pytest.raises(Refused) as refusal:
-            Service(front_door.address(tmp_path), lambda: ADMIN).version()
+            Service(gateway_server.address(tmp_path), lambda: ADMIN).version()
         assert refusal.value.is_transient
     finally:
         end.set()

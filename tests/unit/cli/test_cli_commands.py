@@ -65,10 +65,10 @@ def test_a_wrong_option_is_wrong_input() -> None:
 def test_explain_shows_how_many_nodes_leave_service_by_themselves() -> None:
     acts = ("--set", "monitoring.metrics=azure", "--set", "health.mode=taint", "--set", "health.datastoreSecret=store")
     _, out, _ = call("explain", "dev-westus2", "health", *acts)
-    assert "nodes cordoned without a person: h100gpu at most 1 at a time" in out
-    assert "nodes cordoned without a person: rtxprogpu none" in out
+    assert "nodes cordoned automatically: h100gpu at most 1 at a time" in out
+    assert "nodes cordoned automatically: rtxprogpu none" in out
     _, out, _ = call("explain", "dev-westus2", "health")
-    assert "nodes cordoned without a person: h100gpu none" in out
+    assert "nodes cordoned automatically: h100gpu none" in out
 
 
 def test_explain_shows_the_series_that_metrics_cost() -> None:

@@ -22,7 +22,7 @@ def test_a_good_stack_ends_with_zero_and_a_summary(capsys: pytest.CaptureFixture
     assert "2 GPU pools: 0 errors, 0 warnings, 1 info" in printed
 
 
-def test_an_error_ends_with_three_and_names_setting_way_out_and_source(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_exits_with_three_and_names_setting_fix_and_source(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compat", "dev-westus2", *AT, *OLD]) == 3
     printed = capsys.readouterr().out
     assert "error operator-end-of-support: gpuOperator.version (h100gpu, rtxprogpu)" in printed

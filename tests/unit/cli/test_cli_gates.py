@@ -78,8 +78,8 @@ def test_the_pools_are_those_of_the_settings_with_overlays(
     assert sorted(document) == ["cluster", "open", "pools", "stack"]
     assert document["open"] is False
     assert document["pools"]["h100gpu"]["gpus"] == {"nvidia.com/gpu": {"allocatable": 1, "expected": 4}}
-    keys = ["cause", "gate", "node", "phase", "pod", "reason", "wayOut", "words"]
-    assert sorted(document["pools"]["h100gpu"]["shut"][0]) == keys
+    keys = ["cause", "fix", "gate", "message", "node", "phase", "pod", "reason"]
+    assert sorted(document["pools"]["h100gpu"]["closed"][0]) == keys
 
 
 def test_waiting_ends_at_the_bound(

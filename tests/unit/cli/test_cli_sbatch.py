@@ -74,7 +74,7 @@ def test_a_line_of_the_script_is_no_command_of_a_pipeline(tmp_path: Path, capsys
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ([], "no file is named"),
+        ([], "no file was given"),
         (["--image", "a:1"], "are for a script"),
         (["--from-sbatch", "nowhere.sbatch"], "does not exist"),
         (["--from-sbatch", str(TRAIN), str(TRAIN)], "not both"),

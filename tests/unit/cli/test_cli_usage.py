@@ -18,7 +18,7 @@ from tests.unit.cli.test_cli_commands import call
         (["osmo", "valus"], "physai osmo: there is no command 'valus'", "Did you mean 'values'?"),
         (["nosuch"], "physai: there is no command 'nosuch'", "All commands: physai --help"),
         (["explain", "--jsn"], "physai explain: there is no option --jsn", "Did you mean '--json'?"),
-        (["lint"], "physai lint: FILES…: no file is named", "physai lint --help"),
+        (["lint"], "physai lint: FILES…: no file was given", "physai lint --help"),
         (["lint", "nosuch.yaml"], "physai lint: FILES: the file nosuch.yaml does not exist", "physai lint --help"),
         (["lint", "--format", "x", "."], "physai lint: --format: 'x' is not one of 'text'", "physai lint --help"),
         (["cost", "a", "b"], "physai cost: unexpected extra argument(s) (b)", "physai cost --help"),

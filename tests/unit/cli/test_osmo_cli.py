@@ -34,7 +34,7 @@ def test_the_samples_are_still_right_with_what_they_offer_to_set() -> None:
     assert run(["lint", str(SAMPLES / "cuda-smoke.yaml"), "--set", "platform=rtxpro"]) == 0
 
 
-def test_a_finding_is_reported_with_its_reason_and_its_way_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_finding_is_reported_with_its_reason_and_its_fix(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lint", BAD]) == 3
     reported = capsys.readouterr().err
     assert f"{BAD}:10:5: warning gpu-capabilities: 'train' uses a GPU" in reported.replace("\n", " ")
@@ -92,7 +92,7 @@ def test_objects_prints_all_there_is(capsys: pytest.CaptureFixture[str]) -> None
         ([GOOD, "--pool", "h100"], "no OSMO pool 'h100'"),
         ([GOOD, "--setting", "pools.h100gpu.skew=1"], "skew"),
         ([GOOD, "--values", "nosuch.yaml"], "the file does not exist"),
-        ([], "FILES…: no file is named"),
+        ([], "FILES…: no file was given"),
     ],
 )
 def test_a_wrong_input_is_reported_and_ends_with_two(

@@ -88,7 +88,7 @@ def test_a_long_comment_is_shortened_where_it_is_longest_with_a_note() -> None:
     reports = [report("a-westus2", document=large("a-westus2", 900)), report("b-westus2", document=document())]
     shown = comment(reports, FILES)
     assert len(shown.encode()) <= LIMIT
-    assert "Left out, because GitHub allows 65,536 characters: details of `a-westus2`." in shown
+    assert "Omitted, because GitHub allows 65,536 characters: details of `a-westus2`." in shown
     assert "1 node lost" in shown
     assert "chart-checksum-unknown" in shown.split("### `dev-westus2`")[1]
 
@@ -100,6 +100,6 @@ def test_however_small_the_limit_it_is_kept_and_the_table_is_removed_last() -> N
         shown = comment(reports, FILES, limit=limit)
         assert len(shown.encode()) <= limit
         assert shown.startswith(MARKER)
-        assert "Left out" in shown or "Truncated" in shown
+        assert "Omitted" in shown or "Truncated" in shown
     assert "| `s3-westus2` |" in comment(reports, FILES, limit=2500)
     assert "all of `s0-westus2`" in comment(reports, FILES, limit=2500)

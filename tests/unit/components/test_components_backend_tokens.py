@@ -136,7 +136,7 @@ def test_an_identity_of_another_subscription_is_refused(simulate: Simulate) -> N
         simulate("dev-westus2", {"osmo": {**BACKEND, "tokenFrom": elsewhere}})
 
 
-def test_two_stacks_with_different_words_are_told_before_a_deployment(root: Path) -> None:
+def test_two_stacks_with_different_rotations_are_reported_before_a_deployment(root: Path) -> None:
     with pytest.raises(SettingsError) as caught:
         load("dev-westus2", [Overlay("test", own(tokenRotation="2026-12"))], root)
     (fault,) = caught.value.faults

@@ -79,7 +79,7 @@ def test_the_control_plane_waits_for_the_certificate_of_its_name(platform: Recor
     assert spec["secretName"] not in in_control_plane(platform, "Secret")
 
 
-def test_an_issuer_of_somebody_else_needs_no_identity(simulate: Simulate) -> None:
+def test_an_issuer_outside_the_stack_needs_no_identity(simulate: Simulate) -> None:
     found = deployed(simulate, clusterIssuer="company-ca")
     certificate = found.resource("Certificate", "physical-ai-cert-manager-certificate").inputs["spec"]
     assert certificate["issuerRef"]["name"] == "company-ca"

@@ -19,7 +19,7 @@ from physical_ai.mocks.existing_answers import described_cluster
 from physical_ai.mocks.recorder import Recorder, declared, run_program
 from physical_ai.policies import Resource
 from physical_ai.readiness.existing import FIELD_MANAGER, STACK_LABEL, Survey, changes
-from physical_ai.readiness.existing_record import MARK_LABEL, elsewhere
+from physical_ai.readiness.existing_record import MARK_LABEL, wrong_cluster
 from physical_ai.readiness.reader import Unreachable
 from physical_ai.settings import Settings, load_config
 from tests.unit.readiness.test_installed_operator import DRIVERS, NAMESPACE, POLICY
@@ -113,7 +113,7 @@ def test_another_cluster_and_another_state_are_refused(cluster: str, mark: str, 
     labels = {STACK_LABEL: "any-lab", MARK_LABEL: "a"}
     there = [*survey().namespaces, {"metadata": {"name": "gpu-operator", "labels": labels}}]
     older = {"metadata": {"name": "osmo-workflows", "labels": {STACK_LABEL: "any-lab"}}}
-    problem = elsewhere("any-lab", "lab", {"cluster": cluster, "mark": mark}, Survey([], [*there, older]))
+    problem = wrong_cluster("any-lab", "lab", {"cluster": cluster, "mark": mark}, Survey([], [*there, older]))
     assert words in problem
     assert bool(problem) is bool(words)
 

@@ -113,7 +113,7 @@ def test_a_closed_gate_fails_the_deployment_and_is_in_the_output() -> None:
     assert "node aks-h100gpu-0: gate 'nfd' is closed" in failure
     assert "fix: Is the gpu-operator release installed" in failure
     assert "Created resources remain" in failure
-    assert gpus["h100gpu"]["shut"][0]["gate"] == "nfd"
+    assert gpus["h100gpu"]["closed"][0]["gate"] == "nfd"
 
 
 def test_timeout_zero_reads_once_and_the_deployment_passes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ def test_the_controller_has_rights_in_the_runners_namespace_only(simulate: Simul
 
 
 @pytest.mark.parametrize("pod", [JOB, LISTENER])
-def test_they_reach_port_443_and_nobody_reaches_them(simulate: Simulate, pod: Pod) -> None:
+def test_they_reach_port_443_and_accept_no_connections(simulate: Simulate, pod: Pod) -> None:
     policies = [dict(each.inputs) for each in with_runners(simulate).of_type("NetworkPolicy")]
     for target in (GITHUB, API):
         assert reaches(policies, pod, target, 443)

@@ -219,7 +219,7 @@ def test_project_file_declares_only_keys_that_settings_know_and_adds_nothing_to_
     assert plain.resources == declared.resources
 
 
-def test_a_resource_declared_twice_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_duplicate_resource_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     def twice(
         self: Platform, name: str, settings: Settings, secrets: Secrets, opts: pulumi.ResourceOptions | None = None
     ) -> None:

@@ -38,7 +38,7 @@ def test_a_diamond_takes_its_longer_side() -> None:
     assert names(*sides, Step("bottom", 1, ("left", "right"))) == ["top", "right", "bottom"]
 
 
-def test_what_nobody_waits_for_can_still_be_the_longest() -> None:
+def test_a_resource_without_dependents_can_still_be_the_longest() -> None:
     assert names(Step("cluster", 10), Step("agents", 5, ("cluster",)), Step("gateway", 45)) == ["gateway"]
 
 

@@ -23,7 +23,7 @@ def files() -> list[Path]:
     return [path for path in paths if path.suffix in TEXT and path.is_file() and path != Path(__file__).resolve()]
 
 
-def test_no_file_tells_to_install_physai_from_an_index() -> None:
+def test_no_file_installs_physai_from_an_index() -> None:
     found = {
         path.relative_to(ROOT).as_posix(): match[0]
         for path in files()

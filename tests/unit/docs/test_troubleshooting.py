@@ -22,7 +22,7 @@ SEARCHED = (
     "401 Unauthorized",
     "There are no resources in platform",
     "osmo.nvidia.com/cleanup",
-    "helm waits for KAI for ever",
+    "helm waits for KAI indefinitely",
     "kubelogin is not on PATH",
     "PropertyChangeNotAllowed",
 )

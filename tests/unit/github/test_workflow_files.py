@@ -77,7 +77,7 @@ def test_no_expression_is_pasted_into_a_script(workflow: Workflow) -> None:
 
 
 @each_workflow
-def test_strangers_code_meets_neither_secrets_nor_tokens(workflow: Workflow) -> None:
+def test_untrusted_code_gets_neither_secrets_nor_tokens(workflow: Workflow) -> None:
     assert "pull_request_target" not in workflow.events
     if "pull_request" in workflow.events:
         assert "secrets." not in workflow.text
@@ -93,7 +93,7 @@ def test_a_checkout_leaves_no_token_behind(workflow: Workflow) -> None:
 
 
 @each_workflow
-def test_what_follows_a_strangers_run_runs_nothing_of_it(workflow: Workflow) -> None:
+def test_a_workflow_after_an_untrusted_run_executes_none_of_its_code(workflow: Workflow) -> None:
     if "workflow_run" not in workflow.events:
         return
     for _, step in workflow.steps():
@@ -243,7 +243,7 @@ def test_nothing_reaches_azure_unless_the_repository_enables_it() -> None:
         ("dev-westus2\nprod", "dev-westus2\nprod", False),
     ],
 )
-def test_only_a_development_stack_named_twice_is_destroyed(stack: str, confirm: str, continues: bool) -> None:
+def test_only_a_development_stack_with_a_confirmed_name_is_destroyed(stack: str, confirm: str, continues: bool) -> None:
     steps: list[dict[str, Any]] = ALL["destroy"].jobs["destroy"]["steps"]
     script = ALL["destroy"].step("Both names are the same, and of a development stack")["run"]
     assert steps[0]["run"] == script

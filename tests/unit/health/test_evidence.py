@@ -15,9 +15,9 @@ from physical_ai.catalog.telemetry_rows import xids
 from physical_ai.health.acceptance.record import CheckResult, NodeResult
 from physical_ai.health.arm import Answer, Refused
 from physical_ai.health.evidence import markdown, record
-from physical_ai.health.evidence.read import UnknownNode, read_story
+from physical_ai.health.evidence.node_evidence import Alert, NodeEvidence, Seen, codes_in
+from physical_ai.health.evidence.read import UnknownNode, read_node_evidence
 from physical_ai.health.evidence.report import NotReportable, body, name_of, send
-from physical_ai.health.evidence.story import Alert, Seen, Story, codes_in
 from physical_ai.health.replacement.record import Record, Step
 from physical_ai.readiness.reader import Missing
 
@@ -53,8 +53,8 @@ def config_map(node: str = NODE, vm: str = VM, seen: str = "2026-11-01T00:00:00Z
     }
 
 
-def story(**changes: Any) -> Story:
-    made = Story(
+def evidence(**changes: Any) -> NodeEvidence:
+    made = NodeEvidence(
         name=NODE,
         machine=record.read(config_map()),
         node={"metadata": {"name": NODE}, "spec": {"providerID": PROVIDER}},
@@ -111,9 +111,9 @@ def test_xids_are_found_in_messages_of_the_kernel_and_of_nvsentinel(text: str, c
     ],
 )
 def test_the_advice_and_the_category_follow_from_what_is_known(changes: dict[str, Any], advice: str, name: str) -> None:
-    found = story(**changes)
+    found = evidence(**changes)
     assert (found.advice, found.category.name.rpartition(".")[2]) == (advice, name)
-    assert found.is_ill == (advice != "none" or name == "GpuXIDError")
+    assert found.has_fault == (advice != "none" or name == "GpuXIDError")
 
 
 def test_every_category_can_be_reached_and_every_xid_of_a_machine_has_one() -> None:
@@ -129,7 +129,7 @@ def test_every_category_can_be_reached_and_every_xid_of_a_machine_has_one() -> N
 
 
 def test_a_report_names_machine_host_and_card_and_nothing_of_the_work() -> None:
-    given = story(seen=[Seen(79, "metric", "GPU-1", "2026-11-01T12:00:00Z")])
+    given = evidence(seen=[Seen(79, "metric", "GPU-1", "2026-11-01T12:00:00Z")])
     properties = body(given)["properties"]
     assert properties["impactedResourceId"] == PROVIDER.removeprefix("azure://")
     assert properties["startDateTime"] == "2026-11-01T12:00:00Z"
@@ -148,9 +148,9 @@ def test_a_report_names_machine_host_and_card_and_nothing_of_the_work() -> None:
 
 def test_a_report_that_azure_would_refuse_is_not_made() -> None:
     with pytest.raises(NotReportable, match=r"physical host of .* is not known.*--general"):
-        body(story(machine=record.read(config_map(host={}))))
+        body(evidence(machine=record.read(config_map(host={}))))
     with pytest.raises(NotReportable, match="no provider id"):
-        body(story(machine=None, node=None))
+        body(evidence(machine=None, node=None))
 
 
 def test_a_report_is_sent_once() -> None:
@@ -163,7 +163,7 @@ def test_a_report_is_sent_once() -> None:
         kept[path] = given
         return Answer(200, given)
 
-    name = name_of(story(), "test:1")
+    name = name_of(evidence(), "test:1")
     assert send(arm, "s", name, {"properties": {}})
     assert not send(arm, "s", name, {"properties": {}})
     assert list(kept) == [f"/subscriptions/s/providers/Microsoft.Impact/workloadImpacts/physai-{NODE}-test-1"]
@@ -176,7 +176,7 @@ def test_a_refusal_of_azure_is_passed_on() -> None:
 
 
 def test_the_pages_say_what_is_known() -> None:
-    found = story(
+    found = evidence(
         seen=[Seen(79, "event")], acceptance=result("failed"), repairs=[restarted()], alerts=[Alert("GPUTooHot", {})]
     )
     text = markdown.markdown(found)
@@ -185,8 +185,8 @@ def test_the_pages_say_what_is_known() -> None:
     document = markdown.document(found)
     assert document["category"].endswith("XID79FallenOffBus")
     assert json.loads(json.dumps(document))["gpus"][0]["serial"] == "1654922000001"
-    assert "Nothing was recorded when it joined" in markdown.markdown(story(machine=None))
-    assert "no longer in the cluster" in markdown.markdown(story(node=None))
+    assert "Nothing was recorded when it joined" in markdown.markdown(evidence(machine=None))
+    assert "no longer in the cluster" in markdown.markdown(evidence(node=None))
 
 
 def test_the_newest_record_of_the_nodes_present_machine_is_read() -> None:
@@ -203,12 +203,12 @@ def test_the_newest_record_of_the_nodes_present_machine_is_read() -> None:
             return {"items": []}
         raise Missing(path)
 
-    found = read_story(get, NODE)
+    found = read_node_evidence(get, NODE)
     assert found.machine is not None
     assert found.machine.vm == VM
-    gone = read_story(lambda path, p: get("missing" if path.endswith(NODE) else path, p), NODE)
+    gone = read_node_evidence(lambda path, p: get("missing" if path.endswith(NODE) else path, p), NODE)
     assert gone.machine is not None
     assert gone.machine.vm == "ffffffff-0"
     with pytest.raises(UnknownNode) as unknown:
-        read_story(get, "nope")
+        read_node_evidence(get, "nope")
     assert set(unknown.value.known) == {NODE, "other"}

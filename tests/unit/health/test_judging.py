@@ -9,7 +9,7 @@ import pytest
 
 from physical_ai.catalog import vm_size
 from physical_ai.catalog.acceptance import Floor, checks, floors
-from physical_ai.health.acceptance.judging import Given, Ran, judge
+from physical_ai.health.acceptance.judging import JobOutcome, NodeBaseline, judge
 from physical_ai.health.acceptance.record import CheckResult
 from physical_ai.settings import Settings, load
 from physical_ai.settings.facts.acceptance import not_for, promise
@@ -18,7 +18,7 @@ from physical_ai.settings.plans.acceptance import pod_spec
 from physical_ai.simulator.acceptance.machine import Machine
 from physical_ai.simulator.acceptance.programs import run
 from physical_ai.simulator.faults import NO_FAULTS
-from physical_ai.simulator.faults.flaws import FLAW_NAMES
+from physical_ai.simulator.faults.defects import DEFECT_NAMES
 from physical_ai.simulator.faults.record import Injected, NodeFaults, annotation, node_faults
 from physical_ai.simulator.gpu.hardware import of_size
 from physical_ai.simulator.gpu.node_state import Host, NodeState
@@ -48,10 +48,10 @@ class Node:
         machine = replace(self.machine, gpus=tuple(range(count)), graphics=graphics)
         code, log = run(container, machine)
         promised = promise(self.settings, self.pool)
-        given = Given(
+        given = NodeBaseline(
             promised, self.machine.state.hardware.gpus, promised.resources, floors().get(self.pool.sku), self.baseline
         )
-        return judge(check, Ran(log, code), given)
+        return judge(check, JobOutcome(log, code), given)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,11 @@ def settings() -> Settings:
 
 
 def node(
-    settings: Settings, sku: str, *flaws: str, faults: NodeFaults = NO_FAULTS, baseline: dict[str, float] | None = None
+    settings: Settings,
+    sku: str,
+    *defects: str,
+    faults: NodeFaults = NO_FAULTS,
+    baseline: dict[str, float] | None = None,
 ) -> Node:
     own = settings.pools["rtxprogpu" if sku == RTX else "h100gpu"]
     pool = own.model_copy(update={"sku": sku})
@@ -70,8 +74,8 @@ def node(
     state = NodeState(
         "v26.7.0", hardware, host=Host(driver), devices=tuple(devices(hardware.mig, "single")), faults=faults
     )
-    assert set(flaws) <= set(FLAW_NAMES)
-    return Node(Machine("node", vm_size(sku), state, (0,), False, frozenset(flaws)), settings, pool, baseline or {})
+    assert set(defects) <= set(DEFECT_NAMES)
+    return Node(Machine("node", vm_size(sku), state, (0,), False, frozenset(defects)), settings, pool, baseline or {})
 
 
 def faulty(fault: str) -> NodeFaults:
@@ -110,7 +114,7 @@ def test_a_fault_makes_its_check_fail(settings: Settings, sku: str, fault: str, 
 
 
 @pytest.mark.parametrize(
-    ("sku", "flaw", "check", "words"),
+    ("sku", "defect", "check", "words"),
     [
         (RTX, "no-graphics", "graphics", "has no Vulkan's driver file and no libGLX_nvidia.so.0"),
         (RTX, "graphics-everywhere", "graphics-absent", "ignores NVIDIA_DRIVER_CAPABILITIES"),
@@ -126,8 +130,8 @@ def test_a_fault_makes_its_check_fail(settings: Settings, sku: str, fault: str, 
         (A100_PAIR, "slow-peers", "nccl", "all-reduce over 2 GPUs reaches 67.167 GB/s, and the size's floor is 193"),
     ],
 )
-def test_a_flaw_makes_its_check_fail(settings: Settings, sku: str, flaw: str, check: str, words: str) -> None:
-    result = node(settings, sku, flaw).check(check)
+def test_a_defect_makes_its_check_fail(settings: Settings, sku: str, defect: str, check: str, words: str) -> None:
+    result = node(settings, sku, defect).check(check)
     assert (result.verdict, words in result.message) == ("failed", True), result
 
 
@@ -163,9 +167,9 @@ def test_the_driver_has_to_be_the_one_of_the_settings(settings: Settings) -> Non
 
 
 def test_fewer_gpus_than_promised_fail(settings: Settings) -> None:
-    given = Given(promise(settings, settings.pools["h100gpu"]), 1, {}, None)
+    given = NodeBaseline(promise(settings, settings.pools["h100gpu"]), 1, {}, None)
     _, log = run({"image": "", "command": ["nvidia-smi"]}, node(settings, H100).machine)
-    result = judge(checks()["stack"], Ran(log, 0), given)
+    result = judge(checks()["stack"], JobOutcome(log, 0), given)
     assert "the node offers 0 x nvidia.com/gpu, and the pool's settings promise 1" in result.message
 
 
@@ -173,16 +177,16 @@ def test_a_diagnostic_that_ran_nothing_has_not_passed(settings: Settings) -> Non
     text = (
         '{"DCGM Diagnostic": {"test_categories": [{"tests": [{"name": "software", "results": [{"status": "Skip"}]}]}]}}'
     )
-    given = Given(promise(settings, settings.pools["h100gpu"]), 1, {}, None)
-    assert judge(checks()["diag-2"], Ran(text, 0), given).verdict == "no-verdict"
+    given = NodeBaseline(promise(settings, settings.pools["h100gpu"]), 1, {}, None)
+    assert judge(checks()["diag-2"], JobOutcome(text, 0), given).verdict == "no-verdict"
 
 
 def test_dcgmi_that_fails_without_a_failed_test_has_not_passed(settings: Settings) -> None:
     text = (
         '{"DCGM Diagnostic": {"test_categories": [{"tests": [{"name": "software", "results": [{"status": "Pass"}]}]}]}}'
     )
-    given = Given(promise(settings, settings.pools["h100gpu"]), 1, {}, None)
-    assert judge(checks()["diag-2"], Ran(text, 226), given).verdict == "no-verdict"
+    given = NodeBaseline(promise(settings, settings.pools["h100gpu"]), 1, {}, None)
+    assert judge(checks()["diag-2"], JobOutcome(text, 226), given).verdict == "no-verdict"
 
 
 def test_a_diagnostic_never_runs_on_a_vgpu(settings: Settings) -> None:

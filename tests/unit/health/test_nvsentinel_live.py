@@ -186,7 +186,7 @@ def test_a_node_stays_in_quarantine_until_its_last_error_ends() -> None:
     assert is_cordoned(scene.node(scene.one))
 
 
-def test_whoever_uncordons_a_node_ends_its_quarantine() -> None:
+def test_uncordoning_a_node_ends_its_quarantine() -> None:
     scene = Scene("taint", breaker=3)
     scene.break_(scene.one, "xid-79")
     scene.nvsentinel.round()
@@ -251,7 +251,7 @@ def test_the_limits_hold_what_the_breaker_has_forgotten() -> None:
     assert (scene.breaker, is_cordoned(scene.node(scene.two))) == (CLOSED, False)
 
 
-def test_after_a_restart_of_everything_a_quarantine_goes_on_as_it_was() -> None:
+def test_a_quarantine_survives_a_restart_of_everything() -> None:
     scene = Scene("drain", breaker=3)
     scene.break_(scene.one, "xid-79")
     scene.nvsentinel.round()

@@ -21,7 +21,7 @@ from physical_ai.settings.plans.acceptance import declared_jobs
 from physical_ai.simulator.acceptance.live import machine
 from physical_ai.simulator.acceptance.ranks import Rank, run_ranks
 from physical_ai.simulator.cluster.pods import ended, running
-from physical_ai.simulator.faults.flaws import FLAWS
+from physical_ai.simulator.faults.defects import DEFECTS
 from physical_ai.simulator.gpu.hardware import of_size
 from physical_ai.simulator.gpu.node_state import Host, NodeState
 from physical_ai.simulator.gpu.sharing import devices
@@ -171,7 +171,7 @@ def quiet(spec: Json) -> None:
     ("alter", "verdict", "problem"),
     [
         (without_adapters, "failed", "used TCP over Ethernet instead of InfiniBand, and reached 6.8 GB/s"),
-        (with_variable("NCCL_IB_DISABLE", "1"), "failed", "a variable keeps NCCL off it"),
+        (with_variable("NCCL_IB_DISABLE", "1"), "failed", "a variable prevents NCCL from using it"),
         (without_capability, "failed", "lacks the capability IPC_LOCK"),
         (with_variable("NCCL_TOPO_FILE", ""), "failed", "reaches 94.2 GB/s, and the size's floor is 150"),
         (quiet, "no-verdict", "did not say which network"),
@@ -188,7 +188,7 @@ def test_a_job_that_is_not_right_for_the_fabric_is_named(
 
 
 @pytest.mark.parametrize(
-    ("flaw", "problem"),
+    ("defect", "problem"),
     [
         ("slow-fabric", "reaches 52.333 GB/s, and the size's floor is 150"),
         ("adapter-missing", "fewer adapters than the 8 of the size: 7 on "),
@@ -196,9 +196,9 @@ def test_a_job_that_is_not_right_for_the_fabric_is_named(
         ("wrong-results", "results of the all-reduce were wrong"),
     ],
 )
-def test_a_node_that_is_ill_fails_its_pair(flaw: str, problem: str) -> None:
+def test_a_faulty_node_fails_its_pair(defect: str, problem: str) -> None:
     given = cluster(2)
-    given.nodes["nd-1"]["metadata"]["annotations"][FLAWS] = flaw
+    given.nodes["nd-1"]["metadata"]["annotations"][DEFECTS] = defect
     verdict, message = verdict_of(given)
     assert verdict == "failed"
     assert problem in message
@@ -206,7 +206,7 @@ def test_a_node_that_is_ill_fails_its_pair(flaw: str, problem: str) -> None:
 
 def test_half_an_output_is_no_verdict() -> None:
     given = cluster(2)
-    given.nodes["nd-0"]["metadata"]["annotations"][FLAWS] = "garbled"
+    given.nodes["nd-0"]["metadata"]["annotations"][DEFECTS] = "garbled"
     assert verdict_of(given)[0] == "no-verdict"
 
 

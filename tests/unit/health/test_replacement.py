@@ -140,7 +140,7 @@ def test_only_one_node_of_a_pool_is_in_repair() -> None:
 def test_a_pool_with_its_budget_out_of_work_loses_no_further_node() -> None:
     fake = Fake(size=4)
     fake.nodes[f"{SCALE_SET}000003"]["spec"]["unschedulable"] = True
-    with pytest.raises(Stopped, match="already take no work; of its 4 nodes 1 may be out at once"):
+    with pytest.raises(Stopped, match="are already out of service; of its 4 nodes 1 may be out at once"):
         begin(fake)
     fake = Fake(size=8)
     fake.nodes[f"{SCALE_SET}000003"]["status"]["conditions"][0]["status"] = "Unknown"
@@ -158,7 +158,7 @@ def test_a_successor_that_fails_acceptance_stays_cordoned_and_is_accepted_by_ano
     assert fake.deleted == [NODE]
 
 
-def test_a_pool_that_scales_by_itself_and_needs_no_node_ends_without_one() -> None:
+def test_a_repair_ends_without_a_node_where_autoscaling_needs_none() -> None:
     fake = Fake(autoscaled=True)
     assert "needs no further node now" in whole(fake).outcome
     assert (fake.count, fake.accepted) == (3, [])

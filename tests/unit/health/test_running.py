@@ -79,7 +79,7 @@ def test_jobs_take_what_they_need_and_no_more(world: World, settings: Settings) 
 
 def test_the_first_figures_remain_the_baseline(world: World, settings: Settings) -> None:
     first = run(world, settings, "full")
-    world.node["metadata"]["annotations"] = {"simulator.physical-ai/acceptance-flaws": "slow-link"}
+    world.node["metadata"]["annotations"] = {"simulator.physical-ai/acceptance-defects": "slow-link"}
     second = run(world, settings, "full")
     assert verdicts(second)["bandwidth"] == "failed"
     assert second.baseline == first.baseline
@@ -138,7 +138,7 @@ def test_a_check_that_was_stopped_at_its_deadline_is_no_verdict(world: World, se
             job["status"] = {"conditions": [{"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}]}
 
     world.alter = late
-    assert "had not ended after 10 minutes" in run(world, settings).checks[0].message
+    assert "had not finished after 10 minutes" in run(world, settings).checks[0].message
 
 
 def test_a_node_at_work_is_not_disturbed(world: World, settings: Settings) -> None:
@@ -205,8 +205,8 @@ def test_an_interrupted_run_leaves_no_job_and_no_result(world: World, settings: 
 
 
 def test_the_newest_pods_of_cron_jobs_are_judged_and_nothing_is_written(world: World, settings: Settings) -> None:
-    def finished(number: int, check: str, flaw: str = "", phase: str = "Succeeded", node: str = NODE) -> None:
-        world.node["metadata"]["annotations"] = {"simulator.physical-ai/acceptance-flaws": flaw}
+    def finished(number: int, check: str, defect: str = "", phase: str = "Succeeded", node: str = NODE) -> None:
+        world.node["metadata"]["annotations"] = {"simulator.physical-ai/acceptance-defects": defect}
         job = node_job(checks()[check], settings.pools["h100gpu"], "x/vectoradd", node=NODE, hostname=NODE, labels={})
         pod = world.ran(f"p{number}", job["spec"]["template"]["spec"])
         pod["metadata"] |= {

@@ -40,6 +40,6 @@ def test_a_daemon_without_jobs_leaves_and_is_not_waited_for(daemon: Json) -> Non
     assert load.is_gone, "an operator that starts it again would hold up the repair for ever"
 
 
-def test_a_pod_of_another_kind_that_nobody_knows_is_waited_for() -> None:
+def test_a_pod_of_an_unknown_kind_is_waited_for() -> None:
     other = owned(pod("worker", "a"))
     assert load_of([other]).awaited == ((names.NAMESPACE, "worker-0", "a Pod of a NodeSet"),)

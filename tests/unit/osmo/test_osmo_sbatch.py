@@ -130,7 +130,7 @@ def test_the_platform_is_the_partition_or_the_only_one_with_the_gpu() -> None:
 def test_an_option_without_counterpart_is_refused_at_its_line(name: str) -> None:
     value = "" if BY_NAME[name].form != "value" else "=1"
     found = refusals(f"--time=10\n--{name}{value}")
-    assert found == {"job.sbatch:3": f"--{name} can't be carried over; {BY_NAME[name].advice}"}
+    assert found == {"job.sbatch:3": f"--{name} can't be converted; {BY_NAME[name].advice}"}
     assert BY_NAME[name].advice.endswith(".")
 
 
@@ -170,7 +170,7 @@ def test_no_two_options_have_one_letter() -> None:
         ("--export=HOME", "takes the value from the shell"),
         ("--export=1A=2", "is not the name of a variable"),
         ("--container-image=/images/a.sqsh", "is a file"),
-        ("--container-image=nvcr.io#nvidia/pytorch:25.10-py3", "for a comment; --container-image=nvcr.io\\#"),
+        ("--container-image=nvcr.io#nvidia/pytorch:25.10-py3", "as a comment; --container-image=nvcr.io\\#"),
         ("--tme=10", "is not an option that is known; Did you mean --time?"),
         ("--time", "--time has no value"),
         ('--comment="a', "the line can't be split"),
@@ -200,7 +200,7 @@ def test_a_value_that_has_no_counterpart_is_refused_at_its_line(header: str, pro
         ("", "srun --gres=gpu:2 one", "srun --gres=gpu:2 is not what the header asks for"),
         ("", "srun --mpi=pmix one", "tasks have no pmix"),
         ("", "srun --het-group=0 one", "a step of a heterogeneous job"),
-        ("", "srun -w node01 one", "srun --nodelist=node01 can't be carried over; Name the platform"),
+        ("", "srun -w node01 one", "srun --nodelist=node01 can't be converted; Name the platform"),
         ("", 'ip=$(srun -N1 -w "${nodes[0]}" hostname --ip-address)', "MASTER_ADDR is the address of the first node"),
         ("", "trap 'scontrol requeue $SLURM_JOB_ID' USR1", "a task has no scontrol"),
         ("", "if squeue -h; then exit; fi", "a task has no squeue"),

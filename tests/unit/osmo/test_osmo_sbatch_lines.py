@@ -23,7 +23,7 @@ def test_options_of_a_step_that_change_nothing_are_left_out(step: str) -> None:
 
 
 @pytest.mark.parametrize("line", ['echo "use sbatch to submit; see squeue"', "grep sinfo notes.txt", "ls module"])
-def test_a_word_that_is_no_command_is_no_command_of_slurm(line: str) -> None:
+def test_a_word_that_is_not_a_command_is_not_a_slurm_command(line: str) -> None:
     assert refusals("", line) == {}
 
 

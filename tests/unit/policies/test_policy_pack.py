@@ -20,12 +20,12 @@ from physical_ai.policies import RULES
 from physical_ai.policies.examples import EXAMPLES, Example
 from physical_ai.policies.model import UNKNOWN, Resource, Secret
 from physical_ai.policies.node_pools import AGENT_POOL
-from physical_ai.policies.pack.analyzer import SHOWN, Analyzer, judgeable
+from physical_ai.policies.pack.analyzer import SHOWN, Analyzer, can_evaluate
 from physical_ai.policies.wire import plain
 
 LEVEL = analyzer_pb2.EnforcementLevel
 PROVIDER = "urn:pulumi:s::p::pulumi:providers:azure-native::default_3_29_0"
-JUDGED = [rule for rule in RULES if judgeable(rule)]
+JUDGED = [rule for rule in RULES if can_evaluate(rule)]
 
 
 def wire(value: Any) -> Any:

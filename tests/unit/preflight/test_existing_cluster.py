@@ -117,7 +117,7 @@ CASES: list[tuple[str, Found, str, Severity, str]] = [
         W,
         "one driver image",
     ),
-    ("cgroups", found(), "cgroups", U, "does not tell"),
+    ("cgroups", found(), "cgroups", U, "does not report"),
     (
         "one control plane",
         found(nodes=[world.control_plane(1), *without("cp")]),
@@ -265,7 +265,7 @@ def test_longhorn_as_a_second_default_class_is_refused() -> None:
         ("10.0.9.200-10.0.9.220", ""),
     ],
 )
-def test_addresses_of_metallb_belong_to_nobody_else(text: str, who: str) -> None:
+def test_addresses_of_metallb_are_not_in_use(text: str, who: str) -> None:
     findings = judged(found(), of=settings(metallb=MetalLb(addresses=(text,))))
     problems = [each.problem for each in of_rule(findings, "load-balancer", E)]
     assert [who in problem for problem in problems] == ([True] if who else [])

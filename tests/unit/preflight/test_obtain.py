@@ -71,7 +71,7 @@ def test_a_pool_that_can_be_had_stays_as_it_is() -> None:
     assert states(found) == ["ok", "ok", "ok"]
 
 
-def test_without_quota_for_spot_the_regular_pool_needs_a_word_about_its_price() -> None:
+def test_without_quota_for_spot_the_regular_pool_needs_an_accepted_price() -> None:
     azure = Subscription(0, 500)
     found = decision(azure)
     assert states(found) == ["error", "ok", "ok"]
@@ -92,13 +92,13 @@ def test_a_known_share_of_the_price_makes_the_difference_exact() -> None:
     assert (regular.gpus, two.gpus) == (1, 2)
 
 
-def test_spot_in_the_place_of_regular_is_never_dearer() -> None:
+def test_spot_in_place_of_regular_never_costs_more() -> None:
     cheaper = settings([{"priority": "Spot"}, {"sku": TWO}], priority="Regular", sku=H100)
     azure = Subscription(500, 0)
     found = decide(Question(cheaper, azure, {}), "h100gpu", accepts_price=False)
     assert (found.outcome, found.layer) == ("change", {"pools": {"h100gpu": {"priority": "Spot"}}})
     assert found.difference(found.choices[1]) == (pytest.approx(-2 * HOURLY), 0.0)
-    assert [found.dearer(each) for each in found.choices] == [False, False, True]
+    assert [found.may_cost_more(each) for each in found.choices] == [False, False, True]
 
 
 def test_a_restriction_of_the_subscription_rules_a_size_out() -> None:
@@ -200,7 +200,7 @@ def test_a_deployment_never_moves_to_a_fallback(simulate: Simulate) -> None:
     assert (pool["vmSize"], pool["scaleSetPriority"]) == (H100, "Spot")
 
 
-def test_work_for_a_dearer_pool_of_another_stack_needs_a_word_about_its_price() -> None:
+def test_work_for_a_more_expensive_pool_of_another_stack_needs_an_accepted_price() -> None:
     dearer = settings([], "prod-westeurope")
     here = settings([{"stack": "prod-westeurope"}]).model_copy()
     here = here.model_copy(update={"osmo": here.osmo.model_copy(update={"backends": ("prod-westeurope",)})})
@@ -210,7 +210,7 @@ def test_work_for_a_dearer_pool_of_another_stack_needs_a_word_about_its_price() 
     assert not found.settled
 
 
-def test_nothing_is_written_that_may_cost_more_without_a_word(
+def test_no_change_that_may_cost_more_is_written_without_an_accepted_price(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "change.yaml"
@@ -236,7 +236,7 @@ def test_the_document_has_all_choices(monkeypatch: pytest.MonkeyPatch, capsys: p
     (pool,) = found["pools"]
     assert (pool["outcome"], pool["taken"]) == ("change", 1)
     assert [each["state"] for each in pool["choices"]] == ["error", "ok", "ok"]
-    assert [each["mayBeDearer"] for each in pool["choices"]] == [False, True, True]
+    assert [each["mayCostMore"] for each in pool["choices"]] == [False, True, True]
 
 
 def test_the_change_without_a_file_is_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,7 +89,7 @@ def test_a_hub_that_cannot_be_asked_about_is_unknown() -> None:
     assert [each.where for each in unknown] == ["the hub", "the zones of the hub"]
 
 
-def test_a_name_that_somebody_else_has_is_an_error_and_that_of_the_stack_is_not() -> None:
+def test_a_name_that_is_taken_is_an_error_and_that_of_the_stack_is_not() -> None:
     found = Azure(taken={NAMES.storage: False, NAMES.registry: True}).findings("name", DATA)
     assert problems(found) == [(NAMES.storage, "Azure refuses this name for a storage account: already taken.")]
     texts = {each.where: each.problem for each in found}

@@ -155,7 +155,7 @@ def test_a_driver_that_is_upgraded_by_hand_is_not_waited_for() -> None:
     assert judged(given).state == "ready"
 
 
-def test_a_version_is_not_taken_for_one_that_begins_alike() -> None:
+def test_a_version_does_not_match_another_one_with_its_prefix() -> None:
     given = ready()
     driver: Any = given.drivers[0]
     driver["spec"]["version"] = driver["spec"]["version"][:-1]

@@ -84,7 +84,7 @@ def test_a_node_that_slurm_has_is_ready_also_while_it_is_drained() -> None:
     assert (closed.gate, closed.cause, closed.may_recover) == ("slurm", "", True)
 
 
-def test_a_node_that_somebody_has_taken_out_is_not_waited_for() -> None:
+def test_an_excluded_node_is_not_waited_for() -> None:
     out = Slurm([CONTROLLER])
     out.node["metadata"]["labels"][names.OUT_LABEL] = "accept"
     assert out.report().state == "ready"

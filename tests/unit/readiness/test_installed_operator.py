@@ -153,7 +153,7 @@ def test_one_that_differs_stops_the_stack_with_what_to_write(
         (POLICY, {"drivers": [{"metadata": {"name": "default"}, "spec": {}}]}, "it names no version for b200"),
     ],
 )
-def test_what_may_differ_is_told_and_stops_nothing(
+def test_an_allowed_difference_is_reported_and_stops_nothing(
     policy: Mapping[str, Any], found: Mapping[str, Any], words: str
 ) -> None:
     verdict = judged(USED, policy, **found)
@@ -177,7 +177,7 @@ def namespace(name: str, stack: str | None = None) -> dict[str, Any]:
     return {"metadata": {"name": name, "labels": {STACK_LABEL: stack} if stack else {}}}
 
 
-def test_the_stack_s_own_operator_is_not_somebody_else_s() -> None:
+def test_the_stacks_own_operator_is_not_another_owners() -> None:
     own = {"extra": [namespace("gpu-operator", STACK)]}
     assert judged(settings(), POLICY, **own).problems == []
     assert judged(USED, POLICY, **own).owners == [
@@ -196,7 +196,7 @@ def test_the_stack_s_own_operator_is_not_somebody_else_s() -> None:
         (namespace("other"), {"schedulers": [{"metadata": {"name": "kai"}}]}, ""),
     ],
 )
-def test_what_belongs_to_somebody_else_stops_the_deployment(
+def test_objects_of_another_owner_stop_the_deployment(
     there: dict[str, Any], found: Mapping[str, Any], words: str
 ) -> None:
     problems = judged(settings(), extra=[there], **found).problems

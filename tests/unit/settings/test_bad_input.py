@@ -35,7 +35,7 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "refuses the peering",
     ),
     "public without a certificate": (platform(scope="public", tls=None), "osmo.access.tls", "http"),
-    "public without a group": (platform(scope="public", roles={}), "osmo.access.roles", "nobody"),
+    "public without a group": (platform(scope="public", roles={}), "osmo.access.roles", "no user could submit"),
     "public with the development login": (
         platform(scope="public", login="dev"),
         "osmo.access.login",
@@ -66,7 +66,7 @@ def faults(settings: dict[str, Any]) -> dict[str, Fault]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_bad_input_is_told_with_its_path_and_a_fix(case: str) -> None:
+def test_bad_input_is_reported_with_its_path_and_a_fix(case: str) -> None:
     settings, path, words = CASES[case]
     found = faults(settings)
     assert path in found, list(found)

@@ -144,7 +144,7 @@ def test_nri_is_refused_where_the_runtime_is_cri_o() -> None:
         (metallb("192.168.9.3/28"), "addresses[0]", "not a range"),
     ],
 )
-def test_addresses_that_somebody_else_has_are_refused(given: dict[str, Any], where: str, what: str) -> None:
+def test_addresses_that_are_in_use_are_refused(given: dict[str, Any], where: str, what: str) -> None:
     found = problems(given)
     assert what in found[f"loadBalancer.metallb.{where}"]
 

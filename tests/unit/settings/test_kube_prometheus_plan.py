@@ -41,7 +41,7 @@ def test_alerts_are_sent_to_the_receivers_of_their_severity() -> None:
     assert found["global"]["smtp_auth_password"] == "word"
 
 
-def test_without_receivers_nobody_is_notified() -> None:
+def test_without_receivers_no_one_is_notified() -> None:
     found = config()
     assert (found["route"]["receiver"], found["route"]["routes"]) == (NOBODY, [])
     assert "global" not in found

@@ -155,7 +155,7 @@ NODES: list[Any] = world.reference()["nodes"]
 INFO = "status/nodeInfo"
 
 
-def test_what_somebody_else_installs_is_in_the_catalogue() -> None:
+def test_what_is_installed_outside_the_stack_is_in_the_catalogue() -> None:
     reference, hgx, rtx = on_premises(), server("hgx-b200"), server("rtx-pro-server")
     assert (reference.os, reference.os_release) == ("Ubuntu", "24.04")
     assert reference.kernels == ("6.8.0-84", "6.8.0-85")

@@ -1,4 +1,4 @@
-"""Settings of a control plane's front door: what follows from them, and what they must not be."""
+"""Settings of access to a control plane: what follows from them, and what they must not be."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_stack_needs_secrets_for_its_login_and_its_certificate() -> None:
     ("missing", "path"),
     [("tls", "tls"), ("roles", "roles"), ("host", "host"), ("entra", "entra")],
 )
-def test_nobody_gets_in_without_certificate_group_name_and_registration(scope: str, missing: str, path: str) -> None:
+def test_access_needs_certificate_group_name_and_registration(scope: str, missing: str, path: str) -> None:
     assert f"osmo.access.{path}" in refused(without(missing, scope=scope))
 
 
@@ -75,7 +75,7 @@ def test_no_token_goes_over_http() -> None:
     assert "not encrypted" in found["osmo.access.host"]
 
 
-def test_agents_without_a_token_are_not_let_in() -> None:
+def test_agents_without_a_token_are_refused() -> None:
     assert "osmo.login" in refused(ACCESS, login="dev")
 
 
@@ -83,7 +83,7 @@ def test_an_address_is_given_once() -> None:
     assert "osmo.serviceUrl" in refused(ACCESS, serviceUrl="https://osmo.contoso.com")
 
 
-def test_a_role_of_the_agents_is_given_to_nobody() -> None:
+def test_a_role_of_the_agents_is_not_assigned_to_users() -> None:
     found = refused({**ACCESS, "roles": {"osmo-backend": [GROUP]}})
     assert any(path.startswith("osmo.access.roles") for path in found)
 

@@ -97,7 +97,7 @@ AGAINST_THE_WORLD = [
         "twice",
         "Remove",
     ),
-    ("osmo.serviceUrl=http://osmo.contoso.com", "osmo.serviceUrl", "reads the agents' token", "https://"),
+    ("osmo.serviceUrl=http://osmo.contoso.com", "osmo.serviceUrl", "the agents' token", "https://"),
     ("cluster.upgrades.nodeOsWindow.utcOffset='+15:00'", "cluster.upgrades.nodeOsWindow.utcOffset", "offset", "+14:00"),
     ("tags={'a/b': c}", "tags.a/b", "can't contain /", "'ab'"),
     ("tags={azure-x: c}", "tags.azure-x", "Azure reserves", "prefix"),
@@ -186,7 +186,7 @@ def test_more_than_fifty_tags_or_two_hundred_ranges_are_too_many() -> None:
     assert paths(long) == ["tags.long", f"tags.{'n' * 513}"]
 
 
-def test_a_principal_with_one_role_twice_is_refused() -> None:
+def test_a_principal_with_a_duplicate_role_is_refused() -> None:
     one = "principalId: 11111111-2222-3333-4444-555555555555"
     expect(faults_of(f"access.principals=[{{{one}}}, {{{one}}}]"), "access.principals[1]", "twice")
     assert not warned(f"access.principals=[{{{one}}}, {{{one}, role: admin}}]")

@@ -30,7 +30,7 @@ FAULTS = [
     (
         ("network.mode=hybrid", PRIVATE[1], METRICS, "network.private.monitor.query=PrivateOnly"),
         "network.private.monitor.query",
-        "Nobody could read",
+        "would be unreachable",
         "query: Open",
     ),
     ((*INSIDE, METRICS, "network.private.monitor.scope=ampls"), "network.private.monitor.scope", "resource id", ""),

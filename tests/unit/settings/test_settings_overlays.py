@@ -132,7 +132,7 @@ def test_yaml_that_reads_differently_elsewhere_is_refused(tmp_path: Path, text: 
     assert caught.value.faults[0].file.endswith("over.yaml")
 
 
-def test_texts_and_times_are_not_taken_for_booleans_and_numbers(tmp_path: Path) -> None:
+def test_texts_and_times_are_not_parsed_as_booleans_and_numbers(tmp_path: Path) -> None:
     (tmp_path / "over.yaml").write_text("tags: {a: yes, b: 12:30, c: 2026-01-01, d: 0x10, e: '1'}\n")
     assert Overlay.read(tmp_path / "over.yaml").data["tags"] == {
         "a": "yes",

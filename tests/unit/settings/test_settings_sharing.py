@@ -207,7 +207,7 @@ ALLOWED = [
 
 
 @pytest.mark.parametrize("assignments", ALLOWED)
-def test_what_works_is_accepted_without_a_word(assignments: tuple[str, ...]) -> None:
+def test_valid_settings_are_accepted_without_a_finding(assignments: tuple[str, ...]) -> None:
     loaded = given_settings(*assignments)
     assert [warning for warning in loaded.warnings if warning not in loaded.plan.warnings] == []
 

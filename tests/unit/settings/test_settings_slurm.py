@@ -141,9 +141,9 @@ def test_both_charts_know_every_key() -> None:
     [
         (given(pools=["h100"]), "slurm.pools[0]", "There is no GPU pool 'h100'"),
         (given(pools=["h100gpu", "h100gpu"]), "slurm.pools[1]", "is listed twice"),
-        (given({"taints": []}), "pools.h100gpu.taints", "Pods of others could take the GPUs"),
+        (given({"taints": []}), "pools.h100gpu.taints", "Other Pods could take the GPUs"),
         (given({"sharing": {"timeSlicing": {"replicas": 4}}}), "pools.h100gpu.sharing", "shares its GPUs"),
-        (given({"scale": {"min": 0, "max": 2}}), "pools.h100gpu.scale", "its jobs would wait for ever"),
+        (given({"scale": {"min": 0, "max": 2}}), "pools.h100gpu.scale", "its jobs would wait indefinitely"),
         (
             {**given(), "osmo": {"platforms": {"h100gpu": {"name": "train"}}}},
             "osmo.platforms.h100gpu",

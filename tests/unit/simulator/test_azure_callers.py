@@ -104,7 +104,7 @@ def test_a_condition_limits_the_roles_that_can_be_assigned_and_removed(tmp_path:
         provider.delete(request("RoleAssignment", id), refused, state)
 
 
-def test_a_stranger_sees_nothing(azure: Azure) -> None:
+def test_an_unknown_caller_sees_nothing(azure: Azure) -> None:
     stranger = AzureNative(azure.cloud, Caller("90000000-0000-4000-8000-000000000000"))
     with pytest.raises(ArmError, match="subscriptions/resourceGroups/read"):
         stranger.read(

@@ -32,13 +32,13 @@ def test_every_input_is_mapped_to_the_body(kind: str) -> None:
         assert path in known or name in mapping.input_only or name == "type", f"{name} → {path}"
 
 
-def test_an_entry_that_is_there_twice_is_an_error() -> None:
+def test_a_duplicate_entry_is_an_error() -> None:
     with pytest.raises(DuplicateEntry, match="AcrPull"):
         by_key([("AcrPull", 1), ("AcrPull", 2)])
     assert by_key([("AcrPull", 1), ("AcrPush", 2)]) == {"AcrPull": 1, "AcrPush": 2}
 
 
-def test_no_file_names_something_twice() -> None:
+def test_no_file_has_duplicate_entries() -> None:
     for name in ("builtin_roles.json", "mapping.json", "rules.json", "kubernetes_versions.json", "not_modelled.json"):
         assert load_json(name)
     assert len({role.name for role in builtin_roles().values()}) == len(builtin_roles())

@@ -159,7 +159,7 @@ def test_databases_and_firewall_rules(azure: Azure) -> None:
     ("kind", "inputs"),
     [("PostgresServer", SERVER), ("StorageAccount", ACCOUNT), ("Registry", REGISTRY), ("RedisEnterprise", CACHE)],
 )
-def test_a_name_that_somebody_else_has(tmp_path: Path, kind: str, inputs: dict[str, Any]) -> None:
+def test_a_name_that_is_taken(tmp_path: Path, kind: str, inputs: dict[str, Any]) -> None:
     names = {
         "PostgresServer": ["psql-1"],
         "StorageAccount": ["stdev1"],

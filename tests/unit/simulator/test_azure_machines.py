@@ -68,7 +68,7 @@ def test_an_autoscaled_pool_is_brought_back_to_its_minimum(azure: Azure) -> None
     assert machines(azure).pool("h100gpu").count == 2
 
 
-def test_a_machine_that_is_not_there_is_taken_for_deleted_and_a_pool_that_is_not_there_is_not(azure: Azure) -> None:
+def test_a_missing_machine_counts_as_deleted_and_a_missing_pool_does_not(azure: Azure) -> None:
     azure.pool()
     assert machines(azure).delete("h100gpu", "aks-h100gpu-0-vmss000009")
     with pytest.raises(Refused, match="Could not find the agentpool: other"):

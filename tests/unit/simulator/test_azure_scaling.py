@@ -121,7 +121,7 @@ def test_a_resize_that_its_process_did_not_finish_is_finished_by_the_next_one(az
     assert later.resources()[f"{azure.cluster_id}/agentPools/h100gpu"]["outputs"]["provisioningState"] == "Succeeded"
 
 
-def test_a_node_added_while_a_put_is_under_way_outlives_it(azure: Azure) -> None:
+def test_a_node_added_during_a_put_is_kept(azure: Azure) -> None:
     azure.pool(**SCALED)
     autoscaler = Cloud(azure.path, azure.host, clock=azure.clock.model(0))
     first = azure.host.apply_nodes

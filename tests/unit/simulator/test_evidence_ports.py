@@ -8,7 +8,7 @@ import pytest
 
 from gpu_evidence import collect
 from physical_ai.catalog import vm_size
-from physical_ai.simulator.faults.flaws import FLAWS
+from physical_ai.simulator.faults.defects import DEFECTS
 from physical_ai.simulator.gpu.hardware import of_size
 from physical_ai.simulator.gpu.live.evidence import write_machine
 from physical_ai.simulator.gpu.node_state import Host, NodeState
@@ -16,13 +16,13 @@ from physical_ai.simulator.metrics import node_exporter
 
 
 @pytest.mark.parametrize(
-    ("flaws", "states"),
+    ("defects", "states"),
     [("", ["ACTIVE"] * 8), ("port-down", ["DOWN", *["ACTIVE"] * 7]), ("adapter-missing", ["ACTIVE"] * 7)],
 )
-def test_a_machine_with_infiniband_shows_its_ports(tmp_path: Path, flaws: str, states: list[str]) -> None:
+def test_a_machine_with_infiniband_shows_its_ports(tmp_path: Path, defects: str, states: list[str]) -> None:
     hardware = of_size(vm_size("Standard_ND96isr_H100_v5"))
     assert hardware is not None
-    node = {"metadata": {"name": "nd-0", "annotations": {FLAWS: flaws}}}
+    node = {"metadata": {"name": "nd-0", "annotations": {DEFECTS: defects}}}
     write_machine(tmp_path, node, NodeState("v26.7.0", hardware, host=Host("580.173.02")))
     found = collect.ports(tmp_path)
     assert found is not None

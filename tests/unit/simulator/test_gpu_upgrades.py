@@ -88,7 +88,7 @@ def test_scratch_space_and_daemonsets_stop_a_deletion_too() -> None:
     assert step("drain-required", [daemon]) == Move("a", "pod-restart-required")
 
 
-def test_a_pod_that_has_ended_is_in_nobodys_way() -> None:
+def test_a_pod_that_has_ended_blocks_nothing() -> None:
     assert step("pod-deletion-required", [replace(BARE, is_active=False)]) == Move("a", "pod-restart-required")
 
 

@@ -94,7 +94,7 @@ def test_each_shard_has_its_own_scheduler() -> None:
     assert shard_operands(config(scheduler={"service": {"enabled": False}}), shard()) == []
 
 
-def test_flags_that_the_scheduler_does_not_know_are_left_out_without_a_word() -> None:
+def test_flags_that_the_scheduler_does_not_know_are_ignored_silently() -> None:
     args = arguments(config(), shard(args={"v": "6", "default-staleness-grace-period": "-1s", "no-such-flag": "x"}))
     assert args[-2:] == ["--default-staleness-grace-period=-1s", "--v=6"]
     assert not [each for each in args if "no-such-flag" in each]
@@ -190,7 +190,7 @@ def variable(**ref: Any) -> Json:
 def test_a_pod_waits_for_what_is_missing_and_names_it(
     given: Json, found: list[tuple[str, str, Json]], waiting: str, message: str
 ) -> None:
-    why = mounts.trouble(given, finder(*found))
+    why = mounts.start_problem(given, finder(*found))
     assert why is not None
     assert why.waiting == waiting
     assert message in why.message
@@ -209,12 +209,12 @@ def test_a_pod_waits_for_what_is_missing_and_names_it(
     ],
 )
 def test_what_is_optional_or_no_object_holds_nothing_up(given: Json) -> None:
-    assert mounts.trouble(given, finder()) is None
+    assert mounts.start_problem(given, finder()) is None
 
 
 def test_with_everything_there_a_pod_continues() -> None:
     given = with_secret(items=[{"key": "token", "path": "t"}])
-    assert mounts.trouble(given, finder(("Secret", "s", {"token": "eA=="}))) is None
+    assert mounts.start_problem(given, finder(("Secret", "s", {"token": "eA=="}))) is None
 
 
 # Definitions and keys

@@ -18,7 +18,7 @@ from physical_ai.settings import Overlay, load
 from physical_ai.settings.plans.osmo_token import osmo_token_objects
 from physical_ai.simulator.cluster.objects import Json
 from physical_ai.simulator.kubernetes.client import ApiError
-from physical_ai.simulator.osmo.control import front_door
+from physical_ai.simulator.osmo.control import gateway_server
 from physical_ai.simulator.osmo.control.accounts import Accounts
 from physical_ai.simulator.osmo.control.agents import SECRET, Agents
 from physical_ai.simulator.osmo.control.configuration import Configuration
@@ -117,7 +117,7 @@ def test_during_a_rollout_one_accepted_agent_of_each_kind_is_enough(world: World
     assert world.agents.offline("default") == ""
 
 
-def test_a_token_without_the_role_connects_nobody(world: World) -> None:
+def test_a_token_without_the_role_connects_no_agent(world: World) -> None:
     world.accounts.assign(USER, "osmo-user", "admin")
     world.store(world.token("one", ("osmo-user",)))
     world.start("a")
@@ -192,8 +192,8 @@ def job(world: World, tmp_path: Path) -> Iterator[tuple[TokenPods, Cluster, Json
     def answer(request: Request) -> Answer:
         return Answer(200, secret) if request.path == SECRET else world.gateway.answer(request)
 
-    server = front_door.serve(answer, tmp_path)
-    address = front_door.address(tmp_path)
+    server = gateway_server.serve(answer, tmp_path)
+    address = gateway_server.address(tmp_path)
     namespace = "/api/v1/namespaces/osmo-control-plane"
     password = base64.b64encode(ADMIN.encode()).decode()
     config_map: Any = objects.config_map

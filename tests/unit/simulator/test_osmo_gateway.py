@@ -96,7 +96,7 @@ def test_a_header_that_names_a_user_counts_for_nothing(stack: Stack) -> None:
     assert sent.code == 403
 
 
-def test_the_development_login_takes_anybody_for_an_administrator(tmp_path: Path) -> None:
+def test_the_development_login_treats_every_caller_as_an_administrator(tmp_path: Path) -> None:
     stack = Stack(tmp_path, listener={"default_identity": {"user": "admin"}})
     assert stack.send("POST", SUBMIT).document["roles"] == ["osmo-admin"]
     assert stack.submit(BYSTANDER).document["roles"] == ["osmo-admin"]

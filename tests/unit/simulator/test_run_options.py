@@ -17,7 +17,7 @@ def test_urns_and_patterns_are_the_engines_to_resolve(target: str) -> None:
     assert resolve(target, URNS) == [target]
 
 
-def test_a_name_stands_for_every_resource_that_has_it() -> None:
+def test_a_name_selects_every_resource_that_has_it() -> None:
     twin = POOL.replace("AgentPool", "Other")
     assert resolve("physical-ai-h100gpu-nodes", [*URNS, twin]) == [POOL, twin]
 

@@ -15,9 +15,9 @@ from physical_ai.settings import load
 from physical_ai.simulator.azure.autoscaling import ScaledPool, scaled_pools
 from physical_ai.simulator.azure.nodes import taint
 from physical_ai.simulator.scheduling.autoscaler.growth import Group, Plan, is_candidate, plan
+from physical_ai.simulator.scheduling.autoscaler.idle import IdleNodes, blocks_scale_down, is_removable, minutes
 from physical_ai.simulator.scheduling.autoscaler.pools import Scaled
 from physical_ai.simulator.scheduling.autoscaler.report import status
-from physical_ai.simulator.scheduling.autoscaler.rest import Rest, keeps_busy, may_rest, minutes
 from physical_ai.simulator.scheduling.autoscaler.template import instance_of, predicted_taint, template, works
 from tests.support.azure_fakes import SPOT, Azure
 from tests.support.scheduling import GPU, GPU_TAINT, GPU_TOLERATED, node, pod, unschedulable
@@ -185,7 +185,7 @@ def test_a_node_works_once_its_gpus_are_offered_and_the_taint_of_a_new_node_is_g
     assert not works(node("cpu", "startup-taint.cluster-autoscaler.kubernetes.io/not-accepted=present:NoSchedule"))
 
 
-# Rest
+# IdleNodes
 
 
 def test_a_node_rests_when_nothing_but_daemonsets_runs_on_it() -> None:
@@ -194,21 +194,21 @@ def test_a_node_rests_when_nothing_but_daemonsets_runs_on_it() -> None:
     mirror = pod("static", on="n")
     mirror["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
     ended = {**pod("job", on="n"), "status": {"phase": "Succeeded"}}
-    assert not any(map(keeps_busy, (of_daemonset, mirror, ended)))
-    assert keeps_busy(pod("train", on="n"))
+    assert not any(map(blocks_scale_down, (of_daemonset, mirror, ended)))
+    assert blocks_scale_down(pod("train", on="n"))
 
 
 def test_a_node_remains_for_running_pods_pending_pods_and_annotated_pods() -> None:
     idle = node("n")
-    assert may_rest(idle, busy=(), needed=())
-    assert not may_rest(idle, busy=("n",), needed=())
-    assert not may_rest(idle, busy=(), needed=("n",))
+    assert is_removable(idle, busy=(), needed=())
+    assert not is_removable(idle, busy=("n",), needed=())
+    assert not is_removable(idle, busy=(), needed=("n",))
     idle["metadata"]["annotations"] = {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}
-    assert not may_rest(idle, busy=(), needed=())
+    assert not is_removable(idle, busy=(), needed=())
 
 
 def test_rest_starts_again_after_work() -> None:
-    rest = Rest()
+    rest = IdleNodes()
     rest.note(["a", "b"], 100.0)
     rest.note(["a"], 200.0)
     rest.note(["a", "b"], 300.0)

@@ -80,7 +80,7 @@ def test_a_gang_that_runs_already_gets_a_lost_pod_back() -> None:
     assert placed(run(gpu_nodes(2), pods, gang("g", 2))) == {"b": "gpu-1"}
 
 
-def test_a_gang_waits_for_its_pods_without_a_word_about_nodes() -> None:
+def test_a_gang_waits_for_its_pods_without_a_message_about_nodes() -> None:
     found = run(gpu_nodes(3), [kai_pod("a", "g", gpus=1)], gang("g", 2))
     assert (found.bindings, found.refusals) == ({}, {})
     assert found.not_ready["work", "g"][1] == (

@@ -47,7 +47,7 @@ def said(pod: Json, of: Json, on: Json, propagated: tuple[str, ...] = (), condem
     return found.states
 
 
-def test_a_pod_for_each_node_of_the_pool_that_its_taints_let_in() -> None:
+def test_a_pod_for_each_node_of_the_pool_whose_taints_it_tolerates() -> None:
     other = {"key": "dedicated", "value": "x", "effect": "NoSchedule"}
     nodes = [node("a"), node("b", pool="cpu"), node("c", taints=[TAINT, other]), node("d", taints=[])]
     todo = model.work(nodeset(), nodes, [])

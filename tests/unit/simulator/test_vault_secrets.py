@@ -67,7 +67,7 @@ class World:
         principal = self.identity.outputs["principalId"]
         self.azure.assign(role, principal, scope, 7, principalType="ServicePrincipal")
 
-    def trouble(self, account: str = ACCOUNT) -> str:
+    def mount_problem(self, account: str = ACCOUNT) -> str:
         """Why the gateway's Pod waits; empty where it starts."""
         attributes = {"secretProviderClass": "osmo-gateway-certificate"}
         pod = {
@@ -79,7 +79,7 @@ class World:
                 ],
             },
         }
-        found = self.secrets.trouble(pod)
+        found = self.secrets.mount_problem(pod)
         return found.message if found else ""
 
     @property
@@ -95,22 +95,22 @@ def world(tmp_path: Path) -> World:
 def test_a_pod_with_the_right_gets_a_certificate(world: World) -> None:
     world.federate()
     world.assign(PLAN.scope)
-    assert world.trouble() == ""
+    assert world.mount_problem() == ""
     assert (world.secret["type"], set(world.secret["data"])) == ("kubernetes.io/tls", {"tls.crt", "tls.key"})
     certificate = x509.load_pem_x509_certificate(base64.b64decode(world.secret["data"]["tls.crt"]))
     assert certificate.subject.rfc4514_string() == "CN=osmo"
     (owner,) = world.secret["metadata"]["ownerReferences"]
     assert (owner["kind"], "controller" in owner) == ("ReplicaSet", False)
     before = world.secret
-    assert world.trouble() == ""
+    assert world.mount_problem() == ""
     assert world.secret is before
 
 
 def test_without_the_right_there_is_no_secret(world: World) -> None:
     world.federate()
-    assert "ForbiddenByRbac" in world.trouble()
+    assert "ForbiddenByRbac" in world.mount_problem()
     world.assign(f"{VAULT}/secrets/another")
-    assert "ForbiddenByRbac" in world.trouble()
+    assert "ForbiddenByRbac" in world.mount_problem()
     assert world.secret is None
 
 
@@ -125,23 +125,23 @@ def test_without_the_right_there_is_no_secret(world: World) -> None:
 def test_a_role_counts_by_its_scope_and_what_it_allows(world: World, scope: str, role: str, is_enough: bool) -> None:
     world.federate()
     world.assign(scope, role)
-    assert ("ForbiddenByRbac" not in world.trouble()) == is_enough
+    assert ("ForbiddenByRbac" not in world.mount_problem()) == is_enough
 
 
 def test_another_account_has_no_identity(world: World) -> None:
     world.federate()
     world.assign(PLAN.scope)
-    assert "AADSTS700213" in world.trouble("osmo")
-    assert "system:serviceaccount:osmo-control-plane:osmo'" in world.trouble("osmo")
+    assert "AADSTS700213" in world.mount_problem("osmo")
+    assert "system:serviceaccount:osmo-control-plane:osmo'" in world.mount_problem("osmo")
 
 
 def test_a_role_that_is_not_in_effect_yet_keeps_the_pod_waiting(tmp_path: Path) -> None:
     world = World(tmp_path, delay=2)
     world.federate()
     world.assign(PLAN.scope)
-    assert "ForbiddenByRbac" in world.trouble()
+    assert "ForbiddenByRbac" in world.mount_problem()
     world.azure.clock.advance(2)
-    assert world.trouble() == ""
+    assert world.mount_problem() == ""
 
 
 def test_a_vault_of_the_stack_has_what_was_written_into_it(tmp_path: Path) -> None:
@@ -153,19 +153,19 @@ def test_a_vault_of_the_stack_has_what_was_written_into_it(tmp_path: Path) -> No
     world.azure.put("Vault", vaultName="kv-own", location=PLACE, properties=properties)
     world.federate()
     world.assign(vault)
-    assert "SecretNotFound" in world.trouble()
+    assert "SecretNotFound" in world.mount_problem()
     world.azure.put("VaultSecret", vaultName="kv-own", secretName="osmo", properties={"value": "pem"})
-    assert world.trouble() == ""
+    assert world.mount_problem() == ""
 
 
 def test_without_the_add_on_nothing_is_mounted(world: World) -> None:
     world.cluster.objects = {}
-    assert "not found in the list of registered CSI drivers" in world.trouble()
+    assert "not found in the list of registered CSI drivers" in world.mount_problem()
 
 
 def test_a_class_that_does_not_exist_is_named(world: World) -> None:
     world.cluster.objects = {path: item for path, item in world.cluster.objects.items() if "csidrivers" in path}
-    assert "secretproviderclass osmo-control-plane/osmo-gateway-certificate" in world.trouble()
+    assert "secretproviderclass osmo-control-plane/osmo-gateway-certificate" in world.mount_problem()
 
 
 def test_the_add_on_serves_the_kind_that_the_program_declares() -> None:

@@ -54,7 +54,7 @@ def test_a_connection_of_another_user_is_not(port: int) -> None:
         assert not is_own(peer, port)
 
 
-def test_a_peer_without_a_connection_is_nobody(port: int) -> None:
+def test_a_peer_without_a_connection_is_unknown(port: int) -> None:
     assert owner(sockets(), 1, port) is None
     assert not is_own(1, port)
 

@@ -39,7 +39,7 @@ def test_the_exporter_gets_its_fields_and_their_prefix() -> None:
 
 
 @pytest.mark.parametrize("back_end", ["azure", "kube-prometheus"])
-def test_its_pods_are_scraped_with_their_node_and_by_nobody_else(back_end: Any) -> None:
+def test_its_pods_are_scraped_with_their_node_and_by_no_other_job(back_end: Any) -> None:
     settings = mixed_settings(f"monitoring.metrics={back_end}")
     (monitor,) = (each for each in pod_monitors(settings) if each["metadata"]["namespace"] == amd.NAMESPACE)
     assert monitor["apiVersion"] == GROUPS[back_end]

@@ -135,7 +135,7 @@ def test_no_rule_depends_on_what_a_vgpu_lacks_alone() -> None:
         assert {each for each in metrics(found.expression) if each.startswith("DCGM_")} <= {"DCGM_FI_DEV_FB_USED"}
 
 
-def test_every_alert_tells_who_acts_and_what_to_do() -> None:
+def test_every_alert_names_who_acts_and_what_to_do() -> None:
     for alert in alerts(of("dev-westus2")):
         row = alert.row
         assert row.commands

@@ -60,7 +60,7 @@ def test_the_size_is_limited(folder: Path) -> None:
         read_text(folder / "large")
 
 
-def test_a_missing_file_and_one_that_is_no_text_are_told_apart(folder: Path) -> None:
+def test_a_missing_file_and_a_binary_file_are_distinguished(folder: Path) -> None:
     (folder / "binary").write_bytes(b"\xff")
     with pytest.raises(NotText):
         read_text(folder / "binary")

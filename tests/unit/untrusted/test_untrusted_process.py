@@ -41,7 +41,7 @@ def test_the_answer_comes_back() -> None:
 
 
 @pytest.mark.parametrize("work", [forever, endless_library_call, all_memory, killed, no_json])
-def test_work_that_does_not_end_well_is_stopped_and_the_rest_goes_on(work: Callable[[], Any]) -> None:
+def test_failing_work_is_stopped_and_the_rest_continues(work: Callable[[], Any]) -> None:
     answers = list(run_each([lambda: 1, work, lambda: 2, work, lambda: 3], LIMIT))
     assert [answer for answer in answers if not isinstance(answer, Stopped)] == [1, 2, 3]
     assert [isinstance(answer, Stopped) for answer in answers] == [False, True, False, True, False]

@@ -14,7 +14,7 @@ from physical_ai.settings.layers.names import STACKS, existing
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.stack_file import read_stack
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import read_if_there
+from physical_ai.settings.plans.values_files import read_if_exists
 
 CHART = "gpu-operator"
 """Name of the chart, its release, and its folder of values."""
@@ -37,7 +37,7 @@ def read_files(settings: Settings, root: FilePath) -> tuple[ValuesFiles, list[Fa
     """The files of a stack, and what is wrong with them as files."""
     folder, label = root / CHART, f"{root.name}/{CHART}"
     names = ("values.yaml", "nvidia-driver.yaml")
-    cluster, driver = (read_if_there(folder / name, f"{label}/{name}") for name in names)
+    cluster, driver = (read_if_exists(folder / name, f"{label}/{name}") for name in names)
     faults = [*cluster.faults, *driver.faults]
     pools: dict[str, Document] = {}
     for file in sorted((folder / "pools").glob("*")):
@@ -45,7 +45,7 @@ def read_files(settings: Settings, root: FilePath) -> tuple[ValuesFiles, list[Fa
         if file.suffix != ".yaml":
             faults.append(fault(here, "(file)", "This file is not read.", f"Rename it to {name}.yaml, or remove it."))
         elif name in settings.pools:
-            pools[name] = read_if_there(file, here)
+            pools[name] = read_if_exists(file, here)
             faults += [*pools[name].faults, *_known(pools[name])]
         else:
             faults += _pool_of_any_stack(name, here, settings)

@@ -26,7 +26,7 @@ from physical_ai.settings.plans.osmo import OsmoRelease
 from physical_ai.settings.plans.osmo_service import chart_values
 from physical_ai.settings.plans.service_chart.gateway import ENTRA, gateway_values
 from physical_ai.settings.plans.service_chart.restarts import CERTIFICATE, restarts
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_there, without
+from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 SERVICE_FILE = "osmo/service.yaml"
 """Below `values/`: what people may change of the control plane's chart."""
@@ -88,7 +88,7 @@ def service_release(
     if not settings.osmo.installs_service:
         return None, []
     pinned = service_chart()
-    document = read_if_there(root / SERVICE_FILE, f"{root.name}/{SERVICE_FILE}")
+    document = read_if_exists(root / SERVICE_FILE, f"{root.name}/{SERVICE_FILE}")
     faults = [*document.faults, *owned(document, (), document.data, OWNED)]
     written = without(document.data, OWNED)
     ours = merge_values(_ours(settings), restarts(settings))

@@ -18,7 +18,7 @@ RESOLVER = "Microsoft.Network/dnsResolvers"
 
 
 def missing_network(put: Put, reference: str) -> bool:
-    """Whether a network does not exist; that of somebody else does."""
+    """Whether a network does not exist; one outside the stack does."""
     return put.azure.get(reference, "VirtualNetwork") is None and not put.azure.of_others(reference)
 
 

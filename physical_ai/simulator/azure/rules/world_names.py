@@ -1,4 +1,4 @@
-"""Names that are part of a DNS name: nobody else in the world, or in the region, may have them."""
+"""Names that are part of a DNS name: they must be unique in the world, or in the region."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from physical_ai.simulator.cluster.objects import (
     name,
     timestamp,
 )
-from physical_ai.simulator.faults.flaws import flaws_of
+from physical_ai.simulator.faults.defects import defects_of
 from physical_ai.simulator.gpu.containers import pod_version
 from physical_ai.simulator.gpu.hardware import card_digest
 from physical_ai.simulator.gpu.live.cluster import Cluster
@@ -170,9 +170,9 @@ def _present(state: NodeState) -> tuple[int, ...]:
 
 def _ports(node: Json, state: NodeState) -> tuple[str, ...]:
     """State of each InfiniBand port, as sysfs has it."""
-    flaws = flaws_of(node)
-    count = state.hardware.adapters - ("adapter-missing" in flaws)
-    return tuple("1: DOWN" if number == 0 and "port-down" in flaws else "4: ACTIVE" for number in range(count))
+    defects = defects_of(node)
+    count = state.hardware.adapters - ("adapter-missing" in defects)
+    return tuple("1: DOWN" if number == 0 and "port-down" in defects else "4: ACTIVE" for number in range(count))
 
 
 def write_machine(root: Path, node: Json, state: NodeState) -> None:

@@ -21,7 +21,7 @@ from physical_ai.simulator.azure.bodies import get, items
 from physical_ai.simulator.azure.state import AzureState, Resource
 from physical_ai.simulator.azure.store import Store
 from physical_ai.simulator.kubernetes.client import Client
-from physical_ai.simulator.osmo.control import front_door, tokens
+from physical_ai.simulator.osmo.control import gateway_server, tokens
 from physical_ai.simulator.osmo.control.gateway import Answer, Request
 from physical_ai.simulator.subscription import AZURE_FILE
 
@@ -54,8 +54,8 @@ class KeyVaults:
     def gateway(self, vault: str) -> str:
         """Address of the control plane whose stack has a vault; empty where no simulation has it."""
         for folder, _ in self._vaults(vault):
-            for port in folder.glob(f"clusters/*/{front_door.PORT_FILE}"):
-                return front_door.address(port.parent)
+            for port in folder.glob(f"clusters/*/{gateway_server.PORT_FILE}"):
+                return gateway_server.address(port.parent)
         return ""
 
     def _simulations(self) -> Iterator[tuple[Path, Store]]:

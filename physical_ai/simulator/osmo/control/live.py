@@ -8,7 +8,7 @@ from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE
 from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import Client
-from physical_ai.simulator.osmo.control import front_door, tokens
+from physical_ai.simulator.osmo.control import gateway_server, tokens
 from physical_ai.simulator.osmo.control.accounts import Accounts
 from physical_ai.simulator.osmo.control.admin_password import AdminPassword
 from physical_ai.simulator.osmo.control.agents import Agents
@@ -37,10 +37,10 @@ class ControlPlane:
         self._jobs = TokenPods(
             client,
             lambda: [*self._token_pods.all(), *(pod for pod in self._agent_pods.all() if is_ours(pod))],
-            lambda: front_door.address(folder),
+            lambda: gateway_server.address(folder),
             self._vaults.gateway,
         )
-        front_door.serve(self._answer, folder)
+        gateway_server.serve(self._answer, folder)
 
     def _answer(self, request: Request) -> Answer:
         return (self._vaults if self._vaults.answers(request) else self._gateway).answer(request)

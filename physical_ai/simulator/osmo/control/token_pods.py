@@ -57,7 +57,7 @@ class TokenPods:
         self._running: dict[str, _Run] = {}
         self._over: set[str] = set()
         """Pods that have ended, until the watch shows it, by uid."""
-        self._reported: dict[str, mounts.Trouble] = {}
+        self._reported: dict[str, mounts.StartProblem] = {}
 
     def run(self) -> float | None:
         """One look; the seconds until the next one while a Pod runs or waits."""
@@ -73,7 +73,7 @@ class TokenPods:
             is_new = at(pod, "status.phase") in (None, "Pending") and at(pod, "spec.nodeName")
             if uid in self._running or uid in self._over or not is_new or is_terminating(pod):
                 continue
-            why = mounts.trouble(pod, self._find)
+            why = mounts.start_problem(pod, self._find)
             if why is None:
                 self._running[uid] = self._start(pod)
             else:
@@ -85,7 +85,7 @@ class TokenPods:
         for uid in list(self._running):
             self._stop(uid)
 
-    def _report(self, uid: str, pod: Json, why: mounts.Trouble) -> None:
+    def _report(self, uid: str, pod: Json, why: mounts.StartProblem) -> None:
         if self._reported.get(uid) != why:
             self._reported[uid] = why
             self._patch(pod, {"status": mounts.status(pod, why, timestamp())}, STRATEGIC)

@@ -14,9 +14,9 @@ from physical_ai.simulator.cluster.objects import Json, at, is_terminating, labe
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from physical_ai.simulator.scheduling.autoscaler import COMPONENT
 from physical_ai.simulator.scheduling.autoscaler.growth import Group, Growth, Plan, is_candidate, plan
+from physical_ai.simulator.scheduling.autoscaler.idle import IdleNodes, blocks_scale_down, is_removable, minutes
 from physical_ai.simulator.scheduling.autoscaler.pools import Pools, Scaled, ScaledPool
 from physical_ai.simulator.scheduling.autoscaler.report import Report
-from physical_ai.simulator.scheduling.autoscaler.rest import Rest, keeps_busy, may_rest, minutes
 from physical_ai.simulator.scheduling.autoscaler.template import instance_of, template, works
 from physical_ai.simulator.scheduling.kai.decision import uid_of
 from physical_ai.simulator.scheduling.kai.live import offers_of
@@ -43,7 +43,7 @@ class Autoscaler:
     def __init__(self, view: View, pools: Pools) -> None:
         self._view, self._pools = view, pools
         self._backoffs: dict[str, Backoff] = {}
-        self._rest, self._report = Rest(), Report(view)
+        self._idle, self._report = IdleNodes(), Report(view)
         self._added = 0.0
         self._reported: dict[str, str] = {}
         self._resumed = False
@@ -70,7 +70,7 @@ class Autoscaler:
             uid: message for uid, message in self._reported.items() if uid in {uid_of(pod) for pod in candidates}
         }
         due = self._shrink(scaled, nodes, pods, found, now)
-        self._report.write(scaled, nodes, self._rest.since, self._refusals())
+        self._report.write(scaled, nodes, self._idle.since, self._refusals())
         return min((each for each in (pause, due) if each is not None), default=None)
 
     def _resume(self) -> None:
@@ -143,14 +143,14 @@ class Autoscaler:
 
     def _shrink(self, scaled: Scaled, nodes: list[Json], pods: list[Json], found: Plan, now: float) -> float | None:
         """Removes one node that has rested for long enough; seconds until the next one will have."""
-        busy = {str(at(pod, "spec.nodeName", "")) for pod in pods if keeps_busy(pod)}
+        busy = {str(at(pod, "spec.nodeName", "")) for pod in pods if blocks_scale_down(pod)}
         shrinkable = {pool.pool: pool for pool in scaled.pools if pool.count > pool.least}
         idle = {
             name(node): (node, shrinkable[pool])
             for node in nodes
-            if (pool := labels(node).get(POOL_LABEL, "")) in shrinkable and may_rest(node, busy, found.needed)
+            if (pool := labels(node).get(POOL_LABEL, "")) in shrinkable and is_removable(node, busy, found.needed)
         }
-        self._rest.note(idle, now)
+        self._idle.note(idle, now)
         due = {host: self._due(scaled, node, host) for host, (node, _) in idle.items()}
         for host in sorted(due, key=due.__getitem__):
             if due[host] > now:
@@ -163,7 +163,7 @@ class Autoscaler:
         wait = minutes(scaled.profile, "scale-down-unneeded-time" if works(node) else "scale-down-unready-time")
         delay = minutes(scaled.profile, "scale-down-delay-after-add")
         scale = seconds_per_idle_minute()
-        return max(self._rest.due(host, wait * scale), self._added + delay * scale if self._added else 0.0)
+        return max(self._idle.due(host, wait * scale), self._added + delay * scale if self._added else 0.0)
 
     def _remove(self, node: Json, pool: ScaledPool) -> None:
         """Closes the node, makes sure that nothing came to it meanwhile, and gives its machine back."""
@@ -173,7 +173,7 @@ class Autoscaler:
         if not self._view.patch(path, {"spec": {"taints": closed}}, MERGE_PATCH):
             return
         on_it = self._view.client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={host}"})["items"]
-        if any(map(keeps_busy, on_it)):
+        if any(map(blocks_scale_down, on_it)):
             self._view.patch(path, {"spec": {"taints": before}}, MERGE_PATCH)
             return
         log.info("scale-down: removing empty node %s of %s", host, pool.scale_set)
@@ -183,6 +183,6 @@ class Autoscaler:
             log.warning("scale-down of %s failed: %s", host, problem)
             self._view.patch(path, {"spec": {"taints": before}}, MERGE_PATCH)
             return
-        self._rest.since.pop(host, None)
+        self._idle.since.pop(host, None)
         self._report.record_event("ScaleDownEmpty", f'Scale-down: empty node "{host}" removed')
         self._view.record_event(node, COMPONENT, "ScaleDown", "node removed by cluster autoscaler")

@@ -18,7 +18,7 @@ from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.errors import ControlPlaneFailed
 from physical_ai.simulator.inventory import differences, inventory
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, Client
-from physical_ai.simulator.stack_input import Ground
+from physical_ai.simulator.stack_input import ExistingClusterInput
 
 PREFIX = "/existing/"
 """How the ids of such clusters begin; the name of the context follows."""
@@ -33,7 +33,7 @@ SETTLED_SECONDS = 15.0
 NOT_READY = "node.kubernetes.io/not-ready"
 
 
-def provide(ground: Ground, clusters: Clusters, folder: Path) -> dict[str, Any]:
+def provide(existing: ExistingClusterInput, clusters: Clusters, folder: Path) -> dict[str, Any]:
     """Makes the cluster of a stack that needs one, with the nodes that the stack describes, unless it is there.
 
     Returns what the target of the simulated stack says beside: the kubeconfig that leads to it.
@@ -41,14 +41,14 @@ def provide(ground: Ground, clusters: Clusters, folder: Path) -> dict[str, Any]:
     Raises:
         ControlPlaneFailed: it did not start.
     """
-    id = f"{PREFIX}{ground.context}"
+    id = f"{PREFIX}{existing.context}"
     if id not in clusters.ids():
         clusters.create(id, "")
-        _register(clusters.client(id), ground)
+        _register(clusters.client(id), existing)
         _complete(clusters.client(id))
         (folder / FOUND).write_text(json.dumps(inventory(clusters.client(id))))
     file = folder / KUBECONFIG
-    _write(file, _named(clusters.admin_kubeconfig(id), ground.context))
+    _write(file, _named(clusters.admin_kubeconfig(id), existing.context))
     return {"kubeconfig": str(file)}
 
 
@@ -75,8 +75,8 @@ def changed_since(clusters: Clusters, folder: Path) -> list[str] | None:
         found = again
 
 
-def _register(client: Client, ground: Ground) -> None:
-    described = servers.nodes(ground, client.get("/version")["gitVersion"])
+def _register(client: Client, existing: ExistingClusterInput) -> None:
+    described = servers.nodes(existing, client.get("/version")["gitVersion"])
     for node in described:
         path = f"/api/v1/nodes/{node['metadata']['name']}"
         client.patch(path, node, APPLY_PATCH, {"fieldManager": INSTALLER, "force": "true"})

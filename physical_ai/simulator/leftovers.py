@@ -34,7 +34,7 @@ Of a device plugin that is gone the kubelet reports 0 devices, by which it diffe
 """
 
 
-def divided(differences: Iterable[str]) -> tuple[dict[str, int], list[str]]:
+def by_reason(differences: Iterable[str]) -> tuple[dict[str, int], list[str]]:
     """How many differences have each reason, and those that have none."""
     reasons, others = Counter[str](), list[str]()
     for line in differences:
@@ -46,11 +46,11 @@ def divided(differences: Iterable[str]) -> tuple[dict[str, int], list[str]]:
     return dict(reasons), others
 
 
-def tell(changed: Sequence[str], file: Path, note: Callable[[str], object]) -> None:
+def report(changed: Sequence[str], file: Path, note: Callable[[str], object]) -> None:
     """Says how much has remained for which reason, and writes every difference to a file."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(f"{line}\n" for line in changed))
-    kept, left = divided(changed)
+    kept, left = by_reason(changed)
     for reason, count in kept.items():
         note(f"{count} remain: {reason}")
     if left:

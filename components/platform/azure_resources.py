@@ -37,7 +37,7 @@ from components.workloads.runners import RunnerPool
 
 
 @dataclass(frozen=True)
-class AzureHalf:
+class AzureResources:
     """Everything around an AKS cluster, the cluster, and who may use it."""
 
     foundation: Foundation
@@ -55,8 +55,8 @@ class AzureHalf:
         return IdentityPlace(self.foundation.group.name, self.cluster.oidc_issuer_url)
 
 
-def declare_azure(common: Common) -> AzureHalf:
-    """The half, in the order in which it is created."""
+def declare_azure(common: Common) -> AzureResources:
+    """Declares them in the order in which they are created."""
     foundation = declare_foundation(common)
     data = declare_data_services(common, foundation)
     logs, metrics_store = declare_logs(common, foundation), declare_metrics(common, foundation)
@@ -69,4 +69,4 @@ def declare_azure(common: Common) -> AzureHalf:
     runner_pool = declare_runner_pool(common, foundation, cluster)
     declare_operations(common, foundation, cluster, logs, metrics=metrics_store, scope=scope)
     access = declare_access(common, foundation, cluster, cpu, image_source(common, data, link))
-    return AzureHalf(foundation, private, cluster, access, gpu_pools, runner_pool, data, link)
+    return AzureResources(foundation, private, cluster, access, gpu_pools, runner_pool, data, link)

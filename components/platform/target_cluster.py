@@ -15,7 +15,7 @@ from components.azure.account import azure_subscription
 from components.kubernetes.cluster_cleanup import ClusterCleanup, ClusterCleanupArgs
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.existing_cluster import ExistingCluster, ExistingClusterArgs
-from components.platform.azure_half import AzureHalf, declare_azure
+from components.platform.azure_resources import AzureResources, declare_azure
 from components.platform.common import Common
 from physical_ai.readiness.existing import STACK_LABEL, Survey
 from physical_ai.readiness.existing_record import MARK_LABEL
@@ -25,7 +25,7 @@ from physical_ai.settings.target import existing_cluster, leaves_nothing
 
 
 @dataclass(frozen=True)
-class Ground:
+class TargetCluster:
     """Access to the cluster, and what is known of it.
 
     Attributes:
@@ -37,7 +37,7 @@ class Ground:
     kubeconfig: pulumi.Output[str]
     target: ClusterTarget
     settled: Sequence[pulumi.Input[str]] = ()
-    azure: AzureHalf | None = None
+    azure: AzureResources | None = None
     outputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
@@ -46,7 +46,7 @@ def subscription_of(settings: Settings) -> str:
     return azure_subscription() if existing_cluster(settings) is None else ""
 
 
-def declare_ground(common: Common) -> Ground:
+def declare_target_cluster(common: Common) -> TargetCluster:
     given = existing_cluster(common.settings)
     if given is None or given.context is None:
         return _on_azure(common)
@@ -59,7 +59,7 @@ def declare_ground(common: Common) -> Ground:
     target = ClusterTarget(cluster.provider, None, common.retry, cluster.changed, labels)
     if leaves_nothing(common.settings):
         target = _cleaned(common, target, cluster.found)
-    return Ground(cluster.kubeconfig, target, outputs={"cluster": given.context})
+    return TargetCluster(cluster.kubeconfig, target, outputs={"cluster": given.context})
 
 
 def _cleaned(common: Common, target: ClusterTarget, found: Survey) -> ClusterTarget:
@@ -70,14 +70,14 @@ def _cleaned(common: Common, target: ClusterTarget, found: Survey) -> ClusterTar
     return replace(target, after=[*target.after, cleanup.release])
 
 
-def _on_azure(common: Common) -> Ground:
-    half = declare_azure(common)
+def _on_azure(common: Common) -> TargetCluster:
+    azure = declare_azure(common)
     outputs = {
-        "resourceGroup": half.foundation.group.name,
-        "cluster": half.cluster.name,
-        "oidcIssuerUrl": half.cluster.oidc_issuer_url,
-        "natAddresses": half.private.node_addresses,
-        "kubeconfig": half.access.kubeconfig,
+        "resourceGroup": azure.foundation.group.name,
+        "cluster": azure.cluster.name,
+        "oidcIssuerUrl": azure.cluster.oidc_issuer_url,
+        "natAddresses": azure.private.node_addresses,
+        "kubeconfig": azure.access.kubeconfig,
     }
-    target = ClusterTarget(half.access.provider, half.cluster.managed_cluster, common.retry)
-    return Ground(half.access.kubeconfig, target, [pool.settled for pool in half.gpu_pools], half, outputs)
+    target = ClusterTarget(azure.access.provider, azure.cluster.managed_cluster, common.retry)
+    return TargetCluster(azure.access.kubeconfig, target, [pool.settled for pool in azure.gpu_pools], azure, outputs)

@@ -1,4 +1,4 @@
-"""What `physai up --run` shows of the front door: who may submit a workflow there, and who may not."""
+"""What `physai up --run` shows of the gateway: who may submit a workflow there, and who may not."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli.workflows import front_door
+from physical_ai.cli.workflows import gateway_check
 from physical_ai.settings import Overlay, Settings, load
 from physical_ai.simulator.entra import Principal
 from physical_ai.simulator.errors import SimulationError
-from physical_ai.simulator.osmo.control import front_door as control
+from physical_ai.simulator.osmo.control import gateway_server as control
 from physical_ai.simulator.osmo.control.user import Refused, User
 from tests.unit.settings.test_osmo_access import DATA
 from tests.unit.simulator.test_osmo_gateway import KEY, Stack
@@ -33,13 +33,14 @@ def reach(stack: Stack, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def user_at(simulation: Any, principal: Principal) -> User:
         return User(control.address(folder), folder, principal)
 
-    monkeypatch.setattr(front_door, "user_at", user_at)
-    monkeypatch.setattr(front_door, "deployed_context", lambda *_: SimpleNamespace(pool="default"))  # pyright: ignore
+    monkeypatch.setattr(gateway_check, "user_at", user_at)
+    context = SimpleNamespace(pool="default")
+    monkeypatch.setattr(gateway_check, "deployed_context", lambda *_: context)  # pyright: ignore
 
 
 def tried(workflow: Path, settings: Settings | None = None) -> dict[str, Any] | None:
     simulation: Any = None
-    return front_door.stranger_refused(simulation, settings or load("dev-westus2").settings, workflow)
+    return gateway_check.check_refusal(simulation, settings or load("dev-westus2").settings, workflow)
 
 
 def test_a_user_without_a_role_is_refused_and_shown(
@@ -50,7 +51,7 @@ def test_a_user_without_a_role_is_refused_and_shown(
     assert refused is not None
     assert (refused["user"], refused["code"]) == ("bystander", 403)
     ran = [{"id": "train-1", "submitted": {"user": "deployer", "roles": ["osmo-user"]}}]
-    shown = front_door.described(ran, refused)
+    shown = gateway_check.described(ran, refused)
     assert shown[0] == f"gateway: {control.address(tmp_path)}, login with Entra ID"
     assert shown[1:] == [
         "  train-1, submitted by deployer (osmo-user): accepted",
@@ -76,8 +77,8 @@ def test_a_service_that_does_not_answer_is_no_refusal(
         tried(workflow)
 
 
-def test_the_development_login_refuses_nobody(workflow: Path) -> None:
+def test_the_development_login_refuses_no_user(workflow: Path) -> None:
     osmo = {"mode": "platform", "access": {"login": "dev"}, "login": "dev"}
     settings = load("dev-westus2", [Overlay("test", {"dataServices": DATA, "osmo": osmo})]).settings
     assert tried(workflow, settings) is None
-    assert front_door.described([], None) == ["gateway: login dev, every caller is an administrator"]
+    assert gateway_check.described([], None) == ["gateway: login dev, every caller is an administrator"]

@@ -8,9 +8,9 @@ from typing import Any
 from physical_ai.simulator.cluster.names import SIMULATOR
 from physical_ai.simulator.cluster.objects import annotations_of
 
-FLAWS = f"{SIMULATOR}acceptance-flaws"
-"""On nodes: names of FLAW_NAMES with commas between them."""
-FLAW_NAMES: Mapping[str, str] = {
+DEFECTS = f"{SIMULATOR}acceptance-defects"
+"""On nodes: names of DEFECT_NAMES with commas between them."""
+DEFECT_NAMES: Mapping[str, str] = {
     "no-graphics": "containers get no graphics libraries, whatever they ask for",
     "graphics-everywhere": "containers get graphics libraries, whatever they ask for",
     "software-vulkan": "Vulkan finds a software renderer alone",
@@ -30,7 +30,7 @@ FLAW_NAMES: Mapping[str, str] = {
 """What no fault of `physai fault` does, and a check finds."""
 
 
-def flaws_of(node: Mapping[str, Any]) -> frozenset[str]:
-    """The flaws in a Node's annotation; names that are not known are left out."""
-    given = annotations_of(node).get(FLAWS, "").split(",")
-    return frozenset(each.strip() for each in given if each.strip() in FLAW_NAMES)
+def defects_of(node: Mapping[str, Any]) -> frozenset[str]:
+    """The defects in a Node's annotation; names that are not known are left out."""
+    given = annotations_of(node).get(DEFECTS, "").split(",")
+    return frozenset(each.strip() for each in given if each.strip() in DEFECT_NAMES)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from physical_ai.settings import NodePool, Pool, Settings
 from physical_ai.settings.facts.gpu import driver_version
 from physical_ai.settings.facts.pools import CPU_POOL
-from physical_ai.simulator.stack_input import Ground, NodeClass
+from physical_ai.simulator.stack_input import ExistingClusterInput, NodeClass
 
 
-def ground_of(settings: Settings) -> Ground | None:
+def existing_cluster_input(settings: Settings) -> ExistingClusterInput | None:
     """The cluster as the stack describes it; None where the stack creates its cluster itself."""
     if settings.azure_network is not None:
         return None
@@ -18,7 +18,7 @@ def ground_of(settings: Settings) -> Ground | None:
     if context is None:
         return None
     classes: dict[str, NodePool] = {CPU_POOL: settings.cpu_pool, **settings.pools}
-    return Ground(context, tuple(_class(settings, name, pool) for name, pool in classes.items()))
+    return ExistingClusterInput(context, tuple(_class(settings, name, pool) for name, pool in classes.items()))
 
 
 def _class(settings: Settings, name: str, pool: NodePool) -> NodeClass:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.cli.existing_ground import ground_of
+from physical_ai.cli.existing_cluster_input import existing_cluster_input
 from physical_ai.repository import ROOT
 from physical_ai.settings import Settings, load_config
-from physical_ai.simulator import remains
+from physical_ai.simulator import leftovers
 from physical_ai.simulator.acceptance.live import machine
 from physical_ai.simulator.amd.model import gpu_of
 from physical_ai.simulator.cluster.names import HOST_DRIVER, MACHINE
@@ -40,9 +40,9 @@ def lab(**changes: dict[str, Any]) -> Settings:
 
 
 def by_name(settings: Settings) -> dict[str, dict[str, Any]]:
-    ground = ground_of(settings)
-    assert ground is not None
-    return {node["metadata"]["name"]: node for node in nodes(ground, "v1.36.3")}
+    existing = existing_cluster_input(settings)
+    assert existing is not None
+    return {node["metadata"]["name"]: node for node in nodes(existing, "v1.36.3")}
 
 
 def test_each_class_has_its_servers_and_nothing_of_the_stack() -> None:
@@ -103,13 +103,13 @@ def test_differences_name_what_was_added_removed_and_changed() -> None:
     ],
 )
 def test_what_the_stack_has_left_is_not_excused(line: str) -> None:
-    assert remains.divided([line]) == ({}, [line])
+    assert leftovers.by_reason([line]) == ({}, [line])
 
 
 def test_what_charts_and_operators_leave_has_a_reason() -> None:
     kind = "added apiextensions.k8s.io/customresourcedefinitions/clusterpolicies.nvidia.com"
     label = "changed nodes/b200-1: metadata.labels.nvidia.com/gpu.present was None, is 'true'"
-    assert remains.divided([kind, label]) == ({remains.KINDS: 1, remains.LABELS: 1}, [])
+    assert leftovers.by_reason([kind, label]) == ({leftovers.KINDS: 1, leftovers.LABELS: 1}, [])
 
 
 def test_every_part_of_the_simulator_knows_a_server_by_its_machine() -> None:

@@ -11,21 +11,21 @@ from physical_ai.cli.console import err
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
 
 if TYPE_CHECKING:
-    from physical_ai.health.evidence.story import Alert, Seen, Story
+    from physical_ai.health.evidence.node_evidence import Alert, NodeEvidence, Seen
     from physical_ai.readiness import Get
 
 WINDOW = "30d"
 """How far back Xids are looked for."""
 
 
-def story_of(get: Get, cluster: str, node: str, signals: tuple[list[Alert], list[Seen]]) -> Story:
+def node_evidence(get: Get, cluster: str, node: str, signals: tuple[list[Alert], list[Seen]]) -> NodeEvidence:
     """What is known of a node. Ends the command where there is none, or the cluster does not answer."""
     from physical_ai.catalog import nearest
-    from physical_ai.health.evidence.read import UnknownNode, read_story
+    from physical_ai.health.evidence.read import UnknownNode, read_node_evidence
     from physical_ai.readiness import Unreachable, Unusable
 
     try:
-        return read_story(get, node, *signals)
+        return read_node_evidence(get, node, *signals)
     except UnknownNode as unknown:
         near = nearest(node, unknown.known)
         hint = f" Did you mean {near}?" if near else f" Nodes: {', '.join(unknown.known) or 'none'}"
@@ -44,7 +44,7 @@ def signals_of(
     if address is None:
         return [], []
     from physical_ai.cli.prometheus import PrometheusFailed, ask
-    from physical_ai.health.evidence.story import Alert, Seen
+    from physical_ai.health.evidence.node_evidence import Alert, Seen
 
     xids = f'max by (UUID, gpu, xid) (max_over_time(DCGM_EXP_XID_ERRORS_COUNT{{node="{node}"}}[{WINDOW}])) > 0'
     queries = {"alerts": f'ALERTS{{node="{node}",alertstate="firing"}}', "xids": xids}

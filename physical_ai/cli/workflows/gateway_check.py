@@ -1,4 +1,4 @@
-"""The front door of a simulated stack's OSMO, tried before workflows go through it: who is refused there."""
+"""Checks the gateway of a simulated stack's OSMO before workflows go through it: which user it refuses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FORBIDDEN = 403
 
 
-def stranger_refused(simulation: Simulation, settings: Settings, file: Path) -> dict[str, Any] | None:
+def check_refusal(simulation: Simulation, settings: Settings, file: Path) -> dict[str, Any] | None:
     """Submits a workflow as a user of the tenant without a role, which has to be refused.
 
     None where the stack's own control plane takes every caller for an administrator.

@@ -23,21 +23,21 @@ def minutes(profile: Mapping[str, Any], key: str) -> int:
     return int(found[1]) if found else DEFAULTS[key]
 
 
-def keeps_busy(pod: Mapping[str, Any]) -> bool:
+def blocks_scale_down(pod: Mapping[str, Any]) -> bool:
     """Whether a pod keeps its node from being idle: all but a DaemonSet's, mirror pods, and those that have ended."""
     if is_of_daemonset(pod) or at(pod, "status.phase") in FINAL:
         return False
     return MIRROR not in annotations_of(pod)
 
 
-def may_rest(node: Json, busy: Iterable[str], needed: Iterable[str]) -> bool:
+def is_removable(node: Json, busy: Iterable[str], needed: Iterable[str]) -> bool:
     """Whether nothing runs on a node, and no pod that waits would."""
     host = str(at(node, "metadata.name"))
     return annotations_of(node).get(DISABLED) != "true" and host not in busy and host not in needed
 
 
 @dataclass
-class Rest:
+class IdleNodes:
     """Since when nodes have had nothing to do. What it knows ends with its process, as the autoscaler's does."""
 
     since: dict[str, float] = field(default_factory=dict[str, float])

@@ -47,7 +47,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Story:
+class NodeEvidence:
     """One machine. `node` is None where it has left the cluster."""
 
     name: str
@@ -94,7 +94,7 @@ class Story:
         return category(codes, names, self.failed_checks, missing=self.missing > 0)
 
     @property
-    def is_ill(self) -> bool:
+    def has_fault(self) -> bool:
         """Whether anything speaks for a fault of the machine."""
         of_machine = any(each.xid_class == "node" for each in self.known_xids)
         return of_machine or bool(self.failed_checks) or self.missing > 0 or bool(self.category.alerts)
@@ -110,7 +110,7 @@ class Story:
             return "replace"
         if remedies:
             return "reboot"
-        return "replace" if self.is_ill and not self.known_xids else "none"
+        return "replace" if self.has_fault and not self.known_xids else "none"
 
 
 def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) -> list[Seen]:
