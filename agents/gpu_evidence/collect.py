@@ -20,7 +20,7 @@ HYPERV = {
     "HostingSystemOsMajor": "hostMajor",
     "HostingSystemOsMinor": "hostMinor",
 }
-"""What the host tells its guest, as it is called here."""
+"""Data that the host passes to its guest, as it is called here."""
 QUERY = ("index", "uuid", "serial", "name", "vbios_version", "pci.bus_id", "inforom.image", "driver_version")
 FIELDS = ("index", "uuid", "serial", "model", "vbios", "pci", "inforom", "driver")
 UNKNOWN = ("[N/A]", "N/A", "[Not Supported]", "[Unknown Error]", "[GPU requires reset]", "")

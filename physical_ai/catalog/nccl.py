@@ -74,7 +74,7 @@ def figures() -> tuple[NcclFigure, ...]:
 
 
 def figure(size: str, nodes: int) -> NcclFigure | None:
-    """What so many nodes of a VM size reach together; None where nobody has published it."""
+    """What so many nodes of a VM size reach together; None where no figure is published."""
     return next((each for each in figures() if (each.size, each.nodes) == (size, nodes)), None)
 
 

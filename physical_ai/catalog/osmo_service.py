@@ -25,7 +25,7 @@ MEK_CONFIG, MEK_FILE, MEK_ID = "mek-config", "mek.yaml", "key1"
 """ConfigMap that the chart mounts for the keys that encrypt users' credentials in the database (MEK: master encryption
 key). Readers of the cluster read ConfigMaps, so the keys are in a Secret, and the ConfigMap has none."""
 NO_MEK = "currentMek: none\nmeks: {}\n"
-"""The ConfigMap's file. A process that reads it does not start, and encrypts nothing with a key that nobody keeps."""
+"""The ConfigMap's file. A process that reads it does not start, and encrypts nothing with a key that is not stored."""
 MEK_SECRET_NAME, MEK_FOLDER = "osmo-mek", "/etc/osmo/mek"
 """The Secret with the keys, and where it is mounted."""
 MEK_VARIABLE = "OSMO_MEK_FILE"
@@ -48,7 +48,7 @@ UNAUTHENTICATED = (
     "/api/router/version",
     "/client/version",
 )
-"""Paths that the chart's gateway serves without a login. Two tell versions, one public keys, the others are the login:
+"""Paths that the chart's gateway serves without a login. Two have versions, one public keys, the others are the login:
 they take a token, and give none without one."""
 
 USER_ACTIONS = (

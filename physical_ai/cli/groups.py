@@ -113,7 +113,7 @@ def usage_text(problem: typer.TyperException | UnknownCommand, path: str) -> str
 
         near = nearest(problem.name, problem.known)
         return _lines(f"{path}: there is no command '{problem.name}'", near, f"All commands: {path} --help")
-    # Typer exports no classes of these errors, so their attributes tell them apart.
+    # Typer exports no classes of these errors, so their attributes distinguish them.
     option, near = getattr(problem, "option_name", None), getattr(problem, "possibilities", None)
     if option is not None and hasattr(problem, "possibilities"):
         return _lines(

@@ -121,7 +121,7 @@ class Progress:
         try:
             err.print(text)
         except (BrokenPipeError, SystemExit):
-            # `physai up 2>&1 | head`: the reader has closed the pipe, and the work goes on. Rich would end the thread.
+            # `physai up 2>&1 | head`: the reader closed the pipe, and the work continues. Rich would end the thread.
             self._quiet = True
 
     def _render(self) -> RenderableType:

@@ -17,7 +17,7 @@ ACTIVE = "ACTIVE"
 def ports_cause(expected: Expected, node: Json, records: Sequence[Json]) -> tuple[str, dict[str, str]] | None:
     """Id of the cause for which the node's network is not whole, and the facts that its text names.
 
-    None where its ports are active, and where nothing is recorded of them: without the agent nobody looks.
+    None where its ports are active, and where nothing is recorded of them: nothing is recorded without the agent.
     """
     ports = _recorded(node, records) if expected.ports else None
     if ports is None:

@@ -1,6 +1,6 @@
 """The simulated Entra ID: one tenant, one subscription, a few principals, and their tokens.
 
-A principal has no rights by itself, only through role assignments: those that the program declares, and those that
+A principal has rights only through role assignments: those that the program declares, and those that
 exist before it (`Principal.roles`), as `physai bootstrap` makes them for the pipelines.
 """
 

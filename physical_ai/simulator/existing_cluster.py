@@ -90,7 +90,7 @@ def _register(client: Client, existing: ExistingClusterInput) -> None:
 
 
 def _complete(client: Client) -> None:
-    """Waits for what Kubernetes gives to every namespace, which would be somebody's change later."""
+    """Waits for what Kubernetes gives to every namespace, which would look like a change later."""
     wanted = {"serviceaccounts": "default", "configmaps": "kube-root-ca.crt"}
     end = time.monotonic() + READY_SECONDS
     while True:

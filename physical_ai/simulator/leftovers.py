@@ -29,7 +29,7 @@ CHANGES: Mapping[str, str] = {
 """Differences (`inventory.differences`) that are expected, by pattern.
 
 Helm installs what is in `crds/` and never deletes it (helm.sh/docs, chart best practices, custom resource definitions).
-Of a device plugin that is gone the kubelet reports 0 devices, by which it differs from a resource that nobody manages
+Of a device plugin that is gone the kubelet reports 0 devices, by which it differs from an unmanaged resource
 (kubernetes/kubernetes pkg/kubelet/nodestatus/setters.go).
 """
 

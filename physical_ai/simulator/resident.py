@@ -74,7 +74,7 @@ def has_simulations(home: Path, checkout: Path = ROOT) -> bool:
 
 
 def _own_folder() -> Path:
-    """The folder of the resident process for this interpreter, in which nobody else can connect."""
+    """The folder of the resident process for this interpreter, which is private to its user."""
     python = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
     own = json.dumps([sys.executable, sys.version, sys.path[1:], sorted(python.items())])
     folder = user_folder() / FOLDER / f"{checkout_prefix()}-{hashlib.sha256(own.encode()).hexdigest()[:8]}"

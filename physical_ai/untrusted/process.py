@@ -47,7 +47,7 @@ def run(work: Work, limit: Limit) -> Any:
 
 
 def run_each(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
-    """The answer of each work in order. One process does them all; after a work that was stopped, another goes on."""
+    """The answer of each work in order. One process does them all; after a stopped work, another one continues."""
     done = 0
     while done < len(works):
         for answer in _run(works[done:], limit):

@@ -90,7 +90,7 @@ def test_a_stack_comes_to_a_cluster_that_exists_works_and_leaves_it_as_it_was(ho
 
 
 def refuses_a_foreign_operator(client: Client) -> None:
-    """The preview names the operator of somebody else, and changes nothing."""
+    """The preview names the operator of another owner, and changes nothing."""
     for definition in crds("gpu-operator", "v26.7.1"):
         client.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
     parts = ("daemonsets", "dcgm", "dcgmExporter", "devicePlugin", "driver", "gfd", "nodeStatusExporter", "operator")

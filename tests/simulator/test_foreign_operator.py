@@ -1,4 +1,4 @@
-"""A cluster with a GPU Operator of somebody else: by default nothing is touched, and by choice it is used as it is."""
+"""A cluster with a GPU Operator of another owner: by default nothing is changed; on request it is used unchanged."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RELEASES = ("--namespace", "gpu-operator", "--output", "json")
 
 @pytest.fixture
 def copy(home: Home, tmp_path: Path) -> Copy:
-    """The program with the committed stack, without OSMO and what the operator of somebody else does not have."""
+    """The program with the committed stack, without OSMO and what the operator of another owner does not have."""
     folder = tmp_path / "checkout"
     folder.mkdir()
     for name in PROGRAM:
@@ -71,7 +71,7 @@ def helm(simulation: Simulation, *arguments: str, values: Mapping[str, Any] | No
 
 
 def installed_before(copy: Copy) -> tuple[Simulation, Client, Inventory]:
-    """A cluster as the stack describes it, on which somebody has installed the GPU Operator, and its drivers run."""
+    """A cluster as the stack describes it, with an installed GPU Operator whose drivers run."""
     settings = load(STACK, root=copy.folder / "stacks").settings
     existing, simulation = existing_cluster_input(settings), copy.simulation(STACK)
     assert existing is not None
@@ -83,7 +83,7 @@ def installed_before(copy: Copy) -> tuple[Simulation, Client, Inventory]:
     helm(simulation, "install", "gpus", str(chart), *place, values=ONE)
     clusters = simulation.clusters()
     client = clusters.client(clusters.ids()[0])
-    until(lambda: offered(client) == GPUS, "the operator of somebody else offers no GPUs")
+    until(lambda: offered(client) == GPUS, "the operator of another owner offers no GPUs")
     return simulation, client, settled(client)
 
 

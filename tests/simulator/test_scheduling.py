@@ -121,7 +121,7 @@ def test_the_scheduler_decides_and_reports_as_the_model_does(mixed: SimulatedClu
         possible = {offer.name for offer in fitting(pod, offers)}
         assert chosen in possible if possible else chosen == "", name
         seen |= {chosen, words.partition(" are available")[0]}
-    assert {"cpu-0", "gpu", "closed", "0/5 nodes"} <= seen, "the pods do not tell nodes apart"
+    assert {"cpu-0", "gpu", "closed", "0/5 nodes"} <= seen, "the pods do not distinguish nodes"
 
 
 # KAI

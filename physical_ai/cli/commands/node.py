@@ -240,7 +240,7 @@ def _planned(record: Record | None, world: World, wanted: tuple[str, timedelta, 
 
 
 def _plan(record: Record, world: World, doing: str) -> list[str]:
-    """The steps that are left, in words."""
+    """The remaining steps, as text."""
     from physical_ai.health.replacement.drain import load_of
     from physical_ai.health.replacement.record import Step
 

@@ -31,7 +31,7 @@ class MultiNodeSetup:
 
 
 def judge_ranks(check: Check, ran: JobOutcome, given: MultiNodeSetup) -> CheckResult:
-    """The result of a run. What NCCL says of its network comes first: a figure over TCP says nothing of adapters."""
+    """The result of a run. What NCCL says of its network comes first: a figure over TCP measures no adapters."""
     if ran.exit_code is None:
         return CheckResult(check.name, "no-verdict", ran.problem or "the container did not end")
     said = read_transport(ran.log)

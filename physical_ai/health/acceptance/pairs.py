@@ -58,7 +58,7 @@ class Pairs:
     stop: threading.Event
 
     def run(self, nodes: Sequence[Json], results: Sequence[NodeResult]) -> list[NodeResult]:
-        """The results with those of checks over two nodes. A node that has not passed by itself is left out.
+        """The results with those of checks over two nodes. A node that has not passed alone is omitted.
 
         Raises:
             Stopped, Unreachable, Unusable: as `run_job` does.

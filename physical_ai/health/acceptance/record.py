@@ -41,7 +41,7 @@ class CheckResult:
 class NodeResult:
     """One run of acceptance on one node.
 
-    `node_uid` and `boot_id` tell which Node object and which start it was: a node of the same name may be another
+    `node_uid` and `boot_id` identify the Node object and its start: a node of the same name may be another
     machine. `time` is when the run ended. `baseline` are the figures of the node's first passing run by check, with
     which later runs are compared.
     """

@@ -47,7 +47,7 @@ class Job:
 
 
 def job_of(directives: tuple[Directive, ...], default_name: str, report: Report) -> Job:
-    """The job. Where its header can't be converted, the report says so, and the job has what could be read."""
+    """The job. Where its header can't be converted, the report contains it, and the job has what could be read."""
     given: dict[str, Directive] = {}
     for each in directives:
         if each.option.outcome == "refused":

@@ -1,6 +1,6 @@
 """The machines of a class against its server: GPUs, CPUs, network cards, and firmware.
 
-A label that nobody has set, or a resource that nothing offers yet, says nothing: the finding is `unknown` then.
+A missing label, or a resource that nothing offers yet, proves nothing: the finding is `unknown` then.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _processors(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[F
 
 
 def _cards(where: str, server: Server, nodes: Sequence[Json]) -> Iterator[Finding]:
-    """Number of rails by the shared RDMA resources; of network cards no label tells more than that there are some."""
+    """Number of rails by the shared RDMA resources; labels show only whether there are network cards."""
     for node in nodes:
         here = f"{where}: {name(node)}"
         offered = _rails(node)

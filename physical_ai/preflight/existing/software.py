@@ -13,7 +13,7 @@ from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.existing.objects import Json, doubtful, info, listed, name, numbers, ok, unknown, wrong
 
 CGROUPS_REQUIRED = (1, 35)
-"""Minor from which a kubelet refuses to start on cgroups v1, unless it is told to (Kubernetes docs, cgroups)."""
+"""Minor from which a kubelet refuses to start on cgroups v1, unless it is configured to (Kubernetes docs, cgroups)."""
 
 
 def judge_kubernetes(nodes: Sequence[Json], operator: str, today: datetime.date) -> Iterator[Finding]:

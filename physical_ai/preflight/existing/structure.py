@@ -125,7 +125,7 @@ def _snapshots(found: Found, defaults: Sequence[Json], longhorn: Longhorn | None
 
 
 def judge_addresses(found: Found, metallb: MetalLb | None) -> Iterator[Finding]:
-    """Whether Services of type LoadBalancer get an address, and whether those of MetalLB belong to somebody else."""
+    """Whether Services of type LoadBalancer get an address, and whether those of MetalLB are in use."""
     if metallb is not None:
         yield from _taken(found, metallb)
         return

@@ -120,7 +120,7 @@ def restore_stamp(at: str) -> str:
 
 
 def restore_problem(at: str, backup_days: int, now: datetime) -> str | None:
-    """Why a server cannot be restored to a time, as far as its settings tell; None where it may be."""
+    """Why a server cannot be restored to a time, as far as its settings show; None where it may be."""
     moment = datetime.fromisoformat(at)
     if moment > now:
         return f"{at} is in the future."

@@ -73,7 +73,7 @@ def gpu_model(pool: Pool) -> str | None:
 
 
 def gpu_families(settings: Settings) -> list[str]:
-    """Models of NVIDIA's GPUs in the stack's pools, each once: those that one resource name does not tell apart."""
+    """Models of NVIDIA's GPUs in the stack's pools, each once: those that one resource name does not distinguish."""
     models = (gpu_model(pool) for pool in nvidia_pools(settings).values() if knows_gpu(pool))
     return sorted({model for model in models if model is not None})
 

@@ -25,7 +25,7 @@ SYSTEM_SUBNET = SYSTEM_POOL
 
 @dataclass(frozen=True)
 class Gateway:
-    """A NAT gateway with one address. `suffix` tells a stack's gateways apart, in Pulumi and in Azure."""
+    """A NAT gateway with one address. `suffix` distinguishes a stack's gateways, in Pulumi and in Azure."""
 
     suffix: str = ""
     sku: Literal["Standard", "StandardV2"] = "Standard"

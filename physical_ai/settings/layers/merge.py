@@ -103,7 +103,7 @@ def _lay(merged: Merged, layer: Layer, target: dict[str, Any], source: Mapping[s
 
 
 def _remove(merged: Merged, layer: Layer, target: dict[str, Any], path: Path) -> None:
-    """Takes out what lower layers set. A null in the wrong place would go unnoticed for ever, so it is judged here."""
+    """Takes out what lower layers set. A null in the wrong place would go unnoticed, so it is checked here."""
     key = str(path[-1])
     parent = shape_at(path[:-1])
     if parent is not None and parent.kind == "model" and key not in parent.fields:

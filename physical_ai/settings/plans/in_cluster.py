@@ -97,7 +97,7 @@ def _sizes(given: InCluster) -> dict[str, InClusterPostgres | InClusterCache | I
 
 def _resources(size: InClusterPostgres | InClusterCache | InClusterStorage) -> dict[str, Any]:
     memory = f"{size.memory_gb}Gi"
-    # Without a limit of memory a query of one workflow could take the node's; CPU that nobody uses may be used.
+    # Without a limit of memory a query of one workflow could take the node's; unused CPU may be used.
     return {"requests": {"cpu": f"{round(size.cpus * 1000)}m", "memory": memory}, "limits": {"memory": memory}}
 
 

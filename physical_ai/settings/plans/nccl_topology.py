@@ -23,7 +23,7 @@ _FILE_VARIABLE = "NCCL_TOPO_FILE"
 def gang_topology(settings: Settings) -> dict[str, Any] | None:
     """Spec of KAI's Topology, by which a gang asks for one fabric; None without a pool that has one.
 
-    On Azure nothing tells how near two nodes of a fabric are: its levels are the pool and the node.
+    On Azure no interface reports the distance of two nodes of a fabric: its levels are the pool and the node.
     """
     labels = {key for name, pool in fabric_pools(settings).items() for key in pool_selector(name, pool)}
     if not labels:

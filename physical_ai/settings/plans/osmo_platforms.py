@@ -31,7 +31,7 @@ CONTROL_TEMPLATE = "control"
 TASK_TEMPLATE = "task"
 COMMON_VALIDATION = "amounts"
 CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
-"""Without it a container gets CUDA and no Vulkan, and the driver says nothing of it."""
+"""Without it a container gets CUDA and no Vulkan, and the driver does not report it."""
 CONTAINER = "{{USER_CONTAINER_NAME}}"
 _MEMORY_PART, _STORAGE_PART, _SHM_PART = (3, 4), (1, 2), (1, 4)
 """Parts of a task's share of its node that are its default; of shared memory, of that default."""

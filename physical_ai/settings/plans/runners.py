@@ -99,7 +99,7 @@ def _scale_set(settings: Settings, given: Runners) -> dict[str, Any]:
         "runnerScaleSetName": runner_label(settings),
         "minRunners": given.min,
         "maxRunners": given.max,
-        # The chart finds it by itself only if the controller watches all namespaces.
+        # The chart finds it automatically only if the controller watches all namespaces.
         "controllerServiceAccount": {"namespace": names.CONTROLLER_NAMESPACE, "name": names.CONTROLLER_ACCOUNT},
         "listenerTemplate": _listener(),
         "template": _runner(given),

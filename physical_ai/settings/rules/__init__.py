@@ -46,7 +46,7 @@ TRUST_ALL = Trust(frozenset())
 def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | None = None) -> list[SettingFinding]:
     """Everything the rules find. `today` decides what is out of support; the current date when absent.
 
-    `trust` tells which settings are the user's own: a finding about any other one is dropped.
+    `trust` returns whether a setting is the user's own: a finding about any other one is dropped.
     """
     return list(_findings(settings, trust, today or datetime.datetime.now(datetime.UTC).date()))
 

@@ -72,7 +72,7 @@ def _certificates(settings: Settings, pools: dict[str, Pool], trust: Trust) -> I
 
 
 def _driver_image(settings: Settings) -> Iterator[SettingFinding]:
-    """Pods that load a driver have its image, which nobody can import before it is built."""
+    """Pods that load a driver have its image, which cannot be imported before it is built."""
     given, data = settings.amd_gpu_operator, managed(settings)
     if given is None or data is None or not data.registry.only:
         return

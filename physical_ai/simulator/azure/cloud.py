@@ -202,7 +202,7 @@ class Cloud:
         return staged
 
     def finish_scaling(self, cluster_id: str, pool: str) -> None:
-        """Finishes a resize whose process ended under way: Azure goes on without its client."""
+        """Finishes a resize whose process ended under way: Azure continues without its client."""
         with self._lock:
             found = self._azure().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
         if found is not None and found.state != "Deleting":

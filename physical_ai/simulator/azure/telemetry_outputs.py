@@ -51,7 +51,7 @@ def monitor_scope(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def managed_endpoint(resource: Resource, outputs: Json, azure: AzureState) -> Json:
-    """Waits for the owner of its target: Azure approves none by itself."""
+    """Waits for the owner of its target: Azure approves none automatically."""
     return {"connectionState": {"status": "Pending", "description": ""}, "privateLinkServicePrivateIP": ""}
 
 

@@ -167,7 +167,7 @@ def _validate(pool: Pool, node: str) -> Move | None:
 
 
 def _recover(pool: Pool, node: str) -> Move | None:
-    """A failed node goes on once its driver pod is of the present template."""
+    """A failed node continues once its driver pod is of the present template."""
     pod = pool.pods[node]
     return _release(pool, node) if pod.current and pod.ready else None
 

@@ -54,7 +54,7 @@ class ApiError(Exception):
 
 
 class Unreachable(Exception):
-    """No answer from the API server, or no credential for it; the text tells which."""
+    """No answer from the API server, or no credential for it; the text says which."""
 
 
 class UnknownKind(Exception):

@@ -18,7 +18,7 @@ from physical_ai.simulator.processes import GO_COLLECTION
 Document = dict[str, Any]
 
 _GRACE_SECONDS = 60
-"""What helm may need beyond its own --timeout before it is taken for hung."""
+"""What helm may need beyond its own --timeout before it counts as hung."""
 
 
 class HelmFailed(Exception):

@@ -46,7 +46,7 @@ def prefix_of(config: Json | None) -> str:
 
 
 def _parsed(config: Json | None) -> Json:
-    """The exporter goes on without a configuration that it cannot read."""
+    """The exporter continues without a configuration that it cannot read."""
     try:
         found: Any = json.loads(at(config or {}, "data", {}).get("config.json", "{}"))
     except ValueError:

@@ -35,7 +35,7 @@ class Collected:
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects of one API group that tell a collector what to do."""
+    """Objects of one API group that configure a collector."""
 
     namespaces: Mapping[str, Mapping[str, str]]
     """Labels by name."""

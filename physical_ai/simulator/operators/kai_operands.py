@@ -130,7 +130,7 @@ def conditions(item: Json, wanted: Iterable[Json], live: Mapping[str, Json], now
     """Status conditions of a Config or SchedulingShard whose Deployments are `wanted`; `live` are the existing ones.
 
     `Reconciling` remains True on a SchedulingShard even when everything exists, so that a client waiting like kstatus
-    (helm 4, AICR's first scripts) waits for ever. Times of conditions that did not change are kept.
+    (helm 4, AICR's first scripts) waits indefinitely. Times of conditions that did not change are kept.
     """
     names = [name(each) for each in wanted if each["kind"] == "Deployment"]
     waiting = [key for key in names if not is_available(live.get(key))]

@@ -1,4 +1,4 @@
-"""What replacing or deleting a resource costs, in words."""
+"""The text about what replacing or deleting a resource costs."""
 
 from __future__ import annotations
 

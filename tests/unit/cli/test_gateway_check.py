@@ -59,7 +59,7 @@ def test_a_user_without_a_role_is_refused_and_shown(
     ]
 
 
-def test_a_front_door_that_lets_everybody_in_is_an_error(
+def test_a_gateway_that_admits_every_caller_is_an_error(
     tmp_path: Path, workflow: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reach(Stack(tmp_path, listener={"default_identity": {"user": "admin"}}), tmp_path, monkeypatch)

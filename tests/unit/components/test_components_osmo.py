@@ -104,7 +104,7 @@ def test_no_pod_of_theirs_reaches_the_machines_metadata(simulate: Simulate) -> N
         for peer in rule.get("to", [])
         if "ipBlock" in peer
     ]
-    assert len(blocks) == 2, "of tasks, and of a control plane that somebody else has installed"
+    assert len(blocks) == 2, "of tasks, and of a control plane installed outside the stack"
     for block in blocks:
         assert block["cidr"] == "0.0.0.0/0"
         excepted = [ip_network(each) for each in block["except"]]

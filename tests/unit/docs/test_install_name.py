@@ -1,4 +1,4 @@
-"""No page tells a user to install `physai` from a package index, where another project owns the name."""
+"""No page instructs a user to install `physai` from a package index, where another project owns the name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad input to a control plane, its data services and networks: each is told before a deployment, with a way out."""
+"""Bad input to a control plane, its data services and networks: each is reported before a deployment, with a fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""InfiniBand in the settings: what is refused, what is doubtful, and what the Network Operator is told."""
+"""InfiniBand in the settings: what is refused, what is doubtful, and the configuration of the Network Operator."""
 
 from __future__ import annotations
 

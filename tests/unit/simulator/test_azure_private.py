@@ -130,7 +130,7 @@ def test_a_resource_that_azure_refuses(azure: Azure, rule: str, kind: str, input
 def test_a_network_is_linked_to_one_zone_of_a_name(azure: Azure) -> None:
     second = {**LINK, "virtualNetworkLinkName": "again", "virtualNetwork": {"id": network(azure)}}
     assert azure.rules("VirtualNetworkLink", second) == {"pdns-link-unique"}
-    # A hub in a group that the stand-in does not have is somebody else's.
+    # A hub in a group that the stand-in does not have is outside the stack.
     assert not azure.rules("VirtualNetworkLink", {**second, "virtualNetwork": {"id": ELSEWHERE}})
     moved = {**LINK, "virtualNetwork": {"id": network(azure, "apart")}}
     assert azure.rules("VirtualNetworkLink", moved) == {"pdns-link-immutable"}

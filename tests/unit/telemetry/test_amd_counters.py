@@ -1,4 +1,4 @@
-"""What AMD's exporter is told to report, how it is scraped, and what a stack without AMD's GPUs has of it."""
+"""What AMD's exporter is configured to report, how it is scraped, and what a stack without AMD's GPUs has of it."""
 
 from __future__ import annotations
 

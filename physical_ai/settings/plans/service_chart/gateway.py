@@ -27,7 +27,7 @@ def gateway_values(settings: Settings, placement: dict[str, Any]) -> dict[str, A
         # Reads the roles from the service's configuration; without it, a valid login may do everything.
         "authz": {**placement, "enabled": access.login == "entra"},
         # The chart's service for rate limits cannot log in to a Redis, and insists on TLS: `tlsEnabled | default true`.
-        # `service_chart/limits.py` has the limit that each gateway Pod keeps by itself.
+        # `service_chart/limits.py` has the limit that each gateway Pod applies on its own.
         "rateLimit": {"enabled": False},
         # The services believe the header x-osmo-roles of whoever reaches them.
         "networkPolicies": {"enabled": True, "upstreams": [_upstream(name) for name in _UPSTREAMS]},

@@ -29,7 +29,7 @@ Find = Callable[[str], Json | None]
 
 @dataclass(frozen=True)
 class Configuration:
-    """`here` tells whether the control plane is in this cluster, or elsewhere."""
+    """`here` is whether the control plane is in this cluster, or elsewhere."""
 
     here: bool
     login: Literal["entra", "dev"]

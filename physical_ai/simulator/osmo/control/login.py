@@ -21,7 +21,7 @@ SERVICE_SECONDS = 300
 
 @dataclass(frozen=True)
 class Caller:
-    """Who sends a request, as the gateway tells the service in headers."""
+    """Who sends a request, as the gateway passes it to the service in headers."""
 
     user: str
     roles: tuple[str, ...]
