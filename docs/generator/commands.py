@@ -25,6 +25,7 @@ _EXIT_CODES = """\
 | 2 | the input is invalid; nothing was changed |
 | 3 | there are findings at or above the chosen severity |
 | 130 | interrupted; run the same command to continue |
+| 141 | the reader of the output has ended, as `head` does |
 """
 
 

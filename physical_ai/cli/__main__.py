@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from physical_ai.cli import resident_command
@@ -12,10 +13,18 @@ def main() -> None:
     arguments = sys.argv[1:]
     code = resident_command.run(arguments)
     if code is None:
+        _open_streams()
         from physical_ai.cli.command_line import run_here
 
         code = run_here(arguments)
     raise SystemExit(code)
+
+
+def _open_streams() -> None:
+    """Gives a stream that whoever started this has closed, as `>&-` does, a place for its output: nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
 
 
 if __name__ == "__main__":

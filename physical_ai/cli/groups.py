@@ -1,4 +1,4 @@
-"""The commands by what they are for, in the order of the help, and messages for a wrong command line."""
+"""The commands by what they are for, in the order of the help."""
 
 from __future__ import annotations
 
@@ -91,46 +91,18 @@ def listing(name: str) -> dict[str, Any]:
     return {"name": name, "short_help": PANELS[panel][name], "rich_help_panel": panel}
 
 
-def command_path(root: Any, arguments: list[str]) -> str:
-    """The command that arguments call, as `physai osmo values`."""
-    words, command = ["physai"], root
-    for word in arguments:
-        command = getattr(command, "commands", {}).get(word)
-        if command is None:
-            break
-        words.append(word)
-    return " ".join(words)
+def with_values_named(command: Any, parent: Any = None) -> Any:
+    """The command, whose help then names what an option takes, as the reference does: nothing for a flag."""
+    context = typer.Context(command, parent=parent, help_option_names=["-h", "--help"])
+    for parameter in command.get_params(context):
+        if parameter.metavar is None:
+            parameter.metavar = "" if getattr(parameter, "is_flag", False) else value_name(parameter)
+    for each in getattr(command, "commands", {}).values():
+        with_values_named(each, context)
+    return command
 
 
-def usage_text(problem: typer.TyperException | UnknownCommand, path: str) -> str:
-    """What is wrong on the command line, where, and what to write instead.
-
-    Args:
-        path: the command, as `command_path` has it.
-    """
-    if isinstance(problem, UnknownCommand):
-        from physical_ai.catalog import nearest
-
-        near = nearest(problem.name, problem.known)
-        return _lines(f"{path}: there is no command '{problem.name}'", near, f"All commands: {path} --help")
-    # Typer exports no classes of these errors, so their attributes distinguish them.
-    option, near = getattr(problem, "option_name", None), getattr(problem, "possibilities", None)
-    if option is not None and hasattr(problem, "possibilities"):
-        return _lines(
-            f"{path}: there is no option {option}", next(iter(near or ()), None), f"All options: {path} --help"
-        )
-    parameter, hint = getattr(problem, "param", None), getattr(problem, "param_hint", None)
-    if hint is None and parameter is not None:
-        hint = (
-            " / ".join(parameter.opts) if parameter.param_type_name == "option" else parameter.metavar or parameter.name
-        )
-    if hasattr(problem, "param_type"):
-        return _lines(f"{path}: {hint} is missing", None, f"Usage: {path} --help")
-    place = f"{path}: {hint}" if hint else path
-    message = problem.message.removeprefix("Value error, ").removeprefix("Got ").rstrip(".")
-    return _lines(f"{place}: {message}", None, f"All options: {path} --help")
-
-
-def _lines(problem: str, near: str | None, advice: str) -> str:
-    suggestion = f"Did you mean '{near}'?  " if near else ""
-    return f"{problem}\n  {suggestion}{advice}"
+def value_name(parameter: Any) -> str:
+    """What help and messages call the value of an option, or an argument: `STACK`."""
+    many = parameter.param_type_name == "argument" and parameter.nargs == -1
+    return parameter.metavar or f"{parameter.name.strip('_').upper()}{'…' if many else ''}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
+import sys
 from functools import cache
 from typing import Any
 
@@ -39,9 +41,9 @@ from physical_ai.cli.commands import (
     why,
 )
 from physical_ai.cli.commands import run as run_workflows
-from physical_ai.cli.console import err, print_json
-from physical_ai.cli.exit_codes import BAD_INPUT, DONE, FAILED, INTERRUPTED
-from physical_ai.cli.groups import CommandGroup, UnknownCommand, command_path, listing, usage_text
+from physical_ai.cli.console import discard_output, err, print_json
+from physical_ai.cli.exit_codes import BAD_INPUT, DONE, FAILED, INTERRUPTED, UNREAD
+from physical_ai.cli.groups import CommandGroup, UnknownCommand, listing, with_values_named
 
 # No child process uses the engine's connections; without this, gRPC prints a warning for each program that is started.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
@@ -50,7 +52,7 @@ app = typer.Typer(
     name="physai",
     cls=CommandGroup,
     help="GPU platform for physical AI on AKS: describe its stacks, check them, and simulate them on this machine.",
-    epilog="Exit codes: 0 done, 1 the operation failed, 2 the input is wrong, 3 findings.",
+    epilog="Exit codes: 0 done, 1 the operation failed, 2 the input is wrong, 3 findings, 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -109,15 +111,30 @@ def collect_garbage_rarely() -> None:
 
 
 # Made once for a process, of all options of all commands.
-_command = cache(lambda: get_command(app))
+_command = cache(lambda: with_values_named(get_command(app)))
 
 
 def run(arguments: list[str]) -> int:
     """Runs a command line. Returns the exit code: no expected failure ends in a traceback."""
     try:
+        code = _run(arguments)
+        sys.stdout.flush()  # what cannot be written is found out here, and not when the process ends
+    except (BrokenPipeError, SystemExit):  # output that nothing reads any more; Typer and Rich make it a SystemExit
+        discard_output()
+        return UNREAD
+    except OSError as problem:
+        if problem.errno != errno.ENOSPC:
+            raise
+        discard_output()
+        place = f" for {problem.filename}" if problem.filename else ""
+        err.print(f"physai: there is no space left{place}\n  Free some, or write to another disk.", style="red")
+        return FAILED
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    try:
         code = _command()(arguments, prog_name="physai", standalone_mode=False)
-    except SystemExit as end:  # output that nothing reads any more
-        return end.code if isinstance(end.code, int) else DONE
     except typer.Abort:
         err.print("canceled; nothing was changed")
         return FAILED
@@ -148,7 +165,9 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
     if isinstance(problem, typer.TyperException | UnknownCommand):
         if type(problem).__name__ == "NoArgsIsHelpError":  # private to Typer, which has printed the help
             return BAD_INPUT, ""
-        text = usage_text(problem, command_path(_command(), arguments))
+        from physical_ai.cli.usage_errors import called, usage_text
+
+        text = usage_text(problem, *called(_command(), arguments))
         err.print(text, markup=False, style="red")
         return BAD_INPUT, text
     from physical_ai.settings import SettingsError

@@ -43,7 +43,7 @@ Least = Annotated[
     typer.Option(
         "--severity",
         metavar="SEVERITY",
-        help="Exit with 3 for findings of this severity and above: info, unknown, warning or error.",
+        help="Exit with 3 for findings of this severity and above: ok, info, unknown, warning or error.",
     ),
 ]
 Kubeconfig = Annotated[

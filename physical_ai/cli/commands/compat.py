@@ -19,7 +19,8 @@ Running = Annotated[
     ),
 ]
 At = Annotated[
-    datetime.datetime | None, typer.Option("--at", formats=["%Y-%m-%d"], help="Support on this day instead of today.")
+    datetime.datetime | None,
+    typer.Option("--at", metavar="DATE", formats=["%Y-%m-%d"], help="Support on this day instead of today."),
 ]
 
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from physical_ai.settings import Loaded, SettingsError
 
 Diff = Annotated[
-    tuple[str, str] | None, typer.Option("--diff", metavar="A B", help="Only the settings in which two stacks differ.")
+    tuple[str, str] | None,
+    typer.Option(
+        "--diff", metavar="A B", help="Only the settings in which two stacks differ, as dev-westus2 prod-westus2."
+    ),
 ]
 
 

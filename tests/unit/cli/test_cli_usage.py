@@ -20,9 +20,26 @@ from tests.unit.cli.test_cli_commands import call
         (["explain", "--jsn"], "physai explain: there is no option --jsn", "Did you mean '--json'?"),
         (["lint"], "physai lint: FILES…: no file was given", "physai lint --help"),
         (["lint", "nosuch.yaml"], "physai lint: FILES: the file nosuch.yaml does not exist", "physai lint --help"),
-        (["lint", "--format", "x", "."], "physai lint: --format: 'x' is not one of 'text'", "physai lint --help"),
-        (["cost", "a", "b"], "physai cost: unexpected extra argument(s) (b)", "physai cost --help"),
-        (["explain", "--set"], "physai explain: Option '--set' requires an argument", "physai explain --help"),
+        (
+            ["lint", "--format", "x", "."],
+            "physai lint: --format: 'x' is not possible here",
+            "One of: text, json, github.",
+        ),
+        (["cost", "a", "b"], "physai cost: 'b' is too much: the command takes STACK", "Remove it."),
+        (["sizes", "foo"], "physai sizes: 'foo' is too much: the command takes no arguments", "physai sizes --help"),
+        (["stacks", "dev-westus2"], "physai stacks: 'dev-westus2' is too much", "physai explain dev-westus2"),
+        (["regions", "dev-westus2"], "physai regions: 'dev-westus2' is too much", "--stack dev-westus2"),
+        (["regions", "westus2"], "physai regions: 'westus2' is too much", "physai sizes --region westus2"),
+        (["explain", "--set"], "physai explain: --set needs a value: PATH=VALUE", "--set pools.h100gpu.scale.max=2"),
+        (["compat", "--severity"], "physai compat: --severity needs a value", "Write: physai compat --severity error"),
+        (["compat", "--severity", "eror"], "physai compat: --severity: 'eror' is not possible", "mean 'error'?"),
+        (["stacks", "--diff", "A"], "physai stacks: --diff needs 2 values: A B", "--diff dev-westus2 prod-westus2"),
+        (["schema", "--json=3"], "physai schema: --json takes no value", "Write: physai schema --json"),
+        (["cost", "--spot-factor", "abc"], "physai cost: --spot-factor: 'abc' is not a number", "--spot-factor 0.4"),
+        (["compat", "--at", "tomorrow"], "physai compat: --at: 'tomorrow' is not a date", "--at 2026-07-31"),
+        (["dashboards", "--minutes", "0"], "physai dashboards: --minutes: 0 is too small", "At least 1."),
+        (["fault", "inject", "x", "--gpu", "a"], "physai fault inject: --gpu: 'a' is not a whole", "--gpu 3"),
+        (["node", "replace"], "physai node replace: NODE is missing", "Write: physai node replace NODE"),
         (["sizes", "--region", "westus22"], "physai sizes: --region: the catalogue has no region", "westus2"),
     ],
 )
@@ -31,6 +48,19 @@ def test_a_wrong_command_line_is_explained(arguments: list[str], problem: str, a
     assert (code, out) == (2, "")
     assert err.startswith(problem)
     assert advice in err
+
+
+def test_an_option_that_is_not_near_is_not_suggested() -> None:
+    assert "Did you mean" not in call("schema", "--check")[2]
+
+
+def test_the_help_names_the_values_of_options_as_the_reference_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 120)
+    for words, _ in commands():
+        _, out, _ = call(*words[1:], "--help")
+        assert "<bool>" not in out
+        assert "<%" not in out
+    assert "[STACK]" in call("cost", "--help")[1]
 
 
 def test_with_json_a_wrong_command_line_is_a_document_too() -> None:

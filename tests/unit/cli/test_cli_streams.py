@@ -1,0 +1,52 @@
+"""Output that cannot be written: no traceback, and the exit code that a shell expects."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from physical_ai.repository import ROOT
+
+COMMAND = (sys.executable, "-m", "physical_ai.cli")
+
+
+def ended(*arguments: str, stdout: int, unbuffered: str = "") -> tuple[int, str]:
+    """Exit code and stderr of a command."""
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    found = subprocess.run(
+        [*COMMAND, *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT, check=False
+    )
+    return found.returncode, found.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unbuffered"), [(("cost", "nope", "--json"), "1"), (("sizes",), ""), (("--help",), "")]
+)
+def test_a_reader_that_has_ended_is_no_defect(arguments: tuple[str, ...], unbuffered: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        code, err = ended(*arguments, stdout=writing, unbuffered=unbuffered)
+    finally:
+        os.close(writing)
+    assert code == 141
+    assert "Traceback" not in err
+    assert "BrokenPipe" not in err
+
+
+def test_a_full_disk_is_named() -> None:
+    with open("/dev/full", "w") as full:
+        code, err = ended("cost", "nope", "--json", stdout=full.fileno())
+    assert code == 1
+    assert "no space left" in err
+    assert "Traceback" not in err
+
+
+def test_a_command_runs_without_stdout() -> None:
+    found = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, "sizes"], stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False
+    )
+    assert (found.returncode, found.stderr) == (0, "")
