@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog import nearest
 from physical_ai.repository import VALUES
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.faults import Fault, SettingsError, fault
@@ -23,6 +22,7 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.plan import Plan, make_plan
 from physical_ai.settings.served import load_backend_stacks
 from physical_ai.settings.shape import below, tree
+from physical_ai.settings.suggestions import suggestion
 from physical_ai.settings.target import chosen_kind, faults_of_name, layers_of, without_target
 from physical_ai.settings.validate import validate
 
@@ -90,23 +90,10 @@ class Loaded:
             raise SettingsError([fault("(command line)", path, f"{error}.")]) from None
         found = [row for row in self._rows if parse(row.path)[: len(wanted)] == wanted]
         if not found:
-            fix = _suggestion(wanted, [parse(row.path) for row in self._rows])
+            values = {parse(row.path): row.value for row in self._rows}
+            fix = suggestion(wanted, values, str(StackName(self.settings.environment, self.settings.region)))
             raise SettingsError([fault("(command line)", path, f"There is no setting '{path}'.", fix)])
         return found
-
-
-def _suggestion(wanted: Path, known: Sequence[Path]) -> str:
-    """What to write instead of a path that is not among the known ones: a neighbor of its first unknown step."""
-    depth = max(n for n in range(len(wanted)) if any(path[:n] == wanted[:n] for path in known))
-    branch = wanted[:depth]
-    steps = list(dict.fromkeys(str(path[depth]) for path in known if path[:depth] == branch and len(path) > depth))
-    if not steps:
-        return f"'{show(branch)}' is a single value."
-    near = nearest(str(wanted[depth]), steps)
-    if near is None:
-        return f"In '{show(branch)}': {', '.join(steps)}." if branch else "All of them: physai explain"
-    meant = (*branch, near, *wanted[depth + 1 :])
-    return f"Did you mean '{show(meant if any(path[: len(meant)] == meant for path in known) else (*branch, near))}'?"
 
 
 def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:

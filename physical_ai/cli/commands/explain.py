@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,7 @@ def explain(
     """Show the effective settings of a stack, and the file that each value comes from."""
     from physical_ai.cli.requested_stack import read_stack
 
+    _check_order(stack, path)
     loaded = read_stack(stack, file, set_).loaded
     print_warnings(loaded.warnings)
     rows = loaded.explain(path)
@@ -48,6 +50,20 @@ def explain(
     if rows and rows[0].path.startswith("health"):
         for line in _out_of_service(loaded.settings):
             out.print(line)
+
+
+def _check_order(stack: str, path: str | None) -> None:
+    """Raises typer.BadParameter for a setting in the place of the stack."""
+    from physical_ai.settings import existing
+    from physical_ai.settings.layers.stack_file import PREFIX
+    from physical_ai.settings.shape import tree
+
+    known, setting = existing(), stack.removeprefix(PREFIX)
+    if stack in known or (path not in known and re.split(r"[.\[/]", setting)[0] not in tree().fields):
+        return
+    problem = f"'{stack}' is not a stack, and the stack comes before the setting"
+    problem += f". Write: physai explain {path if path in known else DEFAULT_STACK} {setting}"
+    raise typer.BadParameter(problem, param_hint="STACK")
 
 
 def _out_of_service(settings: Settings) -> Iterator[str]:

@@ -84,10 +84,10 @@ def new(  # noqa: PLR0917 - each is an option
     from physical_ai.settings.new_stack import new_files, propose, verified
 
     interactive = not yes and not json and _is_terminal()
+    proposal = propose(name, STACKS)  # a wrong name is reported first
     if not interactive and not yes:
         problem = "there is no terminal for questions; --yes uses the proposed value for each omitted option"
         raise typer.BadParameter(problem, param_hint="--yes")
-    proposal = propose(name, STACKS)
     options = Choices(proposal, size or [], driver or [], zones or [], address_space, api_range or [])
     deployers = named_deployers(deployer or [])
     if interactive:

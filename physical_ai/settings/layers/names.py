@@ -10,8 +10,6 @@ from physical_ai.catalog import UnknownName, nearest, region, regions
 from physical_ai.repository import STACKS
 from physical_ai.settings.faults import Fault, SettingsError, fault
 
-"""Where the repository keeps its stack files and layers."""
-
 _NAME = re.compile(r"(?P<environment>[a-z][a-z0-9]*)-(?P<region>[a-z]+[0-9]*)")
 PLACE = "(stack name)"
 
@@ -31,23 +29,34 @@ class StackName:
         return f"{self.environment}-{self.region}"
 
     @staticmethod
-    def parse(text: str) -> StackName:
-        """Takes a name apart. Raises SettingsError where environment or region is missing; neither is looked up."""
+    def parse(text: str, advice: str | None = None) -> StackName:
+        """Takes a name apart. Raises SettingsError where environment or region is missing; neither is looked up.
+
+        Args:
+            advice: what to write instead of a wrong name; the existing stacks if omitted.
+        """
         match = _NAME.fullmatch(text)
         if match is None:
+            wrong = "is not '<environment>-<region>'"
             if re.fullmatch(r"[a-z][a-z0-9]*", text):
-                fault_text = "names no environment" if text in regions() else "names no region"
-                near = f"dev-{text}" if text in regions() else f"{text}-westus2"
-            else:
-                fault_text, near = "is not '<environment>-<region>'", nearest(text, existing()) or "dev-westus2"
-            problem = f"The stack name '{text}' {fault_text}."
-            raise SettingsError([fault(stack_label(text), PLACE, problem, f"Such as '{near}'.")])
+                wrong = "names no environment" if text in regions() else "names no region"
+            problem = f"The stack name '{text}' {wrong}."
+            raise SettingsError([fault(stack_label(text), PLACE, problem, advice or stacks_like(text))])
         return StackName(match["environment"], match["region"])
 
 
 def existing(root: FilePath = STACKS) -> list[str]:
     """Names of the stacks that have a file, sorted."""
     return sorted(file.name.removeprefix("Pulumi.").removesuffix(".yaml") for file in root.glob("Pulumi.*.yaml"))
+
+
+def stacks_like(text: str, root: FilePath = STACKS) -> str:
+    """The existing stacks that a name can mean: the nearest, those of an environment or a region, or all."""
+    known = existing(root)
+    of_part = [name for name in known if text and (name.startswith(f"{text}-") or name.endswith(f"-{text}"))]
+    near = None if of_part else nearest(text, known)
+    listed = f"Stacks: {', '.join(of_part or known) or 'none'}."
+    return f"Did you mean '{near}'?  {listed}" if near else listed
 
 
 def stack_label(stack: str, root: FilePath = STACKS) -> str:

@@ -6,11 +6,11 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog import nearest
-from physical_ai.settings.faults import Fault, fault
+from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document
 from physical_ai.settings.layers.merge import Layer
-from physical_ai.settings.layers.names import existing, stack_label
+from physical_ai.settings.layers.names import stack_label, stacks_like
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.shape import tree
@@ -23,13 +23,14 @@ _TOP_LEVEL = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "en
 
 
 def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
-    """The layer that a stack file makes, and what is wrong with the file itself."""
+    """The layer that a stack file makes, and what is wrong with the file itself.
+
+    Raises SettingsError if there is no such file: what its name and its layers lack is of no use then.
+    """
     label, file = stack_label(stack, root), root / f"Pulumi.{stack}.yaml"
     if not file.is_file():
-        near = nearest(stack, existing(root))
-        fix = f"Did you mean '{near}'?" if near else "Write it, or choose another stack."
-        fix += f"  Stacks: {', '.join(existing(root)) or 'none'}."
-        return Layer(label, {}, PREFIX), [fault(label, "(file)", "There is no such stack file.", fix)]
+        fix = f"{stacks_like(stack, root)}  A new one: physai stack new {stack}"
+        raise SettingsError([fault(label, "(file)", "There is no such stack file.", fix)])
     document = read_file(file, label)
     faults = list(document.faults)
     for key in document.data:

@@ -8,7 +8,7 @@ from ipaddress import IPv4Network
 from pathlib import Path as FilePath
 from typing import Any, Literal
 
-from physical_ai.catalog import price, region, vm_size, vm_sizes
+from physical_ai.catalog import price, region, regions, vm_size, vm_sizes
 from physical_ai.settings.facts.addresses import PRIVATE
 from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL
 from physical_ai.settings.faults import SettingsError, fault
@@ -90,13 +90,21 @@ class Proposal:
         return next((pool for pool in self.pools if pool.name == name), None)
 
 
+def _new_name(given: str, root: FilePath) -> str:
+    """A name that a new stack can have, of what was given."""
+    environments = sorted(path.stem for path in (root / "layers" / "env").glob("*.yaml"))
+    environment = given if given in environments else "dev"
+    place = given if given in regions() else "eastus2"
+    return f"Such as '{environment}-{place}'.  Environments: {', '.join(environments)}.  Regions: physai regions"
+
+
 def propose(stack: str, root: FilePath = STACKS) -> Proposal:
     """What a new stack of this name would start from.
 
     Raises SettingsError: the name is no stack's, its environment has no layer, the catalogue does not know the region,
     the stack has a file already, or a layer is broken.
     """
-    name = StackName.parse(stack)
+    name = StackName.parse(stack, _new_name(stack, root))
     if stack in existing(root):
         problem, fix = "The stack already exists.", f"Change its file; see also: physai explain {stack}"
         raise SettingsError([fault(stack_label(stack, root), "(file)", problem, fix)])

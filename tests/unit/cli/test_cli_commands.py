@@ -115,7 +115,21 @@ def test_status_and_down_of_a_stack_that_is_not_simulated_are_no_errors() -> Non
 def test_an_unknown_stack_is_wrong_input(command: str) -> None:
     code, _, err = call(command, "dev-nowhere")
     assert code == 2
-    assert "no region 'nowhere'" in err
+    assert "no such stack file" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "written"),
+    [
+        (["pools.h100gpu"], "dev-westus2 pools.h100gpu"),
+        (["physical-ai:pools"], "dev-westus2 pools"),
+        (["h100gpu", "dev-southeastasia"], "dev-southeastasia h100gpu"),
+    ],
+)
+def test_explain_of_a_setting_without_its_stack_says_so(arguments: list[str], written: str) -> None:
+    code, _, err = call("explain", *arguments)
+    assert code == 2
+    assert f"Write: physai explain {written}\n" in err
 
 
 def test_env_of_a_stack_that_is_not_simulated_fails_and_names_the_command_to_create_it() -> None:

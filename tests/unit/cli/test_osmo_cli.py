@@ -88,7 +88,7 @@ def test_objects_prints_all_there_is(capsys: pytest.CaptureFixture[str]) -> None
     ("arguments", "expected"),
     [
         (["nosuch.yaml"], "does not exist"),
-        ([GOOD, "--stack", "dev-mars"], "no region 'mars'"),
+        ([GOOD, "--stack", "dev-mars"], "no such stack file"),
         ([GOOD, "--pool", "h100"], "no OSMO pool 'h100'"),
         ([GOOD, "--setting", "pools.h100gpu.skew=1"], "skew"),
         ([GOOD, "--values", "nosuch.yaml"], "the file does not exist"),

@@ -110,7 +110,7 @@ def test_a_broken_stack_is_reported_beside_the_others(monkeypatch: pytest.Monkey
     document = json.loads(out)
     assert [each["name"] for each in document["stacks"]] == ["dev-westus2"]
     assert [each["name"] for each in document["broken"]] == ["qa-westus2"]
-    assert "no environment 'qa'" in err
+    assert "Pulumi.qa-westus2.yaml: (file)\n  There is no such stack file." in err
 
 
 def test_the_region_table_shows_where_each_pool_of_a_stack_could_run() -> None:

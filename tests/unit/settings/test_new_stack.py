@@ -143,6 +143,7 @@ def test_a_size_the_region_lacks_is_refused_with_regions_that_have_it(stacks: Pa
         ("qa-eastus2", "There is no environment 'qa'"),
         ("dev-atlantis", "There is no region 'atlantis'"),
         ("dev", "names no region"),
+        ("staging", "Such as 'staging-eastus2'."),
     ],
 )
 def test_an_invalid_name_is_refused(stacks: Path, name: str, expected: str) -> None:
@@ -151,6 +152,13 @@ def test_an_invalid_name_is_refused(stacks: Path, name: str, expected: str) -> N
     assert (code, out) == (2, "")
     assert expected in err
     assert files_in(stacks) == before
+
+
+def test_an_invalid_name_is_reported_before_the_missing_terminal() -> None:
+    code, _, err = new("foo")
+    assert code == 2
+    assert "names no region" in err
+    assert "terminal" not in err
 
 
 def test_a_protected_stack_starts_with_a_placeholder_that_azure_never_gets(stacks: Path) -> None:

@@ -138,6 +138,13 @@ def test_a_missing_stack_file_names_the_nearest_stack(stacks: Path) -> None:
     assert "Did you mean 'dev-westus2'" in (fault.fix or "")
 
 
+@pytest.mark.parametrize("name", ["dev-westus", "nope-westus2"])
+def test_without_a_stack_file_nothing_else_is_reported(stacks: Path, name: str) -> None:
+    fault = only_fault(stacks, name)
+    assert fault.problem == "There is no such stack file."
+    assert (fault.fix or "").startswith("Did you mean 'dev-westus2'?  Stacks: ")
+
+
 @pytest.mark.parametrize(
     ("name", "problem", "fix"),
     [
@@ -146,6 +153,7 @@ def test_a_missing_stack_file_names_the_nearest_stack(stacks: Path) -> None:
         ("Prod_westus2", "is not '<environment>-<region>'", "prod-westus2"),
         ("dev-west-us2", "is not '<environment>-<region>'", "dev-westus2"),
         ("", "is not '<environment>-<region>'", "dev-westus2"),
+        ("nope", "names no region", "Stacks: dev-southeastasia, dev-westus2,"),
     ],
 )
 def test_a_stack_name_needs_environment_and_region(name: str, problem: str, fix: str) -> None:
@@ -167,6 +175,7 @@ def test_a_stack_name_needs_environment_and_region(name: str, problem: str, fix:
 )
 def test_an_environment_or_region_nothing_describes_is_named(stacks: Path, name: str, problem: str, fix: str) -> None:
     (stacks / "layers/region/eastus2.yaml").unlink(missing_ok=True)
+    (stacks / f"Pulumi.{name}.yaml").write_text("config: {}\n")
     with pytest.raises(SettingsError) as caught:
         load(name, root=stacks)
     found = next(fault for fault in caught.value.faults if problem in fault.problem)

@@ -100,14 +100,27 @@ def test_paths_read_back_as_written(path: tuple[str | int, ...]) -> None:
         ("pools.h10gpu.sku", "Did you mean 'pools.h100gpu.sku'?"),
         ("pools.h100gpu.scal.nosuch", "Did you mean 'pools.h100gpu.scale'?"),
         ("pool.h100gpu.sku", "Did you mean 'pools.h100gpu.sku'?"),
-        ("protect.x", "'protect' is a single value."),
-        ("nothing-like-it", "All of them: physai explain"),
+        ("protect.x", "'protect' is a single value: physai explain dev-westus2 protect"),
+        (
+            "pools.h100gpu.zones[0]",
+            "'pools.h100gpu.zones' is a list, shown as a whole: physai explain dev-westus2 pools.h100gpu.zones",
+        ),
+        ("h100gpu", "Did you mean 'pools.h100gpu'?"),
+        ("h100gpu.sku", "Did you mean 'pools.h100gpu.sku'?"),
+        ("pools/h100gpu", "Did you mean 'pools.h100gpu'?"),
+        ("kubernetesVersion", "Did you mean 'cluster.kubernetesVersion'?"),
+        ("osDisk", "It is at systemPool.osDisk, cpuPool.osDisk, pools.h100gpu.osDisk, pools.rtxprogpu.osDisk."),
     ],
 )
 def test_a_suggestion_is_in_the_same_branch_of_the_tree(path: str, fix: str) -> None:
     with pytest.raises(SettingsError) as caught:
         load("dev-westus2").explain(path)
     assert caught.value.faults[0].fix == fix
+
+
+def test_without_a_suggestion_the_sections_are_listed() -> None:
+    with pytest.raises(SettingsError, match=r"Sections: .*pools\.  All settings: physai explain dev-westus2"):
+        load("dev-westus2").explain("nothing-like-it")
 
 
 @pytest.mark.parametrize(
