@@ -18,13 +18,15 @@ def sizes(region: InRegion = None, json: Json = False) -> None:
     """List the VM sizes of the catalogue: GPUs, driver sources, lifecycle and prices."""
     from physical_ai.catalog import UnknownName
     from physical_ai.catalog import region as lookup
+    from physical_ai.catalog import regions as known
     from physical_ai.cli.output.catalogue import print_sizes, size_rows
 
     try:
         listed = set(lookup(region).sizes) if region else None
     except UnknownName as problem:
-        near = f". Did you mean '{problem.suggestion}'?" if problem.suggestion else ""
-        raise typer.BadParameter(f"the catalogue has no region '{region}'{near}", param_hint="--region") from None
+        near = f"Did you mean '{problem.suggestion}'? " if problem.suggestion else ""
+        text = f"the catalogue has no region '{region}'. {near}Regions: {', '.join(known())}"
+        raise typer.BadParameter(text, param_hint="--region") from None
     rows = size_rows(region, listed)
     if json:
         print_json(rows)

@@ -42,5 +42,7 @@ def cost(  # noqa: PLR0917 - each is an option
     print_estimate(found)
     if changed is not None:
         print_change(changed)
+    if change and not file and not set_:
+        err.print("note: --change compares what -f and --set make of the stack, and none is given", style="yellow")
     if found.is_stale(today):
         err.print(f"warning: these prices are {found.days_old(today)} days old", style="yellow")

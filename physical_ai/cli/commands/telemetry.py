@@ -87,6 +87,7 @@ def inject(fault: FaultName, node: Node = "", gpu: Gpu = 0, stack: InStack = DEF
     from physical_ai.cli.output.alerts import injected_text
     from physical_ai.cli.simulated_telemetry import fault_document, injector
 
+    _check_name(fault)
     document = fault_document(*injector(stack).inject(fault, node, gpu))
     if json:
         print_json({"stack": stack, **document})
@@ -100,6 +101,8 @@ def heal(fault: AnyFault = "", node: OfNode = "", stack: InStack = DEFAULT_STACK
     from physical_ai.cli.output.alerts import healed_text
     from physical_ai.cli.simulated_telemetry import fault_document, injector
 
+    if fault:
+        _check_name(fault)
     documents = [fault_document(*each) for each in injector(stack).heal(fault, node)]
     if json:
         print_json({"stack": stack, "healed": documents})
@@ -119,3 +122,14 @@ def fault_status(stack: InStack = DEFAULT_STACK, json: Json = False) -> None:
     else:
         columns = {"fault": "fault", "node": "node", "GPU": "gpu", "what happened": "summary", "alerts": "alerts"}
         out.print(table(documents, columns) if documents else NO_FAULTS)
+
+
+def _check_name(fault: str) -> None:
+    """Raises typer.BadParameter for a fault that there is not, before anything asks for a cluster."""
+    from physical_ai.simulator.faults import UnknownFault
+    from physical_ai.simulator.faults import fault as known
+
+    try:
+        known(fault)
+    except UnknownFault as problem:
+        raise typer.BadParameter(str(problem), param_hint="FAULT") from None

@@ -142,6 +142,13 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Res
     return _NOTHING if workflow.placeholders else _objects(view, document)
 
 
+def _missing_workflow(text: str) -> str | None:
+    """The advice for a file without the section that the rule's own advice names."""
+    if rendering.has_workflow(text):
+        return None
+    return "Write `workflow:` at the start of a line, and the keys of the workflow below it, indented."
+
+
 def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
     text = source.text
     try:
@@ -152,7 +159,7 @@ def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
                 rules_file.TEMPLATE_UNSEEN, (line, 1), "the command line does not recognize this file as a template"
             )
     except Refusal as refusal:
-        source.add(rules_file.FILE_SECTIONS, (refusal.line or 1, 1), refusal.message)
+        source.add(rules_file.FILE_SECTIONS, (refusal.line or 1, 1), refusal.message, _missing_workflow(text))
         return None
     try:
         return rendering.render(text, context.variables, limit_of(context.config))

@@ -55,6 +55,11 @@ def is_templated(text: str) -> bool:
     return any(sign in text for sign in ("{%%", "{{", "{#", "default-values"))
 
 
+def has_workflow(text: str) -> bool:
+    """Whether the file has the section `workflow`, whatever else it has."""
+    return any(start[1] == "workflow" for start in _SECTION.finditer(text))
+
+
 def sections(text: str) -> dict[str, Section]:
     """The file's top-level sections; text before the first is ignored.
 

@@ -1,6 +1,6 @@
 """Faults of GPU nodes: data about what each changes, and the record of those that are injected."""
 
-from physical_ai.simulator.faults.catalogue import Effects, Fault, fault, faults
+from physical_ai.simulator.faults.catalogue import Effects, Fault, UnknownFault, fault, faults
 from physical_ai.simulator.faults.record import ANNOTATION, NO_FAULTS, Injected, NodeFaults, injected, node_faults
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Fault",
     "Injected",
     "NodeFaults",
+    "UnknownFault",
     "fault",
     "faults",
     "injected",

@@ -41,6 +41,9 @@ from tests.unit.cli.test_cli_commands import call
         (["fault", "inject", "x", "--gpu", "a"], "physai fault inject: --gpu: 'a' is not a whole", "--gpu 3"),
         (["node", "replace"], "physai node replace: NODE is missing", "Write: physai node replace NODE"),
         (["sizes", "--region", "westus22"], "physai sizes: --region: the catalogue has no region", "westus2"),
+        (["sizes", "--region", "all"], "physai sizes: --region: the catalogue has no region", "Regions: westus2,"),
+        (["fault", "inject", "xid-97"], "physai fault inject: FAULT: there is no fault 'xid-97'", "physai fault list"),
+        (["fault", "heal", "nope"], "physai fault heal: FAULT: there is no fault 'nope'", "physai fault list"),
     ],
 )
 def test_a_wrong_command_line_is_explained(arguments: list[str], problem: str, advice: str) -> None:
@@ -61,6 +64,12 @@ def test_the_help_names_the_values_of_options_as_the_reference_does(monkeypatch:
         assert "<bool>" not in out
         assert "<%" not in out
     assert "[STACK]" in call("cost", "--help")[1]
+
+
+def test_a_comparison_without_a_change_says_what_it_lacks() -> None:
+    code, _, err = call("cost", "--change")
+    assert code == 0
+    assert "--change compares what -f and --set make of the stack" in err
 
 
 def test_with_json_a_wrong_command_line_is_a_document_too() -> None:

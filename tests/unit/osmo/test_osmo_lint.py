@@ -122,6 +122,17 @@ def test_an_invalid_file_is_reported(text: str, rule: str, line: int) -> None:
     assert (result.findings[0].rule, result.findings[0].line) == (rule, line)
 
 
+@pytest.mark.parametrize("text", ["tasks: []\n", "just text", ""])
+def test_a_file_without_a_workflow_is_told_to_have_one(text: str) -> None:
+    (finding,) = checked(text).findings
+    assert (finding.fix or "").startswith("Write `workflow:` at the start of a line")
+
+
+def test_an_unknown_key_beside_a_workflow_is_to_be_moved_below_it() -> None:
+    (finding,) = checked("workflow:\n  name: a\nother: 1\n").findings
+    assert finding.fix == "Move the key below `workflow`, or remove it."
+
+
 def test_a_template_that_never_ends_is_cut_off() -> None:
     result = checked(
         workflow(
