@@ -15,7 +15,7 @@ from physical_ai.settings.layers.document import plain
 from physical_ai.settings.layers.merge import Layer, Merged, merge
 from physical_ai.settings.layers.names import STACKS, StackName, existing, profile_file, stack_label
 from physical_ai.settings.layers.overlay import Overlay, read_file
-from physical_ai.settings.layers.paths import Path, parse, show
+from physical_ai.settings.layers.paths import NotAPath, Path, parse, show
 from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS, read_stack
 from physical_ai.settings.models.tree import Settings
@@ -86,8 +86,8 @@ class Loaded:
             return list(self._rows)
         try:
             wanted: Path = parse(path.removeprefix(PREFIX))
-        except ValueError as error:
-            raise SettingsError([fault("(command line)", path, f"{error}.")]) from None
+        except NotAPath as error:
+            raise SettingsError([fault("(command line)", path, str(error), error.fix)]) from None
         found = [row for row in self._rows if parse(row.path)[: len(wanted)] == wanted]
         if not found:
             values = {parse(row.path): row.value for row in self._rows}

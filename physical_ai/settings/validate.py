@@ -20,6 +20,7 @@ from physical_ai.settings.layers.merge import Merged
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.messages import message
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.new_pools import incomplete_pools
 from physical_ai.settings.rules import check
 from physical_ai.settings.rules.finding import SettingFinding, Trust
 from physical_ai.settings.target import missing_settings
@@ -70,7 +71,9 @@ def validate(merged: Merged, environment: str, region: str) -> Outcome:
     faults = [*merged.faults, *(merged.fault((key,), *message(_extra(key), (key,))) for key in stray)]
     data = copy.deepcopy(data) | {"environment": environment, "region": region}
     broken: set[Path] = set()
-    for path in list(missing_settings(data)):
+    missing = list(missing_settings(data))
+    faults += incomplete_pools(merged, missing)
+    for path in missing:
         detail = _missing(path)
         faults.append(merged.missing(path, *message(detail, path)))
         broken.add(path)

@@ -26,7 +26,16 @@ _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+\.[0-9]*)([eE][-+]?[0-9]+)?")
 _NULL = ("", "~", "null", "Null", "NULL")
 _BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "timestamp", "value")}
+_CORE = "tag:yaml.org,2002:"
+_TAGS: Mapping[type[yaml.Node], frozenset[str]] = {
+    yaml.ScalarNode: frozenset(
+        f"{_CORE}{name}" for name in ("str", "int", "float", "bool", "null", "timestamp", "value")
+    ),
+    yaml.MappingNode: frozenset({f"{_CORE}map"}),
+    yaml.SequenceNode: frozenset({f"{_CORE}seq"}),
+}
+"""Tags that nodes have without one written out, and those that change nothing."""
+_PLAIN = "Write a plain value."
 _DEEPEST = 32
 _LONGEST_NUMBER = 300
 
@@ -121,14 +130,14 @@ class _Reader:
         self._seen.add(id(node))
         if len(path) > _DEEPEST:
             return self._refuse(path, line, "This is nested too deeply.", "No setting is nested that deeply.")
+        if node.tag not in _TAGS[type(node)]:
+            tag = node.tag.removeprefix(_CORE)
+            return self._refuse(path, line, f"The YAML tag '{tag}' is not supported.", _PLAIN)
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             items: list[yaml.Node] = node.value
             return [self.value(item, (*path, index)) for index, item in enumerate(items)]
-        if node.tag not in _TAGS:
-            tag = node.tag.removeprefix("tag:yaml.org,2002:")
-            return self._refuse(path, line, f"The YAML tag '{tag}' is not supported.", "Write a plain value.")
         return self._scalar(node, path, line)
 
     def _scalar(self, node: yaml.Node, path: Path, line: int) -> Any:
@@ -136,6 +145,8 @@ class _Reader:
         if not _is_text(text):
             return self._refuse(path, line, "This text has characters that are not Unicode.", None)
         is_plain = getattr(node, "style", None) in (None, "")
+        if not is_plain and node.tag != f"{_CORE}str":
+            return self._refuse(path, line, f"The YAML tag '{node.tag.removeprefix(_CORE)}' is not supported.", _PLAIN)
         return _core(text) if is_plain and (node.tag != "tag:yaml.org,2002:str") else text
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
@@ -148,6 +159,9 @@ class _Reader:
             if not isinstance(key_node, yaml.ScalarNode) or key_node.tag == "tag:yaml.org,2002:merge":
                 problem = "Merge keys (<<) are not supported." if key == "<<" else "A key must be text."
                 self._refuse(path, line, problem, "Write the keys out.")
+                continue
+            if key_node.tag not in _TAGS[yaml.ScalarNode]:
+                self._refuse(path, line, f"The YAML tag '{key_node.tag}' is not supported.", "Write a plain key.")
                 continue
             if not isinstance(key, str) or not _is_text(key) or not isinstance(self._key(key_node), str):
                 _invalid_key(self._document.label, show(path) or "(top level)", str(key), self._document.faults, line)

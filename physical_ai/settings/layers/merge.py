@@ -14,6 +14,9 @@ from physical_ai.settings.layers.document import nearest_line
 from physical_ai.settings.layers.paths import Path, show
 from physical_ai.settings.shape import FROM_STACK_NAME, shape_at
 
+STACK_FILE_PREFIX = "physical-ai:"
+"""What a stack file has before each top-level key."""
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -123,6 +126,11 @@ def unknown_key(path: Path) -> tuple[str, str | None]:
     key, parent = str(path[-1]), shape_at(path[:-1])
     if len(path) == 1 and key in FROM_STACK_NAME:
         return f"'{key}' can't be set: it follows from the stack's name.", "Remove the line."
+    if len(path) == 1 and key.startswith(STACK_FILE_PREFIX):
+        return f"The prefix '{STACK_FILE_PREFIX}' belongs in stack files only.", f"Write '{key.partition(':')[2]}'."
+    if len(path) == 1 and key == "config":
+        problem = "'config' is not a setting: only a stack file has it, above its settings."
+        return problem, f"Write the settings at the top level, without '{STACK_FILE_PREFIX}' before them."
     if parent is None or parent.kind != "model":
         return f"'{key}' is not a setting.", None
     near = nearest(key, parent.fields)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from physical_ai.catalog import nearest
+from physical_ai.settings.examples import example, written
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document, read_document
-from physical_ai.settings.layers.paths import Path, parse, show
+from physical_ai.settings.layers.paths import NotAPath, Path, parse, show
 from physical_ai.settings.shape import shape_at
 from physical_ai.untrusted import files
 
@@ -52,27 +55,41 @@ def read_file(file: FilePath, label: str) -> Document:
     try:
         return read_document(files.read_text(file), label)
     except files.Missing:
-        problem, fix = "The file does not exist.", f"Path: {file}."
+        problem, fix = "The file does not exist.", _elsewhere(file, label)
     except files.NotText:
         problem, fix = "The file is not UTF-8 text.", "Save it as UTF-8."
     except files.Unreadable as error:
         problem = f"{str(error)[:1].upper()}{str(error)[1:]}."
+        fix = "Name a YAML file in the form of a layer, like stacks/layers/env/dev.yaml."
     return Document(label, faults=[fault(label, "(file)", problem, fix)])
+
+
+def _elsewhere(file: FilePath, label: str) -> str:
+    """Where a missing file may be: its whole path, where the label is a shorter one, or a file with a like name."""
+    if str(file) != label:
+        return f"Path: {file}."
+    beside = {str(each): each.name for each in file.parent.glob("*.y*ml")}
+    near = nearest(file.name, beside.values())
+    meant = next((path for path, name in beside.items() if name == near), None)
+    relative = "" if file.is_absolute() else f"Relative paths begin at {FilePath.cwd()}."
+    return f"Did you mean '{meant}'?  {relative}".strip() if meant else relative or "Correct the path."
 
 
 def _assign(data: dict[str, Any], assignment: str) -> list[Fault]:
     path_text, equals, value_text = _halves(assignment)
     try:
         path = parse(path_text)
-    except ValueError as error:
-        return [fault(SET, path_text, f"{error}.")]
+    except NotAPath as error:
+        return [fault(SET, path_text, str(error), error.fix)]
     if not equals or not path:
         return [fault(SET, assignment or "(empty)", "An assignment is path=value.", "Like pools.h100gpu.scale.max=3")]
     if any(isinstance(step, int) for step in path):
-        return [fault(SET, show(path), "Set the complete list.", f"Like {show(path[:1])}...=[1, 2]")]
+        whole = path[: next(index for index, step in enumerate(path) if isinstance(step, int))]
+        return [fault(SET, show(path), "An item of a list can't be set alone.", f"Set the list: {_like(whole)}")]
     document = read_document(f"value: {value_text}", SET)
     if document.faults:
-        return [fault(SET, show(path), each.problem, each.fix) for each in document.faults]
+        advice = f"The value is YAML; the shell needs quotes around the assignment, like {_like(path)}"
+        return [fault(SET, show(path), each.problem, each.fix or advice) for each in document.faults]
     *parents, last = (str(step) for step in path)
     holder = data
     for step in parents:
@@ -85,6 +102,13 @@ def _assign(data: dict[str, Any], assignment: str) -> list[Fault]:
     takes_text = shape is not None and shape.type is str and isinstance(value, (bool, int, float))
     holder[last] = value_text.strip() if takes_text else value
     return []
+
+
+def _like(path: Path) -> str:
+    """An assignment to a path, as a shell takes it."""
+    value = example(path)
+    text = written("…" if value is None else value)
+    return f"--set {shlex.quote(f'{show(path)}={text}')}"
 
 
 def _halves(assignment: str) -> tuple[str, str, str]:

@@ -10,6 +10,20 @@ Path = tuple[str | int, ...]
 _STEP = re.compile(r"""\.?(?:(?P<word>[^.\[\]"']+)|\[(?P<index>\d+)\]|\[(?P<quoted>"(?:[^"\\]|\\.)*")\])""")
 
 
+LIKE = 'Write it like pools.h100gpu.scale.max or tags["cost.center"]'
+
+
+class NotAPath(ValueError):
+    """A text is not the written form of a path. `fix` says what to write instead."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"'{text}' is not a path.")
+        self.fix = f"{LIKE}."
+        plain = re.sub(r"\[([A-Za-z]\w*)\]", r".\1", text)
+        if plain != text:
+            self.fix = f"Brackets are for quoted keys and list indexes: write {plain}"
+
+
 def show(path: Path) -> str:
     """The written form: keys joined by dots; list indexes and keys with other characters in brackets."""
     text = ""
@@ -24,7 +38,7 @@ def show(path: Path) -> str:
 
 
 def parse(text: str) -> Path:
-    """The path of a written form. Raises ValueError for text that is not a path."""
+    """The path of a written form. Raises NotAPath, a ValueError."""
     steps: list[str | int] = []
     position = 0
     while position < len(text):
@@ -34,7 +48,7 @@ def parse(text: str) -> Path:
             or (position == 0 and text[0] == ".")
             or (match["word"] and position and text[position] != ".")
         ):
-            raise ValueError(f"'{text}' is not a path; write it like pools.h100gpu.scale.max or tags[\"cost.center\"]")
+            raise NotAPath(text)
         if match["word"] is not None:
             steps.append(match["word"])
         elif match["index"] is not None:

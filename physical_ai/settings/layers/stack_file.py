@@ -9,14 +9,14 @@ from physical_ai.catalog import nearest
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document
-from physical_ai.settings.layers.merge import Layer
+from physical_ai.settings.layers.merge import STACK_FILE_PREFIX, Layer
 from physical_ai.settings.layers.names import stack_label, stacks_like
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.shape import tree
 
-PROJECT = "physical-ai"
-PREFIX = f"{PROJECT}:"
+PREFIX = STACK_FILE_PREFIX
+PROJECT = PREFIX.removesuffix(":")
 SECRETS = "secrets"
 """The one key whose values are encrypted; it never becomes part of the settings."""
 _TOP_LEVEL = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")

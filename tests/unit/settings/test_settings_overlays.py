@@ -64,6 +64,34 @@ def test_a_broken_assignment_is_reported(text: str, path: str) -> None:
     assert (fault.file, fault.where) == ("--set", path)
 
 
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("pools.h100gpu.zones=[1", """like --set 'pools.h100gpu.zones=["1"]'"""),
+        ("pools.h100gpu.scale={min: 1", "like --set 'pools.h100gpu.scale={min: 0, max: 2}'"),
+        ("pools.h100gpu.zones[0]=1", """Set the list: --set 'pools.h100gpu.zones=["1"]'"""),
+        ("pools[h100gpu].sku=x", "write pools.h100gpu.sku"),
+        ("pools..sku=x", "Write it like pools.h100gpu.scale.max"),
+        ("protect", "Like pools.h100gpu.scale.max=3"),
+    ],
+)
+def test_a_broken_assignment_is_told_with_what_to_write(text: str, fix: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        Overlay.assign([text])
+    assert fix in (caught.value.faults[0].fix or "")
+
+
+def test_a_missing_file_is_told_with_a_file_of_a_like_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    for name, fix in (("mien.yaml", "Did you mean 'mine.yaml'?"), ("x.yaml", f"Relative paths begin at {tmp_path}.")):
+        with pytest.raises(SettingsError) as caught:
+            Overlay.read(name)
+        assert fix in (caught.value.faults[0].fix or "")
+    with pytest.raises(SettingsError, match="in the form of a layer"):
+        Overlay.read(".")
+
+
 def test_explain_names_the_layer_of_each_value() -> None:
     loaded = load("prod-southeastasia")
     rows = {row.path: (row.value, row.origin) for row in loaded.explain()}
@@ -129,6 +157,12 @@ def test_without_a_suggestion_the_sections_are_listed() -> None:
         ("tags: &a {x: y}\nother: *a\n", "Anchors"),
         ("tags:\n  <<: {x: y}\n", "Merge keys"),
         ("tags: !secret x\n", "tag '!secret'"),
+        ("pools: {h100gpu: !!python/object:os.system {}}\n", "tag 'python/object:os.system'"),
+        ("pools: {h100gpu: !foo {}}\n", "tag '!foo'"),
+        ("systemPool: {zones: !foo []}\n", "tag '!foo'"),
+        ("tags: !!omap [a: b]\n", "tag 'omap'"),
+        ("tags: {!foo a: b}\n", "tag '!foo'"),
+        ("tags: {a: !!int '5'}\n", "tag 'int'"),
         ("tags:\n  1: x\n", "The key 1 is not text"),
         ("- a\n- b\n", "must hold a mapping"),
         ("tags: {a: 'unclosed}\n", "not YAML"),
