@@ -49,7 +49,7 @@ preview: $(READY) ## show what `make up` would change
 pr-preview: $(READY) ## what the checkout does to each stack it affects, from BASE on, as in a comment on GitHub
 	@$(BIN)/physai pr-preview --base $(BASE)
 
-down: $(READY) ## destroy the simulated STACK and leave nothing behind
+down: $(READY) ## destroy the simulated STACK; the cache and .venv stay
 	@$(BIN)/physai down $(STACK)
 
 status: $(READY) ## show the simulated STACK

@@ -102,7 +102,8 @@ def _wrong_value(problem: typer.TyperException) -> tuple[str, str]:
     before = f"{place}: " if place else ""
     found = _pydantic(problem.__cause__)
     if found is not None:
-        value, kind, context = found["input"], found["type"], found.get("ctx") or {}
+        value, kind = found["input"], found["type"]
+        context: Mapping[str, Any] = found.get("ctx") or {}
         if kind in _TOO:
             size, bound, key = _TOO[kind]
             return f"{before}{value} is too {size}", f"{bound} {context[key]}."
@@ -136,8 +137,9 @@ def _example(option: Any) -> str | None:
 
 def _pydantic(cause: BaseException | None) -> Mapping[str, Any] | None:
     """The first of Pydantic's errors, where it has refused the value."""
-    errors = getattr(cause, "errors", None)
-    return next(iter(errors()), None) if callable(errors) else None
+    from pydantic import ValidationError
+
+    return dict(cause.errors()[0]) if isinstance(cause, ValidationError) else None
 
 
 def _place(problem: typer.TyperException) -> str | None:

@@ -38,8 +38,8 @@ def incomplete_pools(merged: Merged, missing: Sequence[Path]) -> Iterator[Fault]
 
 def _needed() -> list[str]:
     shape = shape_at(("pools", "name"))
-    fields = shape.fields if shape is not None else {}
-    return [key for key, field in fields.items() if field.info is not None and field.info.is_required()]
+    fields = shape.fields.items() if shape is not None else ()
+    return [key for key, field in fields if field.info is not None and field.info.is_required()]
 
 
 def _describes(layer: Layer, name: str) -> bool:

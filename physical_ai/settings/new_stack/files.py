@@ -119,8 +119,8 @@ def _region_text(data: Mapping[str, Any]) -> str:
 def _stack_text(proposal: Proposal, own: Mapping[str, Any], *, placeholder: bool) -> str:
     name = proposal.name
     head = (
-        "# Settings of this stack only. The others come from layers/base,"
-        f" layers/env/{name.environment} and layers/region/{name.region}.\n"
+        "# Settings of this stack only. Below it are layers/base, target/azure,"
+        f" env/{name.environment} and region/{name.region}.\n"
     )
     order = [key for key in ("network", "cluster", "access", "systemPool", "cpuPool", "pools") if key in own]
     text = _yaml({"config": {f"{PREFIX}{key}": own[key] for key in order}})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,27 @@ def paths(page: Path) -> Iterator[str]:
             yield code
 
 
+NAME = re.compile(r"[\w-]+\.(?:py|yaml)")
+
+
+def names(page: Path) -> Iterator[str]:
+    """Names of files, without a folder, in the page's prose."""
+    for code in CODE.findall("\n".join(parts(page)[0])):
+        if NAME.fullmatch(code):
+            yield code
+
+
+@cache
+def known() -> frozenset[str]:
+    """The names of all files of this repository."""
+    folders = [ROOT / top for top in TOP]
+    return frozenset(file.name for folder in [*folders, ROOT] for file in _files(folder, deep=folder != ROOT))
+
+
+def _files(folder: Path, *, deep: bool) -> Iterator[Path]:
+    return (file for file in (folder.rglob("*") if deep else folder.iterdir()) if file.suffix in {".py", ".yaml"})
+
+
 def missing(path: str) -> bool:
     return path not in GENERATED and not any(ROOT.glob(path.rstrip("/")))
 
@@ -40,6 +62,17 @@ def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
         "`components/config.py` `components/nothing.py` `stacks/Pulumi.<stack>.yaml` `tests/unit/*` `docs/`\n"
     )
     assert [path for path in paths(page) if missing(path)] == ["components/nothing.py"]
+
+
+@pytest.mark.parametrize("page", pages(), ids=name)
+def test_every_file_name_exists(page: Path) -> None:
+    assert sorted(set(names(page)) - known()) == []
+
+
+def test_a_file_name_that_does_not_exist_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("`platform_azure.py` `platform.py` `base.yaml` `__main__.py` `no-file`\n")
+    assert set(names(page)) - known() == {"platform_azure.py"}
 
 
 NAMED = re.compile(rf"`(\w+)` in `({PATH.pattern}\.py)`")

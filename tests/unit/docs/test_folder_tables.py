@@ -1,0 +1,113 @@
+"""The tables of folders and the lists of packages are those of the repository."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from docs.generator.package_numbers import top_folders
+from docs.generator.packages import OPENED, read
+from physical_ai.repository import ROOT
+from physical_ai.settings import existing, load
+from physical_ai.settings.facts.osmo_access import service_secrets
+from physical_ai.settings.layers.names import profile_file, profiles
+
+README, CONTRIBUTING, ARCHITECTURE, STACKS, SETTINGS = (
+    (ROOT / page).read_text()
+    for page in ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/stacks.md", "docs/settings.md")
+)
+PACKAGES = {name for name in read(ROOT).arrows if (ROOT / OPENED / name).is_dir()}
+PROGRAM = read(ROOT).program & PACKAGES
+"""The packages of `physical_ai` that `pulumi up` imports."""
+
+
+def rows(page: str, after: str) -> list[list[str]]:
+    """The cells of the first table after a text."""
+    lines = page.partition(after)[2].splitlines()
+    start = next(index for index, line in enumerate(lines) if line.startswith("|---")) + 1
+    end = next(index for index, line in enumerate(lines[start:], start) if not line.startswith("|"))
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[start:end]]
+
+
+def folders(page: str, after: str) -> set[str]:
+    """The folders in the first column of a table."""
+    return {folder for row in rows(page, after) for folder in re.findall(r"`([\w./-]+)/`", row[0])}
+
+
+def code(text: str) -> set[str]:
+    return set(re.findall(r"`(\w+)/?`", text))
+
+
+def below(folder: str) -> set[str]:
+    """The folders in a folder, but for what Python leaves there."""
+    return {path.name for path in (ROOT / folder).iterdir() if path.is_dir() and path.name != "__pycache__"}
+
+
+def test_readme_lists_what_pulumi_up_runs_and_the_workbench() -> None:
+    program = folders(README, "**What `pulumi up` runs, reads and deploys:**")
+    workbench = folders(README, "**The workbench:**")
+    assert {path.removeprefix(f"{OPENED}/") for path in program if path.startswith(OPENED)} == PROGRAM
+    assert {path.removeprefix(f"{OPENED}/") for path in workbench if path.startswith(OPENED)} == PACKAGES - PROGRAM
+    assert {path.partition("/")[0] for path in program | workbench} - {".github"} == set(top_folders(ROOT))
+
+
+def test_contributing_lists_every_folder() -> None:
+    table = folders(CONTRIBUTING, "| folder | contents | constraint |")
+    assert {path.removeprefix(f"{OPENED}/") for path in table if path.startswith(OPENED)} == PACKAGES
+    assert {path.partition("/")[0] for path in table} - {".github"} == set(top_folders(ROOT))
+
+
+@pytest.mark.parametrize("folder", ["agents", "physical_ai/settings"])
+def test_contributing_lists_a_folder_with_its_parts(folder: str) -> None:
+    (row,) = (row for row in rows(CONTRIBUTING, "| folder | contents | constraint |") if row[0] == f"`{folder}/`")
+    assert code(row[1]) == below(folder)
+
+
+def test_readme_lists_the_agents() -> None:
+    (row,) = (row for row in rows(README, "## The folders") if row[0] == "`agents/`")
+    assert code(row[1]) == below("agents")
+
+
+def test_the_packages_that_pulumi_up_runs_are_named() -> None:
+    (answer,) = (
+        row[1] for row in rows(CONTRIBUTING, "## Find your way") if row[0] == "Which code does `pulumi up` run?"
+    )
+    assert code(answer.partition("see")[0]) - {"components", "physical_ai"} == PROGRAM
+    sentence = ARCHITECTURE.partition("or through others: ")[2].partition(".")[0]
+    assert code(sentence.replace("\n", " ")) == PROGRAM
+
+
+def test_the_architecture_lists_every_package() -> None:
+    listed = {path.removeprefix(f"{OPENED}/") for path in folders(ARCHITECTURE, "program works without it")}
+    assert listed == {*PACKAGES, "components", "agents", "docs/generator"}
+    imports = ARCHITECTURE.partition("## Which way imports point")[2].partition("The table of allowed")[0]
+    assert PACKAGES - code(imports.replace("\n", " ")) - {"mocks", "simulator"} == set()
+
+
+def test_who_imports_the_components_is_named() -> None:
+    sentence = "imported by the program, the mocks and `docs`"
+    assert sentence in " ".join(ARCHITECTURE.split())
+    importing = {name for name, targets in read(ROOT).arrows.items() if "components" in targets}
+    assert importing == {"__main__", "mocks", "docs"}
+
+
+def test_the_committed_stacks_are_listed() -> None:
+    listed = {name for row in rows(STACKS, "## The committed stacks") for name in re.findall(r"`([\w-]+)`", row[0])}
+    assert listed == set(existing())
+
+
+def test_the_secrets_of_the_committed_stacks_are_named() -> None:
+    needed = {name: {secret for _, secret in service_secrets(load(name).settings)} for name in existing()}
+    sentence = STACKS.partition("## The committed stacks")[2].partition("also need one [secret]")[0]
+    stacks = set(re.findall(r"`([\w-]+)`", sentence.rpartition(". ")[2].replace("\n", " ")))
+    assert {name: secrets for name, secrets in needed.items() if secrets} == {
+        name: {"osmoOidcClientSecret"} for name in stacks
+    }
+
+
+def test_the_profiles_that_are_records_are_named() -> None:
+    records = {name: "record: true" in profile_file(name)[1].read_text() for name in profiles()}
+    section = SETTINGS.partition("A profile can set `record: true`")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`([\w-]+)`", section))
+    assert {name: name in named for name in records} == records
