@@ -21,9 +21,11 @@ _BY_KEY: Mapping[str, Any] = {
     "scale": {"min": 0, "max": 2},
     "subnet": "10.40.4.0/24",
     "addressSpace": "10.40.0.0/16",
+    "systemSubnet": "10.40.0.0/24",
+    "podCidr": "10.244.0.0/16",
+    "serviceCidr": "10.41.0.0/16",
     "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-NVL"},
     "context": "lab",
-    "version": "580.173.02",
 }
 """Where a type says too little."""
 _BY_TYPE: Mapping[Any, Any] = {bool: True, int: 1, float: 1.5, IPv4Network: "10.40.4.0/24", IPv4Address: "10.41.0.10"}
@@ -48,13 +50,20 @@ def in_map(value: Any, path: Path) -> Any:
     """A map for a place that has a single value: the value under the key that takes it, or what the map needs."""
     shape = shape_at(path)
     if shape is None or shape.kind != "model":
-        inner = None if shape is None or shape.item is None else _of(shape.item, (*path, "name"))
-        return {"name": str(value) if inner is None else inner}
+        return {"name": _in_item(value, shape.item if shape is not None else None, (*path, "name"))}
     needed = [key for key, field in shape.fields.items() if field.info is not None and field.info.is_required()]
     takes = [key for key in needed or shape.fields if _accepts(shape.fields[key], value)]
     if takes and needed in ([], takes[:1]):
         return {takes[0]: value}
     return _of(shape, path)
+
+
+def _in_item(value: Any, item: Shape | None, path: Path) -> Any:
+    if item is not None and item.kind == "list":
+        return in_list(value, path)
+    if item is not None and item.kind != "value":
+        return _of(item, path) or {next(iter(item.fields), "name"): "…"}
+    return str(value)
 
 
 def in_list(value: Any, path: Path) -> list[Any]:
