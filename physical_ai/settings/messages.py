@@ -65,7 +65,7 @@ def _otherwise(path: Path) -> str | None:
     if value is not None:
         return f"Write for example: {written(value)}"
     described = _description(here) or _description(shape_at(path[:-1]))
-    return f"Write text.  {described or ''}".strip() if here.kind == "value" else described
+    return described or "Write text."
 
 
 def _description(shape: Shape | None) -> str | None:
