@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Diff = Annotated[
     tuple[str, str] | None,
     typer.Option(
-        "--diff", metavar="A B", help="Only the settings in which two stacks differ, as dev-westus2 prod-westus2."
+        "--diff", metavar="A B", help="Only the settings in which two stacks differ, such as dev-westus2 prod-westus2."
     ),
 ]
 
