@@ -14,19 +14,20 @@ from pulumi.runtime.config import CONFIG, get_config_env
 
 from components.kubernetes.charts import archive_problems, missing_archives
 from physical_ai.catalog.charts import ARCHIVES
+from physical_ai.readiness.environment import unusable_variables
 from physical_ai.settings import Fault, Loaded, SettingsError, load_config
-from physical_ai.settings.facts.osmo_access import service_secrets
-from physical_ai.settings.facts.runners import runner_secrets
+from physical_ai.settings.facts.osmo_access import MEK_SECRET
+from physical_ai.settings.facts.required_secrets import required_secrets
+from physical_ai.settings.faults import fault
 from physical_ai.settings.layers.stack_file import SECRETS
-from physical_ai.settings.rules.amd import amd_secrets
+from physical_ai.settings.plans.service_chart import mek_problem
 from physical_ai.settings.rules.compat import refusals
 from physical_ai.settings.rules.deployers import unnamed_deployers
-from physical_ai.settings.rules.health_modes import needed_secrets
-from physical_ai.settings.rules.monitoring import missing_secrets
-from physical_ai.settings.secrets import Secrets, secrets
+from physical_ai.settings.secrets import Secrets, secret_texts, secrets
 
 SIMULATED_VARIABLE = "PHYSICAL_AI_SIMULATED"
 """Environment variable that the simulator sets to 1: the providers do not reach Azure."""
+ENVIRONMENT = "(environment)"
 WOULD_REFUSE = "A real deployment would be refused:"
 
 
@@ -61,10 +62,13 @@ def configured() -> tuple[Loaded, Secrets]:
     Its warnings include those about the values of charts.
 
     Raises:
-        SettingsError: the settings cannot be used, or the values or the archives of charts. Against the real Azure that
-            includes values from examples, with which a protected cluster would be unreachable, versions that are
-            incompatible or out of support, and a stack without deployers; a simulation only warns of these.
+        SettingsError: the settings or a variable of the environment cannot be used, or the values or the archives of
+            charts. Against the real Azure that includes values from examples, with which a protected cluster would be
+            unreachable, versions that are incompatible or out of support, and a stack without deployers; a simulation
+            only warns of these.
     """
+    if faults := environment_faults(os.environ):
+        raise SettingsError(faults)
     loaded = load_config(pulumi.get_stack(), engine_config())
     if faults := archive_faults(loaded):
         raise SettingsError(faults)
@@ -74,30 +78,37 @@ def configured() -> tuple[Loaded, Secrets]:
         warnings += [replace(fault.as_warning(), problem=f"{WOULD_REFUSE} {fault.problem}") for fault in refused]
     else:
         loaded.for_azure(refused)
-    given = secrets(pulumi.Config())
-    if faults := secret_faults(loaded, given):
+    texts = secret_texts(pulumi.Config())
+    if faults := [*secret_faults(loaded, texts), *key_faults(loaded, texts)]:
         raise SettingsError(faults)
-    return replace(loaded, warnings=warnings), given
+    return replace(loaded, warnings=warnings), secrets(texts)
+
+
+def environment_faults(environment: Mapping[str, str]) -> list[Fault]:
+    """Variables that would fail the deployment where they are used, at its end."""
+    return [fault(ENVIRONMENT, variable, problem) for variable, problem in unusable_variables(environment)]
 
 
 def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
     """Settings that name a secret which the stack does not have."""
-    settings, names = loaded.settings, frozenset(given)
-    needed = [
-        *needed_secrets(settings.health),
-        *amd_secrets(settings),
-        *service_secrets(settings),
-        *runner_secrets(settings),
-    ]
-    lacking = [(path, name) for path, name in needed if name not in names]
+    names = frozenset(given)
     return [
         loaded.merged.fault(
             path,
             f"The stack has no secret '{name}'.",
             f"pulumi config set --secret --path 'physical-ai:{SECRETS}.{name}'",
         )
-        for path, name in (*missing_secrets(settings.monitoring, names), *lacking)
+        for path, name in required_secrets(loaded.settings)
+        if name not in names
     ]
+
+
+def key_faults(loaded: Loaded, texts: Mapping[str, str]) -> list[Fault]:
+    """A master encryption key that OSMO's control plane could not read. No error shows it."""
+    if MEK_SECRET not in texts or not loaded.settings.osmo.installs_service:
+        return []
+    problem, _, fix = (mek_problem(texts[MEK_SECRET]) or "").partition("\n  ")
+    return [loaded.merged.fault((SECRETS, MEK_SECRET), problem, fix)] if problem else []
 
 
 def archive_faults(loaded: Loaded) -> list[Fault]:

@@ -17,10 +17,7 @@ def wait_for_roles(name: str) -> pulumi.ErrorHook:
 
     Other failures are reported with `advice` where there is some.
     """
-    try:
-        base = base_seconds(os.environ)
-    except ValueError as problem:
-        raise pulumi.RunError(str(problem)) from None
+    base = base_seconds(os.environ)
 
     async def wait(args: pulumi.ErrorHookArgs) -> bool:
         attempt = len(args.errors)

@@ -1,4 +1,4 @@
-"""What a deployment does with closed gates, as its environment says."""
+"""What a deployment does with closed gates, as its environment says. `configured` has refused what it cannot mean."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from physical_ai.readiness.waiting import GatesMode, gates_mode
 
 
 def mode() -> GatesMode:
-    """Whether this deployment waits for gates, reports them once, or skips them. Raises pulumi.RunError."""
-    try:
-        return gates_mode(os.environ)
-    except ValueError as problem:
-        raise pulumi.RunError(str(problem)) from None
+    """Whether this deployment waits for gates, reports them once, or skips them."""
+    return gates_mode(os.environ)
 
 
 def reads_the_cluster() -> bool:

@@ -71,10 +71,7 @@ class GpuGate(pulumi.ComponentResource):
         self.register_outputs({})
 
     async def _wait(self, args: GpuGateArgs, kubeconfig: str, minutes: int) -> Outcome:
-        try:
-            bound = bound_seconds(minutes, os.environ)
-        except ValueError as problem:
-            raise pulumi.RunError(str(problem)) from None
+        bound = bound_seconds(minutes, os.environ)
         log = partial(pulumi.log.info, resource=self)
         get = (args.connect or connect)(kubeconfig)
         try:

@@ -109,5 +109,5 @@ class OsmoGate(pulumi.ComponentResource):
         log = partial(pulumi.log.info, resource=self)
         try:
             return await wait_until_empty(read, bound_seconds(minutes, os.environ), log)
-        except (Unusable, ValueError) as problem:
+        except Unusable as problem:
             raise pulumi.RunError(str(problem)) from None

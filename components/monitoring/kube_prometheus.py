@@ -24,9 +24,9 @@ from physical_ai.catalog.monitoring import (
     RELEASE,
 )
 from physical_ai.settings import Settings
+from physical_ai.settings.facts.required_secrets import alert_secrets
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, alertmanager_config
-from physical_ai.settings.rules.monitoring import secret_names
 from physical_ai.settings.secrets import Secrets
 from physical_ai.telemetry.dashboards import dashboards
 
@@ -115,7 +115,7 @@ def _grafana_login(name: str, args: KubePrometheusArgs, parent: pulumi.Resource)
 
 def _alertmanager(settings: Settings, given: Secrets) -> pulumi.Output[str]:
     """The configuration as YAML. Secret as soon as a receiver has one."""
-    names = sorted({name for _, name in secret_names(settings.monitoring)})
+    names = sorted({name for _, name in alert_secrets(settings.monitoring)})
 
     def text(values: list[str]) -> str:
         return yaml.safe_dump(alertmanager_config(settings.monitoring, dict(zip(names, values, strict=True))))

@@ -123,21 +123,11 @@ def fetching_login(
     *,
     stack: str,
     issuer_url: pulumi.Input[str],
-    subscription_id: str,
     tenant_id: str,
     opts: pulumi.ResourceOptions,
 ) -> VaultLogin:
-    """Federates the identity of the control plane's stack with this cluster's program, and nothing else of it.
-
-    Raises:
-        pulumi.RunError: The identity is in another subscription.
-    """
+    """Federates the identity of the control plane's stack with this cluster's program, and nothing else of it."""
     parts: Sequence[str] = source.identity.split("/")
-    if parts[2].lower() != subscription_id.lower():
-        raise pulumi.RunError(
-            f"osmo.tokenFrom.identity\n  The identity is in the subscription {parts[2]}, and the stack in another one."
-            "\n  Deploy both stacks into one subscription, or set the token as a secret: docs/osmo.md#several-clusters."
-        )
     credential = managedidentity.FederatedIdentityCredential(
         name,
         federated_identity_credential_resource_name=stack,

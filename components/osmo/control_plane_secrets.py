@@ -15,7 +15,7 @@ from physical_ai.catalog import osmo_service as names
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.osmo_access import MEK_SECRET, OIDC_SECRET, TLS_CERTIFICATE, TLS_KEY
-from physical_ai.settings.plans.service_chart import mek_file, mek_problem
+from physical_ai.settings.plans.service_chart import mek_file
 from physical_ai.settings.secrets import Secrets
 
 KEPT_MEK, KEPT_ADMIN = "osmo-mek", "osmo-admin-password"
@@ -87,7 +87,7 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(ignore_changes=["length"])),
         )
         given = args.given.get(MEK_SECRET)
-        file = generated.base64.apply(mek_file) if given is None else given.apply(_readable)
+        file = generated.base64.apply(mek_file) if given is None else given
         kept: list[pulumi.Resource] = []
         if args.vault is not None:
             kept = [args.vault.keep(KEPT_MEK, file, [kept_key(f"{self._name}-mek-kept")])]
@@ -111,10 +111,3 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
 
 def _password(name: str, length: int, generation: int, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
     return generated_password(f"{name}-{{}}", length, generation, opts, first=name)
-
-
-def _readable(file: str) -> str:
-    """A key of a backup, which the service can read. No error shows it."""
-    if problem := mek_problem(file):
-        raise pulumi.RunError(f"secrets.{MEK_SECRET}\n  {problem}")
-    return file

@@ -50,7 +50,7 @@ class Platform(pulumi.ComponentResource):
     def __init__(self, name: str, loaded: Loaded, secrets: Secrets, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:index:Platform", name, {}, opts)
         settings = loaded.settings
-        subscription, unprotected = subscription_of(settings), pulumi.ResourceOptions(parent=self)
+        subscription, unprotected = subscription_of(loaded), pulumi.ResourceOptions(parent=self)
         common = Common(
             name=name,
             settings=settings,

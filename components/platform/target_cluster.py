@@ -19,8 +19,9 @@ from components.platform.azure_resources import AzureResources, declare_azure
 from components.platform.common import Common
 from physical_ai.readiness.existing import STACK_LABEL, Survey
 from physical_ai.readiness.existing_record import MARK_LABEL
-from physical_ai.settings import Settings
+from physical_ai.settings import Loaded
 from physical_ai.settings.plans.cleanup import cleanup_plan, found_before
+from physical_ai.settings.rules.subscription import elsewhere
 from physical_ai.settings.target import existing_cluster, leaves_nothing
 
 
@@ -41,9 +42,18 @@ class TargetCluster:
     outputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-def subscription_of(settings: Settings) -> str:
-    """Id of the Azure subscription; empty for a stack that has nothing there."""
-    return azure_subscription() if existing_cluster(settings) is None else ""
+def subscription_of(loaded: Loaded) -> str:
+    """Id of the Azure subscription; empty for a stack that has nothing there.
+
+    Raises:
+        pulumi.RunError: none is selected, or the settings need another one.
+    """
+    if existing_cluster(loaded.settings) is not None:
+        return ""
+    subscription = azure_subscription()
+    if faults := elsewhere(loaded, subscription):
+        raise pulumi.RunError("\n".join(map(str, faults)))
+    return subscription
 
 
 def declare_target_cluster(common: Common) -> TargetCluster:

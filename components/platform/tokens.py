@@ -47,7 +47,6 @@ def token_login(common: Common, azure: AzureResources | None, tokens: BackendTok
         source,
         stack=common.settings.stack,
         issuer_url=azure.cluster.oidc_issuer_url,
-        subscription_id=common.subscription,
         tenant_id=azure_tenant(),
         opts=common.unprotected,
     )

@@ -34,8 +34,8 @@ def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
 
     stack = requested.input
     config = {key.removeprefix(PREFIX): value for key, value in stack.config.items() if key.startswith(PREFIX)}
-    if stack.secret_names:
-        config[SECRETS] = dict.fromkeys(stack.secret_names, "made up for the policies")
+    if stack.secrets:
+        config[SECRETS] = dict(stack.secrets)
     today = datetime.datetime.now(datetime.UTC).date()
     return declared(stack.stack, config, preview=preview, today=today)
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from physical_ai.catalog.osmo_service import MEK_BYTES
 from physical_ai.cli.existing_cluster_input import existing_cluster_input
 from physical_ai.settings import STACKS, Loaded, Overlay, Settings, load
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
-from physical_ai.settings.facts.osmo_access import control_plane_url, service_secrets
-from physical_ai.settings.facts.runners import runner_secrets
+from physical_ai.settings.facts.osmo_access import MEK_SECRET, control_plane_url
+from physical_ai.settings.facts.required_secrets import required_secrets
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
-from physical_ai.settings.rules.amd import amd_secrets
-from physical_ai.settings.rules.health_modes import needed_secrets
-from physical_ai.settings.rules.monitoring import secret_names, trace_secrets
+from physical_ai.settings.plans.service_chart import mek_file
 from physical_ai.simulator.entra import DEPLOYER, DEPLOYERS, SECOND_DEPLOYER
 from physical_ai.simulator.stack_input import StackInput
 from physical_ai.untrusted import documents, files
 
+_ZEROS = base64.b64encode(bytes(MEK_BYTES)).decode()
 OSMO_USER = "osmo-user"
 """Role of those who submit workflows."""
 SIMULATED_SERVICE = "https://osmo.invalid"
@@ -47,7 +48,7 @@ def read_stack(
     if assignments:
         overlays.append(Overlay.assign(assignments))
     loaded = load(stack, overlays)
-    config, secret_names = _stack_config(stack)
+    config, own_secrets = _stack_config(stack)
     for overlay in overlays:
         config = merge(config, {f"{PREFIX}{key}": value for key, value in overlay.data.items()})
     osmo = loaded.settings.osmo
@@ -58,10 +59,9 @@ def read_stack(
         config = merge(config, {f"{PREFIX}osmo": {"access": {"roles": roles}}})
     if creates_cluster(loaded.settings):
         config = merge(config, {f"{PREFIX}access": {"deployers": simulated_deployers(loaded.settings)}})
-    names = tuple(dict.fromkeys([*secret_names, *generated_secrets(loaded.settings)]))
-    return RequestedStack(
-        loaded, StackInput(stack, config, names, loaded.settings.record, existing_cluster_input(loaded.settings))
-    )
+    secrets = {name: made_up(name) for name in (*own_secrets, *generated_secrets(loaded.settings))}
+    existing = existing_cluster_input(loaded.settings)
+    return RequestedStack(loaded, StackInput(stack, config, secrets, loaded.settings.record, existing))
 
 
 def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
@@ -82,17 +82,13 @@ def generated_secrets(settings: Settings) -> list[str]:
     """Secrets that the simulation generates: a stand-in replaces OSMO's control plane, which issues the token; nothing
     is sent to the receivers of alerts, and nothing is kept in a datastore."""
     osmo = settings.osmo
-    token = [AGENT_TOKEN] if osmo.mode == "backend" and osmo.login == "token" and not osmo.fetches_token else []
-    monitoring = settings.monitoring
-    named = (
-        *secret_names(monitoring),
-        *trace_secrets(monitoring),
-        *needed_secrets(settings.health),
-        *amd_secrets(settings),
-        *service_secrets(settings),
-        *runner_secrets(settings),
-    )
-    return [*token, *(name for _, name in named)]
+    token = [AGENT_TOKEN] if osmo.needs_token else []
+    return [*token, *(name for _, name in required_secrets(settings))]
+
+
+def made_up(name: str) -> str:
+    """What a secret of that name is in a simulation, where real ones are not used: of the form that its rule wants."""
+    return mek_file(_ZEROS) if name == MEK_SECRET else f"simulated-{name}"
 
 
 def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:

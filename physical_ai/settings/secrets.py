@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
@@ -14,8 +15,13 @@ from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
 Secrets = dict[str, "pulumi.Output[str]"]
 
 
-def secrets(config: pulumi.Config) -> Secrets:
-    """The values under `physical-ai:secrets` by name, each a secret Output; empty when the stack has none.
+def secrets(texts: Mapping[str, str]) -> Secrets:
+    """The same values, each a secret Output."""
+    return {name: pulumi.Output.secret(text) for name, text in texts.items()}
+
+
+def secret_texts(config: pulumi.Config) -> dict[str, str]:
+    """The values under `physical-ai:secrets` by name, for rules about them; empty when the stack has none.
 
     Raises SettingsError when a value is not text. The message never shows it.
     """
@@ -29,4 +35,4 @@ def secrets(config: pulumi.Config) -> Secrets:
     if wrong:
         fix = "pulumi config set --secret --path 'secrets.NAME'"
         raise SettingsError([fault(file, f"{path}.{name}", "A secret must be text.", fix) for name in wrong])
-    return {name: pulumi.Output.secret(value) for name, value in values.items()}
+    return {name: str(value) for name, value in values.items()}

@@ -73,8 +73,7 @@ class Session:
 
     def configure(self, given: StackInput) -> None:
         project: dict[str, Any] = safe_yaml.load((ROOT / "Pulumi.yaml").read_text())
-        # Real secrets are not used; a simulated stack gets its own.
-        secret = {f"{project['name']}:secrets.{name}": f"simulated-{name}" for name in given.secret_names}
+        secret = {f"{project['name']}:secrets.{name}": text for name, text in given.secrets.items()}
         self.engine.configure(project, self._with_existing_cluster(given, project["name"]), secret)
 
     def _with_existing_cluster(self, given: StackInput, project: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -33,12 +33,13 @@ class ExistingClusterInput:
 
 @dataclass(frozen=True)
 class StackInput:
-    """A stack file with its overlays applied, and the names of its secrets."""
+    """A stack file with its overlays applied, and what its secrets are in a simulation."""
 
     stack: str
     config: Mapping[str, Any]
     """Values by full key, as `physical-ai:pools`."""
-    secret_names: tuple[str, ...] = ()
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By name. Real ones are not used."""
     record: bool = False
     """Whether the stack records the past, so that Azure is simulated as it was: retired sizes and versions included."""
     existing_cluster: ExistingClusterInput | None = None

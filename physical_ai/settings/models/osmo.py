@@ -187,3 +187,8 @@ class Osmo(Model):
     def fetches_token(self) -> bool:
         """Whether the deployment takes it from the vault of another stack."""
         return self.mode == "backend" and self.login == "token" and self.token_from is not None
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether the stack has to have it among its secrets."""
+        return self.mode == "backend" and self.login == "token" and self.token_from is None

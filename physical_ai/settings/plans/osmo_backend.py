@@ -52,7 +52,7 @@ def missing_for_agents(settings: Settings, *, has_token: bool) -> str:
     steps: list[str] = []
     if control_plane_url(settings) is None:
         steps.append("  pulumi config set --path 'physical-ai:osmo.serviceUrl' https://YOUR-CONTROL-PLANE")
-    if settings.osmo.login == "token" and not _has_job(settings) and not has_token:
+    if settings.osmo.needs_token and not has_token:
         steps += [
             "  osmo user create backend-operator --roles osmo-backend",
             f"  osmo token set {settings.osmo.backend_name} --user backend-operator --roles osmo-backend"
@@ -69,7 +69,3 @@ def missing_for_agents(settings: Settings, *, has_token: bool) -> str:
             "  pulumi up",
         ]
     )
-
-
-def _has_job(settings: Settings) -> bool:
-    return settings.osmo.creates_token or settings.osmo.fetches_token

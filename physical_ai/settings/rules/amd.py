@@ -41,12 +41,6 @@ def check_amd(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         yield error(("health", "admit"), problem, "admit: any, or the pool in another stack.", rule=rules.AMD_CHECKS)
 
 
-def amd_secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """Each setting that names a secret, and the secret."""
-    if settings.amd_gpu_operator is not None:
-        yield (*_HERE, "driver", "registrySecret"), settings.amd_gpu_operator.driver.registry_secret
-
-
 def _operator(settings: Settings, pools: dict[str, Pool]) -> Iterator[SettingFinding]:
     if settings.amd_gpu_operator is None:
         for name in pools:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from physical_ai.settings.facts.health import least_nodes, passthrough_pools, reaches
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.models.health import Health
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
@@ -70,9 +69,3 @@ def _pools(settings: Settings) -> Iterator[SettingFinding]:
         )
         fix = f"pools.{next(iter(pools))}.scale.min: 1, or nothing: it runs as soon as there is a GPU node."
         yield warning(_MODE, problem, fix, rule=rules.HEALTH_EMPTY)
-
-
-def needed_secrets(health: Health) -> Iterator[tuple[Path, str]]:
-    """Each setting that names a secret, and the secret."""
-    if health.datastore_secret is not None and health.mode in {"taint", "drain"}:
-        yield _STORE, health.datastore_secret

@@ -141,30 +141,3 @@ def _container_logs(monitoring: Monitoring) -> Iterator[SettingFinding]:
         fix = "monitoring.dailyQuotaGb: 5, or another number of GB a day."
         others: tuple[Path, ...] = ((*_HERE, "dailyQuotaGb"),)
         yield error((*_HERE, "containerLogs"), problem, fix, others=others)
-
-
-def missing_secrets(monitoring: Monitoring, secrets: frozenset[str]) -> Iterator[tuple[Path, str]]:
-    """Each setting that names a secret which the stack does not have, and the secret."""
-    used = [*(secret_names(monitoring) if monitoring.is_measured else ()), *trace_secrets(monitoring)]
-    for path, name in used:
-        if name not in secrets:
-            yield path, name
-
-
-def trace_secrets(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
-    """Each setting that names a secret of the receiver of traces, and the secret."""
-    if (traces := monitoring.traces) is None:
-        return
-    if traces.connection_secret is not None:
-        yield (*_HERE, "traces", "connectionSecret"), traces.connection_secret
-    for header, name in traces.header_secrets.items():
-        yield (*_HERE, "traces", "headerSecrets", header), name
-
-
-def secret_names(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
-    """Each setting that names a secret, and the secret."""
-    for name, receiver in monitoring.receivers.items():
-        if receiver.webhook_secret is not None:
-            yield (*_HERE, "receivers", name, "webhookSecret"), receiver.webhook_secret
-    if monitoring.smtp is not None and monitoring.smtp.password_secret is not None:
-        yield (*_HERE, "smtp", "passwordSecret"), monitoring.smtp.password_secret

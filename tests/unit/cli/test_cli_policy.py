@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from physical_ai.cli.requested_stack import made_up
 from physical_ai.policies import RULES
+from physical_ai.settings.facts.osmo_access import MEK_SECRET
+from physical_ai.settings.plans.service_chart import mek_problem
 from physical_ai.simulator.home import HOME_VARIABLE
 from tests.unit.cli.test_cli_commands import call
 
@@ -83,3 +86,8 @@ def test_a_refusal_of_the_program_keeps_its_message(tmp_path: Path, monkeypatch:
     assert (code, out) == (1, "")
     assert "physai charts pull dev-westus2" in err
     assert "Traceback" not in err
+
+
+def test_a_made_up_master_key_is_one_that_the_program_takes() -> None:
+    assert mek_problem(made_up(MEK_SECRET)) is None
+    assert made_up("another") == "simulated-another"

@@ -14,6 +14,7 @@ from components.azure.account import selected
 from components.config import engine_config, of_project
 from physical_ai.catalog.aks import Role
 from physical_ai.settings.facts.access import Grant
+from tests.support.recording import record
 from tests.unit.conftest import Simulate
 
 KUBELET = 'Code="CustomKubeletIdentityMissingPermissionError" Message="The cluster user assigned identity must be …"'
@@ -45,10 +46,21 @@ def test_the_hook_waits_and_logs_it(simulate: Simulate, monkeypatch: pytest.Monk
     assert said[-1].startswith("cluster: the resource exists")
 
 
-def test_an_unusable_delay_is_an_error_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PHYSICAL_AI_RETRY_SECONDS", "soon")
-    with pytest.raises(pulumi.RunError, match="PHYSICAL_AI_RETRY_SECONDS"):
-        role_propagation.wait_for_roles("retry")
+@pytest.mark.parametrize(
+    ("variable", "text", "instead"),
+    [
+        ("PHYSICAL_AI_RETRY_SECONDS", "soon", "write seconds, such as 15"),
+        ("PHYSICAL_AI_GATE_SECONDS", "soon", "write seconds, such as 60"),
+        ("PHYSICAL_AI_GATES", "off", "write report or skip"),
+    ],
+)
+def test_a_variable_that_is_mistyped_ends_the_program_before_it_declares_anything(
+    monkeypatch: pytest.MonkeyPatch, variable: str, text: str, instead: str
+) -> None:
+    monkeypatch.setenv(variable, text)
+    monkeypatch.setattr("components.config.load_config", None)  # nothing is even loaded
+    with pytest.raises(pulumi.RunError, match=f"{variable} is '{text}'; {instead}"):
+        record("dev-westus2")
 
 
 def test_a_missing_subscription_names_the_command_to_run() -> None:

@@ -14,7 +14,7 @@ from physical_ai.mocks.azure_answers import SUBSCRIPTION
 from physical_ai.settings import STACKS, Overlay, SettingsError, load
 from physical_ai.settings.facts.osmo_token import served_backends
 from physical_ai.settings.plans.osmo_token import IDENTITY_FILE, osmo_token_objects
-from tests.support.recording import Recording
+from tests.support.recording import Recording, record
 from tests.unit.components.test_components_control_plane import GIVEN
 from tests.unit.conftest import Simulate
 from tests.unit.settings.test_osmo_access import ACCESS, DATA
@@ -130,10 +130,11 @@ def test_no_secret_of_the_stack_is_needed_and_none_is_in_its_state(simulate: Sim
     assert not {"data", "stringData"} & set(secret.inputs)
 
 
-def test_an_identity_of_another_subscription_is_refused(simulate: Simulate) -> None:
+def test_an_identity_of_another_subscription_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = {**FROM, "identity": IDENTITY.replace(SUBSCRIPTION, "99999999-0000-4000-8000-000000000000")}
-    with pytest.raises(pulumi.RunError, match=r"osmo\.tokenFrom\.identity"):
-        simulate("dev-westus2", {"osmo": {**BACKEND, "tokenFrom": elsewhere}})
+    monkeypatch.setattr("components.platform.platform.declare_ground", None)  # before anything is declared
+    with pytest.raises(pulumi.RunError, match=r"physical-ai:osmo\.tokenFrom\.identity\n  The identity is in"):
+        record("dev-westus2", {"osmo": {**BACKEND, "tokenFrom": elsewhere}})
 
 
 def test_two_stacks_with_different_rotations_are_reported_before_a_deployment(root: Path) -> None:

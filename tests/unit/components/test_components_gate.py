@@ -153,11 +153,6 @@ def test_a_closed_gate_names_the_way_to_delete_in_spite_of_it(monkeypatch: pytes
     assert "gate 'nfd' is closed" in warnings[0]
 
 
-def test_an_unknown_way_to_treat_gates_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(GATES_VARIABLE, "off")
-    assert "write report" in deploy(Api(gpu_node(1)))[1]
-
-
 def test_a_preview_sends_no_request() -> None:
     api = Api(gpu_node(0))
     gpus, failure = deploy(api, preview=True)
@@ -173,9 +168,3 @@ def test_an_unusable_login_fails_at_once_with_its_message() -> None:
 def test_an_api_server_that_never_answers_is_reported_when_time_is_up() -> None:
     _, failure = deploy(Api(problem=Unreachable("connection refused")))
     assert failure.startswith("Whether the GPUs are ready is unknown: connection refused\n")
-
-
-def test_a_bound_in_the_environment_that_is_no_number_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(GATE_SECONDS_VARIABLE, "soon")
-    _, failure = deploy(Api(gpu_node(1)))
-    assert failure == "PHYSICAL_AI_GATE_SECONDS is 'soon'; write seconds, such as 60."

@@ -105,7 +105,7 @@ def test_a_database_of_another_stack_needs_its_key(simulate: Simulate) -> None:
 
 @pytest.mark.parametrize("text", ["nonsense", "currentMek: a", mek(k="AAAA"), mek(kty="RSA"), f"currentMek: {KEY}"])
 def test_a_key_that_the_service_cannot_read_is_refused_and_not_shown(simulate: Simulate, text: str) -> None:
-    with pytest.raises(Exception, match="osmo-key") as caught:
+    with pytest.raises(pulumi.RunError, match=r"physical-ai:secrets\.osmoMek\n  osmo-key") as caught:
         simulate("dev-westus2", {**PLATFORM, "secrets": {**GIVEN, "osmoMek": text}})
     assert KEY not in str(caught.value)
 

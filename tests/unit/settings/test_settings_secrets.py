@@ -11,7 +11,7 @@ import pulumi
 import pytest
 
 from physical_ai.settings import SettingsError
-from physical_ai.settings.secrets import secrets
+from physical_ai.settings.secrets import secret_texts, secrets
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def config() -> Iterator[Any]:
 
 def test_each_value_is_a_secret_output(config: Any) -> None:
     async def reveal() -> dict[str, tuple[str | None, bool]]:
-        found = secrets(config({"token": "s3cret"}))
+        found = secrets(secret_texts(config({"token": "s3cret"})))
         return {name: (await output.future(), await output.is_secret()) for name, output in found.items()}
 
     assert asyncio.run(reveal()) == {"token": ("s3cret", True)}
@@ -36,12 +36,12 @@ def test_each_value_is_a_secret_output(config: Any) -> None:
 
 def test_a_stack_without_secrets_has_none() -> None:
     pulumi.runtime.set_all_config({})
-    assert secrets(pulumi.Config("physical-ai")) == {}
+    assert secret_texts(pulumi.Config("physical-ai")) == {}
 
 
 @pytest.mark.parametrize("value", [{"token": 12345678}, {"token": {"a": "12345678"}}, ["12345678"]])
 def test_a_secret_that_is_no_text_is_refused_without_being_shown(config: Any, value: object) -> None:
     with pytest.raises(SettingsError) as caught:
-        secrets(config(value))
+        secret_texts(config(value))
     assert caught.value.faults[0].where.startswith("physical-ai:secrets")
     assert "12345678" not in str(caught.value)

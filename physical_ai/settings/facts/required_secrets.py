@@ -1,0 +1,55 @@
+"""The secrets that a stack must have, and the settings that name them. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.settings.facts.osmo_access import service_secrets
+from physical_ai.settings.facts.runners import runner_secrets
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.health import Health
+from physical_ai.settings.models.monitoring import Monitoring
+from physical_ai.settings.models.tree import Settings
+
+_MONITORING: Path = ("monitoring",)
+
+
+def required_secrets(settings: Settings) -> list[tuple[Path, str]]:
+    """Each setting that needs a secret, and the secret's name."""
+    monitoring = settings.monitoring
+    return [
+        *(alert_secrets(monitoring) if monitoring.is_measured else ()),
+        *_trace_secrets(monitoring),
+        *_health_secrets(settings.health),
+        *_amd_secrets(settings),
+        *service_secrets(settings),
+        *runner_secrets(settings),
+    ]
+
+
+def alert_secrets(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
+    """Those of the receivers of alerts."""
+    for name, receiver in monitoring.receivers.items():
+        if receiver.webhook_secret is not None:
+            yield (*_MONITORING, "receivers", name, "webhookSecret"), receiver.webhook_secret
+    if monitoring.smtp is not None and monitoring.smtp.password_secret is not None:
+        yield (*_MONITORING, "smtp", "passwordSecret"), monitoring.smtp.password_secret
+
+
+def _trace_secrets(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
+    if (traces := monitoring.traces) is None:
+        return
+    if traces.connection_secret is not None:
+        yield (*_MONITORING, "traces", "connectionSecret"), traces.connection_secret
+    for header, name in traces.header_secrets.items():
+        yield (*_MONITORING, "traces", "headerSecrets", header), name
+
+
+def _health_secrets(health: Health) -> Iterator[tuple[Path, str]]:
+    if health.datastore_secret is not None and health.mode in {"taint", "drain"}:
+        yield ("health", "datastoreSecret"), health.datastore_secret
+
+
+def _amd_secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
+    if settings.amd_gpu_operator is not None:
+        yield ("amdGpuOperator", "driver", "registrySecret"), settings.amd_gpu_operator.driver.registry_secret

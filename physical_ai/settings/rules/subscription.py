@@ -1,0 +1,22 @@
+"""Whether what a stack names is in its subscription, which is known once someone is logged in."""
+
+from __future__ import annotations
+
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.loading import Loaded
+
+_IDENTITY: Path = ("osmo", "tokenFrom", "identity")
+
+
+def elsewhere(loaded: Loaded, subscription: str) -> list[Fault]:
+    """Identities that this stack would federate with its cluster, in a subscription where it changes nothing."""
+    osmo = loaded.settings.osmo
+    if osmo.token_from is None or not osmo.fetches_token:
+        return []
+    other = osmo.token_from.identity.split("/")[2]
+    if other.lower() == subscription.lower():
+        return []
+    problem = f"The identity is in the subscription {other}, and the stack in another one."
+    fix = "Deploy both stacks into one subscription, or set the token as a secret: docs/osmo.md#several-clusters."
+    return [loaded.merged.fault(_IDENTITY, problem, fix)]
