@@ -4,7 +4,7 @@ Standard library only: `python -m physical_ai.simulator.tools` installs them bef
 """
 
 from physical_ai.simulator.tools.families import DELIVERY, FAMILIES, HELM, LINTERS, TELEMETRY, BuildFailed, Progress
-from physical_ai.simulator.tools.install import Origin, Toolbox, missing, toolbox
+from physical_ai.simulator.tools.install import Origin, Toolbox, toolbox
 
 __all__ = [
     "DELIVERY",
@@ -16,6 +16,5 @@ __all__ = [
     "Origin",
     "Progress",
     "Toolbox",
-    "missing",
     "toolbox",
 ]

@@ -49,6 +49,8 @@ class Family:
     """Linker variables that take the version; `{v}`, `{major}` and `{minor}` are filled in."""
     tags: tuple[str, ...] = ()
     """Build tags."""
+    packages: int = 0
+    """How many packages a build compiles at most, as `go list -deps tool` lists them, for estimates."""
 
     @property
     def folder(self) -> Path:
@@ -90,16 +92,19 @@ def locked(path: Path) -> Generator[None]:
         yield
 
 
-HELM = Family("helm", "helm.sh/helm/v3", {"helm": "helm"}, ("helm.sh/helm/v3/internal/version.version={v}",))
+HELM = Family(
+    "helm", "helm.sh/helm/v3", {"helm": "helm"}, ("helm.sh/helm/v3/internal/version.version={v}",), packages=964
+)
 FAMILIES = (
-    Family("etcd", "go.etcd.io/etcd/server/v3", {"server": "etcd"}),
-    Family("kwok", "sigs.k8s.io/kwok", {"kwok": "kwok"}),
+    Family("etcd", "go.etcd.io/etcd/server/v3", {"server": "etcd"}, packages=565),
+    Family("kwok", "sigs.k8s.io/kwok", {"kwok": "kwok"}, packages=974),
     HELM,
     Family(
         "pulumi",
         "github.com/pulumi/pulumi/pkg/v3",
         {"pulumi": "pulumi"},
         ("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version={v}",),
+        packages=1686,
     ),
     Family(
         "kubernetes",
@@ -112,6 +117,7 @@ FAMILIES = (
             "k8s.io/component-base/version.gitMinor={minor}",
             "k8s.io/client-go/pkg/version.gitVersion={v}",
         ),
+        packages=2618,
     ),
 )
 """What the simulator runs, the quickest build first."""

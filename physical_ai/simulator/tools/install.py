@@ -68,9 +68,27 @@ def toolbox(
     return Toolbox(tuple(downloaded[family.name] or source.build(family) for family in families))
 
 
-def missing(cache: Path) -> list[str]:
-    """Names of the families that `toolbox` would download or build."""
-    return [family.name for family in FAMILIES if _installed(family, cache, Origin.AUTO) is None]
+@dataclass(frozen=True)
+class Missing:
+    """The families that `toolbox` would install, by how it would try to."""
+
+    downloads: tuple[Family, ...]
+    builds: tuple[Family, ...]
+
+
+def missing(cache: Path, origin: Origin = Origin.AUTO) -> Missing:
+    """What is not installed."""
+    absent = [family for family in FAMILIES if _installed(family, cache, origin) is None]
+    released = tuple(family for family in absent if origin is not Origin.BUILD and _is_pinned(family))
+    return Missing(released, tuple(family for family in absent if family not in released))
+
+
+def _is_pinned(family: Family) -> bool:
+    try:
+        release.pinned(family)
+    except release.NoRelease:
+        return False
+    return True
 
 
 def _installed(family: Family, cache: Path, origin: Origin) -> Path | None:
@@ -98,7 +116,8 @@ class _Source:
     def __init__(self, cache: Path, report: Report, origin: Origin) -> None:
         self._cache, self._report, self._origin = cache, report, origin
         self._reasons: dict[str, str] = {}
-        self._unreachable = ""
+        self._unreachable: dict[str, str] = {}
+        """Why, by host: one timeout is enough for each."""
 
     def download(self, family: Family) -> Path | None:
         """The family's folder, if it exists or its release can be downloaded."""
@@ -108,14 +127,12 @@ class _Source:
         folder = _released(family, self._cache)
         try:
             wanted = release.pinned(family)
-            if self._unreachable:
-                raise release.NoRelease(self._unreachable)
+            if wanted.host in self._unreachable:
+                raise release.NoRelease(self._unreachable[wanted.host])
             with locked(self._cache / f"{family.name}.lock"):
                 if not _is_complete(family, folder):
-                    release.download(family, wanted, folder, self._report)
+                    self._fetch(family, wanted, folder)
         except release.NoRelease as problem:
-            if isinstance(problem, release.Unreachable):
-                self._unreachable = str(problem)  # one timeout is enough
             if self._origin is Origin.RELEASE:
                 raise BuildFailed(
                     f"{family.name} {family.version()} cannot be downloaded: {problem}.\n"
@@ -124,6 +141,13 @@ class _Source:
             self._reasons[family.name] = str(problem)
             return None
         return folder
+
+    def _fetch(self, family: Family, wanted: release.Release, folder: Path) -> None:
+        try:
+            release.download(family, wanted, folder, self._report)
+        except release.Unreachable as problem:
+            self._unreachable[wanted.host] = str(problem)
+            raise
 
     def build(self, family: Family) -> Path:
         folder = _built(family, self._cache)

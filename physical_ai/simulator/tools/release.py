@@ -13,6 +13,7 @@ import tempfile
 import time
 import tomllib
 import urllib.error
+import urllib.parse
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +36,7 @@ class NoRelease(Exception):
 
 
 class Unreachable(NoRelease):
-    """The release's server cannot be reached; probably no server can."""
+    """The release's server cannot be reached."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ class Release:
     """Command → its path in the archive; empty where the file itself is the command."""
     check: tuple[str, ...]
     """Arguments with which the command prints its version."""
+
+    @property
+    def host(self) -> str:
+        """The server."""
+        return urllib.parse.urlsplit(self.url).netloc
 
 
 def this_platform() -> str:
@@ -135,9 +141,11 @@ def _fetch(family: Family, release: Release, target: Path, report: Report) -> in
     except urllib.error.HTTPError as problem:
         raise NoRelease(f"{release.url} answered {problem.code} {problem.reason}") from None
     except urllib.error.URLError as problem:
-        raise Unreachable(f"{release.url} cannot be reached ({problem.reason})") from None
+        raise Unreachable(f"{release.host} cannot be reached ({problem.reason})") from None
     except (OSError, http.client.HTTPException, ValueError) as problem:
-        raise (NoRelease if done else Unreachable)(f"{release.url} stopped answering ({problem})") from None
+        if done:
+            raise NoRelease(f"{release.url} stopped answering ({problem})") from None
+        raise Unreachable(f"{release.host} does not answer ({problem})") from None
     if done < total:
         raise NoRelease(f"{release.url} ended after {done} of {total} bytes")
     if digest.hexdigest() != release.sha256:

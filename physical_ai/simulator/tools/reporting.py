@@ -43,7 +43,7 @@ class ToolLines:
         self._latest = progress
         if progress.finished:
             self._latest = None
-            self._say(f"{_VERBS[progress.action][1]} {progress.family} in {_duration(now - self._began)}")
+            self._say(f"{_VERBS[progress.action][1]} {progress.family} in {duration(now - self._began)}")
         elif self._regular and now - self._said >= SECONDS_BETWEEN_LINES:
             self._said = now
             self._say(self.current())
@@ -65,7 +65,7 @@ def _summary(progress: Progress, elapsed: float) -> str:
         return f"{verb}: {'resolving packages' if progress.action == 'build' else _amount(progress.done)}"
     share = progress.done / progress.total
     rest = elapsed * (1 / share - 1) if share >= SURE_SHARE else None
-    estimate = f", about {_duration(rest)} left" if rest is not None and rest >= 1 else ""
+    estimate = f", about {duration(rest)} left" if rest is not None and rest >= 1 else ""
     if progress.action == "build":
         done = f"{progress.done} of at most {progress.total} packages"
     else:
@@ -77,5 +77,6 @@ def _amount(size: int) -> str:
     return f"{size / 1e6:.0f} MB"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Rounded, as `90 s` or `10 min`."""
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -172,23 +172,28 @@ def test_an_archive_that_is_pinned_but_holds_something_else_is_refused(
             toolbox(tmp_path / "cache", families=[ETCD], origin=Origin.RELEASE)
 
 
-def test_without_a_network_one_attempt_is_enough(
+def test_a_host_that_cannot_be_reached_is_tried_once_and_the_others_still_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: list[str]
 ) -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{closed.getsockname()[1]}/etcd"
+    with socket.socket() as closed, socket.socket() as other:
+        for each in (closed, other):
+            each.bind(("127.0.0.1", 0))
+        hosts = [f"127.0.0.1:{each.getsockname()[1]}" for each in (closed, other)]
         attempts: list[str] = []
-        wanted = release.Release(url, "0" * 64, {}, ())
-        monkeypatch.setattr(release, "pinned", lambda family: wanted)  # pyright: ignore
+
+        def wanted(family: Family) -> release.Release:
+            return release.Release(f"http://{hosts[family.name == 'helm']}/{family.name}", "0" * 64, {}, ())
+
+        monkeypatch.setattr(release, "pinned", wanted)  # pyright: ignore
         download = release.download
         monkeypatch.setattr(
             release, "download", lambda family, *rest: (attempts.append(family.name), download(family, *rest))[1]
         )
         toolbox(tmp_path / "cache", origin=Origin.AUTO)
-    assert attempts == [FAMILIES[0].name]
+    assert attempts == [FAMILIES[0].name, "helm"]
     assert len(built) == len(FAMILIES)
-    assert all("cannot be reached" in reason for reason in built)
+    for family, reason in zip(FAMILIES, built, strict=True):
+        assert reason.startswith(f"{hosts[family.name == 'helm']} cannot be reached")
 
 
 def test_a_version_or_platform_without_a_pinned_checksum_is_built(
