@@ -9,11 +9,9 @@ import pulumi_kubernetes as kubernetes
 
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare_agent
+from physical_ai.catalog.own_names import GRID_AGENT
 from physical_ai.settings.plans.grid_driver import GridPlan
 from physical_ai.settings.plans.grid_objects import grid_objects
-
-OBJECTS = "gpu-grid-driver-installer"
-"""Name of the agent's objects, or its first part."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class GridDriver(pulumi.ComponentResource):
 
     def _agent(self, name: str, args: GridDriverArgs, plan: GridPlan) -> kubernetes.apps.v1.DaemonSet:
         objects, target = grid_objects(plan), args.target
-        after = declare_agent(name, self, target, objects, namespace=args.namespace, common=OBJECTS)
+        after = declare_agent(name, self, target, objects, namespace=args.namespace, common=GRID_AGENT)
         return kubernetes.apps.v1.DaemonSet(
             f"{name}-agent",
             metadata=objects.daemon_set["metadata"],

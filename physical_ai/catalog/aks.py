@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 POOL_LABEL = "kubernetes.azure.com/agentpool"
@@ -67,6 +68,21 @@ ASSIGNED = frozenset(
     }
 )
 """Roles that the program assigns, and the only ones that a pipeline's identity may assign."""
+
+
+@dataclass(frozen=True)
+class Allocatable:
+    """What a node offers to Pods, beside its devices."""
+
+    millis: int
+    memory_mib: int
+    disk_bytes: int
+
+
+def allocatable(vcpus: int, memory_gib: int, disk_gib: int, max_pods: int) -> Allocatable:
+    """What AKS and its kubelet leave of a machine with an OS disk of `disk_gib`, a tenth of which the kubelet keeps."""
+    memory = memory_gib * 1024 - reserved_mib(memory_gib, max_pods)
+    return Allocatable(vcpus * 1000 - reserved_millis(vcpus), memory, disk_gib * 2**30 * 9 // 10)
 
 
 def reserved_millis(vcpus: int) -> int:

@@ -33,9 +33,6 @@ MONITOR_SUBNET = 27
 """Prefix length of the smallest subnet for the endpoint of a scope, which has eleven addresses and more (Azure docs,
 azure-monitor/fundamentals/private-link-design, subnet size)."""
 
-AZURE_DNS = "168.63.129.16"
-"""Resolver of every virtual network; reachable from inside only (Azure docs, what-is-ip-address-168-63-129-16)."""
-
 RESOLVER_DELEGATION = "Microsoft.Network/dnsResolvers"
 API_SERVER_DELEGATION = "Microsoft.ContainerService/managedClusters"
 

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from physical_ai.cli.azure_commands import ASSIGNER_ROLE, assign, az
 from physical_ai.cli.bootstrap_names import GROUP, Delivery, InvalidValue
-from physical_ai.policies.data_services import AUDIENCE
 from physical_ai.preflight.needs import PREVIEW_ACTIONS, namespaces
 
 ISSUER = "https://token.actions.githubusercontent.com"
@@ -216,7 +216,14 @@ def _identity(
         (
             az("identity", "create", *of, "--location", delivery.location),
             az(
-                "identity", "federated-credential", "create", *credential, "--subject", subject, "--audiences", AUDIENCE
+                "identity",
+                "federated-credential",
+                "create",
+                *credential,
+                "--subject",
+                subject,
+                "--audiences",
+                TOKEN_AUDIENCE,
             ),
             f'PRINCIPAL="$({az("identity", "show", *of, "--query", "principalId", "--output", "tsv")})"',
             *(assign('"$PRINCIPAL"', "ServicePrincipal", role, scope) for role, scope in scopes),

@@ -9,6 +9,7 @@ from typing import Any
 from physical_ai.catalog import UnknownName, amd, cert_manager, network_operator, nvsentinel, slurm
 from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.hardware import machine
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.catalog.vendors import VENDORS
 from physical_ai.cli.simulated_stack import deployed_pools, readiness_client, running_cluster
 from physical_ai.readiness import Report, Unreachable, read_reports
@@ -17,7 +18,6 @@ from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.reader import SLURM_PODS
 from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
 from physical_ai.readiness.text import line
-from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.settings.facts.slurm import SLURM
 from physical_ai.simulator.existing_cluster import id_of
 from physical_ai.simulator.kubernetes.client import Client, Object

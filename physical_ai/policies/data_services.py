@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from physical_ai.findings import Severity
 from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 
@@ -17,7 +18,6 @@ PUBLIC_ACCESS: Mapping[str, str] = {
 }
 """Services that store data, and the property that disables public network access to each."""
 FEDERATED = "azure-native:managedidentity:FederatedIdentityCredential"
-AUDIENCE = "api://AzureADTokenExchange"
 
 _SUBJECT = re.compile(r"system:serviceaccount:[a-z0-9-]+:[a-z0-9.-]+|repo:[\w.-]+/[\w.-]+:environment:[\w.-]+")
 
@@ -38,8 +38,8 @@ def _federated(resource: Resource, _: Stack) -> Iterable[Violation]:
     elif str(subject).startswith("system:serviceaccount:") and str(subject).endswith(":default"):
         yield Violation("subject", "name an account of its own: every Pod of the namespace without one has this")
     audiences = known_list(resource.inputs.get("audiences"))
-    if audiences and audiences != [AUDIENCE]:
-        yield Violation("audiences", f"write [{AUDIENCE}]")
+    if audiences and audiences != [TOKEN_AUDIENCE]:
+        yield Violation("audiences", f"write [{TOKEN_AUDIENCE}]")
 
 
 RULES = (

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from physical_ai.catalog import UnknownName, kubernetes_minor, vm_sizes
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.findings import Severity
 from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 from physical_ai.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER, pools
 from physical_ai.policies.workloads import DAEMON_SET, pod_spec
 from physical_ai.settings import DriverSource
-from physical_ai.settings.facts.pools import DEPLOY_DRIVER_LABEL, DRIVER_FACTS, DRIVER_LABEL, UPGRADE_SKIP_LABEL
+from physical_ai.settings.facts.pools import DEPLOY_DRIVER_LABEL, DRIVER_FACTS, UPGRADE_SKIP_LABEL
 
 NVIDIA_DRIVER = "kubernetes:nvidia.com/v1alpha1:NVIDIADriver"
 RELEASE = "kubernetes:helm.sh/v3:Release"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from ipaddress import ip_address, ip_network
 
+from physical_ai.catalog.azure_addresses import AZURE_DNS, INSTANCE_METADATA
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE, WORKFLOWS_NAMESPACE
 from physical_ai.findings import Severity
 from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
@@ -12,7 +13,7 @@ from physical_ai.settings.plans.isolation import NOT_INTERNET
 
 NETWORK_POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
 NAMESPACE = "kubernetes:core/v1:Namespace"
-METADATA = ("169.254.169.254", "168.63.129.16")
+METADATA = (INSTANCE_METADATA, AZURE_DNS)
 RELEASE = "kubernetes:helm.sh/v3:Release"
 BINDING = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding"
 GPU_OPERATOR, REQUESTS_POLICY = "gpu-operator", "gpu-requests"

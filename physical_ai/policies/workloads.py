@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from physical_ai.catalog.own_names import GRID_AGENT
 from physical_ai.findings import Severity
 from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, known, known_list, known_map
 
@@ -20,7 +21,7 @@ WORKLOADS = (
 )
 GPU_EVIDENCE = ("gpu-evidence-machine", "gpu-evidence-gpus", "gpu-evidence-retention")
 """They read the host's Python and what its hypervisor provides, without capabilities, and write nothing there."""
-ON_THE_HOST = frozenset({"gpu-grid-driver-installer", *GPU_EVIDENCE})
+ON_THE_HOST = frozenset({GRID_AGENT, *GPU_EVIDENCE})
 """Workloads that need access to the host. Review an addition for what it may do there."""
 
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")

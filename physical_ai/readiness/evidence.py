@@ -7,14 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from physical_ai.catalog.dra import KUBELET_PLUGIN
+from physical_ai.catalog.own_names import GRID_AGENT
 from physical_ai.readiness.model import Cluster, Json
 from physical_ai.readiness.objects import at, condition, labels, name, node_of, owner, unselected, untolerated
 from physical_ai.readiness.phase import unfinished
 
 Role = Literal["nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin", "dra-driver"]
-GRID_AGENT = "gpu-grid-driver-installer"
-GRID_DRIVER_READY = "GridDriverReady"
-"""DaemonSet of the agent that installs GRID drivers, and the condition with which it reports a node's state."""
 
 _NAMES: Mapping[str, Role] = {
     GRID_AGENT: "grid-agent",

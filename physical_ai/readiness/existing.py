@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog.definitions import definitions_of, remaining
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.nested import at
 from physical_ai.readiness.model import Json
 from physical_ai.readiness.objects import labels, name, taint_text
@@ -19,7 +20,6 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, pool_labels
 from physical_ai.settings.facts.pools import (
     CPU_POOL,
     DEPLOY_DRIVER_LABEL,
-    DRIVER_LABEL,
     UPGRADE_SKIP_LABEL,
     node_taints,
     pool_selector,

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.readiness.causes import cause_of, causes
-from physical_ai.readiness.evidence import GRID_DRIVER_READY, Evidence, Role, is_available, passed, saw_driver_after
+from physical_ai.readiness.evidence import (
+    Evidence,
+    Role,
+    is_available,
+    passed,
+    saw_driver_after,
+)
 from physical_ai.readiness.fabric import fabric_cause, listed
 from physical_ai.readiness.model import ClosedGate, Expected, Json
 from physical_ai.readiness.objects import allocatable, at, condition, is_ready, labels, name, other_system

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from physical_ai.catalog.in_cluster import AKS_DRIVER, SNAPSHOT_API, SNAPSHOT_VERSION
 from physical_ai.simulator.cluster.definitions import definition
 from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, name, timestamp
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
 
-DRIVER = "disk.csi.azure.com"
 MANAGER = "disk-csi"
-GROUP = "snapshot.storage.k8s.io"
 CLASSES = {"default": "StandardSSD_LRS", "managed-csi": "StandardSSD_LRS", "managed-csi-premium": "Premium_LRS"}
 """Classes with the kind of disk (AKS docs, concepts-storage; recalled, not opened)."""
 SELECTED = "volume.kubernetes.io/selected-node"
 DEFAULT = "storageclass.kubernetes.io/is-default-class"
-SNAPSHOTS = f"/apis/{GROUP}/v1/volumesnapshots"
-SNAPSHOT_CLASSES = f"/apis/{GROUP}/v1/volumesnapshotclasses"
+SNAPSHOTS = f"/apis/{SNAPSHOT_API}/{SNAPSHOT_VERSION}/volumesnapshots"
+SNAPSHOT_CLASSES = f"/apis/{SNAPSHOT_API}/{SNAPSHOT_VERSION}/volumesnapshotclasses"
 _OPEN: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _KINDS = {"VolumeSnapshot": "Namespaced", "VolumeSnapshotClass": "Cluster"}
 
@@ -34,7 +33,7 @@ def classes() -> list[Json]:
             "apiVersion": "storage.k8s.io/v1",
             "kind": "StorageClass",
             "metadata": {"name": each, "annotations": {DEFAULT: "true"} if each == "default" else {}},
-            "provisioner": DRIVER,
+            "provisioner": AKS_DRIVER,
             "parameters": {"skuName": kind},
             "reclaimPolicy": "Delete",
             "volumeBindingMode": "WaitForFirstConsumer",
@@ -59,7 +58,7 @@ def _definition(kind: str, scope: str) -> Json:
     )
     schema: Json = {"type": "object", "properties": fields}
     schema["required"] = ["driver", "deletionPolicy"] if scope == "Cluster" else ["spec"]
-    made = definition(GROUP, "v1", kind, plural, schema, scope=scope)
+    made = definition(SNAPSHOT_API, "v1", kind, plural, schema, scope=scope)
     approval = "https://github.com/kubernetes-csi/external-snapshotter"
     made["metadata"]["annotations"] = {"api-approved.kubernetes.io": approval}
     if scope == "Namespaced":
@@ -87,7 +86,7 @@ def volume(claim: Json) -> Json:
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
-        "metadata": {"name": f"pvc-{uid}", "annotations": {"pv.kubernetes.io/provisioned-by": DRIVER}},
+        "metadata": {"name": f"pvc-{uid}", "annotations": {"pv.kubernetes.io/provisioned-by": AKS_DRIVER}},
         "spec": {
             "capacity": {"storage": at(claim, "spec.resources.requests.storage")},
             "accessModes": at(claim, "spec.accessModes"),
@@ -95,7 +94,7 @@ def volume(claim: Json) -> Json:
             "storageClassName": at(claim, "spec.storageClassName"),
             "volumeMode": "Filesystem",
             "claimRef": {**reference, "namespace": at(claim, "metadata.namespace")},
-            "csi": {"driver": DRIVER, "volumeHandle": f"disks/pvc-{uid}", "fsType": "ext4"},
+            "csi": {"driver": AKS_DRIVER, "volumeHandle": f"disks/pvc-{uid}", "fsType": "ext4"},
         },
     }
 
@@ -124,7 +123,7 @@ class Volumes:
             if at(item, "status.phase") == "Pending" and at(item, "spec.storageClassName") in CLASSES:
                 self._serve(item, snapshots)
         for item in self._volumes.all():
-            if at(item, "status.phase") in ("Released", "Failed") and at(item, "spec.csi.driver") == DRIVER:
+            if at(item, "status.phase") in ("Released", "Failed") and at(item, "spec.csi.driver") == AKS_DRIVER:
                 self._delete(f"/api/v1/persistentvolumes/{name(item)}")
         bound = {_key(item) for item in self._claims.all() if at(item, "status.phase") == "Bound"}
         for item in snapshots.values():
@@ -149,7 +148,7 @@ class Volumes:
         if problem:
             status = {"readyToUse": False, "error": {"message": problem}}
         if at(item, "status") != status:
-            path = f"/apis/{GROUP}/v1/namespaces/{space}/volumesnapshots/{name(item)}/status"
+            path = f"/apis/{SNAPSHOT_API}/{SNAPSHOT_VERSION}/namespaces/{space}/volumesnapshots/{name(item)}/status"
             self._client.patch(path, {"status": status}, MERGE_PATCH)
 
     def _apply(self, path: str, item: Json) -> None:

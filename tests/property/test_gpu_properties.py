@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from physical_ai.catalog import driver_branches, node_image, vm_size
 from physical_ai.catalog.compat import judge_stack, judge_upgrade
 from physical_ai.catalog.gpu_lookup import builds
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.settings import DriverSource, Fault, Loaded, Overlay, Pool, Settings, SettingsError, load
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import pools as facts
@@ -60,7 +61,7 @@ def one_owner(stack: Settings, name: str, pool: Pool) -> None:
     assert gpu is not None
     # Its guest must not touch what MIG the host has made.
     assert labels.get(gpu_facts.DEPLOY_MIG_MANAGER_LABEL) == ("false" if gpu.virtual else None)
-    assert labels[facts.DRIVER_LABEL] == source.value
+    assert labels[DRIVER_LABEL] == source.value
     expected = {DriverSource.OPERATOR: None, DriverSource.GRID: "false", DriverSource.AKS: "pre-installed"}
     assert labels.get(facts.DEPLOY_DRIVER_LABEL) == expected[source]
     assert (facts.driver_facts(pool).gpu_profile_driver == "Install") == (source is DriverSource.AKS)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from physical_ai import catalog
 from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.settings import (
     Fault,
     Loaded,
@@ -127,7 +128,7 @@ def invariants(stack: Settings) -> None:
         assert facts.gpus_per_node(pool) >= 1
         assert pool.driver.source.value in catalog.machine(pool.sku).driver_sources
         labels, taints = facts.node_labels(pool), facts.node_taints(pool)
-        assert labels[facts.DRIVER_LABEL] == pool.driver.source.value
+        assert labels[DRIVER_LABEL] == pool.driver.source.value
         assert (labels.get(SPOT_LABEL[0]) == "spot") is pool.is_spot
         assert (SPOT_TAINT in taints) is pool.is_spot is not facts.sends_upgrade_settings(pool)
         assert (facts.driver_facts(pool).gpu_profile_driver == "Install") is (

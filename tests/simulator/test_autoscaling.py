@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from physical_ai import catalog
-from physical_ai.catalog.osmo import SCHEDULER
+from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, SCHEDULER
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.pools import node_taints
@@ -21,7 +21,6 @@ from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.clusters import SLOTS_FILE, Clusters
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from physical_ai.simulator.scheduling.autoscaler.live import TO_BE_DELETED
-from physical_ai.simulator.scheduling.kai import GROUP_ANNOTATION
 from physical_ai.simulator.subscription import AZURE_FILE, LIMITS_FILE
 from physical_ai.simulator.tools import toolbox
 from tests.simulator.kai import define, install
@@ -236,7 +235,7 @@ def test_a_gang_that_kai_holds_back_scales_the_pool_up_for_all_its_pods(autoscal
     autoscaled.gpu_pool()
     for name in ("worker", "leader"):
         spec = {"schedulerName": SCHEDULER, "nodeSelector": {"agentpool": "h100gpu"}, "tolerations": SPOT_TOLERATED}
-        create(autoscaled.cluster.client, name, WORK, annotations={GROUP_ANNOTATION: "pair"}, requests=GPU, **spec)
+        create(autoscaled.cluster.client, name, WORK, annotations={KAI_GROUP_ANNOTATION: "pair"}, requests=GPU, **spec)
     until(lambda: len(autoscaled.nodes("h100gpu")) == 2, "the pool does not grow by two")
     until(lambda: len(autoscaled.hosts("worker", "leader")) == 2, "the gang does not start")
     assert autoscaled.hosts("worker", "leader") == autoscaled.nodes("h100gpu")

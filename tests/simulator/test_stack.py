@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.aks import SPOT_TAINT
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.readiness import azure_failures
 from physical_ai.repository import ROOT
-from physical_ai.settings.facts.pools import DRIVER_LABEL, GPU_TAINT
+from physical_ai.settings.facts.pools import GPU_TAINT
 from physical_ai.simulator import clock
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.control_plane import ControlPlane

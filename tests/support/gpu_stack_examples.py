@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from physical_ai.catalog import mig_models, operator_releases, vm_size, vm_sizes
 from physical_ai.catalog.gpu_lookup import builds
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.settings import DriverSource
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import pools as facts
@@ -82,7 +83,7 @@ def pools(draw: st.DrawFn, index: int) -> dict[str, Any]:
     }
 
 
-LABELS = [facts.DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL, gpu_facts.MIG_CONFIG_LABEL, "example.com/team"]
+LABELS = [DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL, gpu_facts.MIG_CONFIG_LABEL, "example.com/team"]
 
 
 @st.composite

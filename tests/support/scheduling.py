@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION
 from physical_ai.simulator.azure.nodes import taint
-from physical_ai.simulator.scheduling.kai import GROUP_ANNOTATION, POD_GROUP_API, QUEUE_API, SCHEDULER
+from physical_ai.simulator.scheduling.kai import POD_GROUP_API, QUEUE_API, SCHEDULER
 
 GPU = "nvidia.com/gpu"
 GPU_TAINT = f"{GPU}=present:NoSchedule"
@@ -41,7 +42,7 @@ def pod(name: str, *, gpus: int = 0, cpu: str = "1", on: str = "", **spec: Any) 
 def kai_pod(name: str, group: str = "", **given: Any) -> dict[str, Any]:
     made = pod(name, schedulerName=SCHEDULER, **given)
     if group:
-        made["metadata"]["annotations"] = {GROUP_ANNOTATION: group}
+        made["metadata"]["annotations"] = {KAI_GROUP_ANNOTATION: group}
     return made
 
 

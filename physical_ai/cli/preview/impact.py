@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.cli.preview.changes import Step
-from physical_ai.settings.facts.pools import DRIVER_LABEL
 
 NODE_MINUTES = 10
 """The least time AKS takes to create a cluster, and GPU nodes after it (docs/simulator.md, "Time")."""

@@ -13,6 +13,8 @@ from typing import Literal
 from physical_ai.catalog import vm_sizes
 from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
 from physical_ai.catalog.impact import ImpactCategory, category
+from physical_ai.catalog.osmo import WORKFLOW_LABEL
+from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.catalog.telemetry_rows import Xid, xids
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.health.acceptance.record import NodeResult
@@ -154,7 +156,7 @@ def unusual(node: Json | None) -> list[Json]:
 
 def _is_wrong(condition: Json) -> bool:
     kind, status = condition.get("type"), condition.get("status")
-    if kind in ("Ready", "GridDriverReady", ACCEPTED_CONDITION):
+    if kind in ("Ready", GRID_DRIVER_READY, ACCEPTED_CONDITION):
         return status != "True"
     return status == "True"
 
@@ -162,7 +164,7 @@ def _is_wrong(condition: Json) -> bool:
 def gpu_work(pods: Iterable[Json]) -> list[tuple[str, str, str]]:
     """Pods that hold GPUs: namespace, name, and the OSMO workflow they belong to."""
     return [
-        (namespace(pod), name(pod), labels(pod).get("osmo.workflow_id", ""))
+        (namespace(pod), name(pod), labels(pod).get(WORKFLOW_LABEL, ""))
         for pod in pods
         if any(
             key.startswith("nvidia.com/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.health.acceptance import record as accepted
 from physical_ai.health.evidence import record
 from physical_ai.health.evidence.node_evidence import Alert, NodeEvidence, Seen, gpu_work, seen_in, unusual
@@ -79,7 +80,7 @@ def _acceptance(get: Get, node: str) -> accepted.NodeResult | None:
 def _repairs(get: Get, node: str) -> list[repaired.Record]:
     path = f"/api/v1/namespaces/{repaired.NAMESPACE}/configmaps"
     found: list[repaired.Record] = []
-    for each in _items(get, path, {"labelSelector": repaired.LABEL}):
+    for each in _items(get, path, {"labelSelector": REPAIR_LABEL}):
         try:
             repair = repaired.read(each)
         except repaired.Unreadable:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.health.replacement.record import (
     ANNOTATION,
     DATA_KEY,
     EVIDENCE_KEY,
-    LABEL,
     NAMESPACE,
     Record,
     config_map,
@@ -79,7 +79,7 @@ class RepairCluster:
     # Records
 
     def records(self) -> list[Record]:
-        return [read(each) for each in self._items(_MAPS, {"labelSelector": LABEL})]
+        return [read(each) for each in self._items(_MAPS, {"labelSelector": REPAIR_LABEL})]
 
     def begin(self, record: Record) -> Record:
         """Writes a new record; the one that is there where another process was faster."""

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.catalog.osmo import WORKFLOW_LABEL
 from physical_ai.kubernetes.objects import annotations_of, at, labels, name, namespace
 from physical_ai.readiness.slurmd import is_slurmd, slurm_node
 
 MIRROR = "kubernetes.io/config.mirror"
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 """Annotation: the owner says that the Pod may be evicted, local data included."""
-WORKFLOW = "osmo.workflow_id"
 MOVABLE = ("ReplicaSet", "StatefulSet", "ReplicationController")
 """Controllers that start a Pod again on another node."""
 
@@ -78,7 +78,7 @@ def _kept(pod: Mapping[str, Any], owner: str) -> str:
     """Why a Pod is not evicted; empty for one that is."""
     if at(pod, "metadata.deletionTimestamp"):
         return "is ending"
-    workflow = labels(pod).get(WORKFLOW)
+    workflow = labels(pod).get(WORKFLOW_LABEL)
     if workflow:
         return f"a task of the OSMO workflow {workflow}"
     if annotations_of(pod).get(SAFE) == "true":

@@ -13,12 +13,11 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
+from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.nested import at
 
 NAMESPACE = "gpu-operator"
-LABEL = "physical-ai/repair"
-"""On the ConfigMaps; its value is the pool."""
-ANNOTATION = "physical-ai/repair"
+ANNOTATION = REPAIR_LABEL
 """On a node that a repair has cordoned: the name of the ConfigMap."""
 DATA_KEY, EVIDENCE_KEY = "repair.json", "evidence.json"
 Action = Literal["replace", "reboot"]
@@ -96,7 +95,7 @@ def config_map(record: Record) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": record.name, "namespace": NAMESPACE, "labels": {LABEL: record.pool}},
+        "metadata": {"name": record.name, "namespace": NAMESPACE, "labels": {REPAIR_LABEL: record.pool}},
         "data": {DATA_KEY: json.dumps(document(record), indent=2, sort_keys=True)},
     }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_QUEUE_LABEL
 from physical_ai.osmo import names
 from physical_ai.osmo.pods import pod
 from physical_ai.osmo.pods.containers import CONFIG_FOLDER, DATA
@@ -24,7 +25,7 @@ from physical_ai.osmo.workflow.schema import TaskGroupSpec, TaskSpec, upstream
 from physical_ai.osmo.workflow.spec_data import File, TaskInputOutput
 from physical_ai.osmo.workflow.submission import Submission
 
-QUEUE_LABELS = ("kai.scheduler/queue", "runai/queue")
+QUEUE_LABELS = (KAI_QUEUE_LABEL, "runai/queue")
 SUBGROUP_LABEL = "kai.scheduler/subgroup-name"
 
 
@@ -181,7 +182,7 @@ def _scheduled(
     placed = constraints(tasks, submission.pool.topology_keys, f"{queue}-topology")
     for task, item in zip(tasks, pods, strict=True):
         metadata = item["metadata"]
-        metadata["annotations"] = {**(metadata.get("annotations") or {}), "pod-group-name": uuid}
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), KAI_GROUP_ANNOTATION: uuid}
         metadata["labels"] |= dict.fromkeys(QUEUE_LABELS, queue)
         if task.name in placed.members:
             metadata["labels"][SUBGROUP_LABEL] = placed.members[task.name]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from physical_ai.policies.data_services import AUDIENCE, FEDERATED
+from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
+from physical_ai.policies.data_services import FEDERATED
 from physical_ai.policies.examples.model import Example
 from physical_ai.policies.model import UNKNOWN
 
@@ -36,9 +37,11 @@ EXAMPLES: dict[str, list[Example]] = {
         ),
     ],
     "federated-subject": [
-        Example(FEDERATED, {"subject": ACCOUNT, "audiences": [AUDIENCE]}, {"subject": "system:serviceaccount:osmo:*"}),
+        Example(
+            FEDERATED, {"subject": ACCOUNT, "audiences": [TOKEN_AUDIENCE]}, {"subject": "system:serviceaccount:osmo:*"}
+        ),
         Example(FEDERATED, {"subject": ACCOUNT}, {"subject": "system:serviceaccount:osmo:default"}),
         Example(FEDERATED, {"subject": "repo:acme/robots:environment:prod"}, {"subject": "repo:acme/robots:*"}),
-        Example(FEDERATED, {"subject": UNKNOWN, "audiences": [AUDIENCE]}, {"audiences": ["https://example.com"]}),
+        Example(FEDERATED, {"subject": UNKNOWN, "audiences": [TOKEN_AUDIENCE]}, {"audiences": ["https://example.com"]}),
     ],
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from physical_ai.policies import secrets as rules
-from physical_ai.policies.data_services import AUDIENCE
 from physical_ai.policies.examples.model import Example
 from physical_ai.policies.model import Resource
 
@@ -27,7 +27,7 @@ def _bound(*subjects: dict[str, str]) -> dict[str, Any]:
 
 
 def _federated(identity: str, account: str) -> dict[str, Any]:
-    return {"resourceName": identity, "subject": f"system:serviceaccount:{account}", "audiences": [AUDIENCE]}
+    return {"resourceName": identity, "subject": f"system:serviceaccount:{account}", "audiences": [TOKEN_AUDIENCE]}
 
 
 def _key(**more: Any) -> dict[str, Any]:

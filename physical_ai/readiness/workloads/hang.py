@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.osmo import WORKFLOW_LABEL
+from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, WORKFLOW_LABEL
 from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, name, namespace
-from physical_ai.readiness.workloads.index import GROUP_ANNOTATION, Index, subject
+from physical_ai.readiness.workloads.index import Index, subject
 from physical_ai.readiness.workloads.model import Explanation
 
 # PyTorch, ProcessGroupNCCL.cpp: "[Rank 1] Watchdog …"; newer ones "[PG ID 0 PG GUID 0(default_pg) Rank 1] Watchdog …".
@@ -39,7 +39,7 @@ class Timeout:
 
 def peers(pod: Mapping[str, Any], pods: Sequence[Json]) -> list[Json]:
     """The Pods that start with this one, itself included; empty where it is in no group and no workflow."""
-    group, workflow = annotations_of(pod).get(GROUP_ANNOTATION), labels(pod).get(WORKFLOW_LABEL)
+    group, workflow = annotations_of(pod).get(KAI_GROUP_ANNOTATION), labels(pod).get(WORKFLOW_LABEL)
     if not group and not workflow:
         return []
     return [
@@ -47,7 +47,7 @@ def peers(pod: Mapping[str, Any], pods: Sequence[Json]) -> list[Json]:
         for each in pods
         if namespace(each) == namespace(pod)
         and (
-            annotations_of(each).get(GROUP_ANNOTATION) == group
+            annotations_of(each).get(KAI_GROUP_ANNOTATION) == group
             if group
             else labels(each).get(WORKFLOW_LABEL) == workflow
         )

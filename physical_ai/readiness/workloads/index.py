@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION
 from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import Offer, holds, requests, why_not
 from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, name, namespace
@@ -16,7 +17,6 @@ from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
 
-GROUP_ANNOTATION = "pod-group-name"
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
 """Fields of a Pod's spec that decide which nodes take it, beside its containers' resources."""
 ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "Killing", "SuccessfulCreate", "TriggeredScaleUp")
@@ -87,7 +87,7 @@ class Index:
 
     def group(self, pod: Mapping[str, Any]) -> Json | None:
         """The Pod's PodGroup."""
-        wanted = annotations_of(pod).get(GROUP_ANNOTATION)
+        wanted = annotations_of(pod).get(KAI_GROUP_ANNOTATION)
         where = namespace(pod)
         return next((each for each in self.given.groups if (namespace(each), name(each)) == (where, wanted)), None)
 
@@ -97,7 +97,7 @@ class Index:
             pod
             for pod in self.given.pods
             if namespace(pod) == namespace(group)
-            and annotations_of(pod).get(GROUP_ANNOTATION) == name(group)
+            and annotations_of(pod).get(KAI_GROUP_ANNOTATION) == name(group)
             and at(pod, "status.phase") not in ("Succeeded", "Failed")
         ]
 

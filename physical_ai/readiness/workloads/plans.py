@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from physical_ai.catalog import machine, runners
-from physical_ai.catalog.aks import SHORT_POOL_LABEL, reserved_mib, reserved_millis
+from physical_ai.catalog.aks import SHORT_POOL_LABEL, allocatable
 from physical_ai.readiness.workloads.model import PoolPlan
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import offered
 from physical_ai.settings.facts.labels import split_taint
-from physical_ai.settings.facts.node_room import GIB_IN_MIB, disk_gib
+from physical_ai.settings.facts.node_room import disk_gib
 from physical_ai.settings.facts.pools import (
     SYSTEM_POOL,
     SYSTEM_TAINT,
@@ -33,7 +33,7 @@ def _plan(settings: Settings, name: str, pool: NodePool) -> PoolPlan:
     gpus = offered(settings, pool) if isinstance(pool, Pool) else {}
     taints = node_taints(pool) if isinstance(pool, Pool) else _TAINTS.get(name, [])
     taints = [*taints, *pool.tolerate]
-    memory = size.memory_gib * GIB_IN_MIB - reserved_mib(size.memory_gib, pool.max_pods)
+    usable = allocatable(size.vcpus, size.memory_gib, disk_gib(pool), pool.max_pods)
     return PoolPlan(
         name=name,
         size=pool.sku,
@@ -47,9 +47,9 @@ def _plan(settings: Settings, name: str, pool: NodePool) -> PoolPlan:
         },
         taints=[dict(zip(("key", "value", "effect"), split_taint(each), strict=True)) for each in taints],
         allocatable={
-            "cpu": f"{size.vcpus * 1000 - reserved_millis(size.vcpus)}m",
-            "memory": f"{memory}Mi",
-            "ephemeral-storage": f"{disk_gib(pool) * 9 // 10}Gi",
+            "cpu": f"{usable.millis}m",
+            "memory": f"{usable.memory_mib}Mi",
+            "ephemeral-storage": f"{usable.disk_bytes >> 30}Gi",
             "pods": str(pool.max_pods),
             **{resource: str(count) for resource, count in gpus.items()},
         },

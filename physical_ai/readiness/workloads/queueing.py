@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER, SCHEDULER
+from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_QUEUE_LABEL, KAI_SCHEDULER, SCHEDULER
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.evidence import is_available
@@ -13,7 +13,6 @@ from physical_ai.readiness.workloads.index import Index, condition, subject
 from physical_ai.readiness.workloads.model import Explanation
 
 DEFAULT_SCHEDULER = "default-scheduler"
-QUEUE_LABEL = "kai.scheduler/queue"
 
 
 def scheduler_of(pod: Mapping[str, Any]) -> str:
@@ -86,7 +85,7 @@ def queue_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     if scheduler_of(pod) != SCHEDULER:
         return
     group = index.group(pod)
-    queue = str((at(group, "spec.queue") if group else None) or labels(pod).get(QUEUE_LABEL) or "default-queue")
+    queue = str((at(group, "spec.queue") if group else None) or labels(pod).get(KAI_QUEUE_LABEL) or "default-queue")
     known = {name(each): each for each in index.given.queues}
     message = str(condition(pod, "PodScheduled").get("message", ""))
     if queue not in known:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from physical_ai.catalog import machine, vm_size
-from physical_ai.catalog.aks import reserved_mib, reserved_millis
+from physical_ai.catalog.aks import allocatable
 from physical_ai.settings.models.node_pools import MANAGED_DISK_GIB, NodePool
 
 GIB_IN_MIB = 1024
@@ -40,8 +40,8 @@ def disk_gib(pool: NodePool) -> int:
 def room(pool: NodePool) -> Room:
     """What one node of the pool leaves for a single task; never below nothing."""
     size = machine(pool.sku)
-    millis = size.vcpus * 1000 - reserved_millis(size.vcpus) - DAEMONS_MILLIS - CONTROL_MILLIS
-    memory = size.memory_gib * GIB_IN_MIB - reserved_mib(size.memory_gib, pool.max_pods) - DAEMONS_MIB - CONTROL_MIB
-    # Kubelet offers nine tenths of the disk.
-    storage = disk_gib(pool) * GIB_IN_MIB * 9 // 10 - CONTROL_STORAGE_MIB
+    usable = allocatable(size.vcpus, size.memory_gib, disk_gib(pool), pool.max_pods)
+    millis = usable.millis - DAEMONS_MILLIS - CONTROL_MILLIS
+    memory = usable.memory_mib - DAEMONS_MIB - CONTROL_MIB
+    storage = (usable.disk_bytes >> 20) - CONTROL_STORAGE_MIB
     return Room(max(millis // 1000, 0), max(memory // GIB_IN_MIB, 0), max(storage // GIB_IN_MIB, 0))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from physical_ai.catalog import machine, machines
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, SPOT_LABEL, SPOT_TAINT
 from physical_ai.catalog.gpu_rows import DriverKind
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.catalog.runners import POOL as RUNNER_POOL
 from physical_ai.catalog.vendors import NVIDIA, GpuVendor
 from physical_ai.settings.facts.labels import split_taint
@@ -30,9 +31,6 @@ NOT_ACCEPTED_TAINT = "startup-taint.cluster-autoscaler.kubernetes.io/physical-ai
 """On GPU nodes that have not passed acceptance, with `health.admit: accepted`. Not one of the pool's taints, which only
 the API of AKS can take from a node. The prefix says that it is going to disappear: the autoscaler takes the node for
 one that is still starting, and adds none beside it for Pods that wait (kubernetes/autoscaler FAQ, startup taints)."""
-
-DRIVER_LABEL = "physical-ai/gpu-driver"
-"""Carried by every GPU pool; its value is the driver source."""
 
 DEPLOY_DRIVER_LABEL = "nvidia.com/gpu.deploy.driver"
 """Read by the GPU Operator: `false` keeps its driver off a node, `pre-installed` says the node image brought one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.lookup import price
-from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER, TASK_LABEL, WORKFLOW_LABEL
+from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_QUEUE_LABEL, KAI_SCHEDULER, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.catalog.osmo import OPERATOR_NAMESPACE as OSMO_NAMESPACE
 from physical_ai.catalog.vendors import AMD
 from physical_ai.settings.facts import gpu as gpu_facts
@@ -18,10 +18,9 @@ from physical_ai.telemetry.amd_counters import amd_series_per_node
 from physical_ai.telemetry.counters import Cardinality, exporter_of, fields_for, names_each_pod, series_per_node
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 
-QUEUE_LABEL = "kai.scheduler/queue"
 METRIC_LABELS = (
     f"nodes=[{SHORT_POOL_LABEL},nvidia.com/gpu.product],"
-    f"pods=[{WORKFLOW_LABEL},{TASK_LABEL},{QUEUE_LABEL},{POD_POOL_LABEL}]"
+    f"pods=[{WORKFLOW_LABEL},{TASK_LABEL},{KAI_QUEUE_LABEL},{POD_POOL_LABEL}]"
 )
 """Labels of nodes and Pods that kube-state-metrics exports, as AKS writes the list."""
 POOL_OF_NODE = "aks-([a-z0-9]+)-.+"

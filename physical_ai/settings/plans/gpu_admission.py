@@ -8,8 +8,8 @@ from typing import Any
 
 from physical_ai.catalog import amd, nvsentinel, osmo
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.settings.facts import dra, gpu, health
-from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
 

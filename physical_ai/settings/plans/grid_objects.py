@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog.images import image
+from physical_ai.catalog.own_names import GRID_DRIVER_WANTED
 from physical_ai.settings.facts.images import AGENTS_IMAGE
 from physical_ai.settings.plans import agents, manifests
 from physical_ai.settings.plans.grid_driver import GridPlan, digest
@@ -18,8 +19,6 @@ FILES_MAP = "gpu-grid-driver-agent"
 """Name of the ConfigMap with the agent's files, without the digest of its content."""
 FIELD_MANAGER = "pulumi.com/patchFieldManager"
 """A fixed manager, so that an earlier version of the files can be deployed again: its ConfigMap may still exist."""
-WANTED_ANNOTATION = "physical-ai/grid-driver-wanted"
-"""On the Pods: the document that the agent works from, as of the Pod's creation."""
 VERSION_ANNOTATION = "physical-ai/grid-driver-version"
 """On the Pods, for readers of a preview or of a list of Pods."""
 DIGEST_ANNOTATION = "physical-ai/grid-driver-digest"
@@ -93,7 +92,7 @@ def daemon_set(manifest: Mapping[str, Any], plan: GridPlan, files: Mapping[str, 
     template = completed["spec"]["template"]
     template["metadata"]["annotations"] = {
         VERSION_ANNOTATION: plan.versions,
-        WANTED_ANNOTATION: plan.document,
+        GRID_DRIVER_WANTED: plan.document,
         DIGEST_ANNOTATION: digest(files, plan.document),
     }
     pod = template["spec"]

@@ -7,14 +7,13 @@ import json
 from typing import Any
 
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
+from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.settings.facts import gpu, health
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
 
 FILE = "health-limits.yaml"
 ONE_NODE, ONE_REPAIR = "nvsentinel-one-node", "nvsentinel-one-repair"
-REPAIR_LABEL = "physical-ai/repair"
-"""On records of repairs, which are ConfigMaps; its value is the pool (physical_ai/health/replacement/record.py)."""
 
 
 def health_limits(settings: Settings) -> list[dict[str, Any]]:

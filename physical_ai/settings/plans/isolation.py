@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from physical_ai.catalog import nvsentinel, osmo
+from physical_ai.catalog.azure_addresses import AZURE_DNS, INSTANCE_METADATA, LINK_LOCAL
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.settings.facts import health
 from physical_ai.settings.facts.addresses import PRIVATE, SHARED
@@ -19,9 +20,9 @@ from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.in_cluster_network import task_egress, with_data_service_policies
 from physical_ai.settings.plans.scraping import exporters
 
-METADATA_ADDRESSES = ("169.254.169.254/32", "168.63.129.16/32")
+METADATA_ADDRESSES = (f"{INSTANCE_METADATA}/32", f"{AZURE_DNS}/32")
 """Addresses that give every process on an Azure machine tokens of the machine's identity, and its configuration."""
-NOT_INTERNET = (*map(str, PRIVATE), str(SHARED), "169.254.0.0/16", "168.63.129.16/32")
+NOT_INTERNET = (*map(str, PRIVATE), str(SHARED), LINK_LOCAL, f"{AZURE_DNS}/32")
 """All addresses but these are the internet: RFC 1918, RFC 6598, link-local addresses with one metadata service, and the
 other one."""
 ANY_ADDRESS = "0.0.0.0/0"

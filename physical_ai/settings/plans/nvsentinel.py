@@ -22,9 +22,10 @@ from physical_ai.catalog.nvsentinel import (
     SYSLOG_MONITOR,
     dcgm_errors,
 )
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.catalog.telemetry_rows import xids_of
 from physical_ai.settings.facts import gpu, health
-from physical_ai.settings.facts.pools import DRIVER_LABEL, services_placement
+from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.node_pools import DriverSource
 from physical_ai.settings.models.tree import Settings

@@ -107,7 +107,7 @@ def _trace_environment() -> list[dict[str, Any]]:
         {"name": "OTEL_EXPORTER_OTLP_PROTOCOL", "value": "http/protobuf"},
         {"name": "OTEL_SERVICE_NAME", "valueFrom": label(TASK_LABEL)},
         {"name": "OSMO_WORKFLOW_ID", "valueFrom": label(WORKFLOW_LABEL)},
-        {"name": "OTEL_RESOURCE_ATTRIBUTES", "value": "osmo.workflow_id=$(OSMO_WORKFLOW_ID)"},
+        {"name": "OTEL_RESOURCE_ATTRIBUTES", "value": f"{WORKFLOW_LABEL}=$(OSMO_WORKFLOW_ID)"},
         # The collector takes traces only.
         {"name": "OTEL_METRICS_EXPORTER", "value": "none"},
         {"name": "OTEL_LOGS_EXPORTER", "value": "none"},

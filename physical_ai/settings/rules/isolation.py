@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from physical_ai.catalog.azure_addresses import AZURE_DNS, LINK_LOCAL
 from physical_ai.settings.facts.addresses import PRIVATE, SHARED
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 
 _RANGES: Path = ("network", "isolation", "taskRanges")
-_METADATA = tuple(IPv4Network(text) for text in ("169.254.0.0/16", "168.63.129.16/32"))
+_METADATA = (IPv4Network(LINK_LOCAL), IPv4Network(AZURE_DNS))
 _OF_METADATA = Rule("task-metadata", "Azure docs, virtual-machines/instance-metadata-service")
 _OF_PODS = Rule("task-range-of-pods", "AKS docs, azure-cni-powered-by-cilium: no ipBlock of Pods or nodes")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from physical_ai.catalog import nearest
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.facts.labels import EFFECTS, is_reserved, is_value, key_problem, split_taint
@@ -14,7 +15,7 @@ from physical_ai.settings.rules.finding import SettingFinding, Trust, error, war
 from physical_ai.settings.rules.registry import PROGRAMS_LABEL, TWO_OWNERS
 
 _OURS = (
-    facts.DRIVER_LABEL,
+    DRIVER_LABEL,
     facts.DEPLOY_DRIVER_LABEL,
     gpu_facts.DEVICE_PLUGIN_LABEL,
     gpu_facts.MIG_CONFIG_LABEL,
@@ -49,7 +50,7 @@ def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding
             set_to = f"'{own[key]}'" if key in own else "nothing"
             problem = f"'{key}' is set by the program to {set_to} on this pool; '{value}' conflicts."
             others: tuple[Path, ...] = (("pools", name, "driver", "source"), ("pools", name, "priority"))
-            rule = TWO_OWNERS if key in (facts.DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL) else PROGRAMS_LABEL
+            rule = TWO_OWNERS if key in (DRIVER_LABEL, facts.DEPLOY_DRIVER_LABEL) else PROGRAMS_LABEL
             fix = f"Omit {key}, or change driver.source or priority."
             yield error(here, problem, fix, others=others, rule=rule)
         elif is_reserved(key):

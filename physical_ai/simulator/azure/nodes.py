@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai import catalog
-from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, reserved_mib, reserved_millis
+from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, allocatable
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.simulator.azure import ids, pools
 from physical_ai.simulator.azure.bodies import Json, get, table
@@ -102,20 +102,19 @@ def free_addresses(prefix: str, taken: Sequence[str], wanted: int) -> list[str]:
 
 def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     """Capacity and allocatable of a node. GPUs are not in it: a device plugin has to find them first."""
-    disk_kib = int(spec["osDiskSizeGB"]) * GIB_IN_KIB
-    max_pods = int(spec["maxPods"])
+    disk_gib, max_pods = int(spec["osDiskSizeGB"]), int(spec["maxPods"])
+    left = allocatable(size.vcpus, size.memory_gib, disk_gib, max_pods)
     fixed = {"hugepages-1Gi": "0", "hugepages-2Mi": "0", "pods": str(max_pods)}
     total = {
         "cpu": str(size.vcpus),
         "memory": f"{size.memory_gib * GIB_IN_KIB}Ki",
-        "ephemeral-storage": f"{disk_kib}Ki",
+        "ephemeral-storage": f"{disk_gib * GIB_IN_KIB}Ki",
         **fixed,
     }
     usable = {
-        "cpu": f"{size.vcpus * 1000 - reserved_millis(size.vcpus)}m",
-        "memory": f"{size.memory_gib * GIB_IN_KIB - reserved_mib(size.memory_gib, max_pods) * 1024}Ki",
-        # The kubelet reserves a tenth of the disk.
-        "ephemeral-storage": str(disk_kib * 1024 * 9 // 10),
+        "cpu": f"{left.millis}m",
+        "memory": f"{left.memory_mib * 1024}Ki",
+        "ephemeral-storage": str(left.disk_bytes),
         **fixed,
     }
     return total, usable

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.simulator.cluster.machines import machine_of
 from physical_ai.simulator.cluster.names import GPU, SIMULATOR
 from physical_ai.simulator.cluster.objects import Json, at, labels, name
@@ -15,8 +16,6 @@ from physical_ai.simulator.faults.record import ANNOTATION, Injected, annotation
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError, Client
 from physical_ai.simulator.pool_nodes import restart
 
-DRIVER_LABEL = "physical-ai/gpu-driver"
-"""Of a node: the driver source of its pool."""
 NAMESPACE = "default"
 LOAD = f"{SIMULATOR}gpu-load"
 """Annotation of a Pod: the share of its GPUs that it uses; all of it by default."""

@@ -6,13 +6,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from physical_ai.catalog.osmo import METRICS_ENVIRONMENT, TASK_LABEL, WORKFLOW_LABEL, WORKFLOWS_NAMESPACE
+from physical_ai.catalog.osmo import (
+    KAI_QUEUE_LABEL,
+    METRICS_ENVIRONMENT,
+    TASK_LABEL,
+    WORKFLOW_LABEL,
+    WORKFLOWS_NAMESPACE,
+)
 from physical_ai.simulator.cluster.objects import Json, at, labels
 from physical_ai.simulator.metrics.page import Page, label_text
 
 LISTENER, WORKER = "backend-listener", "backend-worker"
 """Names of the agents' containers."""
-UUID_LABEL, USER_LABEL, QUEUE_LABEL = "osmo.workflow_uuid", "osmo.submitted_by", "kai.scheduler/queue"
+UUID_LABEL, USER_LABEL = "osmo.workflow_uuid", "osmo.submitted_by"
 QUEUES = tuple(
     f"{state}_{kind}_{what}"
     for state, what in (("unack", "messages"), ("", "send_queue"))
@@ -95,7 +101,7 @@ def _task(pod: Json) -> tuple[tuple[str, str], ...]:
     given = labels(pod)
     status = STATUS.get(str(at(pod, "status.phase", "Pending")), "RUNNING")
     found = {
-        "pool": given.get(QUEUE_LABEL, "unknown").rpartition("-")[2],
+        "pool": given.get(KAI_QUEUE_LABEL, "unknown").rpartition("-")[2],
         "user": given.get(USER_LABEL, "unknown"),
         "workflow_uuid": given.get(UUID_LABEL, given.get(WORKFLOW_LABEL, "")),
         "status": status,

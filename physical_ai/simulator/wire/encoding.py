@@ -11,23 +11,10 @@ from typing import Any, cast
 from google.protobuf import struct_pb2
 from pulumi.runtime import rpc
 
-from physical_ai.catalog.engine_values import OUTPUT, SECRET, SIGNATURE
+from physical_ai.catalog.engine_values import OUTPUT, SECRET, SIGNATURE, UNKNOWNS
 from physical_ai.simulator.wire.values import UNKNOWN, Secret, Unknown
 
 RESOURCE = rpc._special_resource_sig  # pyright: ignore[reportPrivateUsage]  # no public name
-
-UNKNOWN_TOKENS = frozenset(
-    {
-        rpc.UNKNOWN,
-        # The engine's other unknowns, one for each property kind (pulumi/sdk, resource/plugin/rpc.go).
-        "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
-        "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
-        "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
-        "030794c1-ac77-496b-92df-f27374a8bd58",
-        "e48ece36-62e2-4504-bad9-02848725956a",
-        "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
-    }
-)
 
 
 def decode(struct: struct_pb2.Struct) -> dict[str, Any]:
@@ -38,7 +25,7 @@ def decode(struct: struct_pb2.Struct) -> dict[str, Any]:
 def _decode(value: struct_pb2.Value) -> Any:
     match value.WhichOneof("kind"):
         case "string_value":
-            return UNKNOWN if value.string_value in UNKNOWN_TOKENS else value.string_value
+            return UNKNOWN if value.string_value in UNKNOWNS else value.string_value
         case "number_value":
             number = value.number_value
             return int(number) if number.is_integer() else number

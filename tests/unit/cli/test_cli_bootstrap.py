@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from physical_ai.catalog.aks import ASSIGNED
+from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from physical_ai.cli.bootstrap_names import GROUP, Delivery
-from physical_ai.cli.bootstrap_plan import AUDIENCE, ISSUER
+from physical_ai.cli.bootstrap_plan import ISSUER
 from physical_ai.policies import Resource, Stack, evaluate
 from physical_ai.policies.data_services import FEDERATED
 from physical_ai.preflight.needs import PREVIEW_ACTIONS
@@ -88,7 +89,7 @@ def test_every_environment_gets_an_identity_that_only_its_own_jobs_can_be(calls:
         f"repo:acme/platform:environment:{name}" for name in names
     ]
     assert {option(each, "--issuer") for each in credentials} == {ISSUER}
-    inputs = [{"subject": option(each, "--subject"), "audiences": [AUDIENCE]} for each in credentials]
+    inputs = [{"subject": option(each, "--subject"), "audiences": [TOKEN_AUDIENCE]} for each in credentials]
     stack = Stack("prod", tuple(Resource(FEDERATED, f"c{index}", each) for index, each in enumerate(inputs)))
     assert "federated-subject" not in {found.rule for found in evaluate(stack)}
 

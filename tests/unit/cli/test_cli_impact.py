@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.cli.preview.changes import Step
 from physical_ai.cli.preview.impact import impact, is_disruptive
 from physical_ai.cli.preview.model import Deployed
 from physical_ai.cli.preview.sources import deployed_now
-from physical_ai.settings.facts.pools import DRIVER_LABEL
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.simulation import Simulation
 

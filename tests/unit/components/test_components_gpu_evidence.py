@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gpu_evidence import record
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.policies.workloads import GPU_EVIDENCE
-from physical_ai.settings.facts.pools import DRIVER_LABEL
 from tests.unit.conftest import Simulate
 
 NAME = "gpu-evidence"

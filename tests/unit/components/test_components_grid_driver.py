@@ -11,6 +11,7 @@ import yaml
 
 from grid_agent.facts import CONDITION, GATE_LABELS, NAMESPACE, PAUSED
 from grid_agent.wanted import wanted_from
+from physical_ai.catalog.own_names import GRID_DRIVER_WANTED
 from physical_ai.policies import Resource
 from physical_ai.repository import GRID_AGENT
 from physical_ai.settings import load
@@ -22,7 +23,6 @@ from physical_ai.settings.plans.grid_driver import grid_plan
 from physical_ai.settings.plans.grid_objects import (
     DIGEST_ANNOTATION,
     VERSION_ANNOTATION,
-    WANTED_ANNOTATION,
     config_map,
     daemon_set,
     key,
@@ -133,7 +133,7 @@ def test_a_secret_with_the_registrys_login_is_named_in_the_pod(simulate: Simulat
 @pytest.mark.parametrize("stack", GRID_STACKS)
 def test_each_pod_carries_what_its_node_is_to_have(simulate: Simulate, stack: str) -> None:
     annotations = template(simulate(stack))["metadata"]["annotations"]
-    wanted = wanted_from(json.loads(annotations[WANTED_ANNOTATION]))
+    wanted = wanted_from(json.loads(annotations[GRID_DRIVER_WANTED]))
     settings = load(stack).settings
     assert wanted.version == settings.grid_driver.version
     assert wanted.devices == ("10de:2bb5",)
@@ -146,7 +146,7 @@ def test_what_is_wanted_reaches_a_pod_with_the_pod_and_never_while_it_runs(simul
     (item,) = wanted["downwardAPI"]["items"]
     assert item == {
         "path": "wanted.json",
-        "fieldRef": {"fieldPath": f"metadata.annotations['{WANTED_ANNOTATION}']"},
+        "fieldRef": {"fieldPath": f"metadata.annotations['{GRID_DRIVER_WANTED}']"},
     }
     assert "wanted.json" not in {entry["path"] for entry in code["configMap"]["items"]}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from physical_ai.catalog.aks import Role
 from physical_ai.simulator.azure import schema
 from physical_ai.simulator.azure.data import KINDS, DuplicateEntry, by_key, by_token, load_json, mappings, rules
 from physical_ai.simulator.azure.data import schema as table
@@ -42,3 +43,12 @@ def test_no_file_has_duplicate_entries() -> None:
     for name in ("builtin_roles.json", "mapping.json", "rules.json", "kubernetes_versions.json", "not_modelled.json"):
         assert load_json(name)
     assert len({role.name for role in builtin_roles().values()}) == len(builtin_roles())
+
+
+def test_the_roles_of_the_catalogue_are_known_by_the_same_names() -> None:
+    """Under another id a role would be another one."""
+    roles = builtin_roles()
+    for role in Role:
+        words = role.name.lower().split("_")
+        assert role in roles, role
+        assert all(word in roles[role].name.lower() for word in words), (role, roles[role].name)

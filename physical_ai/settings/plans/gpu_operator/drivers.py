@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog.compat import check_driver, driver_fields
+from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.findings import Severity
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.fabric import uses_fabric
-from physical_ai.settings.facts.pools import DRIVER_LABEL, pool_selector
+from physical_ai.settings.facts.pools import pool_selector
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
+from physical_ai.catalog.private_link import GATEWAY_SUBNET
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
@@ -15,7 +16,6 @@ from physical_ai.simulator.azure.rules.pool_subnets import prefixes
 from physical_ai.simulator.azure.rules.private_dns import missing_network
 from physical_ai.simulator.azure.state import AzureState, Resource
 
-GATEWAY_SUBNET = "GatewaySubnet"
 SMALLEST_GATEWAY_SUBNET = 29
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
+from physical_ai.catalog.private_link import GATEWAY_SUBNET
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
@@ -139,7 +140,7 @@ def subnet_nat(put: Put) -> Iterator[Refusal]:
             f"NAT gateway {ids.name(gateway.id)} is in {gateway.location}, the virtual network in {parent.location}."
         )
         yield refuse(put, "nat-region", message, target)
-    if gateway and ids.name(put.id) == "GatewaySubnet":
+    if gateway and ids.name(put.id) == GATEWAY_SUBNET:
         yield refuse(put, "nat-gw-subnet", "A NAT gateway cannot serve the GatewaySubnet.", target)
     if put.old:
         before = put.old.body.get("properties", {}).get("defaultOutboundAccess")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from physical_ai.catalog.data_services import POSTGRES_TIERS
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items
 from physical_ai.simulator.azure.errors import Refusal
@@ -17,7 +18,6 @@ from physical_ai.simulator.azure.rules.pool_subnets import prefixes
 NAME = re.compile(r"^[a-z0-9](-?[a-z0-9]+)*$")
 RESERVED_LOGINS = ("azure_superuser", "azuresu", "azure_pg_admin", "admin", "administrator", "root", "guest", "public")
 SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4095, 4096, 8192, 16384, 32767)
-TIERS: Mapping[str, str] = {"B": "Burstable", "D": "GeneralPurpose", "E": "MemoryOptimized"}
 SYSTEM_DATABASES = ("azure_maintenance", "azure_sys", "postgres", "template0", "template1")
 DELEGATION = "Microsoft.DBforPostgreSQL/flexibleServers"
 SMALLEST = 28
@@ -97,7 +97,7 @@ def server_login(put: Put) -> Iterator[Refusal]:
 @on_put("PostgresServer", "pg-sku-tier", "pg-ha-burstable", "pg-ha-zones")
 def server_size(put: Put) -> Iterator[Refusal]:
     size, tier = str(get(put.body, "sku.name") or ""), get(put.body, "sku.tier")
-    if size and TIERS.get(size.removeprefix("Standard_")[:1]) != tier:
+    if size and POSTGRES_TIERS.get(size.removeprefix("Standard_")[:1]) != tier:
         yield refuse(put, "pg-sku-tier", f"The size {size} is not of the tier {tier}.", "sku")
     mode = get(put.properties, "highAvailability.mode")
     if mode not in (None, "Disabled") and tier == "Burstable":

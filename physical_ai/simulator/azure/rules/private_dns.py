@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
+from physical_ai.catalog.private_link import RESOLVER_DELEGATION
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items
 from physical_ai.simulator.azure.errors import Refusal
@@ -14,7 +15,6 @@ from physical_ai.simulator.azure.rules.pool_subnets import prefixes
 from physical_ai.simulator.azure.state import Resource
 
 LABEL = re.compile(r"^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$")
-RESOLVER = "Microsoft.Network/dnsResolvers"
 
 
 def missing_network(put: Put, reference: str) -> bool:
@@ -92,8 +92,8 @@ def inbound_endpoint(put: Put) -> Iterator[Refusal]:
 
 def _resolver_subnet(put: Put, subnet: Resource, target: str) -> Iterator[Refusal]:
     services = [get(each, "properties.serviceName") for each in items(subnet.body, "properties.delegations")]
-    if services != [RESOLVER]:
-        message = f"Subnet {ids.name(subnet.id)} is not delegated to {RESOLVER} alone."
+    if services != [RESOLVER_DELEGATION]:
+        message = f"Subnet {ids.name(subnet.id)} is not delegated to {RESOLVER_DELEGATION} alone."
         yield refuse(put, "dnsr-subnet", message, target)
     sizes = [ipaddress.ip_network(text).prefixlen for text in prefixes(subnet)]
     if not all(24 <= size <= 28 for size in sizes):

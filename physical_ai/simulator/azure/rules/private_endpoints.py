@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from physical_ai.catalog.private_link import GATEWAY_SUBNET
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items
 from physical_ai.simulator.azure.errors import Refusal
@@ -38,7 +39,7 @@ def endpoint_subnet(put: Put) -> Iterator[Refusal]:
         message = f"The endpoint is in {place}, subnet {ids.name(reference)} in {network.location}."
         yield refuse(put, "pe-subnet", message, target, "SubnetNotInSameRegion")
     services = [str(get(each, "properties.serviceName")) for each in items(subnet.body, "properties.delegations")]
-    if services or ids.name(reference) == "GatewaySubnet":
+    if services or ids.name(reference) == GATEWAY_SUBNET:
         owner = ", ".join(services) or "gateways"
         message = f"Subnet {ids.name(reference)} is for {owner} and holds no private endpoints."
         yield refuse(put, "pe-subnet-used", message, target)

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.catalog.own_names import GRID_AGENT, GRID_DRIVER_WANTED
 from physical_ai.simulator.cluster.names import BOOTS
 from physical_ai.simulator.cluster.objects import (
     Json,
@@ -31,10 +32,8 @@ from physical_ai.simulator.gpu.live.kubelet import Kubelet, Kubelets
 from physical_ai.simulator.kubernetes.client import ApiError, Unreachable
 
 log = logging.getLogger("gpu-stack")
-APP = ("app.kubernetes.io/name", "gpu-grid-driver-installer")
+APP = ("app.kubernetes.io/name", GRID_AGENT)
 """Label of the agent's Pods. KWOK leaves them alone (kwok.yaml)."""
-WANTED = "physical-ai/grid-driver-wanted"
-"""Annotation of the Pod: `wanted.json`, or one for each pool."""
 AT_REST = ("ready", "blocked", "removed")
 LOOK_SECONDS = 2.0
 """Between two looks at a node where nothing has changed; the agent itself looks every few minutes of model time."""
@@ -221,7 +220,7 @@ class GridAgents:
 def wanted_of(program: Program, pod: Json, node: Json) -> Wanted | None:
     """What the Pod was created to install on its node; None, with a line in the log, where that cannot be used."""
     try:
-        document = json.loads(annotations_of(pod).get(WANTED, ""))
+        document = json.loads(annotations_of(pod).get(GRID_DRIVER_WANTED, ""))
         return program.wanted_from(program.for_pool(document, lambda: labels(node).get(POOL_LABEL, "")))
     except ValueError as problem:
         log.warning("%s: %s", name(pod), problem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 
+from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.kubernetes.quantities import quantity
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, is_terminating, labels, name, timestamp
@@ -12,7 +13,6 @@ from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.grid_program import Condition, Facts, Pod
 from physical_ai.simulator.kubernetes.client import ApiError
 
-CONDITION = "GridDriverReady"
 STRATEGIC = "application/strategic-merge-patch+json"
 
 
@@ -32,7 +32,7 @@ class NodeApi:
         found = self._cluster.client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={self._node}"})
         pods: list[Json] = list(found["items"])
         conditions: list[Json] = at(item, "status.conditions", [])
-        mine = next((each for each in conditions if each["type"] == CONDITION), None)
+        mine = next((each for each in conditions if each["type"] == GRID_DRIVER_READY), None)
         running = [each for each in pods if at(each, "status.phase", "Pending") in ("Pending", "Running")]
         return self.facts.NodeFacts(
             name=self._node,
@@ -108,7 +108,9 @@ def report(cluster: Cluster, node: Json, condition: Condition) -> None:
     now = timestamp()
     shown = {"status": condition.status, "reason": condition.reason, "message": condition.message}
     times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
-    cluster.patch(node, {"status": {"conditions": [{"type": CONDITION, **shown, **times}]}}, STRATEGIC, "/status")
+    cluster.patch(
+        node, {"status": {"conditions": [{"type": GRID_DRIVER_READY, **shown, **times}]}}, STRATEGIC, "/status"
+    )
 
 
 def gpus_of(pod: Json) -> int:

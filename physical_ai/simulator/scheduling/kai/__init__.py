@@ -5,17 +5,13 @@ from __future__ import annotations
 from physical_ai.catalog.osmo import KAI_SCHEDULER, SCHEDULER
 
 QUEUE_API, POD_GROUP_API = "scheduling.run.ai/v2", "scheduling.run.ai/v2alpha2"
-QUEUE_LABEL = "kai.scheduler/queue"
-GROUP_ANNOTATION = "pod-group-name"
 DEFAULT_QUEUE = "default-queue"
 """Where pods go that name no queue (podgrouper, DefaultQueueName)."""
 
 __all__ = [
     "DEFAULT_QUEUE",
-    "GROUP_ANNOTATION",
     "KAI_SCHEDULER",
     "POD_GROUP_API",
     "QUEUE_API",
-    "QUEUE_LABEL",
     "SCHEDULER",
 ]

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_QUEUE_LABEL
 from physical_ai.kubernetes.fit import FINAL
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, labels, name
-from physical_ai.simulator.scheduling.kai import DEFAULT_QUEUE, GROUP_ANNOTATION, QUEUE_LABEL, SCHEDULER
+from physical_ai.simulator.scheduling.kai import DEFAULT_QUEUE, SCHEDULER
 
 DEFAULT_PRIORITY = 50
 """Of a group without a known PriorityClass, in a cluster without a default one."""
@@ -68,7 +69,7 @@ def jobs_of(pods: Iterable[Json], groups: Iterable[Json], classes: Iterable[Json
     members: dict[tuple[str, str], list[Json]] = {}
     for pod in filter(is_kais, pods):
         if is_alive(pod):
-            given = annotations_of(pod).get(GROUP_ANNOTATION) or f"pg-{name(pod)}-{at(pod, 'metadata.uid')}"
+            given = annotations_of(pod).get(KAI_GROUP_ANNOTATION) or f"pg-{name(pod)}-{at(pod, 'metadata.uid')}"
             members.setdefault((_namespace(pod), given), []).append(pod)
     values = {name(each): int(each.get("value", 0)) for each in classes}
     default = next((int(each.get("value", 0)) for each in classes if each.get("globalDefault")), DEFAULT_PRIORITY)
@@ -78,7 +79,7 @@ def jobs_of(pods: Iterable[Json], groups: Iterable[Json], classes: Iterable[Json
 def _job(key: tuple[str, str], group: Json | None, pods: list[Json], classes: Mapping[str, int], default: int) -> Job:
     pods.sort(key=lambda pod: (str(at(pod, "metadata.creationTimestamp", "")), name(pod)))
     spec: Json = group["spec"] if group and group.get("spec") else {}
-    queue = spec.get("queue") if group else labels(pods[0]).get(QUEUE_LABEL)
+    queue = spec.get("queue") if group else labels(pods[0]).get(KAI_QUEUE_LABEL)
     asked = spec.get("priorityClassName") or at(pods[0], "spec.priorityClassName", "")
     priority = classes.get(str(asked), default)
     said = spec.get("preemptibility")
