@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, TypeGuard
+
+
+def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    """A decoded mapping that is only read; its keys have been checked to be text when it was read."""
+    return isinstance(value, Mapping)
 
 
 def at(value: Any, path: str, default: Any = None) -> Any:
@@ -13,7 +18,7 @@ def at(value: Any, path: str, default: Any = None) -> Any:
     (2, 1)
     """
     for part in path.split("."):
-        if not isinstance(value, Mapping):
+        if not is_mapping(value):
             return default
-        value = cast("Mapping[str, Any]", value).get(part)
+        value = value.get(part)
     return default if value is None else value

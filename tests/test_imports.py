@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "health": {*LOOKS, "kubernetes", "readiness"},
     "osmo": LOOKS,
     "policies": LOOKS,
-    "preflight": LOOKS,
+    "preflight": {*LOOKS, "kubernetes"},
     "costs": LOOKS,
     "components": {*LOOKS, "readiness"},
     "simulator": {"catalog", "kubernetes", "telemetry", "untrusted"},

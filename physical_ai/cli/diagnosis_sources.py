@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from physical_ai.settings.guards import is_list, is_mapping
+from physical_ai.nested import is_mapping
+from physical_ai.settings.guards import is_list
 
 if TYPE_CHECKING:
     from physical_ai.preflight.rest import Get

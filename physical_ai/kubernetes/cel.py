@@ -17,7 +17,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeGuard
+from typing import Any
+
+from physical_ai.nested import is_mapping
 
 Scope = Mapping[str, Any]
 Term = Callable[[Scope], Any]
@@ -248,17 +250,13 @@ def _selected(of: Term, name: str, is_optional: bool) -> Term:
             return _indexed(value, name)
         held = _as_optional(value)
         inner: Any = held.value
-        return _Optional(inner[name], True) if _is_map(inner) and name in inner else _Optional()
+        return _Optional(inner[name], True) if is_mapping(inner) and name in inner else _Optional()
 
     return call
 
 
 def _as_optional(value: Any) -> _Optional:
     return value if isinstance(value, _Optional) else _Optional(value, True)
-
-
-def _is_map(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(value, Mapping)
 
 
 def _has(of: Term) -> Term:

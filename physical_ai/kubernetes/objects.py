@@ -29,5 +29,16 @@ def namespace(item: Mapping[str, Any]) -> str:
     return str(at(item, "metadata.namespace", ""))
 
 
+def condition(item: Mapping[str, Any], kind: str) -> Json:
+    """The condition of a type; empty where there is none."""
+    found: list[Json] = at(item, "status.conditions", [])
+    return next((each for each in found if each.get("type") == kind), {})
+
+
+def is_ready(item: Mapping[str, Any]) -> bool:
+    """The Ready condition of a Pod or a node."""
+    return condition(item, "Ready").get("status") == "True"
+
+
 def matches(selector: Labels, given: Labels) -> bool:
     return all(given.get(key) == value for key, value in selector.items())

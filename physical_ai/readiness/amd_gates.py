@@ -7,20 +7,11 @@ from dataclasses import replace
 
 from physical_ai.catalog import amd
 from physical_ai.catalog.vendors import AMD
+from physical_ai.kubernetes.objects import at, condition, is_ready, labels, name
 from physical_ai.readiness.causes import amd_cause_of, amd_causes
 from physical_ai.readiness.evidence import Evidence, is_available
 from physical_ai.readiness.model import ClosedGate, Cluster, Expected, Json
-from physical_ai.readiness.objects import (
-    allocatable,
-    at,
-    condition,
-    is_ready,
-    labels,
-    name,
-    node_of,
-    owner,
-    untolerated,
-)
+from physical_ai.readiness.objects import allocatable, node_of, owner, untolerated
 from physical_ai.readiness.phase import is_running, phase, unfinished
 
 DRIVER_GATE, PLUGIN_GATE = "driver", "device-plugin"

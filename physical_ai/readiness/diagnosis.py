@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from physical_ai.kubernetes.objects import is_ready, labels, name
 from physical_ai.readiness import rollout
 from physical_ai.readiness.amd_gates import AmdGates, is_amd
 from physical_ai.readiness.claim_gates import ClaimGates
@@ -12,7 +13,7 @@ from physical_ai.readiness.evidence import Evidence
 from physical_ai.readiness.fabric import lacks_fabric
 from physical_ai.readiness.model import ClosedGate, Cluster, Expected, Json, Report
 from physical_ai.readiness.node_gates import MIG_STRATEGY, NodeGates
-from physical_ai.readiness.objects import allocatable, is_being_removed, is_ready, labels, name, pool_of
+from physical_ai.readiness.objects import allocatable, is_being_removed, pool_of
 from physical_ai.readiness.ports import ports_cause
 from physical_ai.readiness.slurmd import slurm_gate
 

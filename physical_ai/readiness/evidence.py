@@ -8,8 +8,9 @@ from typing import Literal
 
 from physical_ai.catalog.dra import KUBELET_PLUGIN
 from physical_ai.catalog.own_names import GRID_AGENT
+from physical_ai.kubernetes.objects import at, condition, labels, name
 from physical_ai.readiness.model import Cluster, Json
-from physical_ai.readiness.objects import at, condition, labels, name, node_of, owner, unselected, untolerated
+from physical_ai.readiness.objects import node_of, owner, unselected, untolerated
 from physical_ai.readiness.phase import unfinished
 
 Role = Literal["nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin", "dra-driver"]

@@ -11,9 +11,10 @@ from typing import Any
 
 from physical_ai.catalog.definitions import definitions_of, remaining
 from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.kubernetes.objects import labels, name
 from physical_ai.nested import at
 from physical_ai.readiness.model import Json
-from physical_ai.readiness.objects import labels, name, taint_text
+from physical_ai.readiness.objects import taint_text
 from physical_ai.readiness.reader import Get, Missing, listed
 from physical_ai.settings import NodePool, Pool, Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, pool_labels

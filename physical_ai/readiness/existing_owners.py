@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from physical_ai.catalog.osmo import KAI_NAMESPACE
-from physical_ai.kubernetes.objects import annotations_of
+from physical_ai.kubernetes.objects import annotations_of, labels, name
 from physical_ai.readiness.existing import NodeChange, Survey, changes
 from physical_ai.readiness.installed_operator import RELEASE_NAMESPACE, InstalledOperator, differences
 from physical_ai.readiness.model import Json
-from physical_ai.readiness.objects import labels, name
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
 from physical_ai.settings.plans.namespaces import created

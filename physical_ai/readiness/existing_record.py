@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from physical_ai.kubernetes.objects import labels, name
 from physical_ai.readiness.existing import STACK_LABEL, Survey
-from physical_ai.readiness.objects import labels, name
 
 MARK_LABEL = "physical-ai/deployment"
 CLUSTER, MARK = "cluster", "mark"

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.kubernetes.objects import name
 from physical_ai.nested import at
 from physical_ai.readiness.model import Json
-from physical_ai.readiness.objects import name
 from physical_ai.settings import Pool, Settings
 from physical_ai.settings.facts import gpu
 from physical_ai.settings.plans.gpu_operator.config_maps import modules_map

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog import operator_releases
-from physical_ai.kubernetes.objects import annotations_of
+from physical_ai.kubernetes.objects import annotations_of, labels, name
 from physical_ai.kubernetes.taints import tolerates
 from physical_ai.nested import at
 from physical_ai.readiness.installed_driver import Difference, driver_differences, stops
 from physical_ai.readiness.model import Json
-from physical_ai.readiness.objects import labels, name
 from physical_ai.settings import Settings
 from physical_ai.settings.facts import gpu, health
 from physical_ai.settings.facts.dra import has_device_plugin

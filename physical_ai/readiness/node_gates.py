@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from physical_ai.catalog.own_names import GRID_DRIVER_READY
+from physical_ai.kubernetes.objects import at, condition, is_ready, labels, name
 from physical_ai.readiness.causes import cause_of, causes
 from physical_ai.readiness.evidence import (
     Evidence,
@@ -15,7 +16,7 @@ from physical_ai.readiness.evidence import (
 )
 from physical_ai.readiness.fabric import fabric_cause, listed
 from physical_ai.readiness.model import ClosedGate, Expected, Json
-from physical_ai.readiness.objects import allocatable, at, condition, is_ready, labels, name, other_system
+from physical_ai.readiness.objects import allocatable, other_system
 from physical_ai.readiness.phase import active_container, is_running, phase, unfinished
 
 NFD_LABELS = tuple(

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from physical_ai import nested
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
 from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.vendors import GPU_DOMAINS
+from physical_ai.kubernetes.objects import at, labels
 from physical_ai.kubernetes.taints import tolerates
 from physical_ai.readiness.model import Json
 
-at = nested.at
 POOL_LABELS = (SHORT_POOL_LABEL, POOL_LABEL)
 """AKS sets both on every node."""
 
@@ -31,14 +30,6 @@ _BEING_REMOVED = ("ToBeDeletedByClusterAutoscaler", "remediator.kubernetes.azure
 """Taints of nodes that are being removed, whose GPUs are not waited for."""
 
 
-def name(item: Json) -> str:
-    return str(at(item, "metadata.name", ""))
-
-
-def labels(item: Json) -> Mapping[str, str]:
-    return at(item, "metadata.labels", {})
-
-
 def pool_of(node: Json) -> str:
     given = labels(node)
     return next((given[key] for key in POOL_LABELS if key in given), "")
@@ -47,17 +38,6 @@ def pool_of(node: Json) -> str:
 def is_being_removed(node: Json) -> bool:
     taints: Sequence[Json] = at(node, "spec.taints", [])
     return bool(at(node, "metadata.deletionTimestamp")) or any(taint["key"] in _BEING_REMOVED for taint in taints)
-
-
-def condition(item: Json, kind: str) -> Json:
-    """The condition of a type; empty where there is none."""
-    found: Iterable[Json] = at(item, "status.conditions", [])
-    nothing: Json = {}
-    return next((each for each in found if each.get("type") == kind), nothing)
-
-
-def is_ready(node: Json) -> bool:
-    return condition(node, "Ready").get("status") == "True"
 
 
 def allocatable(node: Json) -> dict[str, int]:

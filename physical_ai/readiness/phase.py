@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from physical_ai.kubernetes.objects import at
 from physical_ai.readiness.model import Json
-from physical_ai.readiness.objects import at
 
 
 def phase(pod: Json) -> str:

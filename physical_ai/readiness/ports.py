@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from physical_ai.kubernetes.objects import at, labels, name
 from physical_ai.readiness.model import Expected, Json
-from physical_ai.readiness.objects import at, labels, name
 
 LABEL, SEEN, KEY = "physical-ai/evidence", "physical-ai/evidence-seen", "machine.json"
 """Of the ConfigMaps that agents/gpu_evidence writes: label with the node's name, time, and key of the machine."""

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any, cast
 
 from physical_ai.catalog import amd, slurm
+from physical_ai.kubernetes.objects import name
 from physical_ai.readiness.amd_gates import is_amd
 from physical_ai.readiness.devices import SLICES, with_devices
 from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.evidence import Evidence
 from physical_ai.readiness.model import AmdObjects, ClosedGate, Cluster, Expected, Json, Report
-from physical_ai.readiness.objects import POOL_LABELS, name
+from physical_ai.readiness.objects import POOL_LABELS
 from physical_ai.readiness.ports import LABEL
 from physical_ai.readiness.rollout import is_unsettled
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from physical_ai.catalog.own_names import GRID_AGENT, GRID_DRIVER_READY
+from physical_ai.kubernetes.objects import at, condition, labels, name
 from physical_ai.readiness.evidence import Evidence, Role
 from physical_ai.readiness.model import ROLLOUT, ClosedGate, Expected, Json
-from physical_ai.readiness.objects import at, condition, labels, name
 from physical_ai.readiness.phase import is_running, phase, unfinished
 
 UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog import slurm as names
+from physical_ai.kubernetes.objects import at, condition, labels, name
 from physical_ai.readiness.causes import causes
 from physical_ai.readiness.model import ClosedGate, Expected, Json
-from physical_ai.readiness.objects import at, condition, labels, name, node_of
+from physical_ai.readiness.objects import node_of
 from physical_ai.readiness.phase import is_running, phase
 
 APP = "app.kubernetes.io/name"

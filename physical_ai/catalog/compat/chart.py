@@ -8,11 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 from physical_ai.catalog.compat.chart_rules import judge_values
-from physical_ai.catalog.compat.keys import KeyTable, Kind, all_keys, is_map, kinds, under
+from physical_ai.catalog.compat.keys import KeyTable, Kind, all_keys, kinds, under
 from physical_ai.catalog.gpu_load import chart_key_groups, chart_key_notes
 from physical_ai.catalog.gpu_lookup import operator_release, version
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote
 from physical_ai.findings import Finding, Severity
+from physical_ai.nested import is_mapping
 
 SUBCHARTS = ("node-feature-discovery",)
 
@@ -71,8 +72,8 @@ def _holds(item: KeyGroup | KeyNote, read: str) -> bool:
 
 def _drivers_are_resources(values: Mapping[str, Any]) -> bool:
     driver = values.get("driver")
-    chosen = driver.get("nvidiaDriverCRD") if is_map(driver) else None
-    return is_map(chosen) and chosen.get("enabled") is True and chosen.get("deployDefaultCR") is False
+    chosen = driver.get("nvidiaDriverCRD") if is_mapping(driver) else None
+    return is_mapping(chosen) and chosen.get("enabled") is True and chosen.get("deployDefaultCR") is False
 
 
 def _of_another_release(release: str, path: str) -> Finding | None:

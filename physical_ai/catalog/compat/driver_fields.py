@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, TypeGuard
+from typing import Any
 
 from physical_ai.catalog.compat.chart import kinds_of
 from physical_ai.catalog.compat.chart_rules import CHOICES
@@ -15,6 +15,7 @@ from physical_ai.catalog.compat.keys import Kind
 from physical_ai.catalog.gpu_load import driver_field_groups, operator_releases
 from physical_ai.catalog.lookup import nearest
 from physical_ai.findings import Finding, Severity
+from physical_ai.nested import is_mapping
 
 SOURCE = "NVIDIA/gpu-operator NVIDIADriver CRD"
 
@@ -49,7 +50,7 @@ def _walk(release: str, spec: Mapping[str, Any], prefix: str) -> Iterator[Findin
             if known[path] == "value" and isinstance(value, (Mapping, list)):
                 yield Finding(Severity.ERROR, _rule("shape"), path, f"{path} takes one value.", f"{path}: …", SOURCE)
         elif any(name.startswith(f"{path}.") for name in known):
-            if _is_map(value):
+            if is_mapping(value):
                 yield from _walk(release, value, f"{path}.")
             else:
                 problem = f"{path} is a section, not a value."
@@ -59,10 +60,6 @@ def _walk(release: str, spec: Mapping[str, Any], prefix: str) -> Iterator[Findin
                 yield Finding(Severity.ERROR, _rule("shape"), path, problem, f"Fields it has: {fields}.", SOURCE)
         else:
             yield _unknown(release, path)
-
-
-def _is_map(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(value, Mapping)
 
 
 def _unknown(release: str, path: str) -> Finding:

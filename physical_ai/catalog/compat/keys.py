@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote, SectionKeys
 from physical_ai.catalog.lookup import nearest
 from physical_ai.findings import Finding, Severity
+from physical_ai.nested import is_mapping
 
 Kind = Literal["value", "list", "map"]
 _STATES = {
@@ -42,10 +43,6 @@ def all_keys(keys: SectionKeys) -> tuple[str, ...]:
 
 def under(name: str, path: str) -> bool:
     return name.startswith(f"{path}.")
-
-
-def is_map(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(value, Mapping)
 
 
 def _nowhere(path: str) -> Finding | None:
@@ -80,10 +77,10 @@ class KeyTable:
             if path in self.notes:
                 yield self._noted(path, self.notes[path])
             elif path in self.known:
-                if self.known[path] == "value" and is_map(value):
+                if self.known[path] == "value" and is_mapping(value):
                     yield self._misshapen(path, f"{path} takes one value, not a map.", f"{path}: …")
             elif any(under(name, path) for name in self.known):
-                if is_map(value):
+                if is_mapping(value):
                     yield from self._walk(value, f"{path}.")
                 elif value is not None:
                     inner = dict.fromkeys(
@@ -92,7 +89,7 @@ class KeyTable:
                     yield self._misshapen(
                         path, f"{path} is a section, not a value.", f"Keys it has: {', '.join(inner)}."
                     )
-            elif is_map(value) and any(under(name, path) for name in self.notes):
+            elif is_mapping(value) and any(under(name, path) for name in self.notes):
                 yield from self._walk(value, f"{path}.")
             else:
                 yield self.elsewhere(path) or self._unknown(path)

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from physical_ai.cli.preview.changes import Run, Step
 from physical_ai.cli.preview.model import OPERATOR, Deployed
-from physical_ai.settings.guards import is_mapping
+from physical_ai.nested import is_mapping
 
 POOL, CLUSTER, RELEASE = "AgentPool", "ManagedCluster", "Release"
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from physical_ai.catalog.engine_values import UNKNOWN
 from physical_ai.cli.preview.changes import Run, Step
-from physical_ai.settings.guards import is_list, is_mapping
+from physical_ai.nested import is_mapping
+from physical_ai.settings.guards import is_list
 
 _OTHER_POOL = re.compile(r"agentPoolProfiles\[[1-9]\d*\]")
 _PART = re.compile(r"([^.\[\]]+)")

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
+from physical_ai.nested import is_mapping
 from physical_ai.settings import layers_below
-from physical_ai.settings.guards import is_mapping
 from physical_ai.settings.layers.names import existing, profile_file, stack_label
 from physical_ai.settings.layers.stack_file import PREFIX
 from physical_ai.untrusted import documents, files

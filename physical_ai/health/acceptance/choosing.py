@@ -7,8 +7,8 @@ from typing import Any
 
 from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
 from physical_ai.health.acceptance.running import Target
-from physical_ai.kubernetes.objects import Json, at, name
-from physical_ai.readiness.objects import is_ready, pool_of
+from physical_ai.kubernetes.objects import Json, at, is_ready, name
+from physical_ai.readiness.objects import pool_of
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
 

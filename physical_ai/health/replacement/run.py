@@ -12,8 +12,8 @@ from physical_ai.health.replacement.cluster import RepairCluster, boot_id, held_
 from physical_ai.health.replacement.machines import machine_id
 from physical_ai.health.replacement.record import Action, Record, Step
 from physical_ai.health.replacement.steps import Stopped, World, perform
-from physical_ai.kubernetes.objects import Json, annotations_of, at, name
-from physical_ai.readiness.objects import is_ready, pool_of
+from physical_ai.kubernetes.objects import Json, annotations_of, at, is_ready, name
+from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.reader import Unreachable
 
 POLL_SECONDS = 5.0

@@ -12,8 +12,8 @@ from physical_ai.health.replacement.cluster import Blocked, RepairCluster, boot_
 from physical_ai.health.replacement.drain import load_of
 from physical_ai.health.replacement.machines import Machines
 from physical_ai.health.replacement.record import Record, Step
-from physical_ai.kubernetes.objects import Json, at, name
-from physical_ai.readiness.objects import allocatable, is_ready
+from physical_ai.kubernetes.objects import Json, at, is_ready, name
+from physical_ai.readiness.objects import allocatable
 
 
 class Stopped(Exception):

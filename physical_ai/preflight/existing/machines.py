@@ -11,19 +11,9 @@ from typing import Any
 
 from physical_ai.catalog.hardware import Server
 from physical_ai.findings import Finding
+from physical_ai.kubernetes.objects import annotations_of, labels, name
 from physical_ai.nested import at
-from physical_ai.preflight.existing.objects import (
-    Json,
-    doubtful,
-    labels,
-    listed,
-    name,
-    noted,
-    numbers,
-    ok,
-    unknown,
-    wrong,
-)
+from physical_ai.preflight.existing.objects import Json, doubtful, listed, numbers, ok, unknown, wrong
 
 NVIDIA_CARD = ("feature.node.kubernetes.io/pci-10de.present", "feature.node.kubernetes.io/pci-0302_10de.present")
 MELLANOX_CARD = "feature.node.kubernetes.io/pci-15b3.present"
@@ -117,7 +107,7 @@ def _rails(node: Json) -> int:
 def _firmware(where: str, server: Server, nodes: Sequence[Json], evidence: Sequence[Json]) -> Iterator[Finding]:
     wanted = server.firmware
     for node in nodes:
-        here, said = f"{where}: {name(node)}", noted(node)
+        here, said = f"{where}: {name(node)}", annotations_of(node)
         driver = said.get(NIC_DRIVER)
         if driver is None:
             problem = "Which driver its network cards have is not known; the kernel's own (inbox) is expected."

@@ -4,35 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from physical_ai.findings import Finding, Severity
+from physical_ai.kubernetes.objects import labels, matches
 from physical_ai.nested import at
 
 Json = Mapping[str, Any]
 CLUSTER = "the cluster"
 _NUMBERS = re.compile(r"\d+")
-
-
-def name(item: Json) -> str:
-    return str(at(item, "metadata.name") or "")
-
-
-def namespace(item: Json) -> str:
-    return str(at(item, "metadata.namespace") or "")
-
-
-def labels(item: Json) -> Mapping[str, str]:
-    return _texts(at(item, "metadata.labels"))
-
-
-def noted(item: Json) -> Mapping[str, str]:
-    """Annotations."""
-    return _texts(at(item, "metadata.annotations"))
-
-
-def _texts(found: Any) -> Mapping[str, str]:
-    return cast("dict[str, str]", found) if isinstance(found, dict) else {}
 
 
 def info(node: Json, key: str) -> str:
@@ -51,8 +31,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 def selects(selector: Mapping[str, str], item: Json) -> bool:
     """Whether an object has all of these labels; an empty selector is no selector."""
-    held = labels(item)
-    return bool(selector) and all(held.get(key) == value for key, value in selector.items())
+    return bool(selector) and matches(selector, labels(item))
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:

@@ -7,19 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from physical_ai.catalog.hardware import on_premises
 from physical_ai.catalog.runai import WORKER_LABEL
 from physical_ai.findings import Finding
+from physical_ai.kubernetes.objects import labels, name, namespace
 from physical_ai.nested import at
-from physical_ai.preflight.existing.objects import (
-    Json,
-    doubtful,
-    info,
-    labels,
-    listed,
-    name,
-    namespace,
-    numbers,
-    ok,
-    wrong,
-)
+from physical_ai.preflight.existing.objects import Json, doubtful, info, listed, numbers, ok, wrong
 from physical_ai.preflight.existing.reading import Found
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.pools import DEPLOY_DRIVER_LABEL

@@ -10,7 +10,8 @@ from physical_ai.catalog.gpu_lookup import operator_release, within
 from physical_ai.catalog.hardware import on_premises, upstream_minors
 from physical_ai.catalog.lookup import UnknownName
 from physical_ai.findings import Finding, Severity
-from physical_ai.preflight.existing.objects import Json, doubtful, info, listed, name, numbers, ok, unknown, wrong
+from physical_ai.kubernetes.objects import name
+from physical_ai.preflight.existing.objects import Json, doubtful, info, listed, numbers, ok, unknown, wrong
 
 CGROUPS_REQUIRED = (1, 35)
 """Minor from which a kubelet refuses to start on cgroups v1, unless it is configured to (Kubernetes docs, cgroups)."""

@@ -15,19 +15,9 @@ from physical_ai.catalog.cluster_services import (
 )
 from physical_ai.catalog.hardware import on_premises
 from physical_ai.findings import Finding
+from physical_ai.kubernetes.objects import annotations_of, labels, name, namespace
 from physical_ai.nested import at
-from physical_ai.preflight.existing.objects import (
-    Json,
-    doubtful,
-    labels,
-    listed,
-    name,
-    namespace,
-    noted,
-    ok,
-    unknown,
-    wrong,
-)
+from physical_ai.preflight.existing.objects import Json, doubtful, listed, ok, unknown, wrong
 from physical_ai.preflight.existing.reading import Found
 from physical_ai.settings.models.cluster_services import Longhorn, MetalLb, bounds
 
@@ -78,7 +68,7 @@ def judge_storage(found: Found, longhorn: Longhorn | None) -> Iterator[Finding]:
     if found.classes is None:
         yield unknown("storage", "classes", "StorageClasses could not be read.")
         return
-    defaults = [each for each in found.classes if noted(each).get(DEFAULT_CLASS) == "true"]
+    defaults = [each for each in found.classes if annotations_of(each).get(DEFAULT_CLASS) == "true"]
     named = {name(each) for each in defaults}
     if longhorn is not None and longhorn.default_class:
         named.add(LONGHORN_CLASS)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
-from physical_ai.kubernetes.objects import Json, at, labels, name
+from physical_ai.kubernetes.objects import Json, at, condition, is_ready, labels, name
 from physical_ai.readiness.model import ClosedGate
-from physical_ai.readiness.objects import condition, is_ready, pool_of
+from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.rollout import UPGRADE_STATE
 from physical_ai.readiness.slurmd import slurm_nodes
 from physical_ai.readiness.workloads.index import Index, short

@@ -12,13 +12,13 @@ import yaml
 from physical_ai import safe_yaml
 from physical_ai.catalog.osmo import KAI_NAMESPACE, OPERATOR_NAMESPACE
 from physical_ai.kubernetes.objects import Json, at, name, namespace
+from physical_ai.nested import is_mapping
 from physical_ai.readiness.devices import CLAIMS, SLICES
 from physical_ai.readiness.model import Expected
 from physical_ai.readiness.phase import is_running, unfinished
 from physical_ai.readiness.reader import Get, Missing, Unreachable, listed, read_reports
 from physical_ai.readiness.workloads.hang import TIMEOUT, peers
 from physical_ai.readiness.workloads.model import PoolPlan, Workloads
-from physical_ai.settings.guards import is_mapping
 
 MAX_LOGS = 8
 """Logs of one diagnosis; each request goes through the API server to a node."""

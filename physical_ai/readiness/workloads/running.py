@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, at, name, namespace
+from physical_ai.kubernetes.objects import Json, at, is_ready, name, namespace
 from physical_ai.readiness.causes import workload_cause_of
-from physical_ai.readiness.objects import is_ready, owner
+from physical_ai.readiness.objects import owner
 from physical_ai.readiness.phase import is_running, unfinished
 from physical_ai.readiness.workloads.index import ROUTINE, Index, condition, gpu_resources, subject
 from physical_ai.readiness.workloads.model import Explanation

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.settings.guards import is_map, is_mapping
+from physical_ai.nested import is_mapping
+from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.merge import merge
 from physical_ai.settings.layers.paths import Path, parse, show
 from physical_ai.settings.loading import DEFAULT, Explained, Loaded

@@ -8,8 +8,9 @@ from typing import Any
 
 from physical_ai.catalog import nearest
 from physical_ai.findings import Severity
+from physical_ai.nested import is_mapping
 from physical_ai.settings.faults import Fault, fault
-from physical_ai.settings.guards import is_map, is_mapping
+from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import nearest_line
 from physical_ai.settings.layers.paths import Path, show
 from physical_ai.settings.shape import FROM_STACK_NAME, shape_at

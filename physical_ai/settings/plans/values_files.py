@@ -8,8 +8,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.findings import Finding
+from physical_ai.nested import is_mapping
 from physical_ai.settings.faults import Fault
-from physical_ai.settings.guards import is_list, is_map, is_mapping
+from physical_ai.settings.guards import is_list, is_map
 from physical_ai.settings.layers.document import Document
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.paths import Path

@@ -8,12 +8,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, Labels, annotations_of, at, labels, matches, name
+from physical_ai.kubernetes.objects import Json, Labels, annotations_of, at, is_ready, labels, matches, name
 
 Changes = dict[str, "str | None"]
 """Labels or annotations to set; None removes."""
 
-__all__ = ["Json", "Labels", "annotations_of", "at", "labels", "matches", "name"]
+__all__ = ["Json", "Labels", "annotations_of", "at", "is_ready", "labels", "matches", "name"]
 
 
 def by_name(items: Iterable[Json]) -> dict[str, Json]:
@@ -28,12 +28,6 @@ def owner(item: Mapping[str, Any], kind: str) -> str:
 
 def is_terminating(item: Mapping[str, Any]) -> bool:
     return at(item, "metadata.deletionTimestamp") is not None
-
-
-def is_ready(item: Mapping[str, Any]) -> bool:
-    """The Ready condition of a Pod or a node."""
-    conditions: list[Json] = at(item, "status.conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
 def timestamp() -> str:
