@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from docs.generator.markdown import code, codes, table
+from physical_ai.settings.layers.shape import FROM_STACK_NAME
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.shape import FROM_STACK_NAME
 
 _HEAD = """\
 # Settings

@@ -11,7 +11,7 @@ from physical_ai.cli.console import out
 from physical_ai.repository import ROOT
 
 if TYPE_CHECKING:
-    from physical_ai.cli.preview.changes import Run
+    from physical_ai.cli.changes import Run
     from physical_ai.cli.requested_stack import RequestedStack
     from physical_ai.policies import Stack as Declared
 

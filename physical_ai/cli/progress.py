@@ -15,8 +15,8 @@ from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
 from rich.table import Table
 
+from physical_ai.cli.changes import VERBS, Message, Run, Step
 from physical_ai.cli.console import err
-from physical_ai.cli.preview.changes import VERBS, Message, Run, Step
 from physical_ai.simulator.errors import EngineFailed
 from physical_ai.simulator.tools import Progress as ToolProgress
 from physical_ai.simulator.tools.reporting import ToolLines

@@ -32,7 +32,8 @@ def namespace(item: Mapping[str, Any]) -> str:
 def condition(item: Mapping[str, Any], kind: str) -> Json:
     """The condition of a type; empty where there is none."""
     found: list[Json] = at(item, "status.conditions", [])
-    return next((each for each in found if each.get("type") == kind), {})
+    nothing: Json = {}
+    return next((each for each in found if each.get("type") == kind), nothing)
 
 
 def is_ready(item: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from physical_ai.catalog.osmo import (
     CONTROL_NAMESPACE,
     FINALIZER,
     KAI_NAMESPACE,
+    KAI_POD_GROUP_API,
     OPERATOR_NAMESPACE,
     TOKEN_SECRET,
     WORKFLOW_LABEL,
@@ -23,7 +24,7 @@ from physical_ai.settings.facts.osmo_token import TOKEN_ANNOTATION, VALID, WARN_
 
 _SHARDS = "/apis/kai.scheduler/v1/schedulingshards"
 _PODS = f"/api/v1/namespaces/{WORKFLOWS_NAMESPACE}/pods"
-_GROUPS = f"/apis/scheduling.run.ai/v2alpha2/namespaces/{WORKFLOWS_NAMESPACE}/podgroups"
+_GROUPS = f"/apis/{KAI_POD_GROUP_API}/namespaces/{WORKFLOWS_NAMESPACE}/podgroups"
 _TOKEN = f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/secrets/{TOKEN_SECRET}"
 _OF_WORKFLOWS = {"labelSelector": WORKFLOW_LABEL}
 

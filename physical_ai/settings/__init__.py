@@ -11,7 +11,8 @@ from __future__ import annotations
 from physical_ai.settings.faults import Fault, SettingsError
 from physical_ai.settings.layers.names import STACKS, StackName, existing
 from physical_ai.settings.layers.overlay import Overlay
-from physical_ai.settings.loading import Explained, Loaded, deployed_to_azure, dump, layers_below, load, load_config
+from physical_ai.settings.loaded import Explained, Loaded, dump
+from physical_ai.settings.loading import deployed_to_azure, layers_below, load, load_config
 from physical_ai.settings.models.gpu import GpuOperator, Mig, Mps, OperatorDriver, Sharing, TimeSlicing, Toolkit
 from physical_ai.settings.models.grid_driver import GridDriver, GridInstaller, GridPackage
 from physical_ai.settings.models.monitoring import Monitoring

@@ -15,7 +15,7 @@ import yaml
 from physical_ai.catalog import kubernetes_minors
 from physical_ai.settings.guards import is_list, is_map
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.shape import Shape, shape_at
+from physical_ai.settings.layers.shape import Shape, shape_at
 
 _BY_KEY: Mapping[str, Any] = {
     "scale": {"min": 0, "max": 2},

@@ -14,9 +14,9 @@ from typing import Any
 from physical_ai.catalog import describe, kubernetes_minors, operator_releases, servers, vm_sizes
 from physical_ai.settings.guards import is_list, is_map
 from physical_ai.settings.layers.profile import PROFILE
+from physical_ai.settings.layers.shape import FROM_STACK_NAME
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.shape import FROM_STACK_NAME
 
 LAYER_FILE, STACK_FILE = FilePath("schema/layer.json"), FilePath("schema/stack.json")
 """Where the schemas are, below the folder of the stacks."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -12,88 +10,16 @@ from physical_ai.repository import VALUES
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.layers.document import plain
-from physical_ai.settings.layers.merge import Layer, Merged, merge
+from physical_ai.settings.layers.merge import Layer, merge
 from physical_ai.settings.layers.names import STACKS, StackName, existing, profile_file, stack_label
 from physical_ai.settings.layers.overlay import Overlay, read_file
-from physical_ai.settings.layers.paths import NotAPath, Path, parse, show
 from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS, read_stack
-from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.plan import Plan, make_plan
+from physical_ai.settings.loaded import Loaded
+from physical_ai.settings.plans.plan import make_plan
 from physical_ai.settings.served import load_backend_stacks
-from physical_ai.settings.shape import below, tree
-from physical_ai.settings.suggestions import suggestion
 from physical_ai.settings.target import chosen_kind, faults_of_name, layers_of, without_target
 from physical_ai.settings.validate import validate
-
-DEFAULT = "default"
-"""Origin of a value that no file sets: the model's own."""
-STACK_NAME = "stack name"
-
-
-@dataclass(frozen=True)
-class Explained:
-    """One effective setting and where it comes from."""
-
-    path: str
-    value: Any
-    """As in YAML; None where nothing is set."""
-    origin: str
-    """The file that set it (or removed it, with null), `default`, or `stack name`."""
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A stack's settings with what is known about where they came from."""
-
-    settings: Settings
-    merged: Merged
-    warnings: list[Fault]
-    """About settings, and about the values of charts."""
-    plan: Plan
-    served: tuple[Settings, ...] = ()
-    """Stacks whose clusters the stack's control plane serves."""
-
-    @property
-    def raw(self) -> dict[str, Any]:
-        """The files' sum, before defaults."""
-        return self.merged.data
-
-    def for_azure(self, refusals: Sequence[Fault] = ()) -> None:
-        """Raises SettingsError if a value is only a placeholder, such as an address from an example.
-
-        `refusals` are further reasons against a deployment, reported with these.
-        """
-        faults = [warning.as_error() for warning in self.warnings if warning.stand_in]
-        if faults or refusals:
-            raise SettingsError([*faults, *refusals])
-
-    @cached_property
-    def _rows(self) -> list[Explained]:
-        data = dump(self.settings)
-        rows = [Explained(key, data.pop(key), STACK_NAME) for key in ("environment", "region")]
-        for path, value in below(tree(), data):
-            layer = self.merged.sources.get(path)
-            rows.append(Explained(show(path), value, layer.label if layer else DEFAULT))
-        return rows
-
-    def explain(self, path: str | None = None) -> list[Explained]:
-        """The effective settings at and below a path, all when it is absent.
-
-        Raises SettingsError if the setting does not exist, naming the nearest.
-        """
-        if not path:
-            return list(self._rows)
-        try:
-            wanted: Path = parse(path.removeprefix(PREFIX))
-        except NotAPath as error:
-            raise SettingsError([fault("(command line)", path, str(error), error.fix)]) from None
-        found = [row for row in self._rows if parse(row.path)[: len(wanted)] == wanted]
-        if not found:
-            values = {parse(row.path): row.value for row in self._rows}
-            fix = suggestion(wanted, values, str(StackName(self.settings.environment, self.settings.region)))
-            raise SettingsError([fault("(command line)", path, f"There is no setting '{path}'.", fix)])
-        return found
 
 
 def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:
@@ -138,11 +64,6 @@ def layers_below(stack: str, config: Mapping[str, Any], root: FilePath = STACKS)
     """
     given = {str(key).removeprefix(PREFIX): value for key, value in config.items()}
     return layers_of(chosen_kind([Layer(stack_label(stack, root), given)]), StackName.parse(stack), root)
-
-
-def dump(settings: Settings) -> dict[str, Any]:
-    """Settings as JSON-like data with YAML's keys; what is not set is None."""
-    return settings.model_dump(mode="json", by_alias=True)
 
 
 def _load(  # noqa: PLR0917 - the source of each part

@@ -14,8 +14,8 @@ from physical_ai.catalog import kubernetes_minors, nearest
 from physical_ai.settings.examples import choices, example, in_list, in_map, written
 from physical_ai.settings.layers.merge import unknown_key
 from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.layers.shape import Shape, shape_at
 from physical_ai.settings.models.base import FORMS
-from physical_ai.settings.shape import Shape, shape_at
 
 Message = tuple[str, str | None]
 

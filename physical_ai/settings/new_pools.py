@@ -10,7 +10,7 @@ from physical_ai.settings.faults import Fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.merge import Layer, Merged
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.shape import shape_at
+from physical_ai.settings.layers.shape import shape_at
 
 
 def incomplete_pools(merged: Merged, missing: Sequence[Path]) -> Iterator[Fault]:

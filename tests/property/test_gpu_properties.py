@@ -21,9 +21,9 @@ from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.layers.paths import parse
+from physical_ai.settings.layers.shape import shape_at
 from physical_ai.settings.plans.plan import make_plan
 from physical_ai.settings.rules.compat import gpu_stacks, judge
-from physical_ai.settings.shape import shape_at
 from physical_ai.simulator.gpu import sharing as device_plugin
 from physical_ai.simulator.gpu.hardware import Mig, of_size
 from tests.support.examples import examples

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_CHART, KAI_NAMESPACE, KAI_SCHEDULER, KAI_VERSION
+from physical_ai.catalog.osmo import (
+    KAI_CHART,
+    KAI_NAMESPACE,
+    KAI_POD_GROUP_API,
+    KAI_QUEUE_API,
+    KAI_SCHEDULER,
+    KAI_VERSION,
+)
 from physical_ai.simulator.charts import crds
 from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.scheduling.kai import POD_GROUP_API, QUEUE_API
 from physical_ai.simulator.scheduling.view import BINDER_ACCOUNT
 from tests.support.simulated_cluster import SimulatedCluster
 from tests.support.waiting import until
@@ -56,8 +62,8 @@ def define(place: SimulatedCluster) -> None:
         place.apply(item)
     for item in crds(KAI_CHART, KAI_VERSION):
         place.apply(item)
-    until(lambda: place.client.resource(QUEUE_API, "Queue"), "queues are not served")
-    until(lambda: place.client.resource(POD_GROUP_API, "PodGroup"), "groups are not served")
+    until(lambda: place.client.resource(KAI_QUEUE_API, "Queue"), "queues are not served")
+    until(lambda: place.client.resource(KAI_POD_GROUP_API, "PodGroup"), "groups are not served")
 
 
 def install(place: SimulatedCluster) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION
+from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_POD_GROUP_API, KAI_QUEUE_API, SCHEDULER
 from physical_ai.simulator.azure.nodes import taint
-from physical_ai.simulator.scheduling.kai import POD_GROUP_API, QUEUE_API, SCHEDULER
 
 GPU = "nvidia.com/gpu"
 GPU_TAINT = f"{GPU}=present:NoSchedule"
@@ -48,7 +47,7 @@ def kai_pod(name: str, group: str = "", **given: Any) -> dict[str, Any]:
 
 def gang(name: str, least: int, queue: str = "leaf", **spec: Any) -> dict[str, Any]:
     return {
-        "apiVersion": POD_GROUP_API,
+        "apiVersion": KAI_POD_GROUP_API,
         "kind": "PodGroup",
         "metadata": {"name": name, "namespace": NAMESPACE},
         "spec": {"minMember": least, "queue": queue, **spec},
@@ -59,7 +58,7 @@ def queue(name: str, parent: str = "", **resources: Any) -> dict[str, Any]:
     """A queue without limits, but for those given: `gpu={"limit": 2}`."""
     known = {key: {**FREE, **resources.get(key, {})} for key in ("gpu", "cpu", "memory")}
     spec = {"resources": known, **({"parentQueue": parent} if parent else {})}
-    return {"apiVersion": QUEUE_API, "kind": "Queue", "metadata": {"name": name}, "spec": spec}
+    return {"apiVersion": KAI_QUEUE_API, "kind": "Queue", "metadata": {"name": name}, "spec": spec}
 
 
 def unschedulable(given: dict[str, Any]) -> dict[str, Any]:

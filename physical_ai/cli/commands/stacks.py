@@ -51,7 +51,7 @@ def stacks(diff: Diff = None, spot_factor: SpotFactor = None, json: Json = False
 def _compare(first: str, second: str, *, json: bool) -> None:
     from physical_ai.cli.output.stacks import difference_rows, print_differences
     from physical_ai.settings import load
-    from physical_ai.settings.layers.compare import differences
+    from physical_ai.settings.compare import differences
 
     found = differences(load(first), load(second))
     if json:

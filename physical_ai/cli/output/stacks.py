@@ -15,16 +15,16 @@ from physical_ai.cli.output.cost import priced, span
 if TYPE_CHECKING:
     from physical_ai.costs import Estimate
     from physical_ai.settings import Loaded
-    from physical_ai.settings.layers.compare import Difference
+    from physical_ai.settings.compare import Difference
 
 
 def row(loaded: Loaded, spot_factor: float | None) -> tuple[dict[str, Any], Estimate]:
     """One stack as data, and its cost."""
     from physical_ai.costs.document import money
     from physical_ai.settings import Pool
+    from physical_ai.settings.compare import own_settings
     from physical_ai.settings.facts.created import region_of
     from physical_ai.settings.facts.pools import gpus_per_node, node_pools
-    from physical_ai.settings.layers.compare import own_settings
 
     settings = loaded.settings
     cost = priced(settings, spot_factor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from physical_ai.catalog.own_names import DRIVER_LABEL
-from physical_ai.cli.preview.changes import Step
+from physical_ai.cli.changes import Step
 
 NODE_MINUTES = 10
 """The least time AKS takes to create a cluster, and GPU nodes after it (docs/simulator.md, "Time")."""

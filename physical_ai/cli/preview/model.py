@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.cli.preview.changes import Run
+from physical_ai.cli.changes import Run
 
 OPERATOR = "gpu-operator"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from physical_ai.cli.preview.changes import Step
+from physical_ai.cli.changes import Step
 
 PRIVATE = "apiServerAccessProfile.enablePrivateCluster"
 PUBLIC_ACCESS = ("publicNetworkAccess", "publicNetworkAccessForIngestion", "publicNetworkAccessForQuery")

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from physical_ai.catalog.engine_values import UNKNOWN, is_secret
-from physical_ai.cli.preview.changes import Run, Step
+from physical_ai.cli.changes import Run, Step
 from physical_ai.cli.preview.moves import NetworkMove, network_move
 from physical_ai.cli.preview.read_back import read_back, significant, significant_drift
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from physical_ai.cli.preview.changes import Run, Step
+from physical_ai.cli.changes import Run, Step
 from physical_ai.cli.preview.model import OPERATOR, Deployed
 from physical_ai.nested import is_mapping
 

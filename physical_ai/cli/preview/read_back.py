@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from physical_ai.catalog.engine_values import UNKNOWN
-from physical_ai.cli.preview.changes import Run, Step
+from physical_ai.cli.changes import Run, Step
 from physical_ai.nested import is_mapping
 from physical_ai.settings.guards import is_list
 

@@ -7,10 +7,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from physical_ai.cli.changes import Run, Step
 from physical_ai.cli.output import compat, policy
 from physical_ai.cli.policy_pack import declared_resources
 from physical_ai.cli.preview import plan
-from physical_ai.cli.preview.changes import Run, Step
 from physical_ai.cli.preview.impact import impact, is_disruptive
 from physical_ai.cli.preview.model import Preview
 from physical_ai.cli.requested_stack import RequestedStack

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_QUEUE_LABEL
+from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_POD_GROUP_API, KAI_QUEUE_LABEL
 from physical_ai.osmo import names
 from physical_ai.osmo.pods import pod
 from physical_ai.osmo.pods.containers import CONFIG_FOLDER, DATA
@@ -195,7 +195,7 @@ def _scheduled(
     if placed.subgroups:
         spec["subGroups"] = list(placed.subgroups)
     group = {
-        "apiVersion": "scheduling.run.ai/v2alpha2",
+        "apiVersion": KAI_POD_GROUP_API,
         "kind": "PodGroup",
         "metadata": {"name": uuid, "labels": {**dict.fromkeys(QUEUE_LABELS, queue), **labels}},
         "spec": spec,

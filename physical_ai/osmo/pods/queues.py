@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from physical_ai.catalog.osmo import KAI_QUEUE_API
 from physical_ai.osmo.pods.objects import queue_name
 from physical_ai.osmo.service.pools import Pool, PoolResourceCountable
 
@@ -39,7 +40,7 @@ def queues(namespace: str, pools: Sequence[Pool]) -> list[dict[str, Any]]:
 
 def _queue(name: str, namespace: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {
-        "apiVersion": "scheduling.run.ai/v2",
+        "apiVersion": KAI_QUEUE_API,
         "kind": "Queue",
         "metadata": {"name": name, "labels": {NAMESPACE_LABEL: namespace}},
         "spec": spec,

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from physical_ai import safe_yaml
-from physical_ai.catalog.osmo import KAI_NAMESPACE, OPERATOR_NAMESPACE
+from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_POD_GROUP_API, KAI_QUEUE_API, OPERATOR_NAMESPACE
 from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.nested import is_mapping
 from physical_ai.readiness.devices import CLAIMS, SLICES
@@ -40,8 +40,8 @@ def read_workloads(get: Get, expected: Sequence[Expected], pools: Sequence[PoolP
         nodes=_items(get, "/api/v1/nodes"),
         pods=_items(get, "/api/v1/pods"),
         events=_items(get, "/api/v1/events"),
-        groups=_items(get, "/apis/scheduling.run.ai/v2alpha2/podgroups"),
-        queues=_items(get, "/apis/scheduling.run.ai/v2/queues"),
+        groups=_items(get, f"/apis/{KAI_POD_GROUP_API}/podgroups"),
+        queues=_items(get, f"/apis/{KAI_QUEUE_API}/queues"),
         deployments=[
             deployment
             for where in (KAI_NAMESPACE, OPERATOR_NAMESPACE)

@@ -13,7 +13,7 @@ from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import nearest_line
 from physical_ai.settings.layers.paths import Path, show
-from physical_ai.settings.shape import FROM_STACK_NAME, shape_at
+from physical_ai.settings.layers.shape import FROM_STACK_NAME, shape_at
 
 STACK_FILE_PREFIX = "physical-ai:"
 """What a stack file has before each top-level key."""

@@ -14,7 +14,7 @@ from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document, read_document
 from physical_ai.settings.layers.paths import NotAPath, Path, parse, show
-from physical_ai.settings.shape import shape_at
+from physical_ai.settings.layers.shape import shape_at
 from physical_ai.untrusted import files
 
 SET = "--set"

@@ -13,7 +13,7 @@ from physical_ai.settings.layers.merge import STACK_FILE_PREFIX, Layer
 from physical_ai.settings.layers.names import stack_label, stacks_like
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.shape import tree
+from physical_ai.settings.layers.shape import tree
 
 PREFIX = STACK_FILE_PREFIX
 PROJECT = PREFIX.removesuffix(":")

@@ -8,7 +8,8 @@ import tempfile
 from pathlib import Path as FilePath
 
 from physical_ai.settings.layers.names import STACKS
-from physical_ai.settings.loading import Loaded, load
+from physical_ai.settings.loaded import Loaded
+from physical_ai.settings.loading import load
 from physical_ai.settings.new_stack.files import NewFiles
 
 

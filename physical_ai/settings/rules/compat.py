@@ -17,7 +17,7 @@ from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.facts.pools import driver_facts
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.layers.paths import parse
-from physical_ai.settings.loading import Loaded
+from physical_ai.settings.loaded import Loaded
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 

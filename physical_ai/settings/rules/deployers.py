@@ -5,7 +5,7 @@ from __future__ import annotations
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.loading import Loaded
+from physical_ai.settings.loaded import Loaded
 
 _HERE: Path = ("access", "deployers")
 _FIX = (

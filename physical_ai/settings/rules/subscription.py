@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.loading import Loaded
+from physical_ai.settings.loaded import Loaded
 
 _IDENTITY: Path = ("osmo", "tokenFrom", "identity")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from physical_ai.catalog.osmo import OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOW_LABEL
+from physical_ai.catalog.osmo import KAI_POD_GROUP_API, OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOW_LABEL
 from physical_ai.simulator.clock import seconds_per_model_minute
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.kubernetes.client import ApiError, Client
@@ -13,7 +13,7 @@ from physical_ai.simulator.osmo import workflow as of
 from physical_ai.simulator.osmo.run import POLL_SECONDS, AfterExit, Report, Run
 from physical_ai.simulator.osmo.workflow import Json, Result, Workflow
 
-LEFT = (("scheduling.run.ai/v2alpha2", "PodGroup"), ("v1", "Pod"), ("v1", "Service"), ("v1", "Secret"))
+LEFT = ((KAI_POD_GROUP_API, "PodGroup"), ("v1", "Pod"), ("v1", "Service"), ("v1", "Secret"))
 """What a run may leave, in the order of its deletion."""
 
 

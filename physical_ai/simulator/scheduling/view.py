@@ -6,15 +6,14 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_NAMESPACE
+from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_POD_GROUP_API, KAI_QUEUE_API, KAI_SCHEDULER
 from physical_ai.simulator.cluster.objects import Json, at, name, timestamp
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, ApiError, Client
-from physical_ai.simulator.scheduling import kai
 
 STRATEGIC = "application/strategic-merge-patch+json"
 PODS, NODES, DEPLOYMENTS = "/api/v1/pods", "/api/v1/nodes", "/apis/apps/v1/deployments"
-QUEUES, GROUPS = f"/apis/{kai.QUEUE_API}/queues", f"/apis/{kai.POD_GROUP_API}/podgroups"
+QUEUES, GROUPS = f"/apis/{KAI_QUEUE_API}/queues", f"/apis/{KAI_POD_GROUP_API}/podgroups"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 SYNC_SECONDS = 10.0
 BINDER_ACCOUNT = "binder"
@@ -49,7 +48,7 @@ class View:
     def has_kai(self) -> bool:
         """Whether KAI's scheduler is installed and available. Its kinds are watched from then on."""
         found = any(
-            name(item) == kai.KAI_SCHEDULER and int(at(item, "status.availableReplicas", 0)) > 0
+            name(item) == KAI_SCHEDULER and int(at(item, "status.availableReplicas", 0)) > 0
             for item in self._watches[DEPLOYMENTS].all()
         )
         if found:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.own_names import DRIVER_LABEL
-from physical_ai.cli.preview.changes import Step
+from physical_ai.cli.changes import Step
 from physical_ai.cli.preview.impact import impact, is_disruptive
 from physical_ai.cli.preview.model import Deployed
 from physical_ai.cli.preview.sources import deployed_now

@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
+from physical_ai.cli.changes import Run, Step
 from physical_ai.cli.preview import markdown, plan
-from physical_ai.cli.preview.changes import Run, Step
 from physical_ai.cli.preview.moves import network_move
 from physical_ai.repository import ROOT
 

@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from physical_ai.catalog.engine_values import UNKNOWN
+from physical_ai.cli.changes import Run, Step
 from physical_ai.cli.preview import plan
-from physical_ai.cli.preview.changes import Run, Step
 from physical_ai.cli.preview.read_back import significant
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"

@@ -10,7 +10,7 @@ import pytest
 from physical_ai import settings
 from physical_ai.catalog import newest_release
 from physical_ai.settings import Overlay, existing, load
-from physical_ai.settings.layers.compare import Own, differences, own_settings
+from physical_ai.settings.compare import Own, differences, own_settings
 from tests.unit.cli.test_cli_commands import call
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from physical_ai.settings import Overlay, SettingsError, load
-from physical_ai.settings.shape import Shape, tree
+from physical_ai.settings.layers.shape import Shape, tree
 from tests.unit.settings.settings_faults import expect, faults_of, paths
 
 ADVICE = [

@@ -19,7 +19,7 @@ from physical_ai.settings import (
 )
 from physical_ai.settings.layers.document import read_document
 from physical_ai.settings.layers.paths import show
-from physical_ai.settings.shape import shape_at
+from physical_ai.settings.layers.shape import shape_at
 
 DEV = "stacks/Pulumi.dev-westus2.yaml"
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_QUEUE_LABEL
+from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_QUEUE_LABEL, SCHEDULER
 from physical_ai.kubernetes.fit import FINAL
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, labels, name
-from physical_ai.simulator.scheduling.kai import DEFAULT_QUEUE, SCHEDULER
 
+DEFAULT_QUEUE = "default-queue"
+"""Where pods go that name no queue (podgrouper, DefaultQueueName)."""
 DEFAULT_PRIORITY = 50
 """Of a group without a known PriorityClass, in a cluster without a default one."""
 PREEMPTIBLE_BELOW = 100

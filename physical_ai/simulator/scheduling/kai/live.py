@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from physical_ai.catalog.osmo import KAI_POD_GROUP_API, SCHEDULER
 from physical_ai.kubernetes.fit import Offer, holds
 from physical_ai.simulator.cluster.objects import Json, at, name, timestamp
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.scheduling import kai
 from physical_ai.simulator.scheduling.kai.decision import Round, decide, uid_of
 from physical_ai.simulator.scheduling.kai.jobs import Job, is_alive, is_kais, jobs_of
 from physical_ai.simulator.scheduling.kai.queues import queues_of
@@ -82,7 +82,7 @@ class KaiScheduler:
             self._reported[uid_of(item)] = message
             if type == "Warning":
                 log.info("%s: %s", name(item), message.replace("\n", ""))
-            self._view.record_event(item, kai.SCHEDULER, reason, message, type)
+            self._view.record_event(item, SCHEDULER, reason, message, type)
 
     def _mark(self, job: Job, message: str) -> None:
         """Says in the group's status why it is not scheduled, unless some of it is."""
@@ -115,7 +115,7 @@ class KaiScheduler:
             self._set_status(group, None)
 
     def _set_status(self, group: Json, conditions: list[Json] | None) -> None:
-        path = f"/apis/{kai.POD_GROUP_API}/namespaces/{at(group, 'metadata.namespace')}/podgroups/{name(group)}/status"
+        path = f"/apis/{KAI_POD_GROUP_API}/namespaces/{at(group, 'metadata.namespace')}/podgroups/{name(group)}/status"
         self._view.patch(path, {"status": {"schedulingConditions": conditions}}, MERGE_PATCH)
 
 

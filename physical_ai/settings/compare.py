@@ -10,7 +10,7 @@ from physical_ai.nested import is_mapping
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.merge import merge
 from physical_ai.settings.layers.paths import Path, parse, show
-from physical_ai.settings.loading import DEFAULT, Explained, Loaded
+from physical_ai.settings.loaded import DEFAULT, Explained, Loaded
 
 
 @dataclass(frozen=True)

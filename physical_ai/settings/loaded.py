@@ -1,0 +1,92 @@
+"""A stack's settings, with what is known about where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from physical_ai.settings.faults import Fault, SettingsError, fault
+from physical_ai.settings.layers.merge import Merged
+from physical_ai.settings.layers.names import StackName
+from physical_ai.settings.layers.paths import NotAPath, Path, parse, show
+from physical_ai.settings.layers.shape import below, tree
+from physical_ai.settings.layers.stack_file import PREFIX
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.plan import Plan
+from physical_ai.settings.suggestions import suggestion
+
+DEFAULT = "default"
+"""Origin of a value that no file sets: the model's own."""
+STACK_NAME = "stack name"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One effective setting and where it comes from."""
+
+    path: str
+    value: Any
+    """As in YAML; None where nothing is set."""
+    origin: str
+    """The file that set it (or removed it, with null), `default`, or `stack name`."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A stack's settings with what is known about where they came from."""
+
+    settings: Settings
+    merged: Merged
+    warnings: list[Fault]
+    """About settings, and about the values of charts."""
+    plan: Plan
+    served: tuple[Settings, ...] = ()
+    """Stacks whose clusters the stack's control plane serves."""
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The files' sum, before defaults."""
+        return self.merged.data
+
+    def for_azure(self, refusals: Sequence[Fault] = ()) -> None:
+        """Raises SettingsError if a value is only a placeholder, such as an address from an example.
+
+        `refusals` are further reasons against a deployment, reported with these.
+        """
+        faults = [warning.as_error() for warning in self.warnings if warning.stand_in]
+        if faults or refusals:
+            raise SettingsError([*faults, *refusals])
+
+    @cached_property
+    def _rows(self) -> list[Explained]:
+        data = dump(self.settings)
+        rows = [Explained(key, data.pop(key), STACK_NAME) for key in ("environment", "region")]
+        for path, value in below(tree(), data):
+            layer = self.merged.sources.get(path)
+            rows.append(Explained(show(path), value, layer.label if layer else DEFAULT))
+        return rows
+
+    def explain(self, path: str | None = None) -> list[Explained]:
+        """The effective settings at and below a path, all when it is absent.
+
+        Raises SettingsError if the setting does not exist, naming the nearest.
+        """
+        if not path:
+            return list(self._rows)
+        try:
+            wanted: Path = parse(path.removeprefix(PREFIX))
+        except NotAPath as error:
+            raise SettingsError([fault("(command line)", path, str(error), error.fix)]) from None
+        found = [row for row in self._rows if parse(row.path)[: len(wanted)] == wanted]
+        if not found:
+            values = {parse(row.path): row.value for row in self._rows}
+            fix = suggestion(wanted, values, str(StackName(self.settings.environment, self.settings.region)))
+            raise SettingsError([fault("(command line)", path, f"There is no setting '{path}'.", fix)])
+        return found
+
+
+def dump(settings: Settings) -> dict[str, Any]:
+    """Settings as JSON-like data with YAML's keys; what is not set is None."""
+    return settings.model_dump(mode="json", by_alias=True)
