@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import pulumi
 
@@ -20,8 +20,6 @@ from physical_ai.settings.plans.osmo_service import chart_values
 
 ANY = "‹name›"
 """Placeholder in a path for a name that the settings define: of a pool, a release, a platform."""
-_MAPS = ("releases", "pools", "gpus", "osmo.platforms", "osmo.served")
-"""Outputs whose keys are such names."""
 
 OUTPUTS: Mapping[str, str] = {
     "resourceGroup": "Name of the stack's resource group.",
@@ -128,14 +126,3 @@ def _data_services(settings: Settings, found: DataServices | None) -> dict[str, 
         "registry": found.registry.login_server,
     }
     return {"dataServices": addresses}
-
-
-def output_paths(outputs: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Paths of a stack's outputs in the form of `OUTPUTS`, as deep as that describes them."""
-    for key, value in outputs.items():
-        name = ANY if prefix.rstrip(".") in _MAPS else key
-        path = f"{prefix}{name}"
-        if path not in OUTPUTS and isinstance(value, Mapping):
-            yield from output_paths(cast("Mapping[str, Any]", value), f"{path}.")
-        else:
-            yield path

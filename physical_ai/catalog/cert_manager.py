@@ -17,4 +17,3 @@ CERTIFICATE = "osmo-gateway"
 ACCOUNT_KEY = "osmo-gateway-acme-account"
 """Secret in cert-manager's namespace: the key of the account at the certificate authority, which it makes itself."""
 LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory"
-WEBHOOK_PORT = 10250

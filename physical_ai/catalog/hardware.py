@@ -41,7 +41,6 @@ class Server(Machine):
     rails: Annotated[int, Field(ge=0)]
     """NICs of the GPUs' own network."""
     rail_gbps: Annotated[int, Field(ge=1)]
-    nvlink: bool
     minimum_driver: Build | None
     """First driver build that knows its GPUs; None without any."""
     firmware: Firmware | None
@@ -63,7 +62,6 @@ class OnPremises(Row):
     installer: Installer
     kubernetes: Exact
     containerd: Exact
-    containerd_config_version: int
     control_planes: Annotated[int, Field(ge=1)]
     virtual_ip: Text
     cuda: Minor

@@ -9,9 +9,6 @@ CHART_VERSION = "1.3.1"
 """Of OSMO's charts `service` and `backend-operator`."""
 IMAGE_TAG = "6.3.1"
 """Of all OSMO's images, unless a stack sets another; the charts' own default is `latest`."""
-IMAGE_TAGS = ("6.3.0", IMAGE_TAG)
-"""Releases of the images that chart 1.3.1 can install (NVIDIA/OSMO, tags 6.3.0 and 6.3.1), oldest first. 6.4 has other
-keys in its charts."""
 IMAGES = "nvcr.io/nvidia/osmo"
 
 CONTROL_NAMESPACE = "osmo-control-plane"
@@ -20,12 +17,6 @@ OPERATOR_NAMESPACE = "osmo-operator"
 """The agents that work for a control plane."""
 WORKFLOWS_NAMESPACE = "osmo-workflows"
 """The Pods of workflows, and nothing else."""
-
-GATEWAY_LABELS = {"app.kubernetes.io/name": "osmo-gateway", "app.kubernetes.io/component": "envoy"}
-"""Of the Pods that are the only way into the control plane (NVIDIA/OSMO
-deployments/charts/service/templates/_gateway-helpers.tpl)."""
-GATEWAY_PORT = "envoy-http"
-"""Name of their port, encrypted or not (templates/gateway.yaml there). Both were read on the main branch."""
 
 BACKEND_CHART = "backend-operator"
 BACKEND_RELEASE = "osmo-operator"

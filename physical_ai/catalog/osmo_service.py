@@ -10,7 +10,7 @@ GATEWAY = "osmo-gateway"
 API = "osmo-service"
 UI, ROUTER, AGENT, LOGGER = "osmo-ui", "osmo-router", "osmo-agent", "osmo-logger"
 WORKER, JOB_MONITOR = "osmo-worker", "osmo-delayed-job-monitor"
-ENVOY, OAUTH2_PROXY, AUTHZ = f"{GATEWAY}-envoy", f"{GATEWAY}-oauth2-proxy", f"{GATEWAY}-authz"
+ENVOY, AUTHZ = f"{GATEWAY}-envoy", f"{GATEWAY}-authz"
 SERVICE_ACCOUNT = "osmo"
 """Of all Pods of the chart, created by it; federated with the control plane's own identity."""
 

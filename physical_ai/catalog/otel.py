@@ -13,8 +13,6 @@ exporter/azuremonitorexporter). Its tag is the chart's version of the collector.
 USER = 10001
 """Of the image."""
 GRPC_PORT, HTTP_PORT, HEALTH_PORT = 4317, 4318, 13133
-POD_LABELS = {"app.kubernetes.io/name": CHART, "app.kubernetes.io/instance": RELEASE}
-"""Of the collector's Pods (example deployment-only of the chart)."""
 SECRET = "otel-collector-destination"  # noqa: S105 - a name
 CONNECTION_VARIABLE = "APPLICATIONINSIGHTS_CONNECTION_STRING"
 """The exporter for Azure Monitor reads it from its environment."""

@@ -39,8 +39,6 @@ STATE_PREFIX = "SlurmNodeState"
 BUSY_STATES = ("Allocated", "Mixed", "Completing")
 REASON_PREFIX = "slurm-operator: "
 """Of reasons for a drain that the operator gave. It leaves all others alone."""
-POD_LABELS = {"app.kubernetes.io/name": NODE}
-"""On Pods that are nodes of Slurm's."""
 
 
 def image(daemon: str) -> dict[str, str]:

@@ -69,18 +69,6 @@ SCOPE: Mapping[str, tuple[str, ...]] = {
 GRAFANA: Mapping[str, tuple[str, ...]] = {
     "azure-native:dashboard:ManagedPrivateEndpoint": ("Microsoft.Dashboard/grafana/managedPrivateEndpoints/write",),
 }
-PRIVATE_ACTIONS = {
-    **ZONES,
-    **NAMES,
-    **ENDPOINTS,
-    **RESOLVER,
-    **VPN,
-    **PEERING,
-    **FIREWALL,
-    **MONITOR,
-    **SCOPE,
-    **GRAFANA,
-}
 
 
 def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:

@@ -18,6 +18,13 @@ from physical_ai.kubernetes.selectors import holds
 Json = Mapping[str, Any]
 
 
+GATEWAY_LABELS = {"app.kubernetes.io/name": "osmo-gateway", "app.kubernetes.io/component": "envoy"}
+"""Of the Pods that are the only way into the control plane (NVIDIA/OSMO
+deployments/charts/service/templates/_gateway-helpers.tpl)."""
+GATEWAY_PORT = "envoy-http"
+"""Name of their port, encrypted or not (templates/gateway.yaml there). Both were read on the main branch."""
+
+
 @dataclass(frozen=True)
 class Pod:
     """A Pod with its own address."""

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from physical_ai.catalog.acceptance import ACCEPTED_CONDITION, LEVELS, AcceptanceLevel
+from physical_ai.catalog.acceptance import ACCEPTED_CONDITION, AcceptanceLevel
 from physical_ai.settings.plans.acceptance import NAMESPACE
 
 Verdict = Literal["passed", "failed", "no-verdict", "skipped"]
@@ -67,10 +67,6 @@ class NodeResult:
         """What kept the node from passing, each as `check: message`; empty for one that passed."""
         found = [f"{each.check}: {each.message}" for each in self.checks if each.verdict not in {"passed", "skipped"}]
         return found or ([] if self.passed else ["no check applies to the node"])
-
-    def satisfies(self, level: AcceptanceLevel) -> bool:
-        """Whether the node passed at least this level."""
-        return self.passed and LEVELS.index(self.level) >= LEVELS.index(level)
 
 
 def config_map_name(node: str) -> str:

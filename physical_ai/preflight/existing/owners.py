@@ -17,7 +17,7 @@ from physical_ai.settings.models.node_pools import Pool
 
 DEVICE_PLUGINS = ("k8s-device-plugin", "nvidia-gpu-device-plugin", "gpu-operator-device-plugin")
 """Parts of image names of NVIDIA's device plugin, as vendors publish it."""
-RUNAI, RUNAI_NAMESPACE = "runai-scheduler", "runai"
+RUNAI = "runai-scheduler"
 SCHEDULERS = {RUNAI: "Run:ai", "volcano-scheduler": "Volcano", "kai-scheduler-default": "KAI"}
 DRIVER_VERSION = "nvidia.com/cuda.driver-version.full"
 DRIVER_APP = "nvidia-driver-daemonset"

@@ -78,12 +78,6 @@ def gpus_for(settings: Settings, claim: GpuClaim) -> dict[str, ClaimDevice]:
     return {gpu: device for gpu, device in claim_gpus(settings).items() if fits(claim, gpu, device)}
 
 
-def kind_of_claim(settings: Settings, claim: GpuClaim) -> str | None:
-    """The one kind of GPU that a claim can get; None where it may get one of several."""
-    found = list(gpus_for(settings, claim))
-    return found[0] if len(found) == 1 else None
-
-
 def driver_roots(settings: Settings) -> Mapping[str, str]:
     """Where each pool's nodes have the driver."""
     return {

@@ -26,7 +26,6 @@ READY_LABEL = "kmm.node.kubernetes.io/{}.{}.ready"
 WAIT_FOR_DRIVER = "driver-init"
 NOT_LOADED = "amdgpu driver is not loaded"
 EXPORTER, EXPORTER_CONFIG = "metrics-exporter", "metrics-config-volume"
-KANIKO = "gcr.io/kaniko-project/executor:v1.23.2"
 BUILD_MINUTES = 10
 """Of model time; no source measures it."""
 

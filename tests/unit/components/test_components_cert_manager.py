@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog import osmo
 from physical_ai.mocks.azure_answers import guid
-from tests.support.network_policies import Address, Entity, Pod, reaches
+from tests.support.network_policies import GATEWAY_LABELS, GATEWAY_PORT, Address, Entity, Pod, reaches
 from tests.support.recording import Recording
 from tests.unit.components.test_components_control_plane import GIVEN, PLATFORM, in_control_plane, released
 from tests.unit.conftest import Simulate
@@ -95,7 +94,7 @@ def test_without_it_nothing_is_installed(simulate: Simulate) -> None:
 
 def test_it_reaches_the_authority_and_nothing_inside(platform: Recording) -> None:
     policies = [dict(each.inputs) for each in platform.of_type("NetworkPolicy")]
-    gateway = Pod("osmo-control-plane", osmo.GATEWAY_LABELS, {osmo.GATEWAY_PORT: 8000})
+    gateway = Pod("osmo-control-plane", GATEWAY_LABELS, {GATEWAY_PORT: 8000})
     for target in (Address("172.65.32.248"), Entity("api server")):
         assert reaches(policies, CONTROLLER, target, 443)
     assert reaches(policies, Entity("api server"), CONTROLLER, 10250)

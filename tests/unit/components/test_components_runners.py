@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.catalog import osmo
-from tests.support.network_policies import Address, Entity, Pod, reaches
+from tests.support.network_policies import GATEWAY_LABELS, GATEWAY_PORT, Address, Entity, Pod, reaches
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
 
@@ -19,7 +18,7 @@ RUNNERS: dict[str, Any] = {
     "pool": {"sku": "Standard_D4ds_v5", "scale": {"min": 0, "max": 2}},
 }
 JOB, LISTENER = Pod("arc-runners", {"app.kubernetes.io/component": "runner"}), Pod("arc-systems", {"app": "listener"})
-GATEWAY = Pod("osmo-control-plane", osmo.GATEWAY_LABELS, {osmo.GATEWAY_PORT: 8000})
+GATEWAY = Pod("osmo-control-plane", GATEWAY_LABELS, {GATEWAY_PORT: 8000})
 GITHUB, API, IMDS = Address("140.82.112.3"), Entity("api server"), Address("169.254.169.254")
 NOTEBOOK = Pod("team-vision", {"app": "notebook"})
 

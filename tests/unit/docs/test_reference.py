@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from components.outputs import ANY, OUTPUTS, output_paths
+from components.outputs import ANY, OUTPUTS
 from docs.generator import pages
 from docs.generator.commands import commands
 from docs.generator.markdown import table
@@ -20,6 +20,20 @@ from physical_ai.settings.plans.plan import make_plan
 from tests.unit.components.test_components_private import HUB, PEERED, network
 from tests.unit.conftest import Simulate
 from tests.unit.settings.test_settings_slurm import given as slurm
+
+_MAPS = ("releases", "pools", "gpus", "osmo.platforms", "osmo.served")
+"""Outputs whose keys are such names."""
+
+
+def output_paths(outputs: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Paths of a stack's outputs in the form of `OUTPUTS`, as deep as that describes them."""
+    for key, value in outputs.items():
+        name = ANY if prefix.rstrip(".") in _MAPS else key
+        path = f"{prefix}{name}"
+        if path not in OUTPUTS and isinstance(value, Mapping):
+            yield from output_paths(cast("Mapping[str, Any]", value), f"{path}.")
+        else:
+            yield path
 
 
 @pytest.mark.parametrize("page", pages.OWN, ids=lambda page: page.name)

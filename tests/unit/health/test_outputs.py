@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.health.acceptance.outputs.bandwidth import read_bandwidth_test, read_nvbandwidth
+from physical_ai.health.acceptance.outputs.bandwidth import read_nvbandwidth
 from physical_ai.health.acceptance.outputs.diag import DiagTest, read_diag
 from physical_ai.health.acceptance.outputs.graphics import read_isaac_sim, read_libraries, read_vulkaninfo
 from physical_ai.health.acceptance.outputs.nccl import Nccl, read_nccl
@@ -58,12 +58,6 @@ def test_nvbandwidth_lists_each_gpu_and_each_pair() -> None:
     }
 
 
-def test_bandwidth_test_has_the_names_of_nvbandwidth() -> None:
-    assert read_bandwidth_test(sample("bandwidth-test.txt")) == {DIRECTIONS[0]: [25.2], DIRECTIONS[1]: [26.2]}
-    old = sample("bandwidth-test.txt").replace("(GB/s)", "(MB/s)").replace("25.2", "25200.0").replace("26.2", "26200.0")
-    assert read_bandwidth_test(old) == {DIRECTIONS[0]: [25.2], DIRECTIONS[1]: [26.2]}
-
-
 def test_nccl_counts_ranks_and_wrong_elements() -> None:
     assert read_nccl(sample("all-reduce.txt")) == Nccl(ranks=4, rows=2, wrong=0, bus_gb_s=26.1975)
     assert read_nccl(sample("all-reduce-wrong.txt")).wrong == 9
@@ -103,7 +97,6 @@ def test_vector_add() -> None:
     [
         (read_diag, "dcgm-4-persistence.json"),
         (lambda text: read_nvbandwidth(text, [*DIRECTIONS, PEERS]), "nvbandwidth-peers.txt"),
-        (read_bandwidth_test, "bandwidth-test.txt"),
         (read_nccl, "all-reduce.txt"),
         (read_vulkaninfo, "vulkaninfo.txt"),
         (read_smi, "smi-h100.txt"),
@@ -111,7 +104,7 @@ def test_vector_add() -> None:
         (read_libraries, "vector-add.txt"),
         (read_isaac_sim, "vector-add.txt"),
     ],
-    ids=["diag", "nvbandwidth", "bandwidth-test", "nccl", "vulkan", "smi", "vector-add", "libraries", "isaac-sim"],
+    ids=["diag", "nvbandwidth", "nccl", "vulkan", "smi", "vector-add", "libraries", "isaac-sim"],
 )
 def test_half_an_output_and_other_text_are_refused(read: Callable[[str], object], name: str) -> None:
     text = sample(name)
@@ -134,7 +127,6 @@ def test_half_an_output_and_other_text_are_refused(read: Callable[[str], object]
         (sample("dcgm-4-persistence.json").replace('"Fail"', '"Inconclusive"'), read_diag),
         (sample("dcgm-4-persistence.json").replace('"tests"', '"checks"'), read_diag),
         (sample("all-reduce.txt").replace("      0  ", "    N/A  "), read_nccl),
-        (sample("bandwidth-test.txt").replace("PASS", "FAIL"), read_bandwidth_test),
         (sample("smi-h100.txt").replace(": 1\nGPU", ": 2\nGPU"), read_smi),
         (sample("vulkaninfo.txt").replace("count = 5", "count = 6"), read_vulkaninfo),
         (sample("nvbandwidth-one.txt").replace("25.17", "nan", 1), lambda text: read_nvbandwidth(text, DIRECTIONS)),
@@ -144,7 +136,7 @@ def test_half_an_output_and_other_text_are_refused(read: Callable[[str], object]
             lambda text: read_nvbandwidth(text, [PEERS]),
         ),
     ],
-    ids=["status", "form", "unchecked", "failed", "gpus", "extensions", "number", "unit", "row"],
+    ids=["status", "form", "unchecked", "gpus", "extensions", "number", "unit", "row"],
 )
 def test_what_is_not_known_is_refused(text: str, read: Callable[[str], object]) -> None:
     with pytest.raises(Unrecognised):

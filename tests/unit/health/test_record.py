@@ -55,8 +55,3 @@ def test_only_passed_checks_make_a_node_pass(verdicts: list[Verdict], passed: bo
     result = replace(RESULT, checks=[CheckResult(f"c{i}", each, "") for i, each in enumerate(verdicts)])
     assert result.passed is passed
     assert condition(result)["status"] == str(passed)
-
-
-def test_a_level_includes_the_lower_ones() -> None:
-    assert RESULT.satisfies("quick")
-    assert not RESULT.satisfies("burn-in")

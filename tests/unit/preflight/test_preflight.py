@@ -18,7 +18,7 @@ from physical_ai.preflight.needs import (
     denied,
     namespaces,
 )
-from physical_ai.preflight.needs_private import PRIVATE_ACTIONS
+from physical_ai.preflight.needs_private import private_actions
 from physical_ai.settings import Overlay, load
 from tests.support.azure_subscription import SUBSCRIPTION, Answers
 from tests.support.stacks import STACKS
@@ -172,7 +172,7 @@ def test_every_action_is_denied_without_permissions() -> None:
 @pytest.mark.parametrize("stack", STACKS)
 def test_every_resource_that_the_program_declares_has_its_rights_listed(simulate: Simulate, stack: str) -> None:
     declared = {each.type for each in simulate(stack).resources if each.type.startswith("azure-native:")}
-    assert declared <= {*ACTIONS, *METRICS_ACTIONS, *DATA_ACTIONS, *PRIVATE_ACTIONS}
+    assert declared <= {*ACTIONS, *METRICS_ACTIONS, *DATA_ACTIONS, *private_actions(load(stack).settings)}
 
 
 def test_data_services_have_their_rights_listed_and_are_needed_where_they_are_declared(simulate: Simulate) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog import osmo
-from tests.support.network_policies import Address, Entity, Party, Pod, reaches
+from tests.support.network_policies import GATEWAY_LABELS, GATEWAY_PORT, Address, Entity, Party, Pod, reaches
 from tests.unit.components.test_components_control_plane import PLATFORM
 from tests.unit.conftest import Simulate
 from tests.unit.settings.settings_faults import expect, faults_of, warned
@@ -16,7 +16,7 @@ from tests.unit.settings.settings_faults import expect, faults_of, warned
 TASK = Pod("osmo-workflows", {"osmo.workflow_id": "w"}, {})
 OTHER_TASK = Pod("osmo-workflows", {"osmo.workflow_id": "v"}, {})
 AGENT = Pod("osmo-operator", {"app": "worker"})
-GATEWAY = Pod("osmo-control-plane", osmo.GATEWAY_LABELS, {osmo.GATEWAY_PORT: 8000, "envoy-admin": 9901})
+GATEWAY = Pod("osmo-control-plane", GATEWAY_LABELS, {GATEWAY_PORT: 8000, "envoy-admin": 9901})
 SERVICE = Pod("osmo-control-plane", {"app": "osmo-service"})
 KAI = Pod("kai-scheduler", {"app": "kai-admission"})
 OPERATOR = Pod("gpu-operator", {"app": "gpu-operator"})
@@ -248,7 +248,7 @@ def test_the_policies_name_the_gateway_as_the_catalogue_does(simulate: Simulate)
         if peer.get("namespaceSelector", {}).get("matchLabels", {}).get("kubernetes.io/metadata.name")
         == osmo.CONTROL_NAMESPACE
     ]
-    assert peers == [(osmo.GATEWAY_LABELS, osmo.GATEWAY_PORT)] * 2
+    assert peers == [(GATEWAY_LABELS, GATEWAY_PORT)] * 2
 
 
 def test_tasks_never_get_a_metadata_service() -> None:

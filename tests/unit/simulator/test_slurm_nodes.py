@@ -55,7 +55,7 @@ def test_a_pod_for_each_node_of_the_pool_whose_taints_it_tolerates() -> None:
     made = model.pod(nodeset(), "a.example")
     assert (made["spec"]["hostname"], made["spec"]["containers"][0]["name"]) == ("a", "slurmd")
     assert made["spec"]["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": 2}
-    assert names.POD_LABELS.items() <= made["metadata"]["labels"].items()
+    assert made["metadata"]["labels"]["app.kubernetes.io/name"] == names.NODE
     assert objects.slurm_name(nodeset()) == "h100gpu"
 
 

@@ -1,4 +1,4 @@
-"""Bandwidth between host and GPUs: `nvbandwidth`, and `bandwidthTest` of the CUDA samples before 12.9."""
+"""Bandwidth between host and GPUs: `nvbandwidth`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from physical_ai.health.acceptance.outputs.unrecognised import Unrecognised, las
 _RUNNING = re.compile(r"^\s*Running (\w+)\.\s*$")
 _UNIT = re.compile(r"bandwidth \((\w+/s)\)\s*$")
 _NUMBER = re.compile(r"^\d+(\.\d+)?$")
-_NAMES = {"Host to Device": "host_to_device_memcpy_ce", "Device to Host": "device_to_host_memcpy_ce"}
 
 
 def read_nvbandwidth(text: str, tests: Sequence[str]) -> Mapping[str, Sequence[float]]:
@@ -53,25 +52,3 @@ def _matrix(test: str, lines: Sequence[str]) -> list[float]:
     if not columns or not values or rows != (len(columns) if test.startswith("device_to_device") else 1):
         raise Unrecognised(f"nvbandwidth's matrix of {test} is incomplete")
     return values
-
-
-def read_bandwidth_test(text: str) -> Mapping[str, Sequence[float]]:
-    """GB/s of the largest transfer in each direction, under the names of nvbandwidth.
-
-    Raises:
-        Unrecognised: a direction is missing, or the result is not PASS.
-    """
-    if not re.search(r"^Result = PASS\s*$", text, re.MULTILINE):
-        raise Unrecognised(f"bandwidthTest did not end with PASS: {last_line(text)}")
-    found: dict[str, Sequence[float]] = {}
-    for title, name in _NAMES.items():
-        block = re.search(
-            rf"^\s*{title} Bandwidth.*?Bandwidth\((\w+/s)\)\s*\n((?:\s*\d+\s+[\d.]+\s*\n?)+)",
-            text,
-            re.MULTILINE | re.DOTALL,
-        )
-        if block is None or block[1] not in ("GB/s", "MB/s"):
-            raise Unrecognised(f"bandwidthTest printed no bandwidth from {title.lower()}")
-        largest = float(block[2].split()[-1])
-        found[name] = [largest if block[1] == "GB/s" else largest / 1000]
-    return found
