@@ -75,7 +75,7 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Violation:
+class PolicyViolation:
     """What a policy pack reports of a resource."""
 
     policy: str
@@ -91,7 +91,7 @@ class Run:
 
     steps: dict[tuple[str, str], Step] = field(default_factory=dict[tuple[str, str], Step])
     messages: list[Message] = field(default_factory=list[Message])
-    violations: list[Violation] = field(default_factory=list[Violation])
+    violations: list[PolicyViolation] = field(default_factory=list[PolicyViolation])
 
     def add(self, event: EngineEvent) -> Step | Message | None:
         """Adds an event. Returns the step that started or ended, or the message, if it is to be shown."""
@@ -103,7 +103,7 @@ class Run:
             return self._ended(event.res_op_failed_event.metadata, failed=True)
         if (policy := event.policy_event) is not None:
             text, urn = policy.message.strip(), policy.resource_urn or ""
-            self.violations.append(Violation(policy.policy_name, policy.enforcement_level, urn, text))
+            self.violations.append(PolicyViolation(policy.policy_name, policy.enforcement_level, urn, text))
         diagnostic = event.diagnostic_event
         if diagnostic is None or diagnostic.severity not in SHOWN_SEVERITIES or _is_repeated(diagnostic.message):
             return None

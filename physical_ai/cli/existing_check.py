@@ -11,16 +11,13 @@ from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.existing import Read, Wanted, judge_cluster, read_cluster
 from physical_ai.readiness.client import connect
 from physical_ai.readiness.existing import survey
-from physical_ai.readiness.existing_owners import judge
+from physical_ai.readiness.existing_owners import CLUSTER, judge
+from physical_ai.readiness.installed_driver import OWNERS
 from physical_ai.readiness.kubeconfig_context import explained, kubeconfig_file, read_context
 from physical_ai.readiness.reader import Get, Missing, Unreachable, Unusable
 from physical_ai.settings import Loaded, Settings
 from physical_ai.settings.target import existing_cluster
 
-OWNERS, NODES, CLUSTER = "owners", "nodes", "the cluster"
-NODES_FIX = "The stack is not deployed before this is corrected."
-OWNERS_FIX = "The stack is not deployed until this is resolved; nothing is changed."
-DOCS = "docs/existing-clusters.md#what-the-program-does-in-the-cluster"
 _FORBIDDEN = "403 "
 """First part of the answer to whoever may not read a list."""
 
@@ -57,16 +54,11 @@ def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tu
 def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
     """What a preview and a deployment would report: what stops them, and how they treat objects of other owners."""
     try:
-        verdict = judge(loaded.settings, loaded.plan, survey(get))
+        return list(judge(loaded.settings, loaded.plan, survey(get)).findings)
     except Unreachable as problem:
         if not str(problem).startswith(_FORBIDDEN):
             raise
         return [Finding(Severity.UNKNOWN, OWNERS, CLUSTER, f"Parts of it cannot be read: {problem}", None, CLUSTER)]
-    found = [Finding(Severity.ERROR, NODES, "classes", each, NODES_FIX, DOCS) for each in verdict.nodes]
-    found += [Finding(Severity.ERROR, OWNERS, CLUSTER, each, OWNERS_FIX, DOCS) for each in verdict.owners]
-    used, *differing = verdict.notes or ("The stack would not change any resource of another owner.",)
-    found += [Finding(Severity.WARNING, OWNERS, CLUSTER, each, None, DOCS) for each in differing]
-    return [*found, Finding(Severity.OK, OWNERS, CLUSTER, used, None, DOCS)] if not verdict.owners else found
 
 
 def reader(get: Get) -> Read:

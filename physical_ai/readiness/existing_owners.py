@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from physical_ai.catalog.osmo import KAI_NAMESPACE
+from physical_ai.findings import Finding, Severity
 from physical_ai.kubernetes.objects import annotations_of, labels, name
 from physical_ai.readiness.existing import NodeChange, Survey, changes
+from physical_ai.readiness.installed_driver import OWNERS, OWNERS_SOURCE
 from physical_ai.readiness.installed_operator import RELEASE_NAMESPACE, InstalledOperator, differences
 from physical_ai.readiness.model import Json
 from physical_ai.settings import Settings
@@ -24,30 +26,54 @@ UNINSTALL = (
 )
 
 
+NODES, CLUSTER = "nodes", "the cluster"
+NODES_FIX = "The stack is not deployed before this is corrected."
+OWNERS_FIX = "The stack is not deployed until this is resolved; nothing is changed."
+NOTHING = Finding(
+    Severity.OK,
+    OWNERS,
+    CLUSTER,
+    "The stack would not change any resource of another owner.",
+    None,
+    OWNERS_SOURCE,
+)
+
+
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """What a deployment would do to the cluster, or why it does nothing."""
 
     changes: Sequence[NodeChange]
-    nodes: Sequence[str]
-    """What keeps the classes from being these nodes."""
-    owners: Sequence[str]
-    """What belongs to another owner."""
-    notes: Sequence[str]
-    """What is done with objects of other owners, where that is a choice of the settings."""
+    findings: Sequence[Finding]
+    """Errors are about nodes that the classes cannot be, or about what belongs to another owner; the others report what
+    is done with it, where that is a choice of the settings."""
 
     @property
     def problems(self) -> list[str]:
         """All that stops a deployment before anything is changed."""
-        return [*self.nodes, *self.owners]
+        return [each.problem for each in self.findings if each.is_error]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a deployment says that goes on."""
+        found = [each for each in self.findings if not each.is_error and each is not NOTHING]
+        return [each.problem for each in sorted(found, key=lambda each: each.severity.rank)]
 
 
-def judge(settings: Settings, plan: Plan, found: Survey) -> Verdict:
+def judge(settings: Settings, plan: Plan, found: Survey) -> Judgement:
     """What the stack's deployment would find in the cluster."""
     given, problems = changes(settings, found)
     owners = [*_namespaces(settings.stack, created(settings, plan), found), *_scheduler(settings, plan, found)]
     operator, notes = _operator(settings, plan, found, given)
-    return Verdict(given, problems, [*owners, *operator], notes)
+    findings = [Finding(Severity.ERROR, NODES, "classes", each, NODES_FIX, OWNERS_SOURCE) for each in problems]
+    owned = [_owned(Severity.ERROR, each, OWNERS_FIX) for each in (*owners, *operator)]
+    differing = [_owned(Severity.WARNING, each) for each in notes[1:]]
+    used = [] if owned else [_owned(Severity.OK, notes[0]) if notes else NOTHING]
+    return Judgement(given, [*findings, *owned, *differing, *used])
+
+
+def _owned(severity: Severity, problem: str, fix: str | None = None) -> Finding:
+    return Finding(severity, OWNERS, CLUSTER, problem, fix, OWNERS_SOURCE)
 
 
 def _namespaces(stack: str, wanted: Sequence[str], found: Survey) -> Iterator[str]:
@@ -83,8 +109,8 @@ def _operator(
     namespace = next((each for each in found.namespaces if name(each) == OPERATOR_NAMESPACE), None)
     operator = InstalledOperator(foreign, found.drivers, found.daemonsets, namespace)
     differing = differences(settings, plan.gpu, operator, _classes(found, given))
-    stopping = [str(each) for each in differing if each.stops]
-    others = [str(each) for each in differing if not each.stops]
+    stopping = [_line(each) for each in differing if each.is_error]
+    others = [_line(each) for each in differing if not each.is_error]
     if not installs:
         used = (
             f"The GPU Operator {operator.title} is used as it is: the stack installs no release and no drivers of it."
@@ -99,6 +125,10 @@ def _operator(
         f"  {UNINSTALL}",
     ]
     return ["\n  ".join(lines)], []
+
+
+def _line(difference: Finding) -> str:
+    return f"{difference.where}: {difference.problem}. {difference.fix}"
 
 
 def _is_in(policy: Json, namespace: str) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.findings import Finding, Severity
 from physical_ai.kubernetes.objects import name
 from physical_ai.nested import at
 from physical_ai.readiness.model import Json
@@ -13,23 +13,19 @@ from physical_ai.settings import Pool, Settings
 from physical_ai.settings.facts import gpu
 from physical_ai.settings.plans.gpu_operator.config_maps import modules_map
 
-
-@dataclass(frozen=True)
-class Difference:
-    """One place in which the operator is not what the stack asks for."""
-
-    where: str
-    problem: str
-    fix: str
-    stops: bool = False
-    """Whether the stack cannot work with it."""
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.problem}. {self.fix}"
+OWNERS = "owners"
+"""Rule: what belongs to somebody else stays as it is, and the stack fits it."""
+OWNERS_SOURCE = "docs/existing-clusters.md#what-the-program-does-in-the-cluster"
 
 
-def stops(where: str, problem: str, fix: str) -> Difference:
-    return Difference(where, problem, fix, stops=True)
+def stops(where: str, problem: str, fix: str) -> Finding:
+    """One place in which the operator is not what the stack asks for, and the stack cannot work with it."""
+    return Finding(Severity.ERROR, OWNERS, where, problem, fix, OWNERS_SOURCE)
+
+
+def differs(where: str, problem: str, fix: str) -> Finding:
+    """One with which it can."""
+    return Finding(Severity.WARNING, OWNERS, where, problem, fix, OWNERS_SOURCE)
 
 
 def driver_differences(
@@ -37,7 +33,7 @@ def driver_differences(
     spec: Mapping[str, Any],
     drivers: Sequence[Json],
     classes: Mapping[str, Sequence[Mapping[str, str]]],
-) -> Iterator[Difference]:
+) -> Iterator[Finding]:
     """`spec` is the ClusterPolicy's; `classes` are the labels of each node, by pool."""
     operated = gpu.operator_pools(settings)
     if not operated:
@@ -61,7 +57,7 @@ def driver_differences(
 
 def _of_resources(
     settings: Settings, pool_name: str, pool: Pool, drivers: Sequence[Json], nodes: Sequence[Mapping[str, str]]
-) -> Iterator[Difference]:
+) -> Iterator[Finding]:
     selecting = {
         name(each): each
         for each in drivers
@@ -80,11 +76,11 @@ def _of_resources(
 
 def _compared(
     settings: Settings, pool_name: str, pool: Pool, where: str, given: Mapping[str, Any]
-) -> Iterator[Difference]:
+) -> Iterator[Finding]:
     here = f"pools.{pool_name}.driver"
     wanted, version = gpu.driver_version(settings, pool), str(given.get("version") or "")
     if not version:
-        yield Difference(
+        yield differs(
             where, f"it names no version for {pool_name}", f"Run nvidia-smi on the node; {here}.version expects one."
         )
     elif version != wanted:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog import operator_releases
+from physical_ai.findings import Finding
 from physical_ai.kubernetes.objects import annotations_of, labels, name
 from physical_ai.kubernetes.taints import tolerates
 from physical_ai.nested import at
-from physical_ai.readiness.installed_driver import Difference, driver_differences, stops
+from physical_ai.readiness.installed_driver import differs, driver_differences, stops
 from physical_ai.readiness.model import Json
 from physical_ai.settings import Settings
 from physical_ai.settings.facts import gpu, health
@@ -66,7 +67,7 @@ class InstalledOperator:
 
 def differences(
     settings: Settings, plan: GpuPlan, found: InstalledOperator, classes: Mapping[str, Sequence[Mapping[str, str]]]
-) -> list[Difference]:
+) -> list[Finding]:
     """Where it differs from what the stack asks of it, those first that stop the stack.
 
     Args:
@@ -83,10 +84,10 @@ def differences(
         *driver_differences(settings, spec, found.drivers, classes),
         *_tolerations(settings, spec, found.daemonsets),
     ]
-    return sorted(every, key=lambda each: not each.stops)
+    return sorted(every, key=lambda each: not each.is_error)
 
 
-def _identity(settings: Settings, found: InstalledOperator) -> Iterator[Difference]:
+def _identity(settings: Settings, found: InstalledOperator) -> Iterator[Finding]:
     wanted = settings.gpu_operator.version
     if len(found.policies) > 1:
         listed = ", ".join(sorted(map(name, found.policies)))
@@ -102,7 +103,7 @@ def _identity(settings: Settings, found: InstalledOperator) -> Iterator[Differen
         )
     if not found.version:
         fix = "Compare it yourself: helm list -A"
-        yield Difference("release", f"not known: the ClusterPolicy has no label {VERSION_LABEL}", fix)
+        yield differs("release", f"not known: the ClusterPolicy has no label {VERSION_LABEL}", fix)
     elif found.version != wanted:
         known = operator_releases()
         fix = f"Write gpuOperator.version: {found.version}, so that the rules judge what is there."
@@ -111,7 +112,7 @@ def _identity(settings: Settings, found: InstalledOperator) -> Iterator[Differen
         yield stops("release", f"{found.version}, and gpuOperator.version says {wanted}", fix)
 
 
-def _operands(settings: Settings, plan: GpuPlan, spec: Mapping[str, Any]) -> Iterator[Difference]:
+def _operands(settings: Settings, plan: GpuPlan, spec: Mapping[str, Any]) -> Iterator[Finding]:
     if has_device_plugin(settings) and not _enabled(spec, "devicePlugin"):
         yield _switch("devicePlugin.enabled", "no node would offer nvidia.com/gpu")
     if health.reaches(settings, "detect") and not at(spec, "dcgm.enabled", False):
@@ -124,16 +125,16 @@ def _operands(settings: Settings, plan: GpuPlan, spec: Mapping[str, Any]) -> Ite
             yield stops(key, f"it is {str(given).lower()}, and {setting} is {str(wanted).lower()}", fix)
     if not _enabled(spec, "toolkit"):
         fix = "The hosts need a container toolkit of their own."
-        yield Difference("toolkit.enabled", "it is off: the operator gives no container its GPU", fix)
+        yield differs("toolkit.enabled", "it is off: the operator gives no container its GPU", fix)
     if settings.monitoring.is_measured and not _enabled(spec, "dcgmExporter"):
-        yield Difference("dcgmExporter.enabled", "it is off: there are no metrics of GPUs", "Switch it on there.")
+        yield differs("dcgmExporter.enabled", "it is off: there are no metrics of GPUs", "Switch it on there.")
     counters, given = at(plan.values, "dcgmExporter.config.name"), at(spec, "dcgmExporter.config.name")
     if counters is not None and counters != given:
         fix = f"Set dcgmExporter.config.name={counters} there; the ConfigMap comes with the stack."
-        yield Difference("dcgmExporter.config", "rules and dashboards miss the counters that it does not have", fix)
+        yield differs("dcgmExporter.config", "rules and dashboards miss the counters that it does not have", fix)
 
 
-def _sharing(settings: Settings, plan: GpuPlan, spec: Mapping[str, Any]) -> Iterator[Difference]:
+def _sharing(settings: Settings, plan: GpuPlan, spec: Mapping[str, Any]) -> Iterator[Finding]:
     given = at(spec, "devicePlugin.config.name") or ""
     pools = gpu.nvidia_pools(settings)
     shared = [name for name, pool in pools.items() if pool.sharing.time_slicing or pool.sharing.mps]
@@ -159,7 +160,7 @@ def _sharing(settings: Settings, plan: GpuPlan, spec: Mapping[str, Any]) -> Iter
         yield stops("migManager", problem, f"{fix} The ConfigMap comes with the stack.")
 
 
-def _tolerations(settings: Settings, spec: Mapping[str, Any], daemonsets: Sequence[Json]) -> Iterator[Difference]:
+def _tolerations(settings: Settings, spec: Mapping[str, Any], daemonsets: Sequence[Json]) -> Iterator[Finding]:
     operands = at(spec, "daemonsets.tolerations") or OPERANDS_TOLERATE
     taints = {taint: None for pool in gpu.nvidia_pools(settings).values() for taint in node_taints(pool)}
     lacking = [each for each in taints if not _tolerated(operands, each)]
@@ -185,5 +186,5 @@ def _enabled(spec: Mapping[str, Any], operand: str) -> bool:
     return bool(at(spec, f"{operand}.enabled", True))
 
 
-def _switch(key: str, cost: str) -> Difference:
+def _switch(key: str, cost: str) -> Finding:
     return stops(key, f"it is off: {cost}", f"Set {key}=true there.")

@@ -10,7 +10,7 @@ import typer
 from physical_ai.cli.console import print_json, print_warnings
 from physical_ai.cli.exit_codes import FINDINGS
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
-from physical_ai.findings import Severity
+from physical_ai.findings import Severity, any_at_least
 
 Running = Annotated[
     str | None,
@@ -40,6 +40,7 @@ def compat(  # noqa: PLR0917 - each is an option
     from physical_ai.catalog import UnknownName, operator_release
     from physical_ai.cli.output import compat as output
     from physical_ai.cli.requested_stack import read_stack
+    from physical_ai.settings.rules.compat import judge
 
     try:
         operator_release(running) if running else None
@@ -49,10 +50,11 @@ def compat(  # noqa: PLR0917 - each is an option
     loaded = read_stack(stack, file, set_).loaded
     print_warnings(loaded.warnings)
     today = at.date() if at else datetime.datetime.now(datetime.UTC).date()
-    document = output.document(loaded.settings, today, running)
+    findings = judge(loaded.settings, today, running)
+    document = output.document(loaded.settings, today, findings)
     if json:
         print_json(document)
     else:
         output.print_document(document)
-    if any(Severity(row["severity"]).at_least(severity) for row in document["verdicts"]):
+    if any_at_least(findings, severity):
         raise typer.Exit(FINDINGS)

@@ -55,8 +55,8 @@ def explain(
 def _check_order(stack: str, path: str | None) -> None:
     """Raises typer.BadParameter for a setting in the place of the stack."""
     from physical_ai.settings import existing
-    from physical_ai.settings.layers.stack_file import PREFIX
     from physical_ai.settings.layers.shape import tree
+    from physical_ai.settings.layers.stack_file import PREFIX
 
     known, setting = existing(), stack.removeprefix(PREFIX)
     if stack in known or (path not in known and re.split(r"[.\[/]", setting)[0] not in tree().fields):

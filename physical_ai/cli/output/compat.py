@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -14,14 +14,15 @@ from physical_ai.findings import Severity
 
 if TYPE_CHECKING:
     from physical_ai.settings import Settings
+    from physical_ai.settings.rules.compat import VersionFinding
 
 
-def document(settings: Settings, today: datetime.date, running: str | None = None) -> dict[str, Any]:
-    """How well a stack's versions work together, as data. `running` is the GPU Operator release to upgrade from."""
+def document(settings: Settings, today: datetime.date, findings: Iterable[VersionFinding]) -> dict[str, Any]:
+    """How well a stack's versions work together, as data."""
     from physical_ai.catalog import operator_release
     from physical_ai.catalog.compat import lifecycle
     from physical_ai.settings.facts.created import creates_cluster
-    from physical_ai.settings.rules.compat import gpu_stacks, judge
+    from physical_ai.settings.rules.compat import gpu_stacks
 
     release = operator_release(settings.gpu_operator.version)
     phase = lifecycle(release, today)
@@ -38,8 +39,7 @@ def document(settings: Settings, today: datetime.date, running: str | None = Non
         for name, item in gpu_stacks(settings).items()
     ]
     judged: list[dict[str, Any]] = [
-        item.document() | {"subject": item.subject, "path": item.where, "pools": list(item.pools)}
-        for item in judge(settings, today, running)
+        item.document() | {"subject": item.subject, "path": item.where, "pools": list(item.pools)} for item in findings
     ]
     return {
         "stack": settings.stack,

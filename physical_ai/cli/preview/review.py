@@ -18,6 +18,7 @@ from physical_ai.costs import change, deployed, estimate
 from physical_ai.costs.document import change_document
 from physical_ai.costs.document import document as cost_document
 from physical_ai.settings import StackName
+from physical_ai.settings.rules.compat import judge
 
 FACTS: Mapping[str, tuple[str, ...]] = {
     "AgentPool": ("vmSize", "scaleSetPriority", "count", "minCount", "maxCount", "nodeTaints", "availabilityZones"),
@@ -43,7 +44,7 @@ def document(requested: RequestedStack, preview: Preview) -> dict[str, Any]:
         "networkMove": moved.document() if moved is not None else None,
         "warnings": [str(each) for each in requested.loaded.warnings],
         "policy": policy.document(stack, declared, evaluate(declared)),
-        "compat": compat.document(settings, today, was.operator_version),
+        "compat": compat.document(settings, today, judge(settings, today, was.operator_version)),
         "cost": {**cost_document(new, today), "change": change_document(change(old, new))},
     }
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from physical_ai.catalog.dra import DRIVER, ClaimDevice, claim_devices
 from physical_ai.simulator.cluster.objects import Json
 from physical_ai.simulator.gpu.containers import Main, pod_version
-from physical_ai.simulator.gpu.gates import OPEN, Gate, Verdict, device_fault, host_driver_works
+from physical_ai.simulator.gpu.gates import OPEN, Gate, Look, device_fault, host_driver_works
 from physical_ai.simulator.gpu.hardware import Hardware, card_digest
 from physical_ai.simulator.gpu.node_state import CONTAINER_ROOT, HOST_ROOT, NodeState, Pod
 
@@ -27,7 +27,7 @@ def _root(pod: Pod, container: str) -> str:
     return pod.workload.env.get(container, {}).get(ROOT, HOST_ROOT)
 
 
-def prestart(state: NodeState, pod: Pod) -> Verdict:
+def prestart(state: NodeState, pod: Pod) -> Look:
     """Looks for nvidia-smi and its library below the configured root, again and again."""
     root = _root(pod, PRESTART)
     found = state.container_driver if root == CONTAINER_ROOT else host_driver_works(state)
@@ -37,7 +37,7 @@ def prestart(state: NodeState, pod: Pod) -> Verdict:
     return state, message, False
 
 
-def plugin(state: NodeState, pod: Pod) -> Verdict:
+def plugin(state: NodeState, pod: Pod) -> Look:
     """Publishes every whole GPU that it can describe."""
     fault = device_fault(state, _root(pod, PLUGIN))
     if not fault and device_of(state.hardware) is None:

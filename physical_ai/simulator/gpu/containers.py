@@ -9,7 +9,7 @@ from physical_ai.catalog import operator_release
 from physical_ai.simulator.cluster.names import GPU
 from physical_ai.simulator.gpu import gates, names, sharing
 from physical_ai.simulator.gpu.counters import csv_fault
-from physical_ai.simulator.gpu.gates import Verdict
+from physical_ai.simulator.gpu.gates import Look
 from physical_ai.simulator.gpu.hardware import repartitioned
 from physical_ai.simulator.gpu.node_state import DRIVER_READY, HOST_ROOT, MARKER, NodeState, Pod
 from physical_ai.simulator.gpu.release import release
@@ -19,7 +19,7 @@ NEWEST_CONFIG = {"1": 2, "2.0": 3, "2.1": 3, "2.2": 3, "2.3": 4}
 """Schema version that `containerd config dump` prints, by containerd release."""
 
 
-def driver(state: NodeState, pod: Pod) -> Verdict:
+def driver(state: NodeState, pod: Pod) -> Look:
     """Builds and loads the datacenter driver. For one operating system; without vGPU, and with unsigned modules."""
     tag = pod.workload.image.rpartition(":")[2]
     if not tag.endswith(state.os):
@@ -44,7 +44,7 @@ def dumped_config(containerd: str) -> int:
     return NEWEST_CONFIG.get(f"{major}.{rest.partition('.')[0]}", NEWEST_CONFIG.get(major, 4))
 
 
-def toolkit(state: NodeState, pod: Pod) -> Verdict:
+def toolkit(state: NodeState, pod: Pod) -> Look:
     """Configures the nvidia runtimes and restarts containerd.
 
     The drop-in takes the schema version of the first source that answers. From the command that is the newest one
@@ -70,7 +70,7 @@ def toolkit(state: NodeState, pod: Pod) -> Verdict:
     return replace(state, runtimes=state.runtimes | runtimes), gates.OPEN, False
 
 
-def device_plugin(state: NodeState, pod: Pod) -> Verdict:
+def device_plugin(state: NodeState, pod: Pod) -> Look:
     """Registers the devices of its strategy, shared as in the pool's configuration."""
     fault = gates.device_fault(state, pod.root)
     if mig_under_way(state):
@@ -89,7 +89,7 @@ def device_plugin(state: NodeState, pod: Pod) -> Verdict:
     return replace(state, devices=tuple(devices), resources=resources), gates.OPEN, False
 
 
-def feature_discovery(state: NodeState, pod: Pod) -> Verdict:
+def feature_discovery(state: NodeState, pod: Pod) -> Look:
     """GFD: what the node's GPUs are, as labels."""
     fault = gates.device_fault(state, pod.root)
     try:
@@ -129,7 +129,7 @@ def pod_version(state: NodeState) -> str:
     return pod.workload.image.rpartition(":")[2].partition("-")[0] if pod else state.host.driver
 
 
-def mig_manager(state: NodeState, pod: Pod) -> Verdict:
+def mig_manager(state: NodeState, pod: Pod) -> Look:
     """Gives the GPUs the geometry of `nvidia.com/mig.config`. On a vGPU it fails, with all GPU clients stopped."""
     wanted = state.labels.get(names.MIG_CONFIG, "")
     if not wanted:
@@ -147,7 +147,7 @@ def mig_under_way(state: NodeState) -> bool:
     return any(pod.workload.main == "nvidia-mig-manager" and pod.failed for pod in state.pods.values())
 
 
-def dcgm_exporter(state: NodeState, pod: Pod) -> Verdict:
+def dcgm_exporter(state: NodeState, pod: Pod) -> Look:
     """Reads its CSV when it starts, and ends at a name that it does not know."""
     if pod.ready:
         return state, gates.OPEN, False
@@ -155,7 +155,7 @@ def dcgm_exporter(state: NodeState, pod: Pod) -> Verdict:
     return state, fault, bool(fault)
 
 
-Main = Callable[[NodeState, Pod], Verdict]
+Main = Callable[[NodeState, Pod], Look]
 MAINS: Mapping[str, Main] = {
     "nvidia-driver-ctr": driver,
     "nvidia-container-toolkit-ctr": toolkit,

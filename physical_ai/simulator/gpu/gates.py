@@ -23,7 +23,7 @@ from physical_ai.simulator.gpu.release import release
 OPEN = ""
 RETRY = "command failed, retrying after 5 seconds"
 
-Verdict = tuple[NodeState, str, bool]
+Look = tuple[NodeState, str, bool]
 """The node after the look, why the gate is closed (empty: open), and whether the container has failed."""
 
 
@@ -34,7 +34,7 @@ def host_driver_works(state: NodeState) -> bool:
     return works and host.smi in release(state.release).host_check
 
 
-def driver_validation(state: NodeState, pod: Pod) -> Verdict:
+def driver_validation(state: NodeState, pod: Pod) -> Look:
     """Checks the host once, at its start; then waits for the operator's driver.
 
     A pod that starts a moment before a driver is installed on the host waits until it is deleted. Any driver
@@ -64,7 +64,7 @@ def device_fault(state: NodeState, root: str) -> str:
     return "" if root else f"{DRIVER_READY} is missing"
 
 
-def toolkit_validation(state: NodeState, pod: Pod) -> Verdict:
+def toolkit_validation(state: NodeState, pod: Pod) -> Look:
     """In the validator it runs nvidia-smi in a container and records the result; elsewhere it waits for that file."""
     if "cuda-validation" in pod.workload.init:
         fault = device_fault(state, state.driver_root)
@@ -75,20 +75,20 @@ def toolkit_validation(state: NodeState, pod: Pod) -> Verdict:
     return state, f"waiting for nvidia container {what} to be setup", False
 
 
-def cuda_validation(state: NodeState, _: Pod) -> Verdict:
+def cuda_validation(state: NodeState, _: Pod) -> Look:
     """A vector addition in a Pod that sees all GPUs; it requests no resource."""
     fault = device_fault(state, state.driver_root)
     return (state, fault, True) if fault else (state.with_files(CUDA_READY), OPEN, False)
 
 
-def plugin_validation(state: NodeState, _: Pod) -> Verdict:
+def plugin_validation(state: NodeState, _: Pod) -> Look:
     """Waits for any GPU resource of the node, then is content: it starts no workload by default."""
     if any(count for count in state.resources.values()):
         return state.with_files(PLUGIN_READY), OPEN, False
     return state, "GPU resources are not discovered by the node", False
 
 
-def config_manager(state: NodeState, pod: Pod) -> Verdict:
+def config_manager(state: NodeState, pod: Pod) -> Look:
     """Takes the configuration the node's label names, or the default; a name that is none fails."""
     key = config_key(state, pod)
     if key and key not in state.configs:
@@ -113,7 +113,7 @@ def reading_config(state: NodeState, pod: Pod) -> Pod:
     return replace(pod, config_key=key, config=state.configs.get(key, {}))
 
 
-def driver_manager(state: NodeState, pod: Pod) -> Verdict:
+def driver_manager(state: NodeState, pod: Pod) -> Look:
     """Skips a node with a working driver on its host: it labels the node, which the DaemonSet then leaves."""
     if pod.workload.is_driver and host_driver_works(state):
         label = {names.DEPLOY_DRIVER: "pre-installed"}
@@ -121,7 +121,7 @@ def driver_manager(state: NodeState, pod: Pod) -> Verdict:
     return state, OPEN, False
 
 
-def mofed_validation(state: NodeState, pod: Pod) -> Verdict:
+def mofed_validation(state: NodeState, pod: Pod) -> Look:
     """Waits for the OFED driver on nodes with network cards; that of the node itself is always there.
 
     The driver's container leaves a file on the node. Here the Network Operator's label stands for it.
@@ -132,11 +132,11 @@ def mofed_validation(state: NodeState, pod: Pod) -> Verdict:
     return state, f"stat: cannot statx '/run/mellanox/drivers/.driver-ready': No such file or directory; {RETRY}", False
 
 
-def mps_mounts(state: NodeState, _: Pod) -> Verdict:
+def mps_mounts(state: NodeState, _: Pod) -> Look:
     return state, OPEN, False
 
 
-Gate = Callable[[NodeState, Pod], Verdict]
+Gate = Callable[[NodeState, Pod], Look]
 GATES: Mapping[str, Gate] = {
     "driver-validation": driver_validation,
     "toolkit-validation": toolkit_validation,

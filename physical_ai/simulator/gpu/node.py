@@ -15,7 +15,7 @@ from typing import Any
 from physical_ai.simulator.faults import NodeFaults
 from physical_ai.simulator.gpu import claims, sharing
 from physical_ai.simulator.gpu.containers import MAINS, ONCE
-from physical_ai.simulator.gpu.gates import GATES, OPEN, Verdict, reading_config, sandbox
+from physical_ai.simulator.gpu.gates import GATES, OPEN, Look, reading_config, sandbox
 from physical_ai.simulator.gpu.node_state import MARKER, Host, NodeState, Pod, workload
 
 Json = Mapping[str, Any]
@@ -207,7 +207,7 @@ def _advance(state: NodeState, name: str) -> NodeState:
     return state.with_pod(replace(pod, started=True, failed=failed, message=message, ready=ready, root=root))
 
 
-def _broken(state: NodeState, pod: Pod) -> Verdict:
+def _broken(state: NodeState, pod: Pod) -> Look:
     """A fault makes the container fail. A device plugin that has ended offers nothing."""
     if pod.container == PLUGIN:
         state = replace(state, devices=(), resources=dict.fromkeys(state.resources, 0))

@@ -24,7 +24,7 @@ REMEMBERED_SECONDS = 5.0
 """For how long an answer counts: reading the table takes milliseconds, and ports are used again."""
 _PEER = re.compile(r"ipv4:127\.0\.0\.1:(\d+)")
 
-Verdict = Callable[[int, int], bool]
+IsOwn = Callable[[int, int], bool]
 """(port of the peer, port of the server) -> whether the peer is a process of this user."""
 
 
@@ -61,7 +61,7 @@ def owner(lines: str, peer: int, server: int) -> int | None:
 class OwnProcessesOnly(grpc.ServerInterceptor):
     """Answers calls of this user's processes, and refuses all others before their request is read."""
 
-    def __init__(self, verdict: Verdict = is_own) -> None:
+    def __init__(self, verdict: IsOwn = is_own) -> None:
         self._verdict = verdict
         self._asked: dict[int, float] = {}
         """When the kernel last said of a port that it is this user's."""

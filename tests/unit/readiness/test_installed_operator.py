@@ -10,7 +10,8 @@ import pytest
 
 from physical_ai.mocks.existing_answers import described_cluster
 from physical_ai.readiness.existing import STACK_LABEL, Survey
-from physical_ai.readiness.existing_owners import Verdict, judge
+from physical_ai.readiness.existing_owners import Judgement, judge
+from physical_ai.readiness.installed_driver import OWNERS
 from physical_ai.settings import Loaded, Overlay, SettingsError, load, load_config
 from tests.unit.settings.test_settings_existing import LAB
 
@@ -40,7 +41,7 @@ def changed(item: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
     return made
 
 
-def judged(loaded: Loaded, *policies: Mapping[str, Any], **found: Any) -> Verdict:
+def judged(loaded: Loaded, *policies: Mapping[str, Any], **found: Any) -> Judgement:
     whole = described_cluster(loaded.settings, "", "")[1]
     there = {"drivers": DRIVERS, "extra": [NAMESPACE], **found}
     namespaces = [*whole.namespaces, *there.pop("extra")]
@@ -141,8 +142,8 @@ def test_one_that_differs_stops_the_stack_with_what_to_write(
     loaded: Loaded, policies: list[Mapping[str, Any]], found: Mapping[str, Any], words: str
 ) -> None:
     verdict = judged(loaded, *policies, **found)
-    assert [each for each in verdict.owners if words in each], verdict.owners
-    assert verdict.nodes == []
+    assert [each for each in verdict.problems if words in each], verdict.problems
+    assert {each.rule for each in verdict.findings if each.is_error} == {OWNERS}
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_modules_and_parameters_of_a_pool_are_compared() -> None:
     driver = {"source": "operator", "moduleType": "open", "moduleParameters": {"nvidia-uvm": {"uvm_disable_hmm": "1"}}}
     pools = {**LAB["pools"], "b200": {**LAB["pools"]["b200"], "driver": driver}}
     loaded = load_config(STACK, {**LAB, "gpuOperator": {"existing": "use"}, "pools": pools})
-    texts = judged(loaded, POLICY).owners
+    texts = judged(loaded, POLICY).problems
     assert [each for each in texts if "kernelModuleType auto, and b200 asks for open" in each]
     assert [each for each in texts if "kernelModuleConfig.name=" in each and "moduleParameters" in each]
     host = {**LAB["pools"], "b200": {**LAB["pools"]["b200"], "driver": {"source": "host"}}}
@@ -180,10 +181,10 @@ def namespace(name: str, stack: str | None = None) -> dict[str, Any]:
 def test_the_stacks_own_operator_is_not_another_owners() -> None:
     own = {"extra": [namespace("gpu-operator", STACK)]}
     assert judged(settings(), POLICY, **own).problems == []
-    assert judged(USED, POLICY, **own).owners == [
+    assert judged(USED, POLICY, **own).problems == [
         "gpuOperator.existing: use is set, and the cluster's GPU Operator is of this stack: remove the setting."
     ]
-    assert "is not there: remove the setting" in judged(USED, extra=[]).owners[0]
+    assert "is not there: remove the setting" in judged(USED, extra=[]).problems[0]
     assert "Helm release nvidia/gpus) already" in judged(settings(), ELSEWHERE, **own).problems[0]
 
 
