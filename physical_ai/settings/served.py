@@ -44,7 +44,7 @@ def load_backend_stacks(
 def _refusals(settings: Settings, served: Settings, claimed: dict[str, str]) -> list[tuple[str, str]]:
     """Problems with one stack, each with what to change."""
     osmo, stack, wanted = served.osmo, served.stack, control_plane_url(settings)
-    if osmo.mode != "backend":
+    if not osmo.has_service_elsewhere:
         return [
             (f"The stack '{stack}' has mode {osmo.mode}, so no agents of its cluster would join.", "mode: backend.")
         ]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Literal
 
 from physical_ai.catalog import machine
-from physical_ai.catalog.dra import ANY_GPU_CLASS, CONTAINER_ROOT, HOST_ROOT, ClaimDevice, claim_devices
+from physical_ai.catalog.dra import ANY_GPU_CLASS, ClaimDevice, claim_devices
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.settings.facts.gpu import knows_gpu
 from physical_ai.settings.facts.osmo import family
-from physical_ai.settings.facts.pools import gpu_vendor
+from physical_ai.settings.facts.pools import driver_facts, gpu_vendor
 from physical_ai.settings.models.dra import GpuClaim
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
@@ -80,9 +80,7 @@ def gpus_for(settings: Settings, claim: GpuClaim) -> dict[str, ClaimDevice]:
 
 def driver_roots(settings: Settings) -> Mapping[str, str]:
     """Where each pool's nodes have the driver."""
-    return {
-        name: CONTAINER_ROOT if pool.driver.is_operator else HOST_ROOT for name, pool in claim_pools(settings).items()
-    }
+    return {name: driver_facts(pool).root for name, pool in claim_pools(settings).items()}
 
 
 def slices_time(settings: Settings) -> bool:

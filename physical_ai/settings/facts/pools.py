@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from physical_ai.catalog import machine, machines
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, SPOT_LABEL, SPOT_TAINT
+from physical_ai.catalog.dra import CONTAINER_ROOT, HOST_ROOT
 from physical_ai.catalog.gpu_rows import DriverKind
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.catalog.runners import POOL as RUNNER_POOL
@@ -86,6 +87,8 @@ class DriverFacts:
     kind: DriverKind = "datacenter"
     gpu_profile_driver: Literal["Install", "None"] = "None"
     """`gpuProfile.driver`: Install when AKS brings the driver in the node image, else None (the word)."""
+    root: str = HOST_ROOT
+    """Where the nodes have the driver: on the host, or in the container that the GPU Operator mounts there."""
     vtpm: bool | None = None
     """`enableVTPM`: off where NVIDIA's vGPU guest needs it off (VM docs, GRID drivers on NCv6); None: AKS's default."""
 
@@ -95,6 +98,7 @@ DRIVER_FACTS: dict[DriverSource, DriverFacts] = {
         labels={},
         unsigned="the modules that the GPU Operator builds on the node are not signed",
         defaults="gpuOperator.driver",
+        root=CONTAINER_ROOT,
     ),
     DriverSource.GRID: DriverFacts(
         labels={DEPLOY_DRIVER_LABEL: "false"},

@@ -179,6 +179,11 @@ class Osmo(Model):
         return self.mode == "platform"
 
     @property
+    def has_service_elsewhere(self) -> bool:
+        """Whether the agents work for a control plane outside the cluster."""
+        return self.mode == "backend"
+
+    @property
     def creates_token(self) -> bool:
         """Whether the deployment creates the agents' token."""
         return self.installs_service and self.login == "token"
@@ -186,9 +191,9 @@ class Osmo(Model):
     @property
     def fetches_token(self) -> bool:
         """Whether the deployment takes it from the vault of another stack."""
-        return self.mode == "backend" and self.login == "token" and self.token_from is not None
+        return self.has_service_elsewhere and self.login == "token" and self.token_from is not None
 
     @property
     def needs_token(self) -> bool:
         """Whether the stack has to have it among its secrets."""
-        return self.mode == "backend" and self.login == "token" and self.token_from is None
+        return self.has_service_elsewhere and self.login == "token" and self.token_from is None

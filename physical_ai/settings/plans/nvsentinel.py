@@ -11,6 +11,7 @@ from typing import Any
 from physical_ai.catalog import osmo, slurm
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.compat import check_chart
+from physical_ai.catalog.dra import HOST_ROOT
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.nvsentinel import (
     CHART,
@@ -25,7 +26,7 @@ from physical_ai.catalog.nvsentinel import (
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.catalog.telemetry_rows import xids_of
 from physical_ai.settings.facts import gpu, health
-from physical_ai.settings.facts.pools import services_placement
+from physical_ai.settings.facts.pools import driver_facts, services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.node_pools import DriverSource
 from physical_ai.settings.models.tree import Settings
@@ -149,7 +150,9 @@ def chart_values(settings: Settings) -> dict[str, Any]:
         GPU_MONITOR: {"affinity": _not_on_vgpu()},
         # Where no Pod brings the driver, the labeler sees none.
         "labeler": {
-            "assumeDriverInstalled": any(not pool.driver.is_operator for pool in gpu.nvidia_pools(settings).values())
+            "assumeDriverInstalled": any(
+                driver_facts(pool).root == HOST_ROOT for pool in gpu.nvidia_pools(settings).values()
+            )
         },
         "metadata-collector": {"runtimeClassName": "" if settings.gpu_operator.nri else RUNTIME_CLASS},
     }

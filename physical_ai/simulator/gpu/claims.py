@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from physical_ai.catalog.dra import DRIVER, ClaimDevice, claim_devices
+from physical_ai.catalog.dra import CONTAINER_ROOT, DRIVER, HOST_ROOT, ClaimDevice, claim_devices
 from physical_ai.simulator.cluster.objects import Json
 from physical_ai.simulator.gpu.containers import Main, pod_version
 from physical_ai.simulator.gpu.gates import OPEN, Gate, Look, device_fault, host_driver_works
 from physical_ai.simulator.gpu.hardware import Hardware, card_digest
-from physical_ai.simulator.gpu.node_state import CONTAINER_ROOT, HOST_ROOT, NodeState, Pod
+from physical_ai.simulator.gpu.node_state import NodeState, Pod
 
 PRESTART, PLUGIN = "init-container", "gpus"
 ROOT = "NVIDIA_DRIVER_ROOT"

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from physical_ai.catalog import operator_release
+from physical_ai.catalog.dra import HOST_ROOT
 from physical_ai.simulator.cluster.names import GPU
 from physical_ai.simulator.gpu import gates, names, sharing
 from physical_ai.simulator.gpu.counters import csv_fault
 from physical_ai.simulator.gpu.gates import Look
 from physical_ai.simulator.gpu.hardware import repartitioned
-from physical_ai.simulator.gpu.node_state import DRIVER_READY, HOST_ROOT, MARKER, NodeState, Pod
+from physical_ai.simulator.gpu.node_state import DRIVER_READY, MARKER, NodeState, Pod
 from physical_ai.simulator.gpu.release import release
 from physical_ai.simulator.gpu.sharing import PluginFault
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from physical_ai.catalog.dra import CONTAINER_ROOT, HOST_ROOT
 from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
 from physical_ai.simulator.gpu import names, sharing
 from physical_ai.simulator.gpu.node_state import (
-    CONTAINER_ROOT,
     CUDA_READY,
     DRIVER_READY,
-    HOST_ROOT,
     MARKER,
     PLUGIN_READY,
     TOOLKIT_READY,

@@ -12,7 +12,6 @@ from physical_ai.simulator.faults import NO_FAULTS, NodeFaults
 from physical_ai.simulator.gpu.hardware import Hardware
 from physical_ai.simulator.gpu.sharing import Device
 
-HOST_ROOT, CONTAINER_ROOT = "/", "/run/nvidia/driver"
 MARKER, DRIVER_READY, TOOLKIT_READY = ".driver-ctr-ready", "driver-ready", "toolkit-ready"
 CUDA_READY, PLUGIN_READY = "cuda-ready", "plugin-ready"
 
