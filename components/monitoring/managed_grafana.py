@@ -32,23 +32,7 @@ class GrafanaArgs:
 def managed_grafana(name: str, args: GrafanaArgs, parent: pulumi.Resource) -> dashboard.Grafana:
     """Declare Grafana. Login is through Entra; without roles no one can log in."""
     child = pulumi.ResourceOptions(parent=parent)
-    identity = managedidentity.UserAssignedIdentity(
-        f"{name}-grafana-identity",
-        resource_name_=args.names.identity("grafana"),
-        resource_group_name=args.resource_group_name,
-        location=args.settings.region,
-        tags=args.settings.tags,
-        opts=child,
-    )
-    reader = assign_role(
-        f"{name}-grafana-reads",
-        role=Role.MONITORING_DATA_READER,
-        scope=args.workspace_id,
-        principal_id=identity.principal_id,
-        principal_type="ServicePrincipal",
-        subscription_id=args.subscription_id,
-        opts=child,
-    )
+    identity, reader = _reading_identity(name, args, child)
     grafana = dashboard.Grafana(
         f"{name}-grafana",
         workspace_name=args.names.grafana,
@@ -87,22 +71,50 @@ def managed_grafana(name: str, args: GrafanaArgs, parent: pulumi.Resource) -> da
             opts=child,
         )
     if args.is_closed:
-        # Grafana runs outside of the network. Whoever owns the workspace has to approve the connection once.
-        dashboard.ManagedPrivateEndpoint(
-            f"{name}-grafana-way",
-            managed_private_endpoint_name="metrics",
-            workspace_name=grafana.name,
-            resource_group_name=args.resource_group_name,
-            location=args.settings.region,
-            tags=args.settings.tags,
-            private_link_resource_id=args.workspace_id,
-            private_link_resource_region=args.settings.region,
-            group_ids=[PROMETHEUS],
-            request_message=_REQUEST,
-            opts=pulumi.ResourceOptions(
-                parent=parent,
-                replace_on_changes=["privateLinkResourceId", "groupIds"],
-                delete_before_replace=True,
-            ),
-        )
+        _private_way(name, args, grafana, parent)
     return grafana
+
+
+def _reading_identity(
+    name: str, args: GrafanaArgs, child: pulumi.ResourceOptions
+) -> tuple[managedidentity.UserAssignedIdentity, pulumi.Resource]:
+    """Grafana's identity, and its right to read the workspace."""
+    identity = managedidentity.UserAssignedIdentity(
+        f"{name}-grafana-identity",
+        resource_name_=args.names.identity("grafana"),
+        resource_group_name=args.resource_group_name,
+        location=args.settings.region,
+        tags=args.settings.tags,
+        opts=child,
+    )
+    reader = assign_role(
+        f"{name}-grafana-reads",
+        role=Role.MONITORING_DATA_READER,
+        scope=args.workspace_id,
+        principal_id=identity.principal_id,
+        principal_type="ServicePrincipal",
+        subscription_id=args.subscription_id,
+        opts=child,
+    )
+    return identity, reader
+
+
+def _private_way(name: str, args: GrafanaArgs, grafana: dashboard.Grafana, parent: pulumi.Resource) -> None:
+    """Grafana runs outside of the network. Whoever owns the workspace has to approve the connection once."""
+    dashboard.ManagedPrivateEndpoint(
+        f"{name}-grafana-way",
+        managed_private_endpoint_name="metrics",
+        workspace_name=grafana.name,
+        resource_group_name=args.resource_group_name,
+        location=args.settings.region,
+        tags=args.settings.tags,
+        private_link_resource_id=args.workspace_id,
+        private_link_resource_region=args.settings.region,
+        group_ids=[PROMETHEUS],
+        request_message=_REQUEST,
+        opts=pulumi.ResourceOptions(
+            parent=parent,
+            replace_on_changes=["privateLinkResourceId", "groupIds"],
+            delete_before_replace=True,
+        ),
+    )
