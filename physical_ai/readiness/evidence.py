@@ -15,6 +15,17 @@ from physical_ai.readiness.phase import unfinished
 
 Role = Literal["nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin", "dra-driver"]
 
+TITLES: Mapping[Role, str] = {
+    "grid-agent": "GRID driver agent",
+    "nfd": "NFD's worker",
+    "driver": "driver",
+    "toolkit": "container toolkit",
+    "validator": "validator",
+    "device-plugin": "device plugin",
+    "dra-driver": "DRA driver",
+}
+"""What messages call the DaemonSet of a role."""
+
 _NAMES: Mapping[str, Role] = {
     GRID_AGENT: "grid-agent",
     "nvidia-driver-daemonset": "driver",

@@ -7,13 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.kubernetes.objects import at, condition, is_ready, labels, name
 from physical_ai.readiness.causes import cause_of, causes
-from physical_ai.readiness.evidence import (
-    Evidence,
-    Role,
-    is_available,
-    passed,
-    saw_driver_after,
-)
+from physical_ai.readiness.evidence import TITLES, Evidence, Role, is_available, passed, saw_driver_after
 from physical_ai.readiness.fabric import fabric_cause, listed
 from physical_ai.readiness.model import ClosedGate, Expected, Json
 from physical_ai.readiness.objects import allocatable, other_system
@@ -32,15 +26,6 @@ _TOLERATIONS: Mapping[Role, str] = {
     "driver": "the NVIDIADriver's spec.tolerations (it inherits none)",
 }
 _OPERANDS_TOLERATIONS = "the ClusterPolicy's spec.daemonsets.tolerations (the chart's daemonsets.tolerations)"
-_TITLES: Mapping[Role, str] = {
-    "grid-agent": "GRID driver agent",
-    "nfd": "NFD's worker",
-    "driver": "driver",
-    "toolkit": "container toolkit",
-    "validator": "validator",
-    "device-plugin": "device plugin",
-    "dra-driver": "DRA driver",
-}
 
 
 class NodeGates:
@@ -222,7 +207,7 @@ class NodeGates:
         container = unfinished(pod)[0]
         where = f", in container {container}" if container else ""
         failing = "fails" if "BackOff" in status or "Error" in status else "is not ready"
-        return self.wait(gate, f"The node's {_TITLES[role]} {failing}{where}.", pod=pod, message=message)
+        return self.wait(gate, f"The node's {TITLES[role]} {failing}{where}.", pod=pod, message=message)
 
     def missing(self, gate: str, role: Role) -> ClosedGate:
         blocked = self.evidence.blocking_daemonset(role, self.node)
@@ -237,8 +222,8 @@ class NodeGates:
         if not self.evidence.daemonsets[role]:
             if closed := self.policy_error(gate):
                 return closed
-            return self.wait(gate, f"The GPU Operator has not created a DaemonSet for the {_TITLES[role]} yet.")
-        return self.wait(gate, f"The node has no pod of the {_TITLES[role]} yet.")
+            return self.wait(gate, f"The GPU Operator has not created a DaemonSet for the {TITLES[role]} yet.")
+        return self.wait(gate, f"The node has no pod of the {TITLES[role]} yet.")
 
     def driver_validation(self, gate: str, pod: Json) -> ClosedGate:
         message = self.evidence.messages(pod)[0]
