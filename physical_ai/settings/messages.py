@@ -11,7 +11,7 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from physical_ai.catalog import kubernetes_minors, nearest
-from physical_ai.settings.examples import choices, example, in_list, in_map, written
+from physical_ai.settings.layers.examples import choices, example, in_list, in_map, written
 from physical_ai.settings.layers.merge import unknown_key
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.layers.shape import Shape, shape_at

@@ -9,10 +9,10 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog import nearest
-from physical_ai.settings.examples import example, written
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document, read_document
+from physical_ai.settings.layers.examples import example, written
 from physical_ai.settings.layers.paths import NotAPath, Path, parse, show
 from physical_ai.settings.layers.shape import shape_at
 from physical_ai.untrusted import files

@@ -132,7 +132,7 @@ def test_no_secret_of_the_stack_is_needed_and_none_is_in_its_state(simulate: Sim
 
 def test_an_identity_of_another_subscription_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = {**FROM, "identity": IDENTITY.replace(SUBSCRIPTION, "99999999-0000-4000-8000-000000000000")}
-    monkeypatch.setattr("components.platform.platform.declare_ground", None)  # before anything is declared
+    monkeypatch.setattr("components.platform.platform.declare_target_cluster", None)  # before anything is declared
     with pytest.raises(pulumi.RunError, match=r"physical-ai:osmo\.tokenFrom\.identity\n  The identity is in"):
         record("dev-westus2", {"osmo": {**BACKEND, "tokenFrom": elsewhere}})
 
