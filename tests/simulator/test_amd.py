@@ -1,4 +1,7 @@
-"""A pool of AMD's GPUs on a real API server, from the node without a driver to a Job that has them."""
+"""A pool of AMD's GPUs on a real API server, from the node without a driver to a Job that has them.
+
+In `make test`: unit tests of the model (`test_amd_model.py`) and of the components (`test_components_amd.py`).
+"""
 
 from __future__ import annotations
 
@@ -50,6 +53,7 @@ def runs_a_job(client: Client) -> None:
     client.request("DELETE", f"{JOBS}/rocm", params={"propagationPolicy": "Background"})
 
 
+@pytest.mark.deep
 @pytest.mark.xdist_group("gpu-scenarios")
 def test_the_pool_gets_its_gpus_from_its_own_operator_and_a_job_runs_on_them(cluster: SimulatedCluster) -> None:
     settings, client = mixed_settings(), cluster.client

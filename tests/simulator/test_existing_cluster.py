@@ -8,6 +8,7 @@ from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from physical_ai.cli.progress import Progress
@@ -54,6 +55,16 @@ def nodes(found: Inventory) -> set[str]:
     return {place.removeprefix("nodes/") for place in found if place.startswith("nodes/")}
 
 
+def test_a_preview_shows_what_comes_into_the_cluster_and_leaves_nothing(home: Home) -> None:
+    """What it installs is in unit tests of the components; the whole life of such a stack is below."""
+    shown = physai("preview", STACK, "--json").json["changes"]
+    types = {each["type"] for each in shown}
+    assert {"kubernetes:helm.sh/v3:Release", "kubernetes:core/v1:Namespace"} <= types
+    assert not any(each.startswith("azure-native:") for each in types)
+    assert not Simulation(STACK, home).exists
+
+
+@pytest.mark.deep
 def test_a_stack_comes_to_a_cluster_that_exists_works_and_leaves_it_as_it_was(home: Home, tmp_path: Path) -> None:
     simulation = Simulation(STACK, home)
     physai("up", STACK)

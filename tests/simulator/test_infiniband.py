@@ -1,4 +1,7 @@
-"""Two nodes with InfiniBand on a real API server: network driver, GPU driver, a job over both, and their acceptance."""
+"""Two nodes with InfiniBand on a real API server: network driver, GPU driver, a job over both, and their acceptance.
+
+In `make test`: unit tests of the model (`test_network_operator.py`), the components and the settings.
+"""
 
 from __future__ import annotations
 
@@ -88,6 +91,7 @@ def accepted(cluster: SimulatedCluster, settings: Settings, nodes: list[str], fo
     return [each.checks[-1] for each in access.run([cluster.node(each) for each in nodes], before)]
 
 
+@pytest.mark.deep
 def test_a_job_runs_over_two_nodes_once_both_drivers_are_there(
     cluster: SimulatedCluster, api_server: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,7 @@
-"""GPUs by resource claims on a real API server: the real scheduler allocates what the model of the driver publishes."""
+"""GPUs by resource claims on a real API server: the real scheduler allocates what the model of the driver publishes.
+
+In `make test`: unit tests of the model (`test_gpu_claims.py`) and of the components (`test_components_dra.py`).
+"""
 
 from __future__ import annotations
 
@@ -67,6 +70,7 @@ def pod_spec(claim: Json) -> Json:
     return {"restartPolicy": "Never", "tolerations": ANYWHERE, "resourceClaims": given, "containers": [container]}
 
 
+@pytest.mark.deep
 def test_a_job_gets_the_devices_of_its_claim_and_missing_ones_are_named(claimed: SimulatedCluster) -> None:
     cluster, settings = claimed, SETTINGS
     (h100,) = cluster.pool(settings, "h100gpu")

@@ -112,6 +112,11 @@ class Repository:
         return ran
 
 
+STATE_AT_THE_END = {"PULUMI_EXPERIMENTAL": "true", "PULUMI_SKIP_CHECKPOINTS": "true"}
+"""The engine writes its state once, and not after each step, which would take half of its processor time: simulations
+of both sides are removed in any case."""
+
+
 @dataclass(frozen=True)
 class Side:
     """One side's files, and the home of its simulations."""
@@ -154,6 +159,7 @@ class Side:
             # Go and other programs keep caches there.
             "HOME": os.environ.get("HOME", str(self.home)) if self.shares_tools else str(self.home),
             HOME_VARIABLE: str(self.home),
+            **STATE_AT_THE_END,
             "PYTHONPATH": os.pathsep.join(str(self.folder / part) for part in PYTHON_PATH),
         }
         command = [sys.executable, *arguments]
