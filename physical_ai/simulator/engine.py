@@ -82,6 +82,8 @@ class Engine:
         # The program runs in this process, so the runtime's options (a virtual environment) have no effect.
         copied = {**project, "runtime": "python", "stackConfigDir": "stacks"}
         (work / "Pulumi.yaml").write_text(safe_yaml.dump(copied))
+        if self.checkpoint.file is None:
+            self.checkpoint.create(project["name"])
         file = StackFile(stacks / f"Pulumi.{self._stack}.yaml", self._folder / "secrets.json", self._passphrase())
         if file.write(config, secret):
             return
@@ -216,8 +218,7 @@ class Engine:
             pulumi_command=self._command(),
             env_vars=self._env(providers),
         )
-        mode = StackInitMode.CREATE if self.checkpoint.file is None else StackInitMode.SELECT
-        return Stack(self._stack, workspace, mode)
+        return Stack(self._stack, workspace, StackInitMode.SELECT)
 
     def _command(self) -> automation.PulumiCommand:
         root = self._folder / "cli"

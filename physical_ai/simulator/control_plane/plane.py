@@ -102,6 +102,8 @@ class ControlPlane:
             self._wait_until_ready()
             self._forget_leases()
             self._start_clients()
+            if is_new:
+                (self.folder / CAUGHT_UP).touch()  # its hosts are as etcd has them: there are none
         if not is_new:
             self._wait_for((GPU_STACK,), "had not read the cluster", (self.folder / CAUGHT_UP).exists)
 
