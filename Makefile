@@ -30,7 +30,7 @@ $(READY): $(REQUIREMENTS) pyproject.toml
 	  packages=$$?; $(if $(WITH_TOOLS),wait $$tools;) \
 	  [ $$packages = 0 ] || { echo "error: pip could not install $(REQUIREMENTS); its message is above" >&2; exit $$packages; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@$(BIN)/python -m pip --quiet --disable-pip-version-check check
+	@conflicts=$$($(BIN)/python -m pip --disable-pip-version-check check) || { echo "$$conflicts" >&2; exit 1; }
 	@touch $@
 
 # The engine and the control plane need no Python packages, so they are installed beside these; a failure is reported by

@@ -76,7 +76,7 @@ class OsmoGate(pulumi.ComponentResource):
         pulumi.log.warn(text, self)
 
     def _report_token(self, get: Get) -> None:
-        """It ends while nothing is deployed, and then all workflows wait: each deployment warns before."""
+        """It ends while nothing is deployed, and then all workflows wait: each deployment warns of it beforehand."""
         try:
             problem = osmo.token_problem(get, datetime.now(UTC).date())
         except (Unreachable, Unusable):

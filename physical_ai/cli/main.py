@@ -119,8 +119,10 @@ def run(arguments: list[str]) -> int:
     try:
         code = _run(arguments)
         sys.stdout.flush()  # what cannot be written is found out here, and not when the process ends
-    except (BrokenPipeError, SystemExit):  # output that nothing reads any more; Typer and Rich make it a SystemExit
-        discard_output()
+    except (BrokenPipeError, SystemExit) as end:
+        if isinstance(end, SystemExit) and not end.code:  # Typer's options for completion
+            return 0
+        discard_output()  # nothing reads it any more; Typer and Rich make that a SystemExit
         return UNREAD
     except OSError as problem:
         if problem.errno != errno.ENOSPC:

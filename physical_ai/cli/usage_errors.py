@@ -129,7 +129,7 @@ def _example(option: Any) -> str | None:
     if choices:
         return str(getattr(choices[-1], "value", choices[-1]))
     words = r"(?:\S+ )" * (option.nargs - 1)
-    given = re.search(rf", (?:such )?as ({words}\S+?)(?=[;:]|\.(?:\s|$)|$)", option.help or "")
+    given = re.search(rf", such as ({words}\S+?)(?=[;:]|\.(?:\s|$)|$)", option.help or "")
     if given:
         return given[1]
     return "3" if re.search(r"\bint\b", str(getattr(option.type_descriptor, "annotation", ""))) else None

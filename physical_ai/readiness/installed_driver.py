@@ -14,7 +14,7 @@ from physical_ai.settings.facts import gpu
 from physical_ai.settings.plans.gpu_operator.config_maps import modules_map
 
 OWNERS = "owners"
-"""Rule: what belongs to somebody else stays as it is, and the stack fits it."""
+"""Rule: what belongs to another owner stays as it is, and the stack fits it."""
 OWNERS_SOURCE = "docs/existing-clusters.md#what-the-program-does-in-the-cluster"
 
 

@@ -22,7 +22,7 @@ class Checkpoint:
 
     @property
     def file(self) -> Path | None:
-        """The stack's file; None before the first update."""
+        """The stack's file; None before its first command."""
         return next(self.backend.glob(f".pulumi/stacks/*/{self.stack}.json"), None)
 
     def create(self, project: str) -> None:
@@ -35,7 +35,9 @@ class Checkpoint:
         file.parent.mkdir(parents=True, exist_ok=True)
         (root / "meta.yaml").write_text("version: 1\n")
         state = {"stack": f"organization/{project}/{self.stack}"}
-        file.write_text(json.dumps({"version": 3, "checkpoint": state}))
+        unfinished = self.backend / "new.json"
+        unfinished.write_text(json.dumps({"version": 3, "checkpoint": state}))
+        unfinished.rename(file)
 
     def deployment(self) -> dict[str, Any]:
         """The state as it was last written; empty before the first update."""

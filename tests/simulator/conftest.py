@@ -15,6 +15,7 @@ import pytest
 from physical_ai.catalog import newest_release
 from physical_ai.simulator.clock import IDLE_VARIABLE
 from physical_ai.simulator.control_plane import ControlPlane
+from physical_ai.simulator.engine import STATE_AT_THE_END
 from physical_ai.simulator.entra import tokens_file
 from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.kubernetes import Client
@@ -36,10 +37,8 @@ ENVIRONMENT = {
     "PHYSICAL_AI_GATE_SECONDS": "180",
     # A tenth less CPU for API servers and engines that live for a minute.
     "GOGC": "400",
-    # The engine writes its state once, at the end. Half of its CPU goes into writing it after each step, which matters
-    # to a run that is killed: tests of those use `saved_at_each_step`.
-    "PULUMI_EXPERIMENTAL": "true",
-    "PULUMI_SKIP_CHECKPOINTS": "true",
+    # Tests of runs that are killed use `saved_at_each_step`.
+    **STATE_AT_THE_END,
 }
 
 
@@ -87,8 +86,8 @@ def environment(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture
 def saved_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine writes its state as it does for users."""
-    monkeypatch.delenv("PULUMI_SKIP_CHECKPOINTS")
-    monkeypatch.delenv("PULUMI_EXPERIMENTAL")
+    for name in STATE_AT_THE_END:
+        monkeypatch.delenv(name)
 
 
 @dataclass(frozen=True)

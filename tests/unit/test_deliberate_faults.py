@@ -12,4 +12,7 @@ from tests.mutations import Mutation, mutations
 def test_a_fault_changes_one_line_and_names_tests_that_exist(mutation: Mutation) -> None:
     text = (ROOT / mutation.file).read_text()
     assert mutation.applied(text) != text
-    assert all((ROOT / path.partition("::")[0]).exists() for path in mutation.tests.split() if "/" in path)
+    for path in mutation.tests.split():
+        file, _, name = path.partition("::")
+        assert "/" not in file or (ROOT / file).exists(), path
+        assert not name or f"def {name.partition('[')[0]}(" in (ROOT / file).read_text(), path

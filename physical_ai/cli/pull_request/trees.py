@@ -20,6 +20,7 @@ import psutil
 
 from physical_ai.cli.pull_request.bytecode import take_bytecode
 from physical_ai.repository import ROOT
+from physical_ai.simulator.engine import STATE_AT_THE_END
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.tools import LINTERS, TELEMETRY
@@ -112,11 +113,6 @@ class Repository:
         return ran
 
 
-STATE_AT_THE_END = {"PULUMI_EXPERIMENTAL": "true", "PULUMI_SKIP_CHECKPOINTS": "true"}
-"""The engine writes its state once, and not after each step, which would take half of its processor time: simulations
-of both sides are removed in any case."""
-
-
 @dataclass(frozen=True)
 class Side:
     """One side's files, and the home of its simulations."""
@@ -159,7 +155,7 @@ class Side:
             # Go and other programs keep caches there.
             "HOME": os.environ.get("HOME", str(self.home)) if self.shares_tools else str(self.home),
             HOME_VARIABLE: str(self.home),
-            **STATE_AT_THE_END,
+            **STATE_AT_THE_END,  # a simulation of a side is removed in any case
             "PYTHONPATH": os.pathsep.join(str(self.folder / part) for part in PYTHON_PATH),
         }
         command = [sys.executable, *arguments]

@@ -61,7 +61,7 @@ class Record:
     reason: str = ""
     step: Step = Step.EVIDENCE
     cordoned_before: bool = False
-    """Somebody else had cordoned the node: after a restart it stays cordoned."""
+    """Another user had cordoned the node: after a restart it stays cordoned."""
     nodes_before: int = 0
     """Nodes that Azure ran for the pool before the machine was deleted."""
     uids_before: tuple[str, ...] = ()

@@ -75,7 +75,7 @@ def in_list(value: Any, path: Path) -> list[Any]:
         return [value if inner is None else inner]
     values = [part.strip() for part in value.split(",")] if isinstance(value, str) else [value]
     if item.type is int:
-        return [int(each) if isinstance(each, str) and each.isdigit() else each for each in values]
+        return [int(each) if isinstance(each, str) and each.isdecimal() else each for each in values]
     return [each if isinstance(each, str) else json.dumps(each) for each in values]
 
 

@@ -34,8 +34,8 @@ COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 SLOTS_FILE = "clusters.json"
 """Beside the folders of control planes: cluster id → name of its folder."""
 CAUGHT_UP = "controllers.caught-up"
-"""File that the simulator's own controllers create after their first round. Until then a control plane that was started
-again shows in etcd what its hosts were like before; they are empty now."""
+"""File that the simulator's own controllers create after their first round; of a new control plane it is there at once.
+Until then a control plane that was started again shows in etcd what its hosts were like before; they are empty now."""
 START_SECONDS = 60.0
 START_POLL_SECONDS = 0.1
 ETCD = "unix://etcd.sock"

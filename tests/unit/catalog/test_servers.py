@@ -73,7 +73,6 @@ def test_the_reference_is_a_combination_that_its_operator_release_was_tested_wit
     assert reference.os_release in release.ubuntu
     assert release.default_driver == "580.82.07"
     assert branch_number(release.default_driver) == 580
-    # What its toolkit edits must not be newer than what it understands.
 
 
 def test_a_shape_that_contradicts_its_parts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,3 +50,10 @@ def test_a_command_runs_without_stdout() -> None:
         ["sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, "sizes"], stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False
     )
     assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_completion_is_printed_without_a_failure() -> None:
+    shown = subprocess.run(
+        [*COMMAND, "--show-completion", "bash"], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert (shown.returncode, "physai" in shown.stdout) == (0, True)

@@ -239,7 +239,7 @@ def test_a_control_plane_in_another_network_is_reached_at_its_port(
     assert not reaches(found, TASK, VNET, 5432)
 
 
-def test_the_policies_name_the_gateway_as_the_catalogue_does(simulate: Simulate) -> None:
+def test_the_policies_name_the_gateway_and_its_port(simulate: Simulate) -> None:
     peers = [
         (peer["podSelector"]["matchLabels"], rule["ports"][0]["port"])
         for each in policies(simulate, {})
