@@ -34,8 +34,9 @@ COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 SLOTS_FILE = "clusters.json"
 """Beside the folders of control planes: cluster id → name of its folder."""
 CAUGHT_UP = "controllers.caught-up"
-"""File that the simulator's own controllers create after their first round; of a new control plane it is there at once.
-Until then a control plane that was started again shows in etcd what its hosts were like before; they are empty now."""
+"""File that the simulator's own controllers create after their first round. Until then a new cluster lacks what they
+bring, such as storage classes, and one that was started again shows in etcd what its hosts were like before; they are
+empty now."""
 START_SECONDS = 60.0
 START_POLL_SECONDS = 0.1
 ETCD = "unix://etcd.sock"
@@ -102,8 +103,6 @@ class ControlPlane:
             self._wait_until_ready()
             self._forget_leases()
             self._start_clients()
-            if is_new:
-                (self.folder / CAUGHT_UP).touch()  # its hosts are as etcd has them: there are none
         if not is_new:
             self._wait_for((GPU_STACK,), "had not read the cluster", (self.folder / CAUGHT_UP).exists)
 
