@@ -105,6 +105,11 @@ def _gpu(gpu: SmiGpu, promise: Promise) -> list[str]:
         wrong.append("a memory row could not be remapped: the GPU has to be replaced")
     if gpu.remap_pending == "Yes":
         wrong.append("a memory row waits to be remapped: reboot the node")
+    if gpu.unrepairable == "Yes":
+        wrong.append("memory cannot be repaired: the GPU has to be replaced")
+    if gpu.threshold_exceeded == "Yes":
+        wrong.append("too many uncorrectable errors of SRAM in the GPU's life: it has to be replaced")
+    wrong += [f"a repair is pending ({unit}): reboot the node" for unit in gpu.repairs_pending]
     if gpu.uncorrectable:
         wrong.append(f"{gpu.uncorrectable} uncorrectable memory errors since the driver was loaded")
     return wrong

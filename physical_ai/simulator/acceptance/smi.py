@@ -56,6 +56,8 @@ def _gpu(machine: Machine, gpu: int) -> list[str]:
         _line("        DRAM Uncorrectable", str(errors)),
         "        Aggregate",
         _line("        DRAM Uncorrectable", str(errors)),
+        _line("        SRAM Threshold Exceeded", "No"),
+        *(_line(f"    {key}", "No") for key in ("Channel Repair Pending", "TPC Repair Pending", "Unrepairable Memory")),
         "    Remapped Rows",
         _line("    Pending", _yes(machine.field(gpu, "DCGM_FI_DEV_ROW_REMAP_PENDING"))),
         _line("    Remapping Failure Occurred", _yes(machine.field(gpu, "DCGM_FI_DEV_ROW_REMAP_FAILURE"))),

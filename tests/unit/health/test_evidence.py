@@ -85,6 +85,11 @@ def restarted() -> Record:
     ("text", "codes"),
     [
         ("NVRM: Xid (PCI:0001:00:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.", [79]),
+        (
+            "NVRM: Xid (PCI:0000:00:06): 31, pid=597, name=x, channel 0x0000000a, intr 00000000. MMU Fault: ENGINE "
+            "GRAPHICS GPC1 GPCCLIENT_T1_8 faulted @ 0x0_00000000. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_WRITE",
+            [31],
+        ),
         ("ErrorCode:119 PCI:0001:00:00 GPU_UUID:GPU-1 Recommended Action=COMPONENT_RESET;", [119]),
         ("XID 48 then Xid 63", [48, 63]),
         ("Successfully assigned a Pod on port 79", []),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +14,12 @@ from physical_ai.catalog.acceptance import Floor, checks, floors
 from physical_ai.health.acceptance.judging import JobOutcome, NodeBaseline, judge
 from physical_ai.health.acceptance.record import CheckResult
 from physical_ai.settings import Settings, load
-from physical_ai.settings.facts.acceptance import not_for, promise
+from physical_ai.settings.facts.acceptance import Promise, not_for, promise
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.plans.acceptance import pod_spec
 from physical_ai.simulator.acceptance.machine import Machine
 from physical_ai.simulator.acceptance.programs import run
+from physical_ai.simulator.acceptance.smi import nvidia_smi
 from physical_ai.simulator.faults import NO_FAULTS
 from physical_ai.simulator.faults.defects import DEFECT_NAMES
 from physical_ai.simulator.faults.record import Injected, NodeFaults, annotation, node_faults
@@ -111,6 +114,47 @@ def test_a_healthy_node_passes_every_check_that_applies(settings: Settings, sku:
 def test_a_fault_makes_its_check_fail(settings: Settings, sku: str, fault: str, check: str, words: str) -> None:
     result = node(settings, sku, faults=faulty(fault)).check(check)
     assert (result.verdict, words in result.message) == ("failed", True), result
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("Unrepairable Memory", "the GPU has to be replaced"),
+        ("SRAM Threshold Exceeded", "it has to be replaced"),
+        ("Channel Repair Pending", "a repair is pending (Channel): reboot the node"),
+        ("TPC Repair Pending", "a repair is pending (TPC): reboot the node"),
+    ],
+)
+def test_what_a_recorded_report_says_of_its_memory_counts(settings: Settings, line: str, words: str) -> None:
+    recorded = Path("tests/fixtures/acceptance/smi-h200.txt").read_text()
+    given = NodeBaseline(Promise(None, "open", "Disabled", licensed=False, persistence=True, resources={}), 1, {}, None)
+    check = checks()["stack"]
+    assert judge(check, JobOutcome(recorded, 0), given).verdict == "passed"
+    wrong = re.sub(rf"({line} +: )No", r"\1Yes", recorded)
+    result = judge(check, JobOutcome(wrong, 0), given)
+    assert (result.verdict, words in result.message) == ("failed", True), result
+
+
+def test_a_simulated_report_has_the_recorded_lines_in_their_sections(settings: Settings) -> None:
+    recorded = paths(Path("tests/fixtures/acceptance/smi-h200.txt").read_text())
+    _, report = nvidia_smi(node(settings, H100).machine, "")
+    simulated = paths(report)
+    assert len(simulated) > 15
+    assert [path for path in simulated if path not in recorded] == []
+
+
+def paths(report: str) -> list[tuple[str, ...]]:
+    """Section names and keys of `nvidia-smi -q`, each below the line that it belongs to."""
+    found: list[tuple[str, ...]] = []
+    above: list[tuple[int, str]] = []
+    for line in report.partition("NVRM version")[0].splitlines():
+        key = line.partition(" : ")[0]
+        depth = len(key) - len(key.lstrip())
+        name = "GPU" if key.startswith("GPU 0") else key.strip()
+        if name and not name.startswith("="):
+            above = [*(each for each in above if each[0] < depth), (depth, name)]
+            found.append(tuple(each for _, each in above))
+    return found
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from grid_agent.facts import Smi
+from grid_agent.shell import Result
+from grid_agent.smi import smi_from
 from physical_ai.health.acceptance.outputs.bandwidth import read_nvbandwidth
 from physical_ai.health.acceptance.outputs.diag import DiagTest, read_diag
 from physical_ai.health.acceptance.outputs.graphics import read_isaac_sim, read_libraries, read_vulkaninfo
@@ -79,6 +82,26 @@ def test_nvidia_smi_of_a_whole_gpu() -> None:
     assert (gpu.product, gpu.mig, gpu.persistence, gpu.licence) == ("NVIDIA H100 NVL", "Disabled", "Enabled", "")
     assert (gpu.remap_pending, gpu.remap_failed, gpu.recovery) == ("Yes", "No", "None")
     assert gpu.uncorrectable == 2  # not the aggregate, which outlives the driver
+
+
+def test_nvidia_smi_as_it_was_recorded() -> None:
+    found = read_smi(sample("smi-h200.txt"))
+    (gpu,) = found.gpus
+    assert (found.driver, found.modules) == ("580.159.04", "open")
+    assert (gpu.address, gpu.product, gpu.mig, gpu.persistence) == (
+        "00000000:00:06.0",
+        "NVIDIA H200",
+        "Disabled",
+        "Enabled",
+    )
+    assert (gpu.licence, gpu.recovery, gpu.remap_pending, gpu.remap_failed) == ("", "None", "No", "No")
+    assert (gpu.unrepairable, gpu.threshold_exceeded, gpu.repairs_pending, gpu.uncorrectable) == ("No", "No", [], 0)
+
+
+def test_the_grid_agent_reads_the_recording_too() -> None:
+    listing = "GPU 0: NVIDIA H200 (UUID: GPU-11111111-2222-3333-4444-555555555555)\n"
+    found = smi_from(Result(0, sample("smi-h200.txt")), Result(0, listing))
+    assert found == Smi(found=True, ran=True, version="580.159.04", devices=1, mig="disabled")
 
 
 def test_nvidia_smi_of_a_vgpu() -> None:

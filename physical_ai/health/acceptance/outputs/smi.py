@@ -33,6 +33,12 @@ class SmiGpu:
     remap_failed: str
     remap_pending: str
     """`Yes` or `No`."""
+    unrepairable: str
+    """Memory that can't be repaired: `Yes` or `No`."""
+    threshold_exceeded: str
+    """More uncorrectable errors of SRAM than a GPU may have in its life: `Yes` or `No`."""
+    repairs_pending: Sequence[str]
+    """Repairs that the next start makes: `Channel`, `TPC`."""
     uncorrectable: int
     """Uncorrectable ECC errors of DRAM and SRAM since the driver was loaded."""
 
@@ -66,7 +72,8 @@ def read_smi(text: str) -> Smi:
 def _gpu(address: str, report: str) -> SmiGpu:
     mig = _section(report, "MIG Mode")
     rows = _section(report, "Remapped Rows")
-    volatile = _section(_section(report, "ECC Errors"), "Volatile")
+    ecc = _section(report, "ECC Errors")
+    volatile = _section(ecc, "Volatile")
     return SmiGpu(
         address=address,
         product=_value(report, "Product Name"),
@@ -77,6 +84,9 @@ def _gpu(address: str, report: str) -> SmiGpu:
         recovery=_value(report, "GPU Recovery Action"),
         remap_failed=_value(rows, "Remapping Failure Occurred"),
         remap_pending=_value(rows, "Pending"),
+        unrepairable=_value(ecc, "Unrepairable Memory"),
+        threshold_exceeded=_value(ecc, "SRAM Threshold Exceeded"),
+        repairs_pending=[unit for unit in ("Channel", "TPC") if _value(ecc, f"{unit} Repair Pending") == "Yes"],
         uncorrectable=sum(
             int(count)
             for count in re.findall(r"^\s*\w+ Uncorrectable(?: \w+)?\s*:\s*(\d+)\s*$", volatile, re.MULTILINE)
