@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler.loadgroup import LoadGroupScheduling
 
 # The same examples in every run, and no limit of time for one.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -20,8 +22,9 @@ settings.load_profile("few")
 # As the command line does: tests make thousands of objects that live as long as their process.
 gc.set_threshold(100_000, 50, 50)
 
-LAYERS = ("simulator", "property", "host", "unit")
-"""Folders in the order in which they run: the longest tests first, so that no worker ends with one of them."""
+PHASES = (("test_types", "simulator"), ("host", "property", "unit"))
+"""Folders and modules in the order in which they run. The longest tests come first, so that no worker ends with one of
+them; those that mostly wait (host) take turns with those that compute (unit)."""
 
 SHARED_FIXTURES = {"running": "running", "api_server": "api_server", "stack_name": "stacks"}
 """Expensive fixtures that a worker makes once; all tests that use one run on the same worker, one after the other."""
@@ -31,6 +34,7 @@ SCATTERED = ("test_stack", "test_interrupted", "test_faults", "test_kills")
 They run in this order, the longest tests first, so that no worker is left with a long one at the end."""
 
 FIRST = (
+    "test_types",
     "test_year",
     "test_telemetry",
     "api_server",
@@ -55,13 +59,16 @@ def group(item: pytest.Item) -> str:
     return shared or ("" if item.path.stem in SCATTERED else item.path.stem)
 
 
-def rank(item: pytest.Item) -> tuple[int, int, bool, str, int]:
-    """Sorts tests by layer; in each, the longest groups and those of expensive fixtures come first, others last."""
-    layer = item.path.relative_to(Path(__file__).parent).parts[0]
+def layer(item: pytest.Item) -> str:
+    """Name of its folder below `tests`; of its module, where that is in none."""
+    return item.path.relative_to(Path(__file__).parent).parts[0].removesuffix(".py")
+
+
+def rank(item: pytest.Item) -> tuple[int, bool, str, int]:
+    """Sorts the tests of a layer: the longest groups and those of expensive fixtures come first, others last."""
     found = group(item)
     shared = found in SHARED_FIXTURES.values()
     return (
-        LAYERS.index(layer) if layer in LAYERS else len(LAYERS),
         FIRST.index(found) if found in FIRST else len(FIRST),
         not shared,
         found if shared else "",
@@ -69,10 +76,48 @@ def rank(item: pytest.Item) -> tuple[int, int, bool, str, int]:
     )
 
 
+def in_turns(items: list[pytest.Item]) -> list[pytest.Item]:
+    """The tests of layers that run beside each other, each layer spread evenly over the whole time.
+
+    Tests of one group stay together: they have the place of the first.
+    """
+    layers: dict[str, dict[str, list[pytest.Item]]] = {}
+    for item in items:
+        layers.setdefault(layer(item), {}).setdefault(group(item) or item.nodeid, []).append(item)
+    placed = [(place / len(groups), tests) for groups in layers.values() for place, tests in enumerate(groups.values())]
+    return [item for _, tests in sorted(placed, key=lambda each: each[0]) for item in tests]
+
+
+def phase(item: pytest.Item) -> int:
+    own = layer(item)
+    return next((place for place, layers in enumerate(PHASES) if own in layers), len(PHASES))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """For pytest-xdist's `--dist loadgroup`, whose own hook reads the marks."""
-    items.sort(key=rank)
+    phases: list[list[pytest.Item]] = [[] for _ in range(len(PHASES) + 1)]
+    for item in sorted(items, key=rank):
+        phases[phase(item)].append(item)
+    items[:] = [item for each in phases for item in in_turns(each)]
     for item in items:
         if found := group(item):
             item.add_marker(pytest.mark.xdist_group(found))
+
+
+class Scheduling(LoadGroupScheduling):
+    """As `--dist loadgroup`, which counts all tests of a worker again after each of its ten thousand."""
+
+    def _pending_of(self, workload: dict[str, dict[str, bool]]) -> int:
+        # A worker runs its groups in the order in which it got them.
+        pending = 0
+        for tests in reversed(workload.values()):
+            left = sum(not done for done in tests.values())
+            if not left:
+                break
+            pending += left
+        return pending
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
+    return Scheduling(config, log) if config.getvalue("dist") == "loadgroup" else None

@@ -135,6 +135,16 @@ def knows_pulumi(path: str) -> bool:
     return any(name.startswith("pulumi") for name in imported(path))
 
 
+def test_only_the_entry_point_imports_commands() -> None:
+    commands = "physical_ai/cli/commands/"
+    users = {
+        path
+        for path, targets in read(ROOT).imports.items()
+        if packages()[path] == "cli" and any(target.startswith(commands) for target in targets)
+    }
+    assert users == {"physical_ai/cli/main.py"}
+
+
 def test_nothing_imports_tests() -> None:
     assert [path for path in packages() if "tests" in imported(path)] == []
 

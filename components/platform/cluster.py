@@ -46,6 +46,7 @@ from physical_ai.settings.plans.health_limits import health_limits
 from physical_ai.settings.plans.in_cluster import in_cluster_objects
 from physical_ai.settings.plans.isolation import isolation_objects
 from physical_ai.settings.plans.namespaces import not_needed, used
+from physical_ai.settings.plans.osmo_service import values_files
 from physical_ai.settings.plans.osmo_token import osmo_token_objects
 from physical_ai.settings.plans.registry_images import registry_policies
 
@@ -222,7 +223,7 @@ def declare_osmo(
             identities=identities,
             kubeconfig=install.kubeconfig,
             namespaces=install.namespaces,
-            service_values=common.plan.osmo_service,
+            service_values=values_files(common.settings, served),
             admission=[admission],
             token=osmo_token_objects(common.settings, served),
             token_login=token_login,

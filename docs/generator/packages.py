@@ -118,22 +118,20 @@ def read(root: Path) -> Checkout:
 
 def _module(path: Path, relative: str) -> Module:
     text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    functions = [
-        (node.end_lineno or node.lineno) - node.lineno + 1
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-    names = frozenset(name for node in ast.walk(tree) for name in _names(node, PurePosixPath(relative)))
-    return Module(relative, package_of(relative), len(text.splitlines()), max(functions, default=0), names)
+    functions: list[int] = []
+    names: set[tuple[str, str]] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            functions.append((node.end_lineno or node.lineno) - node.lineno + 1)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names.update(_names(node, PurePosixPath(relative)))
+    return Module(relative, package_of(relative), len(text.splitlines()), max(functions, default=0), frozenset(names))
 
 
-def _names(node: ast.AST, path: PurePosixPath) -> Iterable[tuple[str, str]]:
+def _names(node: ast.Import | ast.ImportFrom, path: PurePosixPath) -> Iterable[tuple[str, str]]:
     """The modules of an import statement, each with the name that is taken from it."""
     if isinstance(node, ast.Import):
         return [(alias.name, "") for alias in node.names]
-    if not isinstance(node, ast.ImportFrom):
-        return []
     base = ".".join([*(path.parts[: -node.level] if node.level else ()), *([node.module] if node.module else [])])
     return [(base, alias.name) for alias in node.names]
 

@@ -141,6 +141,11 @@ def azure_name(type_: str, inputs: Mapping[str, Any]) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def computes(type_: str) -> bool:
+    """Whether outputs of a type are more than its inputs."""
+    return type_ in _ARM_PATHS or type_.startswith("random:") or type_ == "pulumi:index:Stash"
+
+
 def created(type_: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Id and outputs that Azure or Kubernetes would answer a creation with."""
     if type_.startswith("random:"):

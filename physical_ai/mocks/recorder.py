@@ -21,7 +21,7 @@ from pulumi.runtime.config import set_all_config
 from pulumi.runtime.proto import resource_pb2, source_pb2
 
 from components.config import SIMULATED_VARIABLE
-from physical_ai.mocks.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, created, guid
+from physical_ai.mocks.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, computes, created, guid
 from physical_ai.mocks.existing_answers import described_cluster
 from physical_ai.policies import Options, Resource, Stack
 from physical_ai.policies.wire import plain
@@ -83,9 +83,11 @@ class Recorder(mocks.MockMonitor):
         self.keep(urn, request)
         if not request.custom:
             return resource_pb2.RegisterResourceResponse(urn=urn)
-        known_inputs = rpc.deserialize_properties(request.object)
         if self.preview:
             return resource_pb2.RegisterResourceResponse(urn=urn)
+        if not computes(request.type):
+            return resource_pb2.RegisterResourceResponse(urn=urn, id=request.name, object=request.object)
+        known_inputs = rpc.deserialize_properties(request.object)
         id_, outputs = created(request.type, request.name, known_inputs)
         wire = _result(rpc.serialize_properties(outputs, {}))
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire)

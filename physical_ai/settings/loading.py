@@ -10,12 +10,13 @@ from physical_ai.repository import VALUES
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.layers.document import plain
-from physical_ai.settings.layers.merge import Layer, merge
+from physical_ai.settings.layers.merge import Layer, Merged, merge
 from physical_ai.settings.layers.names import STACKS, StackName, existing, profile_file, stack_label
 from physical_ai.settings.layers.overlay import Overlay, read_file
 from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS, read_stack
 from physical_ai.settings.loaded import Loaded
+from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.plan import make_plan
 from physical_ai.settings.served import load_backend_stacks
 from physical_ai.settings.target import chosen_kind, faults_of_name, layers_of, without_target
@@ -31,6 +32,16 @@ def load(stack: str, overlays: Sequence[Overlay] = (), root: FilePath = STACKS, 
     name = StackName.parse(stack)
     layer, faults = read_stack(stack, root)
     return _load(name, layer, faults, overlays, root, values)
+
+
+def load_settings(stack: str, root: FilePath = STACKS) -> Settings:
+    """The settings of a stack as its files have them, without what is installed by them.
+
+    Raises SettingsError with every fault found in the files under `root`.
+    """
+    name = StackName.parse(stack)
+    layer, faults = read_stack(stack, root)
+    return _judge(name, layer, faults, (), root)[0]
 
 
 def load_config(stack: str, config: Mapping[str, Any], root: FilePath = STACKS, values: FilePath = VALUES) -> Loaded:
@@ -74,6 +85,18 @@ def _load(  # noqa: PLR0917 - the source of each part
     root: FilePath,
     values: FilePath,
 ) -> Loaded:
+    settings, merged, faults = _judge(name, stack, stack_faults, overlays, root)
+    served, refused = load_backend_stacks(settings, merged, lambda stack: load(stack, (), root, values).settings)
+    if refused:
+        raise SettingsError(refused)
+    planned = make_plan(settings, values, served)
+    return Loaded(settings, merged, [*faults, *planned.warnings], planned, served)
+
+
+def _judge(
+    name: StackName, stack: Layer, stack_faults: Sequence[Fault], overlays: Sequence[Overlay], root: FilePath
+) -> tuple[Settings, Merged, list[Fault]]:
+    """The sum of a stack's layers as settings, and the warnings. Raises SettingsError."""
     faults = list(stack_faults)
     above = [stack, *(_overlay(overlay, faults) for overlay in overlays)]
     kind = chosen_kind(above)
@@ -100,13 +123,7 @@ def _load(  # noqa: PLR0917 - the source of each part
     errors = [fault for fault in faults if fault.is_error]
     if errors or outcome.settings is None:
         raise SettingsError(errors)
-    served, refused = load_backend_stacks(
-        outcome.settings, merged, lambda stack: load(stack, (), root, values).settings
-    )
-    if refused:
-        raise SettingsError(refused)
-    planned = make_plan(outcome.settings, values, served)
-    return Loaded(outcome.settings, merged, [*faults, *planned.warnings], planned, served)
+    return outcome.settings, merged, faults
 
 
 def _overlay(overlay: Overlay, faults: list[Fault]) -> Layer:

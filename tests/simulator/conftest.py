@@ -35,8 +35,9 @@ ENVIRONMENT = {
     # However long a busy machine takes between two commands, idle nodes are there for the second one.
     IDLE_VARIABLE: "3600",
     "PHYSICAL_AI_GATE_SECONDS": "180",
-    # A tenth less CPU for API servers and engines that live for a minute.
-    "GOGC": "400",
+    # A fifth less CPU for API servers and engines that live for a minute: only large ones collect garbage.
+    "GOGC": "off",
+    "GOMEMLIMIT": "500MiB",
     # Tests of runs that are killed use `saved_at_each_step`.
     **STATE_AT_THE_END,
 }

@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from physical_ai import safe_yaml
 from physical_ai.simulator.charts import materialise, modelled
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.tools import toolbox
@@ -66,7 +65,7 @@ def run(*arguments: str, values: Mapping[str, Any] | None = None) -> str:
 def render(release: str, values: Mapping[str, Any] | None = None, *flags: str) -> list[Json]:
     """Objects of a release's chart, with values laid over its defaults. Raises Refused."""
     printed = run("template", OPERATOR, str(model(release)), "--namespace", OPERATOR, *flags, values=values)
-    return [document for document in yaml.safe_load_all(printed) if document]
+    return [document for document in safe_yaml.load_all(printed) if document]
 
 
 def one(objects: list[Json], kind: str, name: str | None = None) -> Json:

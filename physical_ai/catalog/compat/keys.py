@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote, SectionKeys
@@ -45,6 +46,15 @@ def under(name: str, path: str) -> bool:
     return name.startswith(f"{path}.")
 
 
+def _above(paths: Iterable[str]) -> frozenset[str]:
+    """Every path that another one is under.
+
+    >>> sorted(_above(["driver.rdma.enabled"]))
+    ['driver', 'driver.rdma']
+    """
+    return frozenset(path[:end] for path in paths for end, letter in enumerate(path) if letter == ".")
+
+
 def _nowhere(path: str) -> Finding | None:
     return None
 
@@ -64,6 +74,15 @@ class KeyTable:
     unlisted: tuple[str, ...] = ()
     """Subcharts whose own keys are not listed completely, so that an unknown one is a warning, not an error."""
 
+    @cached_property
+    def _sections(self) -> frozenset[str]:
+        """Every path that has known keys below it."""
+        return _above(self.known)
+
+    @cached_property
+    def _noted_sections(self) -> frozenset[str]:
+        return _above(self.notes)
+
     def check(self, values: Mapping[str, Any]) -> list[Finding]:
         """Keys that the chart would ignore, in the order they are written.
 
@@ -79,7 +98,7 @@ class KeyTable:
             elif path in self.known:
                 if self.known[path] == "value" and is_mapping(value):
                     yield self._misshapen(path, f"{path} takes one value, not a map.", f"{path}: …")
-            elif any(under(name, path) for name in self.known):
+            elif path in self._sections:
                 if is_mapping(value):
                     yield from self._walk(value, f"{path}.")
                 elif value is not None:
@@ -89,7 +108,7 @@ class KeyTable:
                     yield self._misshapen(
                         path, f"{path} is a section, not a value.", f"Keys it has: {', '.join(inner)}."
                     )
-            elif is_mapping(value) and any(under(name, path) for name in self.notes):
+            elif is_mapping(value) and path in self._noted_sections:
                 yield from self._walk(value, f"{path}.")
             else:
                 yield self.elsewhere(path) or self._unknown(path)

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, cast
 
 import yaml
@@ -61,6 +62,19 @@ def nearest_line(lines: Mapping[Path, int], path: Path) -> int | None:
 
 def read_document(text: str, label: str) -> Document:
     """The mapping that a YAML text holds; an empty text is an empty mapping."""
+    read = _read(text, label)
+    return Document(label, _copy(read.data), dict(read.lines), list(read.faults))
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in cast("dict[str, Any]", value).items()}
+    return [_copy(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
+
+
+@lru_cache(256)
+def _read(text: str, label: str) -> Document:
+    """A command over all stacks reads their common layers and values once."""
     document = Document(label)
     try:
         node = documents.compose(text)

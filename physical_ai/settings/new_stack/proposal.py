@@ -17,7 +17,7 @@ from physical_ai.settings.layers.merge import Layer, merge
 from physical_ai.settings.layers.names import STACKS, StackName, existing, layer_files, name_faults, stack_label
 from physical_ai.settings.layers.overlay import read_file
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.loading import load
+from physical_ai.settings.loading import load_settings
 from physical_ai.settings.rules.network import POD_BLOCK
 
 FIRST_SPACE, LAST_SPACE = 40, 223
@@ -223,7 +223,7 @@ def _spaces(root: FilePath) -> dict[str, IPv4Network]:
     found: dict[str, IPv4Network] = {}
     for stack in existing(root):
         try:
-            network = load(stack, root=root).settings.azure_network
+            network = load_settings(stack, root).azure_network
         except SettingsError:
             continue
         if network is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
@@ -22,7 +22,6 @@ from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, kube_
 from physical_ai.settings.plans.network_operator import NetworkOperatorPlan, network_operator_plan
 from physical_ai.settings.plans.nvsentinel import NvsentinelPlan, nvsentinel_plan
 from physical_ai.settings.plans.osmo import OsmoRelease, osmo_releases
-from physical_ai.settings.plans.osmo_service import values_files
 from physical_ai.settings.plans.runners import RunnersPlan, runners_plan
 from physical_ai.settings.plans.service_chart import service_release
 from physical_ai.settings.plans.slurm import SlurmPlan, slurm_plan
@@ -39,8 +38,6 @@ class Plan:
     """None without a GRID pool."""
     osmo: tuple[OsmoRelease, ...]
     """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
-    osmo_service: Mapping[str, str]
-    """Values for the chart of OSMO's control plane, by file name."""
     control_plane: OsmoRelease | None
     """OSMO's control plane, before it is attached to its data services; None without `osmo.mode: platform`."""
     kube_prometheus: KubePrometheusPlan | None
@@ -108,7 +105,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         amd=amd,
         grid=grid_plan(settings),
         osmo=osmo,
-        osmo_service=values_files(settings, served),
         control_plane=service,
         kube_prometheus=prometheus,
         nvsentinel=sentinel,

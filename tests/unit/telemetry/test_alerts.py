@@ -138,10 +138,11 @@ def _written(rules: Path, tests: list[dict[str, Any]]) -> Path:
 def _only(alert: str, rules: dict[str, Any]) -> dict[str, Any]:
     """One alert of every pool, and the recorded series that its expression reads, directly or not."""
     every = [rule for group in rules["groups"] for rule in group["rules"]]
+    recorded = [rule for rule in every if "record" in rule]
     needed = [rule for rule in every if rule.get("alert") == alert]
     assert needed
     for rule in needed:
-        needed += [each for each in every if each.get("record", "-") in rule["expr"] and each not in needed]
+        needed += [each for each in recorded if each["record"] in rule["expr"] and each not in needed]
     groups = [{**group, "rules": [rule for rule in group["rules"] if rule in needed]} for group in rules["groups"]]
     return {"groups": [group for group in groups if group["rules"]]}
 

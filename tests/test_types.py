@@ -1,0 +1,14 @@
+"""The type check as a test, so that it runs beside those that wait: it takes one core for a minute."""
+
+from __future__ import annotations
+
+import subprocess
+
+from physical_ai.repository import ROOT
+
+
+def test_types() -> None:
+    ran = subprocess.run(
+        ["make", "--no-print-directory", "types"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
