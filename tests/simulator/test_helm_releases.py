@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from physical_ai.simulator.kubernetes import Client, KubernetesOptions
+from physical_ai.simulator.kubernetes.definitions import PATH as DEFINITIONS
 from physical_ai.simulator.kubernetes.provider import Kubernetes
 from physical_ai.simulator.tools import toolbox
 from physical_ai.simulator.wire import UNKNOWN, NotReady, Refused
 from tests.simulator.conftest import ApiServer
 from tests.simulator.provider_requests import request
+from tests.support.waiting import until
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +54,7 @@ def helm_provider(api_server: ApiServer, helm: str, tmp_path: Path) -> Kubernete
 
 
 RELEASE = "helm.sh/v3:Release"
+OURS = {"made-by": "hand"}
 
 
 def test_a_release_is_installed_upgraded_read_and_uninstalled(
@@ -110,6 +114,54 @@ def test_a_release_that_does_not_become_ready_is_kept_and_the_next_run_fixes_it(
     second, _ = helm_provider.check(request(RELEASE), first, {**wanted, "values": {"broken": False}, "timeout": 30})
     state = helm_provider.update(request(RELEASE, id=problem.value.id), first, dict(problem.value.outputs), second)
     assert state["status"]["status"] == "deployed"
+
+
+def test_what_a_chart_defines_is_there_for_its_templates_and_what_exists_stays(
+    helm_provider: Kubernetes, client: Client, namespace: str, chart: Path
+) -> None:
+    group = f"{namespace}.example.com"
+    (chart / "crds").mkdir()
+    for kind, plural in (("Cup", "cups"), ("Pot", "pots")):
+        definition = custom_kind(group, kind, plural)
+        if kind == "Pot":
+            client.request(
+                "POST", DEFINITIONS, {**definition, "metadata": {"name": f"{plural}.{group}", "labels": OURS}}
+            )
+        (chart / "crds" / f"{plural}.yaml").write_text(json.dumps(definition))
+    (chart / "templates" / "cup.yaml").write_text(f"apiVersion: {group}/v1\nkind: Cup\nmetadata: {{name: tea}}\n")
+    wanted = {"chart": "./greeting", "name": "hi", "namespace": namespace}
+    first, _ = helm_provider.check(request(RELEASE), {}, wanted)
+    state = helm_provider.create(request(RELEASE), first)[1]
+    assert state["status"]["status"] == "deployed"
+    assert client.get(f"/apis/{group}/v1/namespaces/{namespace}/cups/tea")["kind"] == "Cup"
+    managers = [each["manager"] for each in client.get(f"{DEFINITIONS}/cups.{group}")["metadata"]["managedFields"]]
+    assert "helm" in managers
+    assert client.get(f"{DEFINITIONS}/pots.{group}")["metadata"]["labels"] == OURS
+
+    client.request("DELETE", f"{DEFINITIONS}/cups.{group}")
+    with pytest.raises(Refused, match="cannot re-use a name"):
+        helm_provider.create(request(RELEASE), first)
+    until(lambda: client.find(f"{DEFINITIONS}/cups.{group}") is None, "a refused release brings no definition")
+
+
+def custom_kind(group: str, kind: str, plural: str) -> dict[str, Any]:
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "names": {"kind": kind, "plural": plural},
+            "scope": "Namespaced",
+            "versions": [version],
+        },
+    }
 
 
 def test_a_chart_by_its_upstream_name_comes_from_the_chart_source(

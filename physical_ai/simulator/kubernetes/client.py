@@ -32,6 +32,14 @@ APPLY_PATCH = "application/apply-patch+yaml"
 MERGE_PATCH = "application/merge-patch+json"
 JSON = "application/json"
 
+SERVING = "/readyz?exclude=poststarthook/rbac/bootstrap-roles" + (
+    "&exclude=poststarthook/scheduling/bootstrap-system-priority-classes"
+)
+"""Answers 200 before `/readyz` does: a new server tries a second time, a second later, to create the roles and the
+priority classes that each cluster has, and administrators need neither."""
+_STARTING_SECONDS = 0.1
+"""Between two looks whether a server is ready."""
+_ALL_GROUPS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _BUSY_SECONDS = 15
 """How long an overloaded server, or a young CRD's storage ("(re)initializing", 429), is given."""
 
@@ -112,6 +120,16 @@ class Client:
     def get(self, path: str, params: Mapping[str, str] | None = None) -> Object:
         return self.request("GET", path, params=params)
 
+    def wait_until_serving(self) -> None:
+        """Until the server takes an administrator's requests, however long it takes to start."""
+        while True:
+            try:
+                self.get(SERVING)
+            except (ApiError, Unreachable):
+                time.sleep(_STARTING_SECONDS)
+            else:
+                return
+
     def find(self, path: str) -> Object | None:
         """The object at a path, or None where there is none."""
         try:
@@ -131,6 +149,8 @@ class Client:
         body: Object | None = None,
         params: Mapping[str, str] | None = None,
         content_type: str = JSON,
+        *,
+        accept: str = JSON,
     ) -> Object:
         """One answer of the server as an object; an empty or non-JSON one is `{}`.
 
@@ -139,7 +159,7 @@ class Client:
         end = time.monotonic() + _BUSY_SECONDS
         pause = 0.05
         while True:
-            response = self._send(method, path, body, params, content_type)
+            response = self._send(method, path, body, params, content_type, accept=accept)
             if response.status_code != 429 or time.monotonic() > end:
                 break
             time.sleep(pause)
@@ -192,6 +212,19 @@ class Client:
             self._served[api_version] = served
         return served
 
+    def discovered(self) -> set[tuple[str, str, str]]:
+        """Group, version and kind of everything that the server lists in its one document of all groups.
+
+        client-go, and with it helm, reads this one. It lists a new CRD's kind a moment after the group's own path does.
+        """
+        listing = self.request("GET", "/apis", accept=_ALL_GROUPS)
+        return {
+            (group["metadata"]["name"], version["version"], resource["responseKind"]["kind"])
+            for group in cast("list[Object]", listing.get("items") or [])
+            for version in group["versions"]
+            for resource in version.get("resources") or []
+        }
+
     def forget(self, api_version: str) -> None:
         """Drop what is known of a group and version, whose CRD has changed."""
         with self._lock:
@@ -211,10 +244,17 @@ class Client:
     # Connection
 
     def _send(
-        self, method: str, path: str, body: Object | None, params: Mapping[str, str] | None, content_type: str
+        self,
+        method: str,
+        path: str,
+        body: Object | None,
+        params: Mapping[str, str] | None,
+        content_type: str,
+        *,
+        accept: str,
     ) -> httpx.Response:
         content = None if body is None else json.dumps(body).encode()
-        headers = {"Accept": JSON} | self._user | ({"Content-Type": content_type} if content else {})
+        headers = {"Accept": accept} | self._user | ({"Content-Type": content_type} if content else {})
         credential = self._credential()
         for last in (False, True):
             sent = headers | self._authorization(credential)

@@ -116,7 +116,8 @@ class Kubernetes(Provider):
     def _use(self, kubeconfig: Kubeconfig | None, client: Client | None) -> None:
         self._scopes = Scopes(client)
         self._namespace = self._settings.namespace or (kubeconfig.namespace if kubeconfig else "default")
-        self._releases = Releases(Helm(self._options, kubeconfig), self._options, self._namespace, self._unreachable)
+        helm = Helm(self._options, kubeconfig)
+        self._releases = Releases(helm, self._options, self._namespace, self._unreachable, client)
         awaiter = Awaiter(client, self._options.stopping) if client else None
         self._objects = ObjectManager(client, self._settings, self._scopes, awaiter) if client and awaiter else None
 

@@ -15,6 +15,8 @@ from typing import Any, Literal, cast
 import yaml
 
 from physical_ai import safe_yaml
+from physical_ai.simulator.kubernetes.client import Client
+from physical_ai.simulator.kubernetes.definitions import create_definitions
 from physical_ai.simulator.kubernetes.diffing import as_inputs
 from physical_ai.simulator.kubernetes.helm import Document, Helm, HelmFailed
 from physical_ai.simulator.kubernetes.helm_flags import CHART_FLAGS, REPOSITORY_OPTIONS, operation_arguments
@@ -36,6 +38,8 @@ class Releases:
     options: KubernetesOptions
     namespace: str
     unreachable: str = ""
+    client: Client | None = None
+    """The cluster, where there is one."""
 
     def check(self, request: Request, old: Object, inputs: Object) -> tuple[Object, list[Failure]]:
         """Name, namespace and timeout filled in; with every input known, the chart rendered and its checksum taken."""
@@ -126,6 +130,8 @@ class Releases:
         name, namespace = str(inputs["name"]), str(inputs["namespace"])
         seconds = _seconds(request, inputs)
         try:
+            if verb == "install" and self.client is not None and not inputs.get("skipCrds"):
+                create_definitions(self.client, self._template(inputs), name, namespace)
             arguments = [*self._chart_arguments(inputs), *operation_arguments(inputs, seconds, verb == "install")]
             done = self.helm.run(
                 verb,
