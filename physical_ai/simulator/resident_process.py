@@ -27,6 +27,10 @@ from physical_ai.simulator.home import checkout_prefix
 IDLE_SECONDS = 60.0
 """Between two looks whether the checkout still has a simulation, while no command asks for a copy."""
 
+SOON_SECONDS = 6.0
+"""After its start, before it loads what a run of the program loads: not while the first command waits for a copy, which
+loads that by itself."""
+
 LATER_SECONDS = 30.0
 """After the last request, before it loads what commands will need: not while the first one uses all processors."""
 
@@ -45,18 +49,22 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for copies
     sys.addaudithook(_listen)
     loaded = _load(_import_program)
-    later = ""
+    is_complete, later = False, ""
     if asked := sys.argv[3:]:
         later = _answer(listener, asked[0], [int(file) for file in asked[1:]], loaded)
     while True:
-        listener.settimeout(LATER_SECONDS if later else IDLE_SECONDS)
+        listener.settimeout((LATER_SECONDS if later else IDLE_SECONDS) if is_complete else SOON_SECONDS)
         try:
             connection, _ = listener.accept()
         except TimeoutError:
+            if not is_complete:
+                _load_also(_import_used, loaded)
+                is_complete = True
+                continue
             if not resident.has_simulations(folder.parent.parent):
                 break
             if later:
-                _load_also(later, loaded)
+                _load_module(later, loaded)
                 later = ""
             continue
         with connection:
@@ -77,14 +85,23 @@ def _import_program() -> None:
     from physical_ai.simulator import program
 
     program.import_all()
+
+
+def _import_used() -> None:
+    from physical_ai.simulator import program
+
     program.import_used()
 
 
-def _load_also(module: str, loaded: dict[str, Stamp]) -> None:
-    """Loads a module in addition, and notes in `loaded` which files this read."""
+def _load_module(module: str, loaded: dict[str, Stamp]) -> None:
     if module not in sys.modules:
-        found = _load(lambda: importlib.import_module(module))
-        loaded |= {path: stamp for path, stamp in found.items() if path not in loaded}
+        _load_also(lambda: importlib.import_module(module), loaded)
+
+
+def _load_also(load: Callable[[], object], loaded: dict[str, Stamp]) -> None:
+    """Calls `load`, and notes in `loaded` which files this read."""
+    found = _load(load)
+    loaded |= {path: stamp for path, stamp in found.items() if path not in loaded}
 
 
 def _load(load: Callable[[], object]) -> dict[str, Stamp]:
@@ -93,11 +110,10 @@ def _load(load: Callable[[], object]) -> dict[str, Stamp]:
     began = time.time_ns()
     gc.disable()  # it would search the SDKs' thousands of classes again and again, and free nothing
     load()
+    gc.freeze()  # what is never collected remains shared with the copies
     gc.enable()
     if threading.active_count() > 1:
         raise RuntimeError(f"an import has started a thread: {threading.enumerate()}")
-    gc.collect()
-    gc.freeze()  # what is never collected remains shared with the copies
     modules = {file for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
     read = {file for file in _read if "__pycache__" not in file}
     files = {file for file in modules | read if not file.startswith(("/proc/", "/sys/")) and Path(file).is_file()}
@@ -143,7 +159,7 @@ def _answer(listener: socket.socket, message: str, files: Sequence[int], loaded:
     """Makes the copy that a request asks for; the module that is to be loaded later, empty where there is none."""
     wanted = json.loads(message)
     if module := wanted.get("module"):
-        _load_also(module, loaded)
+        _load_module(module, loaded)
     if os.fork() == 0:
         try:
             listener.close()

@@ -22,6 +22,7 @@ from physical_ai.simulator import processes
 from physical_ai.simulator.control_plane import kubeconfig
 from physical_ai.simulator.control_plane.certificates import Authority
 from physical_ai.simulator.errors import ControlPlaneFailed
+from physical_ai.simulator.kubernetes.client import SERVING
 from physical_ai.simulator.metrics.port_file import METRICS_FILE
 from physical_ai.simulator.ports import kept_port, noted
 from physical_ai.simulator.tools import Toolbox
@@ -37,6 +38,7 @@ CAUGHT_UP = "controllers.caught-up"
 """File that the simulator's own controllers create after their first round. Until then a new cluster lacks what they
 bring, such as storage classes, and one that was started again shows in etcd what its hosts were like before; they are
 empty now."""
+READY = "/readyz"
 START_SECONDS = 60.0
 START_POLL_SECONDS = 0.1
 ETCD = "unix://etcd.sock"
@@ -100,9 +102,11 @@ class ControlPlane:
                 self._make_pki()
             self._choose_port()
             self._start_etcd_and_api_server()
-            self._wait_until_ready()
+            self._start_models()
+            self._wait_until_it_answers(SERVING)
             self._forget_leases()
             self._start_clients()
+            self._wait_until_it_answers(READY)
         if not is_new:
             self._wait_for((GPU_STACK,), "had not read the cluster", (self.folder / CAUGHT_UP).exists)
 
@@ -194,7 +198,6 @@ class ControlPlane:
         }
         (self.folder / "scheduler.json").write_text(json.dumps(scheduler))
         self._start("kube-scheduler", "--config=scheduler.json", "--secure-port=0")
-        _write_private(self.folder / "admin.kubeconfig", self.admin_kubeconfig())
         self._start(
             "kwok",
             "--kubeconfig=admin.kubeconfig",
@@ -204,6 +207,10 @@ class ControlPlane:
             "--node-ip=127.0.0.1",
             f"--node-lease-duration-seconds={LEASE_SECONDS}",
         )
+
+    def _start_models(self) -> None:
+        """The simulator's own controllers and scheduling, which load their modules while the API server starts."""
+        _write_private(self.folder / "admin.kubeconfig", self.admin_kubeconfig())
         (self.folder / CAUGHT_UP).unlink(missing_ok=True)
         self._start_module(
             GPU_STACK,
@@ -233,13 +240,13 @@ class ControlPlane:
     def _ready(self) -> bool:
         try:
             with self._client() as client:
-                return _is_ready(client)
+                return _succeeds(client, READY)
         except OSError:
             return False
 
-    def _wait_until_ready(self) -> None:
+    def _wait_until_it_answers(self, path: str) -> None:
         with self._client() as client:
-            self._wait_for(("etcd", "kube-apiserver"), "was not ready", lambda: _is_ready(client))
+            self._wait_for(("etcd", "kube-apiserver"), "was not ready", lambda: _succeeds(client, path))
 
     def _wait_for(self, needed: tuple[str, ...], late: str, is_done: Callable[[], bool]) -> None:
         """Waits while the processes in `needed` run; `late` says what the last of them failed to do in time."""
@@ -265,9 +272,9 @@ class ControlPlane:
             client.delete("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")
 
 
-def _is_ready(client: httpx.Client) -> bool:
+def _succeeds(client: httpx.Client, path: str) -> bool:
     try:
-        return client.get("/readyz").is_success
+        return client.get(path).is_success
     except (httpx.HTTPError, OSError):
         return False
 

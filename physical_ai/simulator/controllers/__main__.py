@@ -32,6 +32,7 @@ def main() -> None:
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    Client(given.kubeconfig).wait_until_serving()
     control = ControlPlane(Client(given.kubeconfig), given.kubeconfig.resolve().parent, given.simulation)
     control.loop.start()
     vaults = VaultSecrets(Client(given.kubeconfig), given.simulation / AZURE_FILE)

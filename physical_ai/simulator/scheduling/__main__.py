@@ -35,6 +35,7 @@ def main() -> None:
             loop.wake()
 
     client = Client(given.kubeconfig)
+    client.wait_until_serving()
     view = View(client, changed)
     pools = Pools(client, Path.cwd(), given.slots, given.simulation)
     scan = SCAN_MINUTES * seconds_per_model_minute()
