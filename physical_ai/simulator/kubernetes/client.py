@@ -217,12 +217,12 @@ class Client:
 
         client-go, and with it helm, reads this one. It lists a new CRD's kind a moment after the group's own path does.
         """
-        listing = self.request("GET", "/apis", accept=_ALL_GROUPS)
+        groups: list[Object] = self.request("GET", "/apis", accept=_ALL_GROUPS).get("items") or []
         return {
             (group["metadata"]["name"], version["version"], resource["responseKind"]["kind"])
-            for group in cast("list[Object]", listing.get("items") or [])
-            for version in group["versions"]
-            for resource in version.get("resources") or []
+            for group in groups
+            for version in cast("list[Object]", group["versions"])
+            for resource in cast("list[Object]", version.get("resources") or [])
         }
 
     def forget(self, api_version: str) -> None:
