@@ -18,7 +18,7 @@ from tests.support.health_table import parts, policy_of
 from tests.support.health_world import HealthWorld
 
 STEPS = 60
-FEW, ALL = 100, 10_000
+FEW, ALL = 50, 10_000
 Json = dict[str, Any]
 MODES: tuple[HealthMode, ...] = ("detect", "taint", "drain")
 
