@@ -12,6 +12,7 @@ from typing import Any
 
 from physical_ai.simulator.cluster.definitions import definition
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, Client
+from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
 from physical_ai.simulator.pool_nodes import FIELD_MANAGER
 
 GROUP, VERSION = "azmonitoring.coreos.com", "v1"
@@ -52,7 +53,7 @@ def install(client: Client) -> None:
 def serve(client: Client, found: Sequence[dict[str, Any]]) -> None:
     """Applies definitions, and waits until the API server serves them."""
     for each in found:
-        path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{each['metadata']['name']}"
+        path = f"{DEFINITIONS}/{each['metadata']['name']}"
         client.patch(path, each, APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
         _established(client, path)
 

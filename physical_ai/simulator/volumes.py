@@ -14,6 +14,7 @@ from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, name, timestamp
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
+from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
 
 MANAGER = "disk-csi"
 CLASSES = {"default": "StandardSSD_LRS", "managed-csi": "StandardSSD_LRS", "managed-csi-premium": "Premium_LRS"}
@@ -115,7 +116,7 @@ class Volumes:
             for item in classes():
                 self._apply(f"/apis/storage.k8s.io/v1/storageclasses/{name(item)}", item)
             for item in definitions():
-                self._apply(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name(item)}", item)
+                self._apply(f"{DEFINITIONS}/{name(item)}", item)
             self._snapshots = Watch(self._client, SNAPSHOTS, self.loop.wake)
             self._installed = True
         snapshots = {_key(item): item for item in (self._snapshots.all() if self._snapshots else [])}

@@ -6,11 +6,12 @@ from physical_ai.catalog import newest_release
 from physical_ai.simulator.cluster.objects import labels
 from physical_ai.simulator.gpu import names
 from physical_ai.simulator.kubernetes.client import Client
+from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 OLD = ("--set", "gpuOperator.version=v26.3.3")
-CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nvidiadrivers.nvidia.com"
+CRD = f"{DEFINITIONS}/nvidiadrivers.nvidia.com"
 
 
 def knows_upgrade_policy(client: Client) -> bool:

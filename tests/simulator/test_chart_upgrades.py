@@ -10,7 +10,8 @@ import pytest
 from physical_ai.simulator.charts import crds
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH
-from tests.support.charts import DEFINITIONS, DRIVERS, OPERATOR, POLICY, RELEASES, Json, driver, render
+from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
+from tests.support.charts import DRIVERS, OPERATOR, POLICY, RELEASES, Json, driver, render
 from tests.support.waiting import until
 
 

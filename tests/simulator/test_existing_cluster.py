@@ -18,6 +18,7 @@ from physical_ai.simulator.existing_cluster import FOUND, id_of
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.inventory import Inventory, differences, inventory
 from physical_ai.simulator.kubernetes import Client
+from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.support.waiting import until
@@ -103,7 +104,7 @@ def test_a_stack_comes_to_a_cluster_that_exists_works_and_leaves_it_as_it_was(ho
 def refuses_a_foreign_operator(client: Client) -> None:
     """The preview names the operator of another owner, and changes nothing."""
     for definition in crds("gpu-operator", "v26.7.1"):
-        client.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+        client.request("POST", DEFINITIONS, definition)
     parts = ("daemonsets", "dcgm", "dcgmExporter", "devicePlugin", "driver", "gfd", "nodeStatusExporter", "operator")
     spec: dict[str, Any] = {part: {} for part in (*parts, "toolkit")}
     spec["operator"] = {"defaultRuntime": "containerd"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from physical_ai.simulator.cluster.definitions import definition
 from physical_ai.simulator.kubernetes import Client, KubernetesOptions
-from physical_ai.simulator.kubernetes.definitions import PATH as DEFINITIONS
+from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
 from physical_ai.simulator.kubernetes.provider import Kubernetes
 from physical_ai.simulator.tools import toolbox
 from physical_ai.simulator.wire import UNKNOWN, NotReady, Refused
@@ -122,12 +122,10 @@ def test_what_a_chart_defines_is_there_for_its_templates_and_what_exists_stays(
     group = f"{namespace}.example.com"
     (chart / "crds").mkdir()
     for kind, plural in (("Cup", "cups"), ("Pot", "pots")):
-        definition = custom_kind(group, kind, plural)
+        made = definition(group, "v1", kind, plural, {"type": "object"})
         if kind == "Pot":
-            client.request(
-                "POST", DEFINITIONS, {**definition, "metadata": {"name": f"{plural}.{group}", "labels": OURS}}
-            )
-        (chart / "crds" / f"{plural}.yaml").write_text(json.dumps(definition))
+            client.request("POST", DEFINITIONS, {**made, "metadata": {"name": f"{plural}.{group}", "labels": OURS}})
+        (chart / "crds" / f"{plural}.yaml").write_text(json.dumps(made))
     (chart / "templates" / "cup.yaml").write_text(f"apiVersion: {group}/v1\nkind: Cup\nmetadata: {{name: tea}}\n")
     wanted = {"chart": "./greeting", "name": "hi", "namespace": namespace}
     first, _ = helm_provider.check(request(RELEASE), {}, wanted)
@@ -142,26 +140,6 @@ def test_what_a_chart_defines_is_there_for_its_templates_and_what_exists_stays(
     with pytest.raises(Refused, match="cannot re-use a name"):
         helm_provider.create(request(RELEASE), first)
     until(lambda: client.find(f"{DEFINITIONS}/cups.{group}") is None, "a refused release brings no definition")
-
-
-def custom_kind(group: str, kind: str, plural: str) -> dict[str, Any]:
-    version = {
-        "name": "v1",
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-    }
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{group}"},
-        "spec": {
-            "group": group,
-            "names": {"kind": kind, "plural": plural},
-            "scope": "Namespaced",
-            "versions": [version],
-        },
-    }
 
 
 def test_a_chart_by_its_upstream_name_comes_from_the_chart_source(

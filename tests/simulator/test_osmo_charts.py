@@ -16,8 +16,8 @@ from physical_ai.settings.plans.plan import make_plan
 from physical_ai.simulator.charts import chart_source, crds
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.kubernetes import ApiError, Client
+from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
 from physical_ai.simulator.tools import toolbox
-from tests.support.charts import DEFINITIONS
 from tests.support.gpu_settings import given_settings
 from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
 from tests.support.waiting import until

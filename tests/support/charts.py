@@ -35,7 +35,6 @@ OURS: Json = {
 
 POLICY = "/apis/nvidia.com/v1/clusterpolicies"
 DRIVERS = "/apis/nvidia.com/v1alpha1/nvidiadrivers"
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class Refused(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from physical_ai.simulator.cluster.objects import Json, at
 from physical_ai.simulator.kubernetes.client import Client
+from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
 
 
 def definition(group: str, version: str, kind: str, plural: str, schema: Json, *, scope: str = "Namespaced") -> Json:
@@ -23,10 +24,10 @@ def definition(group: str, version: str, kind: str, plural: str, schema: Json, *
 
 def replace_definition(client: Client, definition: Json) -> None:
     """Replaces a CRD, or creates it. An apply would leave fields that Helm has set before."""
-    path = f"/apis/{definition['apiVersion']}/customresourcedefinitions"
-    live = client.find(f"{path}/{definition['metadata']['name']}")
+    path = f"{DEFINITIONS}/{definition['metadata']['name']}"
+    live = client.find(path)
     if live is None:
-        client.request("POST", path, definition)
+        client.request("POST", DEFINITIONS, definition)
         return
     metadata = {**definition["metadata"], "resourceVersion": at(live, "metadata.resourceVersion")}
-    client.request("PUT", f"{path}/{definition['metadata']['name']}", {**definition, "metadata": metadata})
+    client.request("PUT", path, {**definition, "metadata": metadata})

@@ -22,7 +22,7 @@ from physical_ai.simulator import processes
 from physical_ai.simulator.control_plane import kubeconfig
 from physical_ai.simulator.control_plane.certificates import Authority
 from physical_ai.simulator.errors import ControlPlaneFailed
-from physical_ai.simulator.kubernetes.client import SERVING
+from physical_ai.simulator.kubernetes.client import READY, SERVING
 from physical_ai.simulator.metrics.port_file import METRICS_FILE
 from physical_ai.simulator.ports import kept_port, noted
 from physical_ai.simulator.tools import Toolbox
@@ -38,7 +38,6 @@ CAUGHT_UP = "controllers.caught-up"
 """File that the simulator's own controllers create after their first round. Until then a new cluster lacks what they
 bring, such as storage classes, and one that was started again shows in etcd what its hosts were like before; they are
 empty now."""
-READY = "/readyz"
 START_SECONDS = 60.0
 START_POLL_SECONDS = 0.1
 ETCD = "unix://etcd.sock"

@@ -32,10 +32,10 @@ APPLY_PATCH = "application/apply-patch+yaml"
 MERGE_PATCH = "application/merge-patch+json"
 JSON = "application/json"
 
-SERVING = "/readyz?exclude=poststarthook/rbac/bootstrap-roles" + (
-    "&exclude=poststarthook/scheduling/bootstrap-system-priority-classes"
-)
-"""Answers 200 before `/readyz` does: a new server tries a second time, a second later, to create the roles and the
+READY = "/readyz"
+_LATE_HOOKS = ("rbac/bootstrap-roles", "scheduling/bootstrap-system-priority-classes")
+SERVING = f"{READY}?{'&'.join(f'exclude=poststarthook/{hook}' for hook in _LATE_HOOKS)}"
+"""Answers 200 before READY does: a new server tries a second time, a second later, to create the roles and the
 priority classes that each cluster has, and administrators need neither."""
 _STARTING_SECONDS = 0.1
 """Between two looks whether a server is ready."""

@@ -15,7 +15,7 @@ from physical_ai import safe_yaml
 from physical_ai.simulator.kubernetes.client import ApiError, Client, Unreachable
 from physical_ai.simulator.kubernetes.objects import Object
 
-PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 KIND = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 SECONDS = 60
 """How long helm waits for them."""
@@ -69,7 +69,7 @@ def _is_free(client: Client, name: str, namespace: str) -> bool:
 
 def _create(client: Client, definition: Object) -> bool:
     try:
-        client.request("POST", PATH, definition, {"fieldManager": "helm"})
+        client.request("POST", DEFINITIONS, definition, {"fieldManager": "helm"})
     except ApiError as refusal:
         if refusal.reason == "AlreadyExists":
             return False
