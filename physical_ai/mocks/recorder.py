@@ -167,6 +167,7 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
         mock.patch.dict(os.environ, {"PULUMI_CONFIG": "{}", SIMULATED_VARIABLE: "1" if simulated else ""}),
         # A tenth of a run's time, for lines of source that nothing here shows.
         mock.patch("pulumi.runtime.resource._get_stack_trace", source_pb2.StackTrace),
+        mock.patch("pulumi.log.debug", _no_debug),
         mock.patch("components.kubernetes.existing_cluster.open_cluster", described_cluster),
         mock.patch("components.gates.gpu_gate.connect", _cluster_without_nodes),
         mock.patch("components.gates.osmo_gate.connect", _cluster_with_osmo),
@@ -239,6 +240,10 @@ def _result(work: Coroutine[Any, Any, _T]) -> _T:
     except StopIteration as end:
         return end.value
     raise AssertionError("it waits for a value that is not known")
+
+
+def _no_debug(*_: object, **__: object) -> None:
+    """Replaces `pulumi.log.debug`, whose text goes to an engine."""
 
 
 def _ignore_unread_results(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

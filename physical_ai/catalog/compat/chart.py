@@ -50,11 +50,24 @@ def check_values(release: str, values: Mapping[str, Any]) -> list[Finding]:
     Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked. Raises `UnknownName` for a
     release that is not in the catalogue.
     """
+    table = key_table(release, has_driver_resources=_drivers_are_resources(values))
+    return [*table.check(values), *judge_values(release, values)]
+
+
+@lru_cache(maxsize=16)
+def key_table(release: str, *, has_driver_resources: bool) -> KeyTable:
+    """The keys that a release's chart renders, with or without separate NVIDIADriver resources.
+
+    Raises `UnknownName`.
+    """
     read = operator_release(release).values_of
-    notes = {path: note for note in chart_key_notes() if _holds(note, read) for path in note.paths}
-    if not _drivers_are_resources(values):
-        notes = {path: note for path, note in notes.items() if note.state != "driver-cr"}
-    table = KeyTable(
+    notes = {
+        path: note
+        for note in chart_key_notes()
+        if _holds(note, read) and (has_driver_resources or note.state != "driver-cr")
+        for path in note.paths
+    }
+    return KeyTable(
         release,
         f"values.yaml of {read}",
         known_keys(release),
@@ -62,7 +75,6 @@ def check_values(release: str, values: Mapping[str, Any]) -> list[Finding]:
         lambda path: _of_another_release(release, path),
         SUBCHARTS,
     )
-    return [*table.check(values), *judge_values(release, values)]
 
 
 def _holds(item: KeyGroup | KeyNote, read: str) -> bool:
