@@ -28,9 +28,8 @@ from physical_ai.simulator.ports import kept_port, noted
 from physical_ai.simulator.tools import Toolbox
 
 KWOK_STAGES = Path(__file__).parent / "kwok.yaml"
-GPU_STACK = "physical_ai.simulator.controllers"
-SCHEDULING = "physical_ai.simulator.scheduling"
-CLIENTS = (GPU_STACK, SCHEDULING, "kwok", "kube-scheduler", "kube-controller-manager")
+CONTROLLERS = "physical_ai.simulator.controllers"
+CLIENTS = (CONTROLLERS, "kwok", "kube-scheduler", "kube-controller-manager")
 COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 SLOTS_FILE = "clusters.json"
 """Beside the folders of control planes: cluster id → name of its folder."""
@@ -101,13 +100,13 @@ class ControlPlane:
                 self._make_pki()
             self._choose_port()
             self._start_etcd_and_api_server()
-            self._start_models()
+            self._start_controllers()
             self._wait_until_it_answers(SERVING)
             self._forget_leases()
             self._start_clients()
             self._wait_until_it_answers(READY)
         if not is_new:
-            self._wait_for((GPU_STACK,), "had not read the cluster", (self.folder / CAUGHT_UP).exists)
+            self._wait_for((CONTROLLERS,), "had not read the cluster", (self.folder / CAUGHT_UP).exists)
 
     def stop(self) -> None:
         """Ends every process; clients first, since an API server without its etcd hangs."""
@@ -207,26 +206,18 @@ class ControlPlane:
             f"--node-lease-duration-seconds={LEASE_SECONDS}",
         )
 
-    def _start_models(self) -> None:
-        """The simulator's own controllers and scheduling, which load their modules while the API server starts."""
+    def _start_controllers(self) -> None:
+        """The simulator's own controllers, which load their modules while the API server starts."""
         _write_private(self.folder / "admin.kubeconfig", self.admin_kubeconfig())
         (self.folder / CAUGHT_UP).unlink(missing_ok=True)
-        self._start_module(
-            GPU_STACK,
+        arguments = (
             "--kubeconfig=admin.kubeconfig",
+            f"--slots={self.folder.parent / SLOTS_FILE}",
             f"--caught-up={CAUGHT_UP}",
             f"--simulation={self._tokens.parent}",
         )
-        self._start_module(
-            SCHEDULING,
-            "--kubeconfig=admin.kubeconfig",
-            f"--slots={self.folder.parent / SLOTS_FILE}",
-            f"--simulation={self._tokens.parent}",
-        )
-
-    def _start_module(self, name: str, *arguments: str) -> None:
-        """Starts one of the simulator's own models, which end with the control plane."""
-        processes.start(name, [sys.executable, "-m", name, *arguments], self.folder, {"PYTHONPATH": str(ROOT)})
+        command = [sys.executable, "-m", CONTROLLERS, *arguments]
+        processes.start(CONTROLLERS, command, self.folder, {"PYTHONPATH": str(ROOT)})
 
     def _start(self, name: str, *arguments: str) -> None:
         processes.start(name, [self._tools.path(name), *arguments], self.folder)

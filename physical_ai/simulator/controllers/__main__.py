@@ -19,6 +19,7 @@ from physical_ai.simulator.operators.live import Operators
 from physical_ai.simulator.operators.vault_secrets import VaultSecrets
 from physical_ai.simulator.osmo.control.live import ControlPlane
 from physical_ai.simulator.runners import RunnerController
+from physical_ai.simulator.scheduling import live as scheduling
 from physical_ai.simulator.slurm import SlurmOperator
 from physical_ai.simulator.subscription import AZURE_FILE
 from physical_ai.simulator.volumes import Volumes
@@ -28,12 +29,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kubeconfig", type=Path, required=True)
     parser.add_argument("--simulation", type=Path, required=True, help="folder of the simulation")
+    parser.add_argument("--slots", type=Path, required=True, help="which cluster of Azure has which control plane")
     parser.add_argument("--caught-up", type=Path, required=True, help="file to create after the first complete round")
     given = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    plane = given.kubeconfig.resolve().parent
     Client(given.kubeconfig).wait_until_serving()
-    control = ControlPlane(Client(given.kubeconfig), given.kubeconfig.resolve().parent, given.simulation)
+    scheduling.start(Client(given.kubeconfig), plane, given.slots, given.simulation)
+    control = ControlPlane(Client(given.kubeconfig), plane, given.simulation)
     control.loop.start()
     vaults = VaultSecrets(Client(given.kubeconfig), given.simulation / AZURE_FILE)
     Operators(Client(given.kubeconfig), control.agents.refusal, vaults.mount_problem).loop.start()
