@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog import newest_release
+from physical_ai.simulator import resident
 from physical_ai.simulator.clock import IDLE_VARIABLE
 from physical_ai.simulator.control_plane import ControlPlane
 from physical_ai.simulator.engine import STATE_AT_THE_END
@@ -23,7 +24,8 @@ from physical_ai.simulator.kubernetes.client import APPLY_PATCH
 from physical_ai.simulator.kubernetes.provider import Kubernetes
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.simulator.tools import toolbox
-from tests.simulator.snapshots import Snapshots, home_in, wipe
+from tests.simulator.homes import Homes, wipe
+from tests.simulator.snapshots import Snapshots
 from tests.support.cluster_report import reports
 from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
 
@@ -81,7 +83,12 @@ def environment(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFa
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
+        patch.setattr(resident, "end", _keep_resident)
         yield
+
+
+def _keep_resident(home: Path) -> None:
+    """Replaces `resident.end`: the process serves other homes too, see `Homes`."""
 
 
 @pytest.fixture
@@ -121,6 +128,13 @@ def own_api_server(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) 
         yield server
 
 
+@pytest.fixture(scope="session")
+def homes(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Homes]:
+    made = Homes(users_tools, tmp_path_factory.mktemp("programs"))
+    yield made
+    made.end_programs()
+
+
 @contextmanager
 def _running(tools: Path, folder: Path) -> Generator[ApiServer]:
     plane = ControlPlane(folder / "plane", toolbox(tools), tokens_file(folder))
@@ -134,22 +148,22 @@ def _running(tools: Path, folder: Path) -> Generator[ApiServer]:
 
 
 @pytest.fixture
-def home(users_tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
-    """A simulator's home of the test's own, with the user's tools; the command line of the test uses it too.
+def home(homes: Homes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """A simulator's home of the test's own; the command line of the test uses it too.
 
     What is left running in it ends with the test.
     """
-    made = home_in(tmp_path / "home", users_tools)
+    made = homes.make(tmp_path / "home")
     monkeypatch.setenv(HOME_VARIABLE, str(made.folder))
     yield made
     wipe(made)
 
 
 @pytest.fixture(scope="session")
-def snapshots(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Snapshots:
+def snapshots(homes: Homes, tmp_path_factory: pytest.TempPathFactory) -> Snapshots:
     """One folder for all workers of the session."""
     own = tmp_path_factory.getbasetemp()
-    return Snapshots((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "snapshots", users_tools)
+    return Snapshots((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "snapshots", homes)
 
 
 @pytest.fixture
@@ -165,8 +179,8 @@ def stopped(home: Home, snapshots: Snapshots) -> Simulation:
 
 
 @pytest.fixture(scope="session")
-def shared_home(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
-    made = home_in(tmp_path_factory.mktemp("shared"), users_tools)
+def shared_home(homes: Homes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    made = homes.make(tmp_path_factory.mktemp("shared"))
     yield made
     wipe(made)
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import shutil
 import socket
 import subprocess
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,11 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from physical_ai.simulator import resident
 from physical_ai.simulator.cluster.objects import at, name
-from physical_ai.simulator.clusters import Clusters
 from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.metrics.telemetry import Telemetry
 from physical_ai.simulator.simulation import Simulation
-from physical_ai.simulator.tools import Toolbox
+from tests.simulator.homes import Homes, wipe
 from tests.simulator.physai import Answer, physai
 from tests.support.waiting import until
 
@@ -42,7 +38,7 @@ class Snapshots:
     """Simulations below `folder`, which all workers of a session share."""
 
     folder: Path
-    tools: Path
+    homes: Homes
 
     def restore(self, home: Home, stack: str, *arguments: str) -> Simulation:
         """A running copy in `home` of what `physai up <stack> <arguments>` makes of an empty home."""
@@ -70,7 +66,7 @@ class Snapshots:
     def _deployed(self, stack: str, arguments: tuple[str, ...]) -> Simulation:
         """The simulation that copies are made of, deployed and stopped by the first worker that needs it."""
         done = self._done(stack, arguments)
-        home = home_in(done.parent, self.tools)
+        home = self.homes.make(done.parent)
         simulation = Simulation(stack, home)
         with FileLock(home.folder / "lock"):
             if not done.exists():
@@ -85,23 +81,6 @@ class Snapshots:
         """The file that marks a finished original, in its home."""
         digest = hashlib.sha256("\n".join((stack, *arguments)).encode()).hexdigest()[:8]
         return self.folder / f"{stack}-{digest}" / "done"
-
-
-def home_in(folder: Path, tools: Path) -> Home:
-    """A home in `folder`, with the commands in `tools`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError):  # another worker may have made it meanwhile
-        (folder / "tools").symlink_to(tools)
-    return Home(folder)
-
-
-def wipe(home: Home) -> None:
-    """Ends and removes what is left of a home's simulations."""
-    for folder in home.folder.glob("simulations/*"):
-        Telemetry(folder).wipe()
-        Clusters(folder / "clusters", Toolbox(())).wipe()
-        shutil.rmtree(folder, ignore_errors=True)
-    resident.end(home.folder)
 
 
 @contextmanager

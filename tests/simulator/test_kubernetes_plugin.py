@@ -15,8 +15,8 @@ from physical_ai.repository import ROOT
 from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.kubernetes_plugin import PATH_VARIABLE, installed
 from physical_ai.simulator.simulation import Simulation
+from tests.simulator.homes import Homes, wipe
 from tests.simulator.physai import fixed, physai
-from tests.simulator.snapshots import home_in, wipe
 
 OFFICIAL = ("--kubernetes-plugin", "official")
 SETTINGS: dict[str, tuple[str, ...]] = {
@@ -61,11 +61,11 @@ def test_a_plugin_on_the_machine_runs_in_place_of_the_stand_in(
 
 
 @pytest.fixture(scope="module")
-def official(users_tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+def official(homes: Homes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """The default stack, deployed with the official plugin."""
     if installed(os.environ) is None:
         pytest.skip(f"the official Kubernetes plugin is not on this machine; {PATH_VARIABLE} names it elsewhere")
-    made = home_in(tmp_path_factory.mktemp("official"), users_tools)
+    made = homes.make(tmp_path_factory.mktemp("official"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(HOME_VARIABLE, str(made.folder))
         physai("up", *OFFICIAL)

@@ -23,8 +23,9 @@ from physical_ai.simulator.home import HOME_VARIABLE
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.osmo.service import as_account
 from physical_ai.simulator.simulation import Simulation
+from tests.simulator.homes import wipe
 from tests.simulator.physai import physai
-from tests.simulator.snapshots import Snapshots, home_in, wipe
+from tests.simulator.snapshots import Snapshots
 from tests.support.paths import SAMPLES
 from tests.support.waiting import LIMIT, until
 
@@ -54,7 +55,7 @@ Json = dict[str, Any]
 def stack(snapshots: Snapshots, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The default stack with a third pool, and the folder with the overlay that says so."""
     folder = tmp_path_factory.mktemp("osmo")
-    home = home_in(folder / "home", snapshots.tools)
+    home = snapshots.homes.make(folder / "home")
     overlay = folder / "third.yaml"
     overlay.write_text(yaml.safe_dump(THIRD))
     with pytest.MonkeyPatch.context() as patch:

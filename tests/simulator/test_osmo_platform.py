@@ -19,8 +19,9 @@ from physical_ai.simulator.home import HOME_VARIABLE
 from physical_ai.simulator.kubernetes import ApiError, Client
 from physical_ai.simulator.osmo.service import as_account
 from physical_ai.simulator.simulation import Simulation
+from tests.simulator.homes import wipe
 from tests.simulator.physai import physai
-from tests.simulator.snapshots import Snapshots, home_in, wipe
+from tests.simulator.snapshots import Snapshots
 from tests.support.paths import SAMPLES
 from tests.support.waiting import LIMIT, until
 
@@ -50,7 +51,7 @@ Json = dict[str, Any]
 def stack(snapshots: Snapshots, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A stack with a control plane; the overlay that says so."""
     folder = tmp_path_factory.mktemp("platform")
-    home = home_in(folder / "home", snapshots.tools)
+    home = snapshots.homes.make(folder / "home")
     overlay = folder / "platform.yaml"
     overlay.write_text(yaml.safe_dump(PLATFORM))
     with pytest.MonkeyPatch.context() as patch:
