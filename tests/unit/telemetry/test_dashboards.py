@@ -75,14 +75,15 @@ def expressions(tmp_path: Path, given: dict[str, str], tests: list[dict[str, Any
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
-@pytest.mark.parametrize("dashboard", dashboards(), ids=lambda each: each.name)
-def test_every_query_of_every_panel_returns_data(dashboard: Dashboard, tmp_path: Path) -> None:
+def test_every_query_of_every_panel_returns_data(tmp_path: Path) -> None:
+    """In one run: most of its time is that of the rules. A failure names the query."""
     tests: list[dict[str, Any]] = [
         {
             "expr": f"count({dashboard.filled(query)}) > bool 0",
             "eval_time": "120m",
             "exp_samples": [{"labels": "{}", "value": 1}],
         }
+        for dashboard in dashboards()
         for panel in dashboard.panels()
         for query in panel.queries
     ]
@@ -119,7 +120,7 @@ def test_the_nodes_that_are_wanted_follow_from_what_waits(gpus: int, nodes: int,
         {"labels": f'physical_ai:nodes_wanted{{pool="{pool}"}}', "value": value}
         for pool, value in (("h100gpu", 1), ("rtxprogpu", nodes))
     ]
-    check = {"expr": "physical_ai:nodes_wanted", "eval_time": "120m", "exp_samples": wanted}
+    check = {"expr": "physical_ai:nodes_wanted", "eval_time": "10m", "exp_samples": wanted}
     expressions(tmp_path, {**healthy(), **(waiting if gpus else {})}, [check])
 
 
@@ -146,7 +147,7 @@ def test_tasks_have_the_names_of_their_workflow_or_of_their_pod(tmp_path: Path) 
         f'kube_pod_container_resource_requests{{{debug},node="{RTX}",resource="nvidia_com_gpu"}}': always(2),
     }
     names = [{"labels": f'{{task="{name}"}}', "value": 1} for name in ("debug", "nightly-1/train")]
-    check = {"expr": "max by (task) (physical_ai:gpu_tasks)", "eval_time": "120m", "exp_samples": names}
+    check = {"expr": "max by (task) (physical_ai:gpu_tasks)", "eval_time": "10m", "exp_samples": names}
     expressions(tmp_path, given, [check])
 
 
