@@ -26,7 +26,7 @@ PHASES = (("test_types", "simulator"), ("host", "property", "unit"))
 """Folders and modules in the order in which they run. The longest tests come first, so that no worker ends with one of
 them; those that mostly wait (host) take turns with those that compute (unit)."""
 
-SHARED_FIXTURES = {"running": "running", "api_server": "api_server", "stack_name": "stacks"}
+SHARED_FIXTURES = {"running": "running", "api_server": "api_server", "simulate": "recordings", "stack_name": "stacks"}
 """Expensive fixtures that a worker makes once; all tests that use one run on the same worker, one after the other."""
 
 SCATTERED = ("test_stack", "test_interrupted", "test_faults", "test_kills")

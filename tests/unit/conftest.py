@@ -26,7 +26,10 @@ def _recorded(stack: str, overrides: str, preview: bool) -> Recording:
 
 @pytest.fixture(scope="session")
 def simulate() -> Simulate:
-    """The program under a recording monitor, run once a session for each stack with the same overrides."""
+    """The program under a recording monitor, run once a session for each stack with the same overrides.
+
+    A test that replaces a part of the program takes `record`: others would get its recording.
+    """
 
     def run(stack: str, overrides: Mapping[str, Any] | None = None, *, preview: bool = False) -> Recording:
         return _recorded(stack, json.dumps(overrides or {}, sort_keys=True), preview)

@@ -19,11 +19,11 @@ from physical_ai.cli.bootstrap_plan import ISSUER
 from physical_ai.policies import Resource, Stack, evaluate
 from physical_ai.policies.data_services import FEDERATED
 from physical_ai.preflight.needs import PREVIEW_ACTIONS
+from tests.support.recording import record
 from tests.unit.cli.test_cli_commands import call
 from tests.unit.components.test_components_control_plane import GIVEN as SECRETS
 from tests.unit.components.test_components_private import RESOLVER, VPN, network
 from tests.unit.components.test_gateway_certificate import TLS
-from tests.unit.conftest import Simulate
 from tests.unit.settings.test_osmo_access import ACCESS
 
 SUBSCRIPTIONS = {
@@ -219,7 +219,7 @@ def test_a_deployer_assigns_the_programs_roles_only_and_never_an_owner(calls: li
 
 
 def test_the_roles_that_may_be_assigned_are_those_that_the_program_assigns(
-    simulate: Simulate, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # A control plane that serves another stack; which one is in that stack's own file.
     monkeypatch.setattr("components.platform.tokens.served_backends", lambda served: {"prod-eastus": "east"})
@@ -235,9 +235,9 @@ def test_the_roles_that_may_be_assigned_are_those_that_the_program_assigns(
     }
     # Of the committed stacks, one has its certificate issued, which needs another right than one of a vault.
     recordings = (
-        simulate("prod-westus2", settings),
-        simulate("dev-westus2", whole),
-        simulate("dev-southeastasia"),
+        record("prod-westus2", settings),
+        record("dev-westus2", whole),
+        record("dev-southeastasia"),
     )
     assigned = {
         each.inputs["roleDefinitionId"].rpartition("/")[2]

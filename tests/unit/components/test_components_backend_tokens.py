@@ -74,10 +74,10 @@ def test_the_job_creates_a_token_for_each_served_stack(root: Path) -> None:
     assert "projected" not in str(alone.job)
 
 
-def test_each_identity_may_use_its_one_secret(simulate: Simulate, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_identity_may_use_its_one_secret(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = load(OTHER, (), root).settings
     monkeypatch.setattr("components.platform.tokens.served_backends", lambda served: {OTHER: loaded.osmo.backend_name})
-    recording = simulate("dev-westus2", {**own(), "osmo": {**own()["osmo"], "backends": []}, "secrets": GIVEN})
+    recording = record("dev-westus2", {**own(), "osmo": {**own()["osmo"], "backends": []}, "secrets": GIVEN})
     roles = {
         each.name.rpartition("backend-tokens-")[2]: each.inputs
         for each in recording.of_type("RoleAssignment")

@@ -17,8 +17,8 @@ from docs.generator.platform_picture import picture
 from physical_ai.settings import load
 from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.plans.plan import make_plan
+from tests.support.recording import record
 from tests.unit.components.test_components_private import HUB, PEERED, network
-from tests.unit.conftest import Simulate
 from tests.unit.settings.test_settings_slurm import given as slurm
 
 _MAPS = ("releases", "pools", "gpus", "osmo.platforms", "osmo.served")
@@ -51,19 +51,19 @@ def test_a_stale_page_is_found_and_written(tmp_path: Path, monkeypatch: pytest.M
     assert missing.read_text() == "new"
 
 
-def test_every_output_is_described(simulate: Simulate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_output_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("components.platform.tokens.served_backends", lambda served: {"prod-eastus": "east"})
     osmo = {"mode": "platform", "backendName": "described", "access": {"login": "dev"}}
     found = {
         path
         for source in ("azure", "inCluster")
-        for path in output_paths(simulate("dev-westus2", {"dataServices": {"source": source}, "osmo": osmo}).exports)
+        for path in output_paths(record("dev-westus2", {"dataServices": {"source": source}, "osmo": osmo}).exports)
     }
     zone = f"{HUB.rpartition('/providers/')[0]}/providers/Microsoft.Network/privateDnsZones"
     api = {"dnsZone": f"{zone}/privatelink.westus2.azmk8s.io", "zoneRole": "given"}
     by_hand = network("private", hub={**PEERED, "peerBack": False}, apiServer=api)
-    found |= set(output_paths(simulate("dev-westus2", by_hand).exports))
-    found |= set(output_paths(simulate("dev-westus2", slurm()).exports))
+    found |= set(output_paths(record("dev-westus2", by_hand).exports))
+    found |= set(output_paths(record("dev-westus2", slurm()).exports))
     assert found == set(OUTPUTS)
 
 
