@@ -83,12 +83,17 @@ def environment(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFa
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
-        patch.setattr(resident, "end", _keep_resident)
         yield
 
 
-def _keep_resident(home: Path) -> None:
-    """Replaces `resident.end`: the process serves other homes too, see `Homes`."""
+@pytest.fixture(autouse=True)
+def kept_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps the process that has loaded the program when a home's last simulation ends: it serves other homes too."""
+
+    def end(home: Path) -> None:
+        """Replaces `resident.end`."""
+
+    monkeypatch.setattr(resident, "end", end)
 
 
 @pytest.fixture

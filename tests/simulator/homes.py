@@ -18,7 +18,7 @@ from physical_ai.simulator.tools import Toolbox
 class Homes:
     """Makes homes that share what takes time to make: the built commands, and the process that has loaded the program.
 
-    The fixture `environment` keeps that process when the simulation of one home ends.
+    The fixture `kept_programs` keeps that process when the last simulation of one home ends.
     """
 
     tools: Path
