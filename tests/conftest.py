@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gc
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -59,9 +60,10 @@ def group(item: pytest.Item) -> str:
     return shared or ("" if item.path.stem in SCATTERED else item.path.stem)
 
 
-def layer(item: pytest.Item) -> str:
-    """Name of its folder below `tests`; of its module, where that is in none."""
-    return item.path.relative_to(Path(__file__).parent).parts[0].removesuffix(".py")
+@cache
+def layer(module: Path) -> str:
+    """Name of its folder below `tests`; of itself, where it is in none."""
+    return module.relative_to(Path(__file__).parent).parts[0].removesuffix(".py")
 
 
 def rank(item: pytest.Item) -> tuple[int, bool, str, int]:
@@ -83,13 +85,13 @@ def in_turns(items: list[pytest.Item]) -> list[pytest.Item]:
     """
     layers: dict[str, dict[str, list[pytest.Item]]] = {}
     for item in items:
-        layers.setdefault(layer(item), {}).setdefault(group(item) or item.nodeid, []).append(item)
+        layers.setdefault(layer(item.path), {}).setdefault(group(item) or item.nodeid, []).append(item)
     placed = [(place / len(groups), tests) for groups in layers.values() for place, tests in enumerate(groups.values())]
     return [item for _, tests in sorted(placed, key=lambda each: each[0]) for item in tests]
 
 
 def phase(item: pytest.Item) -> int:
-    own = layer(item)
+    own = layer(item.path)
     return next((place for place, layers in enumerate(PHASES) if own in layers), len(PHASES))
 
 

@@ -17,9 +17,17 @@ README, CONTRIBUTING, ARCHITECTURE, STACKS, SETTINGS = (
     (ROOT / page).read_text()
     for page in ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/stacks.md", "docs/settings.md")
 )
-PACKAGES = {name for name in read(ROOT).arrows if (ROOT / OPENED / name).is_dir()}
-PROGRAM = read(ROOT).program & PACKAGES
-"""The packages of `physical_ai` that `pulumi up` imports."""
+
+
+@pytest.fixture(scope="module")
+def packages() -> set[str]:
+    return {name for name in read(ROOT).arrows if (ROOT / OPENED / name).is_dir()}
+
+
+@pytest.fixture(scope="module")
+def in_program(packages: set[str]) -> set[str]:
+    """The packages of `physical_ai` that `pulumi up` imports."""
+    return read(ROOT).program & packages
 
 
 def rows(page: str, after: str) -> list[list[str]]:
@@ -44,17 +52,17 @@ def below(folder: str) -> set[str]:
     return {path.name for path in (ROOT / folder).iterdir() if path.is_dir() and path.name != "__pycache__"}
 
 
-def test_readme_lists_what_pulumi_up_runs_and_the_workbench() -> None:
+def test_readme_lists_what_pulumi_up_runs_and_the_workbench(packages: set[str], in_program: set[str]) -> None:
     program = folders(README, "**What `pulumi up` runs, reads and deploys:**")
     workbench = folders(README, "**The workbench:**")
-    assert {path.removeprefix(f"{OPENED}/") for path in program if path.startswith(OPENED)} == PROGRAM
-    assert {path.removeprefix(f"{OPENED}/") for path in workbench if path.startswith(OPENED)} == PACKAGES - PROGRAM
+    assert {path.removeprefix(f"{OPENED}/") for path in program if path.startswith(OPENED)} == in_program
+    assert {path.removeprefix(f"{OPENED}/") for path in workbench if path.startswith(OPENED)} == packages - in_program
     assert {path.partition("/")[0] for path in program | workbench} - {".github"} == set(top_folders(ROOT))
 
 
-def test_contributing_lists_every_folder() -> None:
+def test_contributing_lists_every_folder(packages: set[str]) -> None:
     table = folders(CONTRIBUTING, "| folder | contents | constraint |")
-    assert {path.removeprefix(f"{OPENED}/") for path in table if path.startswith(OPENED)} == PACKAGES
+    assert {path.removeprefix(f"{OPENED}/") for path in table if path.startswith(OPENED)} == packages
     assert {path.partition("/")[0] for path in table} - {".github"} == set(top_folders(ROOT))
 
 
@@ -69,20 +77,20 @@ def test_readme_lists_the_agents() -> None:
     assert code(row[1]) == below("agents")
 
 
-def test_the_packages_that_pulumi_up_runs_are_named() -> None:
+def test_the_packages_that_pulumi_up_runs_are_named(in_program: set[str]) -> None:
     (answer,) = (
         row[1] for row in rows(CONTRIBUTING, "## Find your way") if row[0] == "Which code does `pulumi up` run?"
     )
-    assert code(answer.partition("see")[0]) - {"components", "physical_ai"} == PROGRAM
+    assert code(answer.partition("see")[0]) - {"components", "physical_ai"} == in_program
     sentence = ARCHITECTURE.partition("or through others: ")[2].partition(".")[0]
-    assert code(sentence.replace("\n", " ")) == PROGRAM
+    assert code(sentence.replace("\n", " ")) == in_program
 
 
-def test_the_architecture_lists_every_package() -> None:
+def test_the_architecture_lists_every_package(packages: set[str]) -> None:
     listed = {path.removeprefix(f"{OPENED}/") for path in folders(ARCHITECTURE, "program works without it")}
-    assert listed == {*PACKAGES, "components", "agents", "docs/generator"}
+    assert listed == {*packages, "components", "agents", "docs/generator"}
     imports = ARCHITECTURE.partition("## Which way imports point")[2].partition("The table of allowed")[0]
-    assert PACKAGES - code(imports.replace("\n", " ")) - {"mocks", "simulator"} == set()
+    assert packages - code(imports.replace("\n", " ")) - {"mocks", "simulator"} == set()
 
 
 def test_who_imports_the_components_is_named() -> None:

@@ -11,23 +11,24 @@ import yaml
 
 from physical_ai.catalog import servers, vm_sizes
 from physical_ai.settings import STACKS, Overlay, SettingsError, load
-from physical_ai.settings.json_schema import layer_schema, modeline, schema_files, stack_schema
+from physical_ai.settings.json_schema import LAYER_FILE, STACK_FILE, modeline, schema_files
 from tests.support.schema_check import problems
 from tests.unit.cli.test_cli_commands import call
 
 FILES = sorted(
     path.relative_to(STACKS) for path in [*STACKS.glob("Pulumi.*.yaml"), *(STACKS / "layers").rglob("*.yaml")]
 )
-LAYER, STACK = layer_schema(), stack_schema()
+SCHEMAS = schema_files()
+LAYER, STACK = (json.loads(SCHEMAS[file]) for file in (LAYER_FILE, STACK_FILE))
 
 
 def check(value: Any, schema: dict[str, Any]) -> list[str]:
     return list(problems(value, schema, schema))
 
 
-@pytest.mark.parametrize("path", schema_files(), ids=str)
+@pytest.mark.parametrize("path", SCHEMAS, ids=str)
 def test_the_committed_schemas_match_the_models(path: Path) -> None:
-    assert (STACKS / path).read_text() == schema_files()[path], "run physai schema"
+    assert (STACKS / path).read_text() == SCHEMAS[path], "run physai schema"
 
 
 @pytest.mark.parametrize("path", FILES, ids=str)
@@ -121,5 +122,5 @@ def test_the_command_writes_only_what_changed(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("physical_ai.settings.STACKS", tmp_path)
     assert call("schema")[2].count("written") == 2
     assert call("schema")[2].count("unchanged") == 2
-    assert {path.relative_to(tmp_path) for path in tmp_path.rglob("*.json")} == set(schema_files())
+    assert {path.relative_to(tmp_path) for path in tmp_path.rglob("*.json")} == set(SCHEMAS)
     assert set(json.loads(call("schema", "--json")[1])) == {"stack", "layer"}
