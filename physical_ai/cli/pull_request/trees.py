@@ -20,6 +20,7 @@ import psutil
 
 from physical_ai.cli.pull_request.bytecode import take_bytecode
 from physical_ai.repository import ROOT
+from physical_ai.simulator import resident
 from physical_ai.simulator.engine import STATE_AT_THE_END
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.home import HOME_VARIABLE, Home
@@ -156,6 +157,7 @@ class Side:
             "HOME": os.environ.get("HOME", str(self.home)) if self.shares_tools else str(self.home),
             HOME_VARIABLE: str(self.home),
             **STATE_AT_THE_END,  # a simulation of a side is removed in any case
+            resident.VARIABLE: "off",  # one command for a stack: loading for others would only take processor time
             "PYTHONPATH": os.pathsep.join(str(self.folder / part) for part in PYTHON_PATH),
         }
         command = [sys.executable, *arguments]
