@@ -61,7 +61,7 @@ PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
 
 test: $(READY) ## every check, types among them, and every behaviour tested once (minutes)
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint docs tools
-	@$(PYTEST) tests -n 3
+	@$(PYTEST) tests -n 4
 
 test-deep: test deep ## `make test`, then what it leaves out (an hour)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -78,8 +79,11 @@ def pytest_runtest_makereport(
 
 @pytest.fixture(scope="session", autouse=True)
 def environment(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Variables of everything that tests of the simulator start."""
+    """Variables and signals of everything that tests of the simulator start."""
     pytestconfig.stash[BASE] = tmp_path_factory.getbasetemp()
+    # The shell of a script that starts the tests with `&` makes them ignore interrupts.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
