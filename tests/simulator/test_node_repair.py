@@ -73,11 +73,16 @@ def test_a_restart_that_is_killed_at_each_step_ends_with_an_accepted_node(
     running: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = client_of(running)
-    before = node_of(client, "rtxprogpu")
-    name = before["metadata"]["name"]
-    first = until(
-        lambda: (found := known(name))["machine"] and found["machine"]["driver"] and found, "no record", every=0.2
-    )
+    name = node_of(client, "rtxprogpu")["metadata"]["name"]
+
+    def recorded() -> tuple[Json, Json] | None:
+        """The node and its record, when that is of the node's last start: the test before may have restarted it."""
+        node, found = node_of(client, "rtxprogpu"), known(name)
+        machine = found["machine"] or {}
+        is_of_this_start = machine.get("bootId") == node["status"]["nodeInfo"]["bootID"]
+        return (node, found) if is_of_this_start and machine.get("driver") else None
+
+    before, first = until(recorded, "no record", every=0.2)
     assert first["machine"]["vmUniqueId"] == before["status"]["nodeInfo"]["systemUUID"]
     assert first["machine"]["host"]["physicalHostName"].startswith("SIMH")
     assert first["advice"] == "none"

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from physical_ai.simulator.cluster.names import BOOTS, PHYSICAL_HOST
+from physical_ai.simulator.cluster.names import PHYSICAL_HOST
 from physical_ai.simulator.cluster.objects import (
     Json,
     annotations_of,
@@ -87,17 +87,18 @@ class EvidencePods:
             if mode == "gpus" and TOOLKIT_READY not in kubelet.state.files:
                 continue
             seen = (
-                annotations_of(node).get(BOOTS),
+                at(node, "status.nodeInfo.bootID"),
                 _driver(kubelet.state),
                 _present(kubelet.state),
                 _ports(node, kubelet.state),
             )
             if self._recorded.get(_uid(pod)) != seen:
-                self._recorded[_uid(pod)] = seen
                 try:
                     self._record(self._program(pod, config_maps), mode, pod, node, kubelet.state)
                 except ProgramFault as fault:
                     log.warning("%s: %s", name(pod), fault)
+                # Not before: what the API server refuses is recorded in the next round.
+                self._recorded[_uid(pod)] = seen
 
     def _program(self, pod: Json, config_maps: Mapping[str, Json]) -> Program:
         files = {f"{PACKAGE}/{path}": text for path, text in files_of(pod, config_maps).items()}
