@@ -1,0 +1,130 @@
+"""Checks the types of the files whose result may have changed since they last passed: `python -m tests.type_check`.
+
+Pyright keeps nothing between two runs, and all files take it a minute. Its result for a file depends on that file, on
+what it imports, directly or not, on the configuration, and on the installed packages. A digest of these is kept, in the
+environment, for each file that passed. So a fresh environment, as CI has, checks every file.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.metadata import distributions
+from pathlib import Path
+from posixpath import dirname, join
+from typing import Any
+
+from physical_ai.repository import ROOT
+
+PASSED = Path(sys.prefix) / "types.json"
+"""Digests of the files that passed, by path."""
+# A tenth less time: what pyright reads is used until it ends, so there is little garbage.
+NODE_OPTIONS = "--max-semi-space-size=256"
+
+
+def imported(source: bytes) -> Iterator[tuple[int, str]]:
+    """Every name that may be a module: its dots in front, as in `from ..a import b`, and the dotted name after them."""
+    try:
+        statements: list[Any] = list(ast.parse(source).body)
+    except SyntaxError:  # pyright reports it
+        return
+    while statements:
+        node = statements.pop()
+        if isinstance(node, ast.Import):
+            yield from ((0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = f"{node.module}." if node.module else ""
+            yield from ((node.level, module + alias.name) for alias in node.names)
+        else:
+            for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+                statements += getattr(node, block, ())
+
+
+def digests(sources: Mapping[str, bytes], roots: Sequence[str], environment: str) -> dict[str, str]:
+    """A digest of everything that pyright's result for a file depends on, for each file.
+
+    Args:
+        sources: The files' contents by path.
+        roots: Folders that modules are imported from. A module may also import those of its own folder.
+        environment: What the result of every file depends on.
+    """
+    own = {path: hashlib.sha256(path.encode() + b"\n" + source).hexdigest() for path, source in sources.items()}
+
+    @cache
+    def modules(folder: str, name: str) -> tuple[str, ...]:
+        """The module `name` in `folder`, and the packages that it is in."""
+        parts = name.split(".")
+        paths = [join(folder, *parts[:length]) for length in range(1, len(parts) + 1)]
+        return tuple(file for path in paths for file in (f"{path}.py", f"{path}/__init__.py") if file in sources)
+
+    @cache
+    def targets(path: str) -> set[str]:
+        found: set[str] = set()
+        for level, name in imported(sources[path]):
+            above = dirname(path)
+            for _ in range(level - 1):
+                above = dirname(above)
+            for folder in (above,) if level else (*roots, above):
+                found.update(modules(folder, name))
+        return found
+
+    def reached(path: str) -> set[str]:
+        found, waiting = {path}, [path]
+        while waiting:
+            new = targets(waiting.pop()) - found
+            found |= new
+            waiting += new
+        return found
+
+    def digest(path: str) -> str:
+        parts = (environment, own[path], *sorted(own[each] for each in reached(path)))
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    return {path: digest(path) for path in sources}
+
+
+def _sources(included: Sequence[str]) -> dict[str, bytes]:
+    files = (
+        file for each in included for file in ([ROOT / each] if each.endswith(".py") else (ROOT / each).rglob("*.py"))
+    )
+    return {file.relative_to(ROOT).as_posix(): file.read_bytes() for file in files}
+
+
+def _environment() -> str:
+    installed = sorted(f"{each.name} {each.version}" for each in distributions())
+    return "\n".join((sys.version, *installed, (ROOT / "pyproject.toml").read_text()))
+
+
+def main() -> int:
+    """Checks what may have changed; pyright's exit code."""
+    configured: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pyright"]
+    roots = [each["root"].removeprefix(".") for each in configured["executionEnvironments"]]
+    found = digests(_sources(configured["include"]), roots, _environment())
+    passed: dict[str, str] = json.loads(PASSED.read_text()) if PASSED.exists() else {}
+    open_ = sorted(path for path, digest in found.items() if passed.get(path) != digest)
+    if not open_:
+        print(f"types: {len(found)} files passed before")
+        return 0
+    print(f"types: checking {len(open_)} of {len(found)} files", flush=True)
+    code = subprocess.run(
+        [Path(sys.prefix) / "bin" / "pyright", "--pythonpath", sys.executable, "-"],
+        cwd=ROOT,
+        env={**os.environ, "NODE_OPTIONS": NODE_OPTIONS},
+        input="\n".join(open_),
+        text=True,
+        check=False,
+    ).returncode
+    if not code:
+        PASSED.write_text(json.dumps(found))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
