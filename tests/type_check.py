@@ -122,7 +122,9 @@ def main() -> int:
         check=False,
     ).returncode
     if not code:
-        PASSED.write_text(json.dumps(found))
+        new = PASSED.with_suffix(".new")
+        new.write_text(json.dumps(found))
+        new.replace(PASSED)
     return code
 
 
