@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings, strategies
 from xdist.remote import Producer
 from xdist.scheduler.loadgroup import LoadGroupScheduling
 
@@ -93,6 +93,17 @@ def in_turns(items: list[pytest.Item]) -> list[pytest.Item]:
 def phase(item: pytest.Item) -> int:
     own = layer(item.path)
     return next((place for place, layers in enumerate(PHASES) if own in layers), len(PHASES))
+
+
+@given(strategies.none())
+def nothing(_: None) -> None:
+    """A test of nothing."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart() -> None:
+    """With a process's first example, Hypothesis searches all of its objects: of those there are few now."""
+    nothing()
 
 
 @pytest.hookimpl(tryfirst=True)

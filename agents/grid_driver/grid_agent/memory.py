@@ -99,6 +99,9 @@ class Memory:
         return self.state in DONE and not self.faults
 
 
+_DEFAULTS = asdict(Memory())
+
+
 def to_document(memory: Memory) -> dict[str, Any]:
     return {"format": 1, **asdict(memory)}
 
@@ -108,7 +111,7 @@ def from_document(document: Mapping[str, Any]) -> Memory:
     if document.get("format") != 1:
         raise ValueError("memory of another format")
     given: dict[str, Any] = {key: value for key, value in document.items() if key != "format"}
-    for name, default in asdict(Memory()).items():
+    for name, default in _DEFAULTS.items():
         given[name] = _of_kind(name, given.get(name, default), default)
     given["state"] = State(given["state"])
     given["upcoming"] = tuple(Step(step) for step in given["upcoming"])

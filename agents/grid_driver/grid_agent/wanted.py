@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import Any, Literal, cast
 
 ModuleType = Literal["open", "proprietary"]
@@ -120,7 +121,7 @@ class Wanted:
     def target(self) -> Target:
         return Target(self.version, self.sha256, self.module_type, self.urls)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Differs when a change of settings resets the failures: everything but the timings."""
         counted = {key: value for key, value in asdict(self).items() if key != "timings"}
