@@ -1,4 +1,4 @@
-"""The type check as a test, so that it runs beside those that wait: it takes one core for a minute."""
+"""The type check as a test, beside those that wait: in a new environment it takes one core for a minute."""
 
 from __future__ import annotations
 

@@ -108,16 +108,16 @@ def main() -> int:
     roots = [each["root"].removeprefix(".") for each in configured["executionEnvironments"]]
     found = digests(_sources(configured["include"]), roots, _environment())
     passed: dict[str, str] = json.loads(PASSED.read_text()) if PASSED.exists() else {}
-    open_ = sorted(path for path, digest in found.items() if passed.get(path) != digest)
-    if not open_:
+    due = sorted(path for path, digest in found.items() if passed.get(path) != digest)
+    if not due:
         print(f"types: {len(found)} files passed before")
         return 0
-    print(f"types: checking {len(open_)} of {len(found)} files", flush=True)
+    print(f"types: checking {len(due)} of {len(found)} files", flush=True)
     code = subprocess.run(
         [Path(sys.prefix) / "bin" / "pyright", "--pythonpath", sys.executable, "-"],
         cwd=ROOT,
         env={**os.environ, "NODE_OPTIONS": NODE_OPTIONS},
-        input="\n".join(open_),
+        input="\n".join(due),
         text=True,
         check=False,
     ).returncode
