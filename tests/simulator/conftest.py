@@ -40,7 +40,7 @@ ENVIRONMENT = {
     "PHYSICAL_AI_GATE_SECONDS": "180",
     # A fifth less CPU for API servers and engines that live for a minute: only large ones collect garbage.
     "GOGC": "off",
-    "GOMEMLIMIT": "500MiB",
+    "GOMEMLIMIT": "1GiB",
     # Tests of runs that are killed use `saved_at_each_step`.
     **STATE_AT_THE_END,
 }

@@ -147,7 +147,7 @@ def test_a_known_holder_is_waited_for_with_the_gate_open_and_one_event(holder: d
     assert fake.serves(NEW)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(4, 12))])
 def test_a_driver_that_serves_is_not_taken_away_by_what_prevents_its_change(seed: int) -> None:
     """Holders that come and go, and unloads that fail, in any order: the gate is open nearly always, and in the end."""
     random = Random(seed)  # noqa: S311 - no secret

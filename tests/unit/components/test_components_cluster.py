@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from physical_ai.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, nat_address
@@ -11,6 +13,28 @@ from tests.support.stacks import STACKS
 from tests.unit.conftest import Simulate
 
 CLUSTER = "ManagedCluster"
+CONFIGURED: dict[str, Any] = {
+    "cluster": {
+        "kubernetesVersion": "1.36",
+        "nodesVersion": "1.35",
+        "apiAccess": {"authorizedIpRanges": ["20.30.40.0/24"]},
+        "autoscaler": {
+            "maxNodeProvisionMinutes": 45,
+            "scaleDownUnneededMinutes": 20,
+            "scaleDownDelayAfterAddMinutes": 5,
+        },
+        "upgrades": {
+            "nodeOsWindow": {"day": "Tuesday", "startHour": 3, "durationHours": 5, "utcOffset": "+02:00"},
+        },
+    },
+    "monitoring": {"retentionDays": 60, "dailyQuotaGb": 5},
+    "systemPool": {
+        "scale": {"count": None, "min": 2, "max": 4},
+        "upgrade": {"maxSurge": "2", "maxUnavailable": "0", "drainTimeoutMinutes": 20},
+    },
+    "tags": {"cost-centre": "r-and-d"},
+}
+"""Settings that do not affect each other, in one run of the program."""
 
 
 def test_cluster_admits_entra_only(simulate: Simulate) -> None:
@@ -40,15 +64,13 @@ def test_only_the_tainted_system_pool_is_inline(simulate: Simulate, azure_stack_
 
 
 def test_system_pool_upgrades_by_surge_and_sends_no_max_unavailable(simulate: Simulate) -> None:
-    upgrade = {"maxSurge": "2", "maxUnavailable": "0", "drainTimeoutMinutes": 20}
-    cluster = simulate("dev-westus2", {"systemPool": {"upgrade": upgrade}}).of_type(CLUSTER)[0].inputs
+    cluster = simulate("dev-westus2", CONFIGURED).of_type(CLUSTER)[0].inputs
     sent = cluster["agentPoolProfiles"][0]["upgradeSettings"]
     assert sent == {"maxSurge": "2", "drainTimeoutInMinutes": 20}
 
 
 def test_autoscaled_system_pool_ignores_its_count_and_nothing_else(simulate: Simulate) -> None:
-    scale = {"count": None, "min": 2, "max": 4}
-    cluster = simulate("dev-westus2", {"systemPool": {"scale": scale}}).of_type(CLUSTER)[0]
+    cluster = simulate("dev-westus2", CONFIGURED).of_type(CLUSTER)[0]
     assert cluster.options.ignore_changes == ("agentPoolProfiles[0].count",)
     scale = {"count": 2, "min": None, "max": None, "initial": None}
     cluster = simulate("dev-westus2", {"systemPool": {"scale": scale}}).of_type(CLUSTER)[0]
@@ -56,8 +78,7 @@ def test_autoscaled_system_pool_ignores_its_count_and_nothing_else(simulate: Sim
 
 
 def test_autoscaler_durations_are_text_in_minutes(simulate: Simulate) -> None:
-    autoscaler = {"maxNodeProvisionMinutes": 45, "scaleDownUnneededMinutes": 20, "scaleDownDelayAfterAddMinutes": 5}
-    cluster = simulate("dev-westus2", {"cluster": {"autoscaler": autoscaler}}).of_type(CLUSTER)[0].inputs
+    cluster = simulate("dev-westus2", CONFIGURED).of_type(CLUSTER)[0].inputs
     assert cluster["autoScalerProfile"] == {
         "maxNodeProvisionTime": "45m",
         "scaleDownUnneededTime": "20m",
@@ -67,8 +88,7 @@ def test_autoscaler_durations_are_text_in_minutes(simulate: Simulate) -> None:
 
 
 def test_api_server_answers_the_named_networks_and_the_nodes(simulate: Simulate) -> None:
-    access = {"cluster": {"apiAccess": {"authorizedIpRanges": ["20.30.40.0/24"]}}}
-    cluster = simulate("dev-westus2", access).of_type(CLUSTER)[0].inputs
+    cluster = simulate("dev-westus2", CONFIGURED).of_type(CLUSTER)[0].inputs
     assert cluster["apiServerAccessProfile"] == {
         "authorizedIPRanges": ["20.30.40.0/24", f"{NAT_ADDRESS}/32"],
         "disableRunCommand": True,
@@ -95,8 +115,7 @@ def test_production_reimages_nodes_once_a_month(simulate: Simulate) -> None:
 
 
 def test_nodes_can_stay_behind_while_the_control_plane_is_upgraded(simulate: Simulate) -> None:
-    versions = {"kubernetesVersion": "1.36", "nodesVersion": "1.35"}
-    recording = simulate("dev-westus2", {"cluster": versions})
+    recording = simulate("dev-westus2", CONFIGURED)
     cluster = recording.of_type(CLUSTER)[0].inputs
     assert cluster["kubernetesVersion"] == "1.36"
     pools = [*cluster["agentPoolProfiles"], *(each.inputs for each in recording.of_type("AgentPool"))]
@@ -104,8 +123,7 @@ def test_nodes_can_stay_behind_while_the_control_plane_is_upgraded(simulate: Sim
 
 
 def test_maintenance_windows_carry_aks_names_and_follow_the_cluster(simulate: Simulate) -> None:
-    window = {"day": "Tuesday", "startHour": 3, "durationHours": 5, "utcOffset": "+02:00"}
-    recording = simulate("dev-westus2", {"cluster": {"upgrades": {"nodeOsWindow": window}}})
+    recording = simulate("dev-westus2", CONFIGURED)
     configurations = {each.inputs["configName"]: each for each in recording.of_type("MaintenanceConfiguration")}
     assert set(configurations) == {"aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule"}
     node_os = configurations["aksManagedNodeOSUpgradeSchedule"]
@@ -175,7 +193,7 @@ def test_nothing_in_the_cluster_depends_on_a_gpu_pool(simulate: Simulate) -> Non
 
 
 def test_control_plane_logs_are_sent_to_the_workspace_and_end_before_the_cluster(simulate: Simulate) -> None:
-    recording = simulate("dev-westus2", {"monitoring": {"retentionDays": 60, "dailyQuotaGb": 5}})
+    recording = simulate("dev-westus2", CONFIGURED)
     workspace = recording.of_type("Workspace")[0].inputs
     assert (workspace["retentionInDays"], workspace["workspaceCapping"]) == (60, {"dailyQuotaGb": 5})
     setting = recording.of_type("DiagnosticSetting")[0]
@@ -225,7 +243,7 @@ def test_protection_follows_the_setting(simulate: Simulate) -> None:
 
 
 def test_tags_are_on_everything_that_takes_them(simulate: Simulate) -> None:
-    recording = simulate("dev-westus2", {"tags": {"cost-centre": "r-and-d"}})
+    recording = simulate("dev-westus2", CONFIGURED)
     tagged = {each.type.rpartition(":")[2] for each in recording.resources if "tags" in each.inputs}
     assert tagged == {
         "ResourceGroup",
