@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from grid_agent.facts import TOOLKIT, VALIDATOR, HostFacts, NodeFacts, Pod
 from grid_agent.memory import Memory
 from grid_agent.wanted import Wanted
@@ -26,9 +24,9 @@ def pod_to_restart(host: HostFacts, node: NodeFacts, wanted: Wanted, memory: Mem
 def _stale(pod: Pod, host: HostFacts, wanted: Wanted, memory: Memory, now: float) -> bool:
     if pod.begun is None:
         return False
-    # The API server reports whole seconds. A Pod of the same second may have found either: where it waits it is
-    # restarted later, where it runs it was admitted after the verification.
-    before = pod.begun < math.floor(memory.driver_since)
+    # The API server reports whole seconds, so a Pod began up to a second later. One of the second of the verification
+    # may have found either: where it waits it is restarted later, where it runs it was admitted after that.
+    before = pod.begun + 1 <= memory.driver_since
     if memory.changed and before:
         return True
     if wanted.legacy_validation_markers or pod.app not in (TOOLKIT, VALIDATOR):

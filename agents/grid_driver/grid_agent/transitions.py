@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from grid_agent.facts import HostFacts, Job, NodeFacts, Pod
@@ -49,8 +50,9 @@ def dated(memory: Memory, node: NodeFacts, now: float) -> tuple[Memory, NodeFact
     operands: list[Pod] = []
     for pod in node.operands:
         if pod.begun is not None:
-            raw, at = memory.starts.get(pod.uid, (None, 0.0))
-            if raw != pod.begun:
+            raw, at = memory.starts.get(pod.uid, (math.inf, 0.0))
+            # Times are whole seconds less what kubelet's clock is ahead, which is never measured the same twice.
+            if abs(raw - pod.begun) >= 0.5:
                 earliest = memory.looked_at - STATUS_SECONDS if memory.looked_at else 0.0
                 at = max(earliest, min(pod.begun, now))
             starts[pod.uid] = (pod.begun, at)

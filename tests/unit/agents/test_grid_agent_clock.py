@@ -81,3 +81,12 @@ def test_a_pod_keeps_its_date_and_a_restart_of_its_containers_changes_it() -> No
     fake.operands = {}
     memory, node = dated(memory, fake.observe(), now + 1001)
     assert memory.starts == {}
+
+
+def test_a_pod_keeps_its_date_however_exactly_the_clocks_are_compared() -> None:
+    fake = FakeNode()
+    now, memory = fake.now, Memory()
+    for look in range(5):
+        fake.operands = {DEVICE_PLUGIN: Pod("gpu-operator", "p", "u", DEVICE_PLUGIN, begun=now - look * 3e-6)}
+        memory, node = dated(memory, fake.observe(), now + look * 100)
+        assert node.operands[0].begun == now

@@ -22,6 +22,10 @@ HOST = HostFacts(driver_ready="host")
         (1_795_000_000.0, True, 5, False),
         (1_795_000_000.0, True, 121, True),
         (1_795_000_001.0, False, 500, False),
+        # Kubelet's clock is ahead of the agent's, by microseconds or more.
+        (1_795_000_000.0 - 3e-6, False, 5, False),
+        (1_795_000_000.0 - 0.3, False, 5, False),
+        (1_795_000_000.0 - 0.5, False, 5, True),
     ],
 )
 def test_only_a_pod_of_an_earlier_second_or_one_that_hangs_is_restarted(
