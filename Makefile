@@ -67,7 +67,7 @@ test-deep: test deep ## `make test`, then what it leaves out (an hour)
 
 deep: $(READY) ## what `make test` leaves out: all examples, rare failures, and faults that tests have to find
 	@$(PYTEST) tests/host tests/simulator -n 4 -m deep
-	@$(PYTEST) tests/unit tests/property -n 2 --hypothesis-profile deep
+	@$(PYTEST) tests/unit tests/property -n 2 -m "" --hypothesis-profile deep
 	@$(BIN)/python -m tests.mutations
 
 unit: $(READY) ## unit tests (a minute)
@@ -111,7 +111,6 @@ format: $(READY) ## put every file into the one format
 	@$(BIN)/ruff check --fix-only --quiet .
 	@$(BIN)/ruff format --quiet .
 
-# Most objects of a type check live for its whole length: a larger space for new ones saves copies of them.
 types: $(READY) ## types, of the files that may have changed since they passed
 	@$(BIN)/python -m tests.type_check
 
