@@ -17,10 +17,11 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import distributions
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from posixpath import dirname, join
 from typing import Any
 
+from docs.generator.packages import imported, reachable
 from physical_ai.repository import ROOT
 
 PASSED = Path(sys.prefix) / "types.json"
@@ -29,19 +30,16 @@ PASSED = Path(sys.prefix) / "types.json"
 NODE_OPTIONS = "--max-semi-space-size=256"
 
 
-def imported(source: bytes) -> Iterator[tuple[int, str]]:
-    """Every name that may be a module: its dots in front, as in `from ..a import b`, and the dotted name after them."""
+def imports(path: str, source: bytes) -> Iterator[str]:
+    """Every dotted name that may be a module, relative ones from the top."""
     try:
         statements: list[Any] = list(ast.parse(source).body)
     except SyntaxError:  # pyright reports it
         return
     while statements:
         node = statements.pop()
-        if isinstance(node, ast.Import):
-            yield from ((0, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = f"{node.module}." if node.module else ""
-            yield from ((node.level, module + alias.name) for alias in node.names)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (".".join(filter(None, each)) for each in imported(node, PurePosixPath(path)))
         else:
             for block in ("body", "orelse", "finalbody", "handlers", "cases"):
                 statements += getattr(node, block, ())
@@ -64,27 +62,14 @@ def digests(sources: Mapping[str, bytes], roots: Sequence[str], environment: str
         paths = [join(folder, *parts[:length]) for length in range(1, len(parts) + 1)]
         return tuple(file for path in paths for file in (f"{path}.py", f"{path}/__init__.py") if file in sources)
 
-    @cache
     def targets(path: str) -> set[str]:
-        found: set[str] = set()
-        for level, name in imported(sources[path]):
-            above = dirname(path)
-            for _ in range(level - 1):
-                above = dirname(above)
-            for folder in (above,) if level else (*roots, above):
-                found.update(modules(folder, name))
-        return found
+        folders = (*roots, dirname(path))
+        return {file for name in imports(path, sources[path]) for folder in folders for file in modules(folder, name)}
 
-    def reached(path: str) -> set[str]:
-        found, waiting = {path}, [path]
-        while waiting:
-            new = targets(waiting.pop()) - found
-            found |= new
-            waiting += new
-        return found
+    arrows = {path: targets(path) for path in sources}
 
     def digest(path: str) -> str:
-        parts = (environment, own[path], *sorted(own[each] for each in reached(path)))
+        parts = (environment, own[path], *sorted(own[each] for each in reachable(arrows, path)))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     return {path: digest(path) for path in sources}

@@ -124,11 +124,11 @@ def _module(path: Path, relative: str) -> Module:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             functions.append((node.end_lineno or node.lineno) - node.lineno + 1)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            names.update(_names(node, PurePosixPath(relative)))
+            names.update(imported(node, PurePosixPath(relative)))
     return Module(relative, package_of(relative), len(text.splitlines()), max(functions, default=0), frozenset(names))
 
 
-def _names(node: ast.Import | ast.ImportFrom, path: PurePosixPath) -> Iterable[tuple[str, str]]:
+def imported(node: ast.Import | ast.ImportFrom, path: PurePosixPath) -> Iterable[tuple[str, str]]:
     """The modules of an import statement, each with the name that is taken from it."""
     if isinstance(node, ast.Import):
         return [(alias.name, "") for alias in node.names]
