@@ -59,18 +59,22 @@ def test_a_change_is_previewed_against_the_simulated_base_and_reported_in_one_co
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     before = git("status", "--porcelain")
 
-    answer = physai("pr-preview", "--base", base, "--head", head, expect=1)
+    output = tmp_path / "preview" / "comment.md"  # in a folder that is not there, as in a fresh checkout
+    answer = physai("pr-preview", "--base", base, "--head", head, "--output", str(output), expect=1)
 
-    replaced = next(line for line in answer.out.splitlines() if line.startswith("| **replace** |"))
+    assert answer.out == ""
+    shown = output.read_text()
+    assert output.with_name(f"{CHANGED}.svg").exists()
+    replaced = next(line for line in shown.splitlines() if line.startswith("| **replace** |"))
     assert "AgentPool `physical-ai-h100gpu-nodes`" in replaced
     assert f"`{OLD_SIZE}` → `{NEW_SIZE}` (replaces)" in replaced
     assert "1 node lost" in replaced
-    assert "to create" not in answer.out, "the head did not find what the base had deployed"
-    assert "2 stacks affected" in answer.out
-    assert f"`{NEW}` | **the preview of the head failed**" in answer.out
-    assert f"stacks/Pulumi.{NEW}.yaml" in answer.out
-    assert "Standard_NC40ads_H100_v6" in answer.out
-    assert str(scratch) not in answer.out
+    assert "to create" not in shown, "the head did not find what the base had deployed"
+    assert "2 stacks affected" in shown
+    assert f"`{NEW}` | **the preview of the head failed**" in shown
+    assert f"stacks/Pulumi.{NEW}.yaml" in shown
+    assert "Standard_NC40ads_H100_v6" in shown
+    assert str(scratch) not in shown
 
     assert list(scratch.iterdir()) == []
     assert not list(home.folder.glob("simulations/*"))

@@ -40,6 +40,8 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
     from physical_ai.cli.pull_request.trees import Repository, sides
     from physical_ai.repository import ROOT
 
+    if output is not None:  # before anything is deployed: a folder that cannot be made is noticed at once
+        output.parent.mkdir(parents=True, exist_ok=True)
     repository = Repository(ROOT)
     commit, tree = repository.head(head)
     start = repository.base(base, commit)
@@ -48,12 +50,11 @@ def pr_preview(base: Base, head: Head = None, stack: Only = None, output: Output
         found = affected(files, own_files(before.folder / "stacks"), own_files(after.folder / "stacks"))
         wanted = [each for each in found if not stack or each.stack in stack]
         names = ", ".join(each.stack for each in wanted) or "none"
-        err.print(f"{len(files)} files differ from {base} at {start[:10]}; affected stacks: {names}")
+        err.print(f"{len(files)} files differ from {base} at {start[:10]}; affected stacks: {names}", markup=False)
         pictures = output.resolve().parent if output is not None else None
         reports = [report(each, before, after, pictures) for each in wanted]
     text = comment(reports, files)
     if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(text)
     if json:
         print_json({"base": start, "files": files, "stacks": [_data(each) for each in reports]})

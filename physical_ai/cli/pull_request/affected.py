@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from physical_ai.nested import is_mapping
-from physical_ai.settings import layers_below
+from physical_ai.settings import SettingsError, layers_below
 from physical_ai.settings.layers.names import existing, profile_file, stack_label
 from physical_ai.settings.layers.stack_file import PREFIX
 from physical_ai.untrusted import documents, files
@@ -68,7 +68,11 @@ def is_harmless(file: str) -> bool:
 
 
 def own_files(root: Path) -> dict[str, frozenset[str]]:
-    """The files of which each stack below `root`, a folder `stacks`, consists."""
+    """The files of which each stack below `root`, a folder `stacks`, consists.
+
+    A file whose name is no stack's is taken for a stack of this one file: its preview says what is wrong with it, and
+    the other stacks are previewed all the same.
+    """
     return {name: frozenset(_files(name, root)) for name in existing(root)}
 
 
@@ -76,7 +80,10 @@ def _files(name: str, root: Path) -> Iterable[str]:
     own = root / f"Pulumi.{name}.yaml"
     document = _document(own, root.parent)
     config = document.get("config")
-    layers = layers_below(name, config if is_mapping(config) else {}, root)
+    try:
+        layers = layers_below(name, config if is_mapping(config) else {}, root)
+    except SettingsError:
+        return [stack_label(name, root)]
     below = [_document(file, root.parent) for file in layers.values()]
     chosen = [profile for each in (document, *below) if (profile := _profile(each))]
     return [stack_label(name, root), *layers, *(profile_file(profile, root)[0] for profile in chosen)]

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
+
 from physical_ai.cli.console import err
 from physical_ai.cli.preview.picture import picture
 from physical_ai.cli.pull_request.affected import Affected, Kind
@@ -22,7 +24,7 @@ def report(affected: Affected, base: Side, head: Side, pictures: Path | None) ->
     """What a change does to a stack.
 
     Args:
-        pictures: the folder to draw the simulated base into, if any.
+        pictures: the folder to draw the simulated base into, if any; it exists.
     """
     if affected.kind is Kind.REMOVED:
         return Report(affected)
@@ -81,6 +83,7 @@ def _draw(status: Mapping[str, Any], file: Path) -> str:
 
 def _print_result(stack: str, what: str, problem: str, start: float) -> None:
     seconds = f"[dim]{time.monotonic() - start:.0f} s[/]"
+    stack = escape(stack)
     if problem:
         err.print(f"[red]{stack}: {what} failed[/] {seconds}")
         err.print(problem, markup=False)

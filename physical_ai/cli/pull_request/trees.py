@@ -20,21 +20,25 @@ import psutil
 
 from physical_ai.cli.pull_request.bytecode import take_bytecode
 from physical_ai.repository import ROOT
-from physical_ai.simulator import resident
+from physical_ai.simulator import clock, resident
 from physical_ai.simulator.engine import STATE_AT_THE_END
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.tools import LINTERS, TELEMETRY
+from physical_ai.simulator.tools.install import VARIABLE as TOOLS_FROM
 
 SHARED = ("tools", "charts")
 """What the base's home shares with the user's, and the head's has a copy of: built programs and downloaded charts."""
 PYTHON_PATH = ("", "agents", "agents/grid_driver")
 PASSED_ON = re.compile(
     r"PATH|LD_LIBRARY_PATH|TMPDIR|TZ|TERM|LANG|LANGUAGE|LC_\w+|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|GO(PROXY|SUMDB|TOOLCHAIN|GC)"
-    r"|PHYSAI_\w+",
+    rf"|{TOOLS_FROM}|{clock.VARIABLE}|{clock.IDLE_VARIABLE}",
     re.IGNORECASE,
 )
-"""Variables that a side's code gets: what programs need to run and to download tools. All others may be secret."""
+"""Variables that a side's code gets: what programs need to run and to download tools. All others may be secret, also
+those whose names begin as ours do."""
+_LOGIN = re.compile(r"[^/@\s]+:[^/@\s]*@|//[^/]*@")
+"""A login within an address, also in one without `//`, which programs accept for a proxy."""
 UNUSED = tuple(f"{family.name}-" for family in (*LINTERS, *TELEMETRY))
 """How folders of tools begin that neither `up` nor `preview` runs."""
 KILL_SECONDS = 10
@@ -231,7 +235,7 @@ def _users_home() -> Path:
 
 def _is_passed_on(name: str, value: str) -> bool:
     """Whether a side gets a variable; addresses that contain a login are left out."""
-    return PASSED_ON.fullmatch(name) is not None and not re.search(r"//[^/]*@", value)
+    return PASSED_ON.fullmatch(name) is not None and not _LOGIN.search(value)
 
 
 def _kill_group(process: subprocess.Popen[str]) -> None:

@@ -144,15 +144,24 @@ ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 def test_a_side_gets_no_secret_of_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shares_tools: bool
 ) -> None:
-    for name in ("AZURE_CLIENT_SECRET", "GITHUB_TOKEN", "PULUMI_CONFIG_PASSPHRASE", "SSH_AUTH_SOCK", "AWS_PROFILE"):
+    for name in (
+        "PHYSAI_SECRET_TOKEN",
+        "AZURE_CLIENT_SECRET",
+        "GITHUB_TOKEN",
+        "PULUMI_CONFIG_PASSPHRASE",
+        "SSH_AUTH_SOCK",
+        "AWS_PROFILE",
+    ):
         monkeypatch.setenv(name, "hidden")
     monkeypatch.setenv("GOPROXY", "https://user:hidden@example.com")
+    monkeypatch.setenv("HTTP_PROXY", "user:hidden@proxy.example.com:3128")
+    monkeypatch.setenv("PHYSAI_TOOLS_FROM", "build")
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example.com:3128")
     code = side(tmp_path, ENVIRONMENT)
     found, _ = Side(code.folder, code.home, shares_tools).document("up", timeout=60)
     assert found is not None
     assert "hidden" not in json.dumps(found)
-    assert {"PATH", "HTTPS_PROXY", "PHYSAI_HOME", "PYTHONPATH"} <= set(found)
+    assert {"PATH", "HTTPS_PROXY", "PHYSAI_HOME", "PHYSAI_TOOLS_FROM", "PYTHONPATH"} <= set(found)
     assert (found["HOME"] == str(code.home)) is not shares_tools
 
 
