@@ -1,0 +1,42 @@
+"""The actions that the workflows take from others: each is recorded with its commit and a runtime that runners have."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tomllib
+from typing import Any
+
+from physical_ai.catalog.images import image
+from physical_ai.catalog.runners import IMAGE
+from tests.support.workflow_files import GITHUB, actions, workflows
+
+RECORDED: dict[str, Any] = tomllib.loads((GITHUB / "actions.toml").read_text())
+USES = re.compile(r"^\s*(?:- )?uses: ([\w.-]+/[\w./-]+)@(\S+) # (\S+)$", re.MULTILINE)
+
+
+def used() -> set[tuple[str, str, str]]:
+    """Action, commit and version of every step."""
+    paths = [*(each.path for each in workflows()), *actions()]
+    return {found for path in paths for found in USES.findall(path.read_text())}
+
+
+def numbers(version: str) -> list[int]:
+    return [int(each) for each in version.split(".")]
+
+
+def test_every_action_is_recorded_at_the_commit_that_is_pinned_and_no_other_is() -> None:
+    rows: dict[str, dict[str, Any]] = RECORDED["actions"]
+    assert {(name, row["commit"], row["version"]) for name, row in rows.items()} == used()
+    assert all(isinstance(row["read"], datetime.date) for row in rows.values())
+
+
+def test_no_action_needs_a_runtime_that_runners_have_removed() -> None:
+    for name, row in RECORDED["actions"].items():
+        assert row["runtime"] not in RECORDED["removed"], f"{name}: {RECORDED['removed'][row['runtime']]}"
+        assert row["runtime"] in RECORDED["runner"], f"{name}: which runner has {row['runtime']}?"
+
+
+def test_the_runners_that_a_stack_deploys_have_the_runtimes_of_its_actions() -> None:
+    needed = max(numbers(RECORDED["runner"][row["runtime"]]) for row in RECORDED["actions"].values())
+    assert numbers(image(IMAGE).tag) >= needed
