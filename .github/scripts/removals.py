@@ -14,10 +14,20 @@ from pathlib import Path
 REMOVING = ("delete", "replace", "delete-replaced", "create-replacement")
 
 
+class Unreadable(Exception):
+    """A file that is not what `pulumi preview --json` prints."""
+
+
 def removals(preview: Path) -> list[str]:
-    """URNs of resources that the output of `pulumi preview --json` deletes or replaces, sorted."""
-    steps = json.loads(preview.read_text())["steps"]
-    return sorted({step["urn"] for step in steps if step["op"] in REMOVING})
+    """URNs of resources that the output of `pulumi preview --json` deletes or replaces, sorted.
+
+    Raises Unreadable for any other output: what cannot be read may remove anything.
+    """
+    try:
+        steps = json.loads(preview.read_text())["steps"]
+        return sorted({step["urn"] for step in steps if step["op"] in REMOVING})
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
+        raise Unreadable(f"{preview.name} is no preview: {type(problem).__name__}: {problem}") from None
 
 
 def main() -> int:
@@ -25,7 +35,11 @@ def main() -> int:
     parser.add_argument("preview", type=Path)
     parser.add_argument("--within", type=json.loads)
     options = parser.parse_args()
-    found = removals(options.preview)
+    try:
+        found = removals(options.preview)
+    except Unreadable as problem:
+        print(f"::error::{' '.join(str(problem).split())}. Nothing was deployed.", file=sys.stderr)
+        return 1
     if options.within is None:
         print(f"removals={json.dumps(found)}")
         return 0

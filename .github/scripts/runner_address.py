@@ -17,17 +17,23 @@ import subprocess
 import sys
 import time
 import urllib.request
-from ipaddress import IPv4Address, ip_network
+from collections.abc import Callable
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from physical_ai.settings.facts.naming import Names
 
 SOURCES = ("https://checkip.amazonaws.com", "https://api.ipify.org")
 """Services that answer with the caller's address. Both have to agree: neither alone decides who is let in."""
 BUSY = ("OperationNotAllowed", "AnotherOperationInProgress", "Conflict")
-ATTEMPTS, SECONDS = 20, 30
-"""Tries while another operation changes the cluster, and the pause between two."""
+FINAL = ("AuthorizationFailed", "Forbidden", "BadRequest", "InvalidParameter", "NotFound", "AADSTS")
+"""Errors that another try gets again. Every other one may pass, also one that nobody has seen yet."""
+ATTEMPTS, TRIES, SECONDS = 20, 4, 30
+"""Tries while another operation changes the cluster, those after any other error, and the pause between two."""
+
+
+Answer = TypeVar("Answer")
 
 
 class Failed(Exception):
@@ -36,13 +42,21 @@ class Failed(Exception):
 
 def own_address() -> IPv4Address:
     """The public address from which this runner's requests come."""
-    answers: list[str] = []
-    for source in SOURCES:
-        with urllib.request.urlopen(source, timeout=30) as answer:  # noqa: S310 - one of the two above
-            answers.append(answer.read(64).decode().strip())
+    answers = [patiently(lambda source=source: asked(source)) for source in SOURCES]
     if len(set(answers)) != 1:
-        raise Failed(f"{' and '.join(SOURCES)} name different addresses: {', '.join(answers)}. Nothing was changed.")
-    return IPv4Address(answers[0])
+        named = ", ".join(map(str, answers))
+        raise Failed(f"{' and '.join(SOURCES)} name different addresses: {named}. Nothing was changed.")
+    return answers[0]
+
+
+def asked(source: str) -> IPv4Address:
+    """The caller's address as a service names it. Raises Failed for any other answer."""
+    try:
+        with urllib.request.urlopen(source, timeout=30) as answer:  # noqa: S310 - one of the two above
+            text = answer.read(64)
+        return IPv4Address(text.decode().strip())
+    except Exception as problem:
+        raise Failed(f"{source} named no address: {type(problem).__name__}: {problem}") from None
 
 
 def az(*arguments: str) -> Any:
@@ -50,27 +64,57 @@ def az(*arguments: str) -> Any:
     command = ["az", *arguments, "--only-show-errors", "--output", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise Failed(done.stderr.strip())
-    return json.loads(done.stdout or "null")
+        raise Failed(done.stderr.strip() or f"az {arguments[0]} ended with {done.returncode}")
+    try:
+        return json.loads(done.stdout or "null")
+    except (ValueError, RecursionError):
+        raise Failed(f"az {arguments[0]} printed no JSON: {done.stdout[:200]!r}") from None
+
+
+def patiently(act: Callable[[], Answer]) -> Answer:
+    """What an act returns, tried again after errors that may pass."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return act()
+        except Failed as problem:
+            text = str(problem)
+            busy = any(code in text for code in BUSY)
+            if attempt == (ATTEMPTS if busy else TRIES) or (not busy and any(code in text for code in FINAL)):
+                raise
+            print("another operation changes the cluster" if busy else text, "- trying again", flush=True)
+        time.sleep(SECONDS)
+    raise AssertionError("the last attempt returns or raises")
 
 
 def log_in() -> None:
     """As the environment's identity, with the assertion that is kept for it."""
     assertion = Path(os.environ["AZURE_FEDERATED_TOKEN_FILE"]).read_text(encoding="utf-8")
     who = ("--username", os.environ["AZURE_CLIENT_ID"], "--tenant", os.environ["AZURE_TENANT_ID"])
-    az("login", "--service-principal", *who, "--federated-token", assertion)
+    patiently(lambda: az("login", "--service-principal", *who, "--federated-token", assertion))
     az("account", "set", "--subscription", os.environ["ARM_SUBSCRIPTION_ID"])
 
 
 def authorized(names: Names) -> list[str] | None:
     """Ranges that the API server accepts, empty if it accepts all; None if there is no cluster."""
     query = ("--query", "apiServerAccessProfile.authorizedIpRanges")
+    show = ("aks", "show", "--resource-group", names.resource_group, "--name", names.cluster)
     try:
-        return az("aks", "show", "--resource-group", names.resource_group, "--name", names.cluster, *query) or []
+        found = patiently(lambda: az(*show, *query)) or []
     except Failed as problem:
         if "NotFound" in str(problem):
             return None
         raise
+    for each in found if isinstance(found, list) else [found]:
+        networks(each)
+    return found
+
+
+def networks(text: Any) -> IPv4Network | IPv6Network:
+    """A range of the cluster. Raises Failed for what is none."""
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        raise Failed(f"the cluster's ranges have {text!r}, which is none. Nothing was changed.") from None
 
 
 def authorize(names: Names, ranges: list[str]) -> None:
@@ -78,15 +122,8 @@ def authorize(names: Names, ranges: list[str]) -> None:
     if not ranges:
         raise Failed("An empty list would open the API server to everyone. Nothing was changed.")
     wanted = ("--api-server-authorized-ip-ranges", ",".join(ranges))
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            az("aks", "update", "--resource-group", names.resource_group, "--name", names.cluster, *wanted)
-            return
-        except Failed as problem:
-            if attempt == ATTEMPTS or not any(code in str(problem) for code in BUSY):
-                raise
-        print("another operation changes the cluster; trying again", flush=True)
-        time.sleep(SECONDS)
+    update = ("aks", "update", "--resource-group", names.resource_group, "--name", names.cluster)
+    patiently(lambda: az(*update, *wanted))
 
 
 def add(names: Names, note: Path) -> str:
@@ -96,7 +133,7 @@ def add(names: Names, note: Path) -> str:
     if not ranges:
         return "The API server accepts all addresses."
     own = own_address()
-    if any(own in ip_network(each, strict=False) for each in ranges):
+    if any(own in networks(each) for each in ranges):
         return f"The API server accepts {own} already."
     # First: `remove` has to know it even if the change is interrupted.
     note.write_text(str(own), encoding="utf-8")
@@ -122,8 +159,9 @@ def main() -> int:
     try:
         log_in()
         print({"add": add, "remove": remove}[verb](names, note))
-    except (Failed, OSError) as problem:
-        print(f"::error::{verb} the runner's address: {' '.join(str(problem).split())}")
+    except Exception as problem:
+        text = str(problem) if isinstance(problem, Failed | OSError) else f"{type(problem).__name__}: {problem}"
+        print(f"::error::{verb} the runner's address: {' '.join(text.split())}")
         if verb == "remove" and note.exists():
             print(f"::error::Remove {note.read_text()}/32 from the authorized ranges of {names.cluster} by hand.")
         return 1

@@ -6,11 +6,8 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,6 +17,7 @@ from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.simulator.pipeline import Runner, StepFailed, stacks_of
 from tests.support.azure_subscription import SUBSCRIPTION
+from tests.support.github_assertions import SUBJECT, Service, serving
 from tests.support.workflow_files import GITHUB, Workflow, workflows
 
 DEPLOY, DEPLOY_STACK, DRIFT, DESTROY = (
@@ -40,17 +38,6 @@ INPUTS = {
 }
 
 MATRIX = {"matrix__stack__name": STACK, "matrix__stack__environment": "dev"}
-
-
-class Assertions(BaseHTTPRequestHandler):
-    """GitHub's service for assertions."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps({"value": "assertion"}).encode())
-
-    def log_message(self, format: str, *args: Any) -> None: ...
 
 
 RUN_HERE = {
@@ -81,6 +68,7 @@ def variables(principal: Principal) -> dict[str, str]:
         "AZURE_CLIENT_ID": principal.client_id,
         "AZURE_TENANT_ID": TENANT_ID,
         "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
+        "AZURE_SUBJECT": SUBJECT,
         "PULUMI_STATE": "azblob://state-dev?storage_account=stphysicalaidev",
     }
 
@@ -90,10 +78,8 @@ def runner(tmp_path: Path) -> Iterator[Runner]:
     folder = tmp_path / "jobs"
     folder.mkdir()
     environments = {"dev": variables(SECOND_DEPLOYER), "dev-preview": variables(READER)}
-    with HTTPServer(("127.0.0.1", 0), Assertions) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield Runner(folder, environments, f"http://127.0.0.1:{server.server_port}/token?api-version=2")
-        server.shutdown()
+    with serving(Service()) as github:
+        yield Runner(folder, environments, github.address)
 
 
 def test_every_job_is_run_by_a_test() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,59 @@ def test_a_busy_cluster_is_waited_for(job: Callable[..., int]) -> None:
     azure = Azure([*DECLARED], ["(OperationNotAllowed) in progress", "(OperationNotAllowed) in progress"])
     assert job(azure, "add") == 0
     assert f"{OWN}/32" in (azure.ranges or [])
+
+
+def test_an_error_that_nobody_has_foreseen_is_tried_again_and_one_that_stays_is_not(job: Callable[..., int]) -> None:
+    azure = Azure([*DECLARED], ["(InternalServerError) no", "ConnectionResetError(104)", "something new"])
+    assert job(azure, "add") == 0
+    assert azure.writes == 4
+    denied = Azure([*DECLARED], ["(AuthorizationFailed) no"])
+    assert job(denied, "add") == 1
+    assert denied.writes == 1
+    lasting = Azure([*DECLARED], ["something new"] * 9)
+    assert job(lasting, "add") == 1
+    assert lasting.writes == 4
+
+
+@pytest.mark.parametrize("ranges", [["<html>"], [None, 7], {"a": 1}])
+def test_ranges_that_are_none_change_nothing(
+    job: Callable[..., int], ranges: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    azure = Azure(ranges)
+    assert (job(azure, "add"), azure.writes) == (1, 0)
+    assert "::error::add the runner's address: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("answer", [b"<html>Sign in</html>", b"", b"\xff" * 64, b"2001:db8::1", OSError("reset")])
+def test_a_service_that_names_no_address_is_asked_again_and_then_named(
+    monkeypatch: pytest.MonkeyPatch, answer: bytes | OSError
+) -> None:
+    module: Any = script("runner_address")
+    monkeypatch.setattr(module, "SECONDS", 0)
+    asked: list[str] = []
+
+    def urlopen(address: str, timeout: float) -> BytesIO:
+        asked.append(address)
+        if isinstance(answer, OSError):
+            raise answer
+        return BytesIO(answer)
+
+    monkeypatch.setattr(module.urllib.request, "urlopen", urlopen)
+    with pytest.raises(module.Failed, match=r"checkip\.amazonaws\.com named no address"):
+        module.own_address()
+    assert len(asked) == module.TRIES
+
+
+def test_an_answer_of_the_azure_cli_that_is_no_json_is_an_error_in_words(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module: Any = script("runner_address")
+    az = tmp_path / "az"
+    az.write_text("#!/bin/sh\necho '<html>'\n")
+    az.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(module.Failed, match="az aks printed no JSON"):
+        module.az("aks", "show")
 
 
 def test_an_address_that_could_not_be_removed_is_named(

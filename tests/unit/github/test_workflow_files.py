@@ -288,3 +288,19 @@ def test_a_runners_address_is_added_before_the_cluster_is_read_and_taken_away_wh
 def test_a_reading_identity_adds_no_address() -> None:
     for job in (ALL["deploy-stack"].jobs["preview"], ALL["drift"].jobs["look"]):
         assert not any("runner_address.py" in step.get("run", "") for step in job["steps"])
+
+
+@each_workflow
+def test_whatever_logs_in_for_long_is_told_in_its_own_log_when_the_assertion_runs_out(workflow: Workflow) -> None:
+    for job, step in workflow.steps():
+        script = step.get("run", "")
+        if re.search(r"\bpulumi (up|destroy|refresh|preview)\b", script):
+            assert script.startswith("python3 .github/scripts/keep_assertion.py --watch $$ &\n"), (
+                f"{job}: {step['name']}"
+            )
+
+
+@each_workflow
+def test_every_login_compares_its_identity_with_the_credentials(workflow: Workflow) -> None:
+    logins = [step for _, step in workflow.steps() if step.get("uses") == "./.github/actions/azure"]
+    assert all(step["with"]["subject"] == "${{ vars.AZURE_SUBJECT }}" for step in logins)

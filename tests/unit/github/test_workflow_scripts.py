@@ -1,15 +1,11 @@
-"""Scripts of the workflows: the assertion that is kept fresh, the lists of stacks, the one issue about drift."""
+"""Scripts of the workflows: the lists of stacks, the one issue about drift."""
 
 from __future__ import annotations
 
 import json
 import os
-import stat
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,61 +17,6 @@ from tests.support.workflow_files import GITHUB, ROOT, Workflow
 
 SCRIPTS = GITHUB / "scripts"
 DRIFT = Workflow(GITHUB / "workflows" / "drift.yaml")
-
-
-class GitHub(BaseHTTPRequestHandler):
-    """Gives out assertions, to whoever has the job's token and asks for Azure's audience."""
-
-    count = 0
-
-    def do_GET(self) -> None:
-        fine = self.headers["Authorization"] == "Bearer job" and self.path.endswith(
-            "audience=api://AzureADTokenExchange"
-        )
-        GitHub.count += fine
-        self.send_response(200 if fine else 403)
-        self.end_headers()
-        self.wfile.write(json.dumps({"value": f"assertion-{GitHub.count}"}).encode())
-
-    def log_message(self, format: str, *args: Any) -> None: ...
-
-
-@pytest.fixture
-def github() -> Iterator[str]:
-    GitHub.count = 0
-    with HTTPServer(("127.0.0.1", 0), GitHub) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/token?api-version=2"
-        server.shutdown()
-        thread.join()
-
-
-def keep(file: Path, address: str, bearer: str = "job") -> subprocess.CompletedProcess[str]:
-    environment = {
-        "PATH": os.environ["PATH"],
-        "ACTIONS_ID_TOKEN_REQUEST_URL": address,
-        "ACTIONS_ID_TOKEN_REQUEST_TOKEN": bearer,
-        "AZURE_FEDERATED_TOKEN_FILE": str(file),
-    }
-    command = [sys.executable, str(SCRIPTS / "keep_assertion.py"), "--once"]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-
-
-def test_the_assertion_is_replaced_and_only_its_owner_may_read_it(github: str, tmp_path: Path) -> None:
-    file = tmp_path / "assertion"
-    assert keep(file, github).returncode == 0
-    assert keep(file, github).returncode == 0
-    assert file.read_text() == "assertion-2"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert list(tmp_path.iterdir()) == [file]
-
-
-def test_without_the_right_to_a_token_the_job_stops_here(github: str, tmp_path: Path) -> None:
-    ran = keep(tmp_path / "assertion", github, bearer="other")
-    assert ran.returncode != 0
-    assert "403" in ran.stderr
-    assert not (tmp_path / "assertion").exists()
 
 
 def test_every_stack_for_azure_is_in_its_environment_and_others_are_in_none() -> None:
@@ -170,3 +111,15 @@ def test_a_deployment_removes_no_more_than_its_approved_preview(tmp_path: Path) 
     more = removals(tmp_path, [gone, new], "--within", approved)
     assert more.returncode == 1
     assert "::error::c would be deleted or replaced" in more.stdout
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[1]", "null", '{"steps": null}', '{"steps": [{"op": "delete"}]}', '{"steps"', "\xff"]
+)
+def test_what_is_no_preview_may_remove_anything(tmp_path: Path, text: str) -> None:
+    preview = tmp_path / "preview.json"
+    preview.write_text(text, encoding="latin-1")
+    command = [sys.executable, str(SCRIPTS / "removals.py"), str(preview), "--within", "[]"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith("::error::preview.json is no preview")
