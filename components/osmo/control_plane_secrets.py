@@ -15,7 +15,7 @@ from physical_ai.catalog import osmo_service as names
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.osmo_access import MEK_SECRET, OIDC_SECRET, TLS_CERTIFICATE, TLS_KEY
-from physical_ai.settings.plans.service_chart import mek_file
+from physical_ai.settings.plans.service_chart import mek_file, redis_password
 from physical_ai.settings.secrets import Secrets
 
 KEPT_MEK, KEPT_ADMIN = "osmo-mek", "osmo-admin-password"
@@ -56,7 +56,7 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
         admin = _password(f"{name}-admin-password", names.ADMIN_LENGTH, access.admin_password_generation, child)
         self.objects = [
             self._secret(names.POSTGRES_SECRET, {names.POSTGRES_KEY: args.postgres_password}),
-            self._secret(names.REDIS_SECRET, {names.REDIS_KEY: args.redis_key}),
+            self._secret(names.REDIS_SECRET, {names.REDIS_KEY: args.redis_key.apply(redis_password)}),
             self._secret(names.ADMIN_SECRET, {names.ADMIN_KEY: admin}),
             *self._encryption_key(child),
             *([args.vault.keep(KEPT_ADMIN, admin)] if args.vault is not None else []),

@@ -52,7 +52,8 @@ class _NoMocks(mocks.Mocks):
             value = base64.b64encode(AKS_KUBECONFIG.encode()).decode()
             return {"kubeconfigs": [{"name": "clusterUser", "value": value}]}, []
         if args.token == "azure-native:redisenterprise:listDatabaseKeys":  # noqa: S105 - likewise
-            return {kind: guid(kind) for kind in ("primaryKey", "secondaryKey")}, []
+            # Base64, with each character of it that an address or a shell reads as something else.
+            return {kind: f"{guid(kind)}/+=" for kind in ("primaryKey", "secondaryKey")}, []
         raise Refusal(f"the program calls {args.token}, which this recorder does not answer")
 
 

@@ -27,6 +27,18 @@ def control_plane_url(settings: Settings) -> str | None:
     return f"{'http' if osmo.access.tls is None else 'https'}://{osmo.access.host}"
 
 
+def router_address(settings: Settings) -> str | None:
+    """Where tasks and users' commands meet for `osmo workflow exec`, `port-forward` and `webserver`: WebSockets through
+    the gateway to OSMO's router. None without a control plane.
+
+    OSMO fills it in by itself where it keeps its configuration in the database, and not where it reads a file
+    (NVIDIA/OSMO 6.3.1 src/service/agent/helpers.py, create_backend; src/utils/connectors/postgres.py,
+    Backend._fetch_from_snapshot).
+    """
+    url = control_plane_url(settings)
+    return None if url is None else f"ws{url.removeprefix('http').rstrip('/')}"
+
+
 def installs_cert_manager(settings: Settings) -> bool:
     """Whether the deployment installs cert-manager: for the gateway's certificate, and nothing else asks for it."""
     access = settings.osmo.access

@@ -164,6 +164,11 @@ class Osmo(Model):
     )
     timeouts: OsmoTimeouts = Field(default_factory=OsmoTimeouts, description="How long workflows may take.")
     max_tasks: Annotated[int, Field(ge=1, le=1000)] = Field(default=100, description="Most tasks of a workflow.")
+    rsync: bool = Field(
+        default=False,
+        description="Users may copy files between their machine and /osmo/run/workspace of a running task"
+        " (`osmo workflow rsync`), at 2.5 MB/s at most each way.",
+    )
     retries: Annotated[int, Field(ge=0, le=20)] = Field(
         default=3, description="How often a task's exit action RESCHEDULE restarts it; 0 disables that action."
     )

@@ -21,6 +21,7 @@ from physical_ai.settings.facts.osmo import (
     PlatformFacts,
     platforms,
 )
+from physical_ai.settings.facts.osmo_access import router_address
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.acceptance import task_diagnostic
@@ -257,4 +258,7 @@ def _cpu(items: list[PlatformFacts]) -> PlatformFacts:
 def backends(settings: Settings) -> dict[str, Any]:
     """The cluster as a backend. Its namespace is what the agent reports, whatever is written here."""
     scheduler = {"scheduler_type": "kai", "scheduler_name": SCHEDULER, "scheduler_timeout": 30}
-    return {settings.osmo.backend_name: {"description": f"AKS, {settings.stack}", "scheduler_settings": scheduler}}
+    backend: dict[str, Any] = {"description": f"AKS, {settings.stack}", "scheduler_settings": scheduler}
+    if address := router_address(settings):
+        backend["router_address"] = address
+    return {settings.osmo.backend_name: backend}

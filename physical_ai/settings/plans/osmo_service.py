@@ -49,6 +49,7 @@ def configuration(settings: Settings, served: Sequence[Settings] = ()) -> dict[s
             "client": f"{IMAGES}/client:{settings.osmo.image_tag}",
         },
         **_credentials(settings),
+        **({"plugins_config": {"rsync": {"enabled": True}}} if settings.osmo.rsync else {}),
     }
     url = control_plane_url(settings)
     service = {"service_base_url": url} if url else {}

@@ -1,7 +1,8 @@
 """Why a process of OSMO's control plane ends as soon as it starts: what it reads, and how it must look.
 
 The real ones do the same: NVIDIA/OSMO 6.3.1, utils/secret_manager (keys), service (password of the administrator),
-utils/configmap_loader (sections), and oauth2-proxy's validation of its options.
+utils/connectors/redis.py (address of the cache), utils/configmap_loader (sections), and oauth2-proxy's validation of
+its options.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import binascii
 import json
 from collections.abc import Callable, Iterator
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -48,6 +50,7 @@ def _problems(pod: Json, read: Callable[[str, str], Json]) -> Iterator[str]:
         for flag in ("--postgres_host", "--redis_host"):
             if flag in arguments and not arguments[arguments.index(flag) + 1]:
                 yield f"{flag} is empty"
+        yield from _cache(container, arguments, read)
         yield from (f"{each} is empty" for each in ("--client-id=", "--oidc-issuer-url=") if each in arguments)
         if (keys := _key_file(pod, container, read)) is not None:
             yield from _keys(keys)
@@ -59,6 +62,26 @@ def _problems(pod: Json, read: Callable[[str, str], Json]) -> Iterator[str]:
             length = len(_secret(read("Secret", secret), names.OAUTH2_COOKIE_KEY))
             if length not in COOKIE_LENGTHS:
                 yield f"cookie_secret must be 16, 24, or 32 bytes, but is {length} bytes"
+
+
+def _cache(container: Json, arguments: list[str], read: Callable[[str, str], Json]) -> Iterator[str]:
+    """Problems of the cache's address, which OSMO joins and redis-py and kombu take apart: both with urllib.parse."""
+    given = next((each for each in at(container, "env", []) if each["name"] == "OSMO_REDIS_PASSWORD"), None)
+    if given is None or "--redis_host" not in arguments:
+        return
+    source = at(given, "valueFrom.secretKeyRef", {})
+    password = _secret(read("Secret", source["name"]), source["key"]).decode()
+    host, port = (arguments[arguments.index(flag) + 1] for flag in ("--redis_host", "--redis_port"))
+    scheme = "rediss" if "--redis_tls_enable" in arguments else "redis"
+    try:
+        parts = urlsplit(f"{scheme}://:{password}@{host}:{port}/0")
+        found = (parts.hostname, parts.port)
+    except ValueError as problem:
+        # Its text would have a part of the password.
+        yield f"ValueError: {str(problem).partition(' as ')[0]}, from the password of the cache"
+        return
+    if found != (host.lower(), int(port)):
+        yield f"redis.exceptions.ConnectionError: no host {host} in the address with the password of the cache"
 
 
 def _key_file(pod: Json, container: Json, read: Callable[[str, str], Json]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
 import yaml
@@ -198,3 +199,12 @@ def test_its_address_is_an_output(platform: Recording) -> None:
     assert platform.exports["osmo"]["url"] == "https://osmo.contoso.com"
     assert platform.exports["releases"]["osmo"] == {"version": "1.3.1", "namespace": CONTROL}
     assert "of the test" not in json.dumps(platform.exports, default=str)
+
+
+def test_the_cache_s_key_is_written_so_that_an_address_can_have_it(platform: Recording) -> None:
+    """The recorder's keys have `/`, `+` and `=`, as Azure's do."""
+    (kept,) = (each for each in platform.of_type("Secret") if each.inputs.get("secretName") == "redis-key")
+    key = kept.inputs["properties"]["value"].value
+    written = in_control_plane(platform, "Secret")["redis-secret"].inputs["stringData"].value["redis-password"]
+    assert "/" in key
+    assert (quote(key, safe=""), unquote(written)) == (written, key)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from physical_ai.catalog.osmo_service import NO_MEK
-from physical_ai.settings.plans.service_chart import mek_file
+from physical_ai.settings.plans.service_chart import mek_file, redis_password
 from physical_ai.simulator.operators import mounts
 from physical_ai.simulator.operators.starting import crash
 
@@ -132,3 +135,31 @@ def test_a_container_that_ends_is_in_a_pod_that_runs() -> None:
     assert container["state"]["waiting"]["reason"] == "CrashLoopBackOff"
     assert container["lastState"]["terminated"]["exitCode"] == 1
     assert mounts.event(given, why, NOW)["reason"] == "BackOff"
+
+
+CACHE = ("--redis_host", "osmo-dev.redis.azure.net", "--redis_port", "10000", "--redis_tls_enable", "true")
+CACHE_PASSWORD = {
+    "name": "OSMO_REDIS_PASSWORD",
+    "valueFrom": {"secretKeyRef": {"name": "redis-secret", "key": "redis-password"}},
+}
+
+
+def connected(password: str) -> str | None:
+    process = pod(arguments=CACHE, variables=(CACHE_PASSWORD,))
+    return reason(process, redis_secret=secret(**{"redis-password": password}))
+
+
+@pytest.mark.parametrize("key", ["ab/cd+ef==", "/a", "a#b", "a?b", "a[b"])
+def test_a_key_that_an_address_reads_as_something_else_ends_the_processes(key: str) -> None:
+    message = connected(key)
+    assert message is not None
+    assert key not in message
+    assert connected(redis_password(key)) is None
+
+
+@given(st.text(min_size=1))
+def test_the_program_writes_keys_of_any_alphabet_so_that_the_clients_read_them_back(key: str) -> None:
+    written = redis_password(key)
+    parts = urlsplit(f"rediss://:{written}@osmo-dev.redis.azure.net:10000/0")
+    assert (unquote(parts.password or ""), parts.hostname, parts.port) == (key, "osmo-dev.redis.azure.net", 10000)
+    assert connected(written) is None

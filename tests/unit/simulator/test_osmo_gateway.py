@@ -19,6 +19,7 @@ from physical_ai.simulator.osmo.control.accounts import FILE, Accounts, UserErro
 from physical_ai.simulator.osmo.control.admin_password import AdminPassword
 from physical_ai.simulator.osmo.control.configuration import APPLICATION
 from physical_ai.simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
+from physical_ai.simulator.osmo.control.interactive import Running
 from physical_ai.simulator.osmo.control.login import id_token
 from physical_ai.simulator.osmo.control.policies import BUILT_IN, allowed, mapped, roles_of
 from physical_ai.simulator.osmo.control.user import Refused, User
@@ -46,9 +47,13 @@ class Stack:
                 **{f"{DEPLOYMENTS}/{name}": {"status": {"availableReplicas": 1}} for name in configuration.PROCESSES},
             }
         self.offline = ""
+        self.workflows: dict[str, Running] = {}
         self.accounts = Accounts(folder, frozenset)
         around = Surroundings(
-            lambda: configuration.declared(self.objects.get), lambda: ADMIN, lambda backend: self.offline
+            lambda: configuration.declared(self.objects.get),
+            lambda: ADMIN,
+            lambda backend: self.offline,
+            self.workflows.get,
         )
         self.now = NOW
         self.gateway = Gateway(self.accounts, KEY, around, lambda: self.now)
@@ -166,6 +171,19 @@ def test_an_unknown_pool_is_a_users_error(stack: Stack) -> None:
     admin = stack.session(ADMIN)
     answer = stack.send("POST", "/api/pool/other/workflow", admin)
     assert (answer.code, answer.document["message"]) == (400, "Pool other does not exist")
+
+
+def test_a_user_enters_a_running_task_where_the_backend_has_a_router(tmp_path: Path) -> None:
+    stack = Stack(tmp_path, {"osmo-user": {"external_roles": [DEPLOYERS.object_id]}}, {"providers": []})
+    stack.workflows["w-1"] = Running("default", {"train": "Running"})
+    path, token = "/api/workflow/w-1/exec/task/train", id_token(DEPLOYER, APPLICATION, KEY)
+    answer = stack.send("POST", path, token)
+    assert answer == Answer(500, {"message": "Internal server error: Backend default has no router!"})
+    (file,) = (item["data"] for item in stack.objects.values() if "config.yaml" in item.get("data", {}))
+    config = {**yaml.safe_load(file["config.yaml"]), "backends": {"default": {"router_address": "wss://osmo.test"}}}
+    file["config.yaml"] = yaml.safe_dump(config)
+    assert stack.send("POST", path, token).document["router_address"] == "wss://osmo.test"
+    assert stack.send("POST", path, id_token(BYSTANDER, APPLICATION, KEY)).code == 403
 
 
 def test_only_an_administrator_creates_users_and_tokens(stack: Stack) -> None:

@@ -9,7 +9,7 @@ What later versions move (NVIDIA/OSMO main and #1345, #1356, #1413, read 2026-08
 | `services.configs` | the same | `configuration` |
 | no migration of the database | `services.migration.enabled: true`, a hook before the upgrade | the same |
 | `services.configs.dataset` | removed with the dataset API | – |
-| plain HTTP behind the gateway | `gateway.tls.enabled`, on by default; `jwks_uri` is https | the same |
+| TLS behind the gateway, self-signed (`gateway.tls.enabled`) | issued ones; `jwks_uri` is https | the same |
 | ServiceAccount `osmo` | the same | `osmo-api`, `osmo-worker` |
 """
 
@@ -19,8 +19,18 @@ from physical_ai.settings.plans.service_chart.release import (
     attached,
     mek_file,
     mek_problem,
+    redis_password,
     service_chart,
     service_release,
 )
 
-__all__ = ["SERVICE_FILE", "Attached", "attached", "mek_file", "mek_problem", "service_chart", "service_release"]
+__all__ = [
+    "SERVICE_FILE",
+    "Attached",
+    "attached",
+    "mek_file",
+    "mek_problem",
+    "redis_password",
+    "service_chart",
+    "service_release",
+]

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 
@@ -197,6 +198,16 @@ def attached(values: Mapping[str, Any], to: Attached) -> dict[str, Any]:
     if to.client_id is not None:
         result["serviceAccount"]["annotations"] = {IDENTITY_CLIENT_ANNOTATION: to.client_id}
     return result
+
+
+def redis_password(key: str) -> str:
+    """The cache's key as the Secret has it: percent-encoded, for any alphabet.
+
+    OSMO joins the text unchanged into `rediss://:PASSWORD@HOST:PORT/0` (NVIDIA/OSMO 6.3.1
+    src/utils/connectors/redis.py:118), and redis-py and kombu decode it where they take that address apart. Azure's
+    keys are base64: with a `/` in one, all five processes would end at their start.
+    """
+    return quote(key, safe="")
 
 
 def mek_file(key: str) -> str:

@@ -36,6 +36,8 @@ class Configuration:
     audience: str
     roles: Mapping[str, Role]
     pools: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    file: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """All sections that the service reads."""
     requests_per_minute: int = 0
     """Of one caller; 0 for any number."""
     waits: str = ""
@@ -62,6 +64,7 @@ def _elsewhere(find: Find) -> Configuration:
         audience=APPLICATION,
         roles=roles_of(configured),
         pools=_map(configs.get("pools")),
+        file=configs,
     )
 
 
@@ -78,6 +81,7 @@ def _here(find: Find) -> Configuration:
         audience=audiences[0] if audiences else APPLICATION,
         roles=roles_of({name: _map(given) for name, given in _map(configs.get("roles")).items()}),
         pools=_map(configs.get("pools")),
+        file=configs,
         requests_per_minute=_limit(listener),
         waits=f"{waiting[0]} is not available" if waiting else "",
     )

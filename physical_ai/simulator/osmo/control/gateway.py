@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from physical_ai.simulator.osmo.control import policies, tokens
+from physical_ai.simulator.osmo.control import interactive, policies, tokens
 from physical_ai.simulator.osmo.control.accounts import Accounts, UserError
 from physical_ai.simulator.osmo.control.configuration import Configuration
 from physical_ai.simulator.osmo.control.login import Caller, caller_of, service_token
@@ -64,6 +64,8 @@ class Surroundings:
     """Of the default administrator; empty without one."""
     offline: Callable[[str], str]
     """Why the agents of a backend are not connected; empty where they are."""
+    workflow: interactive.Look = lambda workflow: None
+    """A workflow that has Pods in the cluster."""
 
 
 class Requests:
@@ -95,6 +97,8 @@ class Gateway:
             return self._answer(request)
         except UserError as refusal:
             return Answer(400, {"message": str(refusal), "error_code": "USER"})
+        except interactive.Refusal as refusal:
+            return Answer(refusal.code, {"message": str(refusal)})
         except tokens.Invalid as problem:
             return Answer(401, {"message": str(problem)})
 
@@ -165,6 +169,25 @@ def _backend(gateway: Gateway, request: Request, given: Mapping[str, str], calle
     return {"name": given["backend"], "online": not problem, "message": problem}
 
 
+def _session(call: str) -> Handler:
+    def answer(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
+        configs, look = gateway.around.configuration().file, gateway.around.workflow
+        return interactive.session(
+            call, given["name"], given["task"], look=look, configs=configs, entry=dict(request.query)
+        )
+
+    return answer
+
+
+def _sessions() -> list[tuple[str, str, str, str, Handler]]:
+    """Only the database knows a workflow's pool, and the authorization service of a configuration in a file has none:
+    it asks about all pools (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go, extractWorkflowPoolResource)."""
+    return [
+        ("POST", re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", row["path"]), row["action"], "pool/*", _session(call))
+        for call, row in interactive.facts()["actions"].items()
+    ]
+
+
 def _create_token(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
     roles = request.query.get("roles") or []
     expires, description = request.one("expires_at"), request.one("description")
@@ -204,6 +227,7 @@ ROUTES: tuple[tuple[str, str, str, str, Handler], ...] = (
     ),
     ("POST", _POOL, "workflow:Create", "pool/{pool}", _submit),
     ("GET", _BACKEND, "config:Read", "*", _backend),
+    *_sessions(),
 )
 """Method, path, action, resource, and what the service does. Names of actions on users are not confirmed for 6.3; only
 an administrator has them."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE, WORKFLOWS_NAMESPACE
 from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import Client
-from physical_ai.simulator.osmo.control import gateway_server, tokens
+from physical_ai.simulator.osmo.control import gateway_server, interactive, tokens
 from physical_ai.simulator.osmo.control.accounts import Accounts
 from physical_ai.simulator.osmo.control.admin_password import AdminPassword
 from physical_ai.simulator.osmo.control.agents import Agents
@@ -30,7 +30,7 @@ class ControlPlane:
             client, f"/api/v1/namespaces/{CONTROL_NAMESPACE}/pods", self.loop.wake, selector=SELECTOR
         )
         accounts = Accounts(folder, lambda: frozenset(self.configuration().roles))
-        around = Surroundings(self.configuration, AdminPassword(client), self._offline)
+        around = Surroundings(self.configuration, AdminPassword(client), self._offline, self._workflow)
         self._gateway = Gateway(accounts, tokens.key_in(simulation), around)
         self.agents = Agents(self._agent_pods.all, client.find, self.configuration, self._gateway.who)
         self._vaults = KeyVaults(simulation, client)
@@ -51,6 +51,10 @@ class ControlPlane:
     def round(self) -> float | None:
         self.agents.look()
         return self._jobs.run()
+
+    def _workflow(self, id: str) -> interactive.Running | None:
+        path = f"/api/v1/namespaces/{WORKFLOWS_NAMESPACE}/pods"
+        return interactive.running(self._client.get(path, interactive.selector(id))["items"])
 
     def _offline(self, backend: str) -> str:
         return self.agents.offline(backend)

@@ -25,8 +25,17 @@ class Policy:
     denies: bool = False
 
     def matches(self, action: str, resource: str) -> bool:
-        in_scope = resource == GLOBAL or any(fnmatchcase(resource, each) for each in self.resources)
+        in_scope = resource == GLOBAL or any(in_resource(each, resource) for each in self.resources)
         return in_scope and any(fnmatchcase(action, each) for each in self.actions)
+
+
+def in_resource(pattern: str, resource: str) -> bool:
+    """Whether a policy's resource covers a request's (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go,
+    matchResource). A request about all pools is covered by any one of them: so a role for one pool acts on workflows of
+    each."""
+    if resource.endswith("/*") and pattern.startswith(resource[:-1]):
+        return True
+    return pattern == resource or (pattern.endswith("*") and resource.startswith(pattern[:-1]))
 
 
 @dataclass(frozen=True)
