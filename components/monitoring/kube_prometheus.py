@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import yaml
 
+from components.azure.random_values import RandomPassword
 from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
@@ -31,8 +31,8 @@ from physical_ai.settings.secrets import Secrets
 from physical_ai.telemetry.dashboards import dashboards
 
 TIMEOUT_SECONDS = 900
-PASSWORD_BYTES = 24
-"""Random ones, in the password of Grafana's administrator."""
+PASSWORD_LENGTH = 32
+"""Characters of the password of Grafana's administrator."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +99,19 @@ class KubePrometheus(pulumi.ComponentResource):
 
 
 def _grafana_login(name: str, args: KubePrometheusArgs, parent: pulumi.Resource) -> kubernetes.core.v1.Secret:
-    """A password that is generated when the Secret is created, and then kept in the state, encrypted."""
-    password = pulumi.Output.secret(secrets.token_urlsafe(PASSWORD_BYTES))
+    """A password that is generated once, and then kept in the state, encrypted."""
+    password = RandomPassword(
+        f"{name}-grafana-password", length=PASSWORD_LENGTH, opts=pulumi.ResourceOptions(parent=parent)
+    )
+    options = args.target.options(parent, [args.namespace])
+    # Stacks of earlier versions have a password that is nowhere but in the Secret: it stays until that is deleted.
+    # The plugin keeps `stringData` as `data`, so one of the two alone would ignore nothing, or empty the Secret.
+    options.ignore_changes = ["data", "stringData"]
     return kubernetes.core.v1.Secret(
         f"{name}-grafana-login",
         metadata={"name": GRAFANA_SECRET, "namespace": NAMESPACE},
-        string_data={GRAFANA_USER_KEY: "admin", GRAFANA_PASSWORD_KEY: password},
-        opts=pulumi.ResourceOptions.merge(
-            args.target.options(parent, [args.namespace]),
-            # Each run of the program generates another one; the first one remains.
-            pulumi.ResourceOptions(ignore_changes=["stringData"]),
-        ),
+        string_data={GRAFANA_USER_KEY: "admin", GRAFANA_PASSWORD_KEY: password.result},
+        opts=options,
     )
 
 

@@ -108,8 +108,9 @@ def _kept_key(resource: Resource, stack: Stack) -> Iterable[Violation]:
     ):
         yield Violation("data", f"keep the key in the Secret {MEK_SECRET_NAME}: readers of the cluster read ConfigMaps")
     if resource.type == SECRET and name == MEK_SECRET_NAME:
-        if not {"data", "stringData"} & set(resource.options.ignore_changes):
-            yield Violation("stringData", "pass ignore_changes for it")
+        # The plugin keeps `stringData` as `data`: with one of the two ignored, the next run would empty the Secret.
+        for path in sorted({"data", "stringData"} - set(resource.options.ignore_changes)):
+            yield Violation(path, f"add {path} to ignore_changes")
         if stack.is_production and not resource.options.protect:
             yield Violation("", "set `protect: true` in the stack's settings")
 

@@ -40,10 +40,12 @@ def prometheus_rule(
     interval_seconds: int = INTERVAL_SECONDS,
 ) -> dict[str, Any]:
     """A PrometheusRule object of `monitoring.coreos.com`."""
+    named: dict[str, Any] = {"name": name, "namespace": namespace}
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "PrometheusRule",
-        "metadata": {"name": name, "namespace": namespace, "labels": dict(labels or {})},
+        # The API server drops empty labels, and Pulumi would add them again in every run.
+        "metadata": {**named, "labels": dict(labels)} if labels else named,
         "spec": {"groups": _groups(parameters, interval_seconds)},
     }
 

@@ -200,7 +200,7 @@ def test_secret_values_leave_marked_and_once(provider: Kubernetes, namespace: st
     plain = {**state, "data": state["data"].value}
     assert provider.diff(make, inputs, plain, inputs).changes == {}
     _, _, shown = provider.read(request("core/v1:Secret", id=id), plain, inputs)
-    assert isinstance(shown["stringData"], Secret)
+    assert isinstance(shown["data"], Secret)
 
 
 def test_a_crd_and_its_object_are_created_together_and_deleted_together(provider: Kubernetes, client: Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from physical_ai.simulator.kubernetes.normalizing import normalized
 from physical_ai.simulator.kubernetes.objects import (
     AUTONAMED,
     Object,
@@ -15,7 +16,6 @@ from physical_ai.simulator.kubernetes.objects import (
     metadata,
     name_of,
     to_api,
-    without_read_only,
 )
 from physical_ai.simulator.kubernetes.scopes import Scopes
 from physical_ai.simulator.wire import UNKNOWN, Failure, Refused, Request
@@ -31,9 +31,10 @@ def check_object(
             "list resources exist for compatibility with YAML manifests and Helm charts, and cannot be created "
             "directly. Use the underlying resource type instead"
         )
-    obj = without_read_only(to_api(inputs))
+    obj = to_api(inputs)
     obj.setdefault("apiVersion", gvk.api_version)
     obj.setdefault("kind", gvk.kind)
+    obj = normalized(obj)
     if obj.get("metadata") is UNKNOWN:
         return obj, []
     if not isinstance(obj.get("metadata", {}), dict):

@@ -5,12 +5,14 @@ Rules and table: pulumi-kubernetes v4, provider/pkg/provider/{diff,provider}.go.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, cast
 
 from physical_ai.kubernetes.quantities import quantity
 from physical_ai.simulator.kubernetes.force_new import FORCE_NEW
 from physical_ai.simulator.kubernetes.kubeconfig import active_cluster
+from physical_ai.simulator.kubernetes.normalizing import is_known, normalized
 from physical_ai.simulator.kubernetes.objects import (
     AUTONAMED,
     Object,
@@ -21,7 +23,6 @@ from physical_ai.simulator.kubernetes.objects import (
     name_of,
     namespace_of,
     to_api,
-    without_read_only,
 )
 from physical_ai.simulator.wire import UNKNOWN, Diff, changes
 
@@ -56,8 +57,9 @@ def diff_objects(
 
     So drift that a refresh found is corrected, and what the cluster adds is ignored.
     """
-    base = as_inputs(to_api(live), without_read_only(to_api(old_inputs)))
-    wanted = without_read_only(to_api(new))
+    base, wanted = as_inputs(to_api(live), to_api(old_inputs)), normalized(to_api(new))
+    if is_known(wanted):
+        wanted = cast("Object", _in_form(wanted, base, normalized(to_api(old_inputs))))
     for side in (base, wanted):
         if isinstance(side.get("metadata"), dict):
             side["metadata"] = _scoped(metadata(side), namespaced)
@@ -66,25 +68,31 @@ def diff_objects(
     base.setdefault("apiVersion", wanted.get("apiVersion"))
     base.setdefault("kind", wanted.get("kind"))
     return Diff(
-        changes=changes(base, wanted),
+        changes=changes(base, wanted, member=member),
         replaces=replacing_paths(wanted, mutability, patch),
         delete_before_replace=not annotated(wanted, AUTONAMED)
         and bool(name_of(wanted))
         and name_of(wanted) == name_of(base)
         and namespace_of(wanted) == namespace_of(base),
+        of_inputs=False,
     )
 
 
 def as_inputs(live: Object, inputs: Object) -> Object:
     """The live object in the shape of the inputs: what the program would have had to write to get it.
 
-    Members the server filled in are left out; values it only writes differently (`1000m` for `1`) keep the inputs'
-    form; `stringData`, which it never returns, and empty values that it drops do not change.
+    What the server filled in is left out, and so is what it dropped.
     """
-    pruned = cast("Object", _pruned(live, inputs)) if live else dict(inputs)
-    if "stringData" in inputs:
-        pruned["stringData"] = inputs["stringData"]
-    return pruned
+    shape = normalized(inputs)
+    return cast("Object", _pruned(live, shape)) if live else shape
+
+
+def member(path: str, key: str) -> str:
+    """The path of a key as the official plugin writes it: in quotes only with a dot, a quote or a bracket."""
+    if re.search(r'[."\[\]]', key):
+        quoted = key.replace('"', '\\"')
+        return f'{path}["{quoted}"]'
+    return f"{path}.{key}" if path else key
 
 
 def same_quantity(one: Any, other: Any) -> bool:
@@ -133,20 +141,41 @@ _QUANTITIES = frozenset(
 """Members whose values are resource quantities. Elsewhere `1.10` and `1.1` are different texts."""
 
 
-def _pruned(live: Any, shape: Any, quantities: bool = False) -> Any:
+def _pruned(live: Any, shape: Any) -> Any:
     if isinstance(live, dict) and isinstance(shape, dict):
         members, model = cast("Object", live), cast("Object", shape)
-        kept = {
-            key: _pruned(members[key], item, quantities or key in _QUANTITIES)
-            for key, item in model.items()
-            if key in members
-        }
-        dropped = {key: item for key, item in model.items() if key not in members and _empty(item)}
-        return kept | dropped
+        return {key: _pruned(members[key], item) for key, item in model.items() if key in members}
     if isinstance(live, list) and isinstance(shape, list):
         items, models = cast("list[Any]", live), cast("list[Any]", shape)
-        return [_pruned(item, model, quantities) for item, model in zip(items, models, strict=False)]
-    return cast("Any", shape if quantities and same_quantity(live, shape) else live)
+        return [_pruned(item, model) for item, model in zip(items, models, strict=False)]
+    return cast("Any", live)
+
+
+def _in_form(new: Any, base: Any, old: Any, quantities: bool = False) -> Any:
+    """The new inputs in the form of the live ones: the same quantity, and nothing that the server drops as empty."""
+    if isinstance(new, dict) and isinstance(base, dict):
+        wanted, held = cast("Object", new), cast("Object", base)
+        before = cast("Object", old) if isinstance(old, dict) else {}
+        return {
+            key: _in_form(item, held.get(key), before.get(key), quantities or key in _QUANTITIES)
+            for key, item in wanted.items()
+            if key in held or not (_empty(item) and (key in before or _dropped(key, item)))
+        }
+    if isinstance(new, list) and isinstance(base, list):
+        items, held_items = cast("list[Any]", new), cast("list[Any]", base)
+        models = cast("list[Any]", old) if isinstance(old, list) else []
+        return [_in_form(item, _at(held_items, i), _at(models, i), quantities) for i, item in enumerate(items)]
+    return cast("Any", base if quantities and same_quantity(base, new) else new)
+
+
+def _at(items: list[Any], place: int) -> Any:
+    """An element, or None behind the end."""
+    return items[place] if place < len(items) else None
+
+
+def _dropped(key: str, empty: Any) -> bool:
+    """Whether the server drops an empty value of any kind; an empty map is often one that must be there."""
+    return empty in ([], "") or (empty == {} and key in ("annotations", "labels"))
 
 
 def _empty(value: Any) -> bool:

@@ -17,7 +17,7 @@ import yaml
 from physical_ai import safe_yaml
 from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.kubernetes.definitions import create_definitions
-from physical_ai.simulator.kubernetes.diffing import as_inputs
+from physical_ai.simulator.kubernetes.diffing import as_inputs, member
 from physical_ai.simulator.kubernetes.helm import Document, Helm, HelmFailed
 from physical_ai.simulator.kubernetes.helm_flags import CHART_FLAGS, REPOSITORY_OPTIONS, operation_arguments
 from physical_ai.simulator.kubernetes.objects import Object, autoname, parse_id, without_nulls
@@ -74,7 +74,7 @@ class Releases:
         )
         if before.get("values") and isinstance(old_outputs.get("values"), dict):
             before["values"] = as_inputs(old_outputs["values"], before["values"])
-        return Diff(changes(without_nulls(before), without_nulls(after)), ("name", "namespace"))
+        return Diff(changes(without_nulls(before), without_nulls(after), member=member), ("name", "namespace"))
 
     def create(self, request: Request, inputs: Object) -> tuple[str, Object]:
         if request.preview:

@@ -43,6 +43,8 @@ class Diff:
     changes: Mapping[str, Change]
     replaces: Sequence[str] = ()
     delete_before_replace: bool = False
+    of_inputs: bool = True
+    """Whether the changes are between inputs, and not between state and inputs: what `pulumi preview --diff` draws."""
 
 
 class Refused(Exception):

@@ -204,7 +204,9 @@ def _diffed(diff: Diff, ignored: list[str]) -> Any:
         diffs=sorted({re.split(r"[.\[]", path)[0] for path in kept}),
         deleteBeforeReplace=bool(replacing) and diff.delete_before_replace,
         hasDetailedDiff=True,
-        detailedDiff={path: kinds(kind=kind(path, how), inputDiff=True) for path, how in kept.items()},
+        detailedDiff={
+            path: kinds(kind=kind(path, how), inputDiff=diff.of_inputs or how == "delete") for path, how in kept.items()
+        },
     )
 
 

@@ -6,7 +6,7 @@ Without the Pulumi SDK, whose import takes half a second: each cluster has contr
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 Change = Literal["add", "delete", "update"]
@@ -52,11 +52,15 @@ def has_unknown(value: Any) -> bool:
     return False
 
 
-def changes(old: Any, new: Any, path: str = "") -> dict[str, Change]:
-    """Property paths that differ (`a.b[0]["odd key"]`), each with how. An unknown differs from any value."""
+def changes(old: Any, new: Any, path: str = "", member: Callable[[str, str], str] | None = None) -> dict[str, Change]:
+    """Property paths that differ (`a.b[0]["odd key"]`), each with how. An unknown differs from any value.
+
+    `member` writes the path of a key; without it as the Pulumi SDK does, which quotes all but letters, digits and `_`.
+    """
+    at_key = member or _member
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         before, after = cast("Mapping[str, Any]", old), cast("Mapping[str, Any]", new)
-        pairs = ((_member(path, key), before.get(key, _ABSENT), after.get(key, _ABSENT)) for key in {**before, **after})
+        pairs = ((at_key(path, key), before.get(key, _ABSENT), after.get(key, _ABSENT)) for key in {**before, **after})
     elif isinstance(old, list) and isinstance(new, list):
         first, second = cast("list[Any]", old), cast("list[Any]", new)
         pairs = (
@@ -74,7 +78,7 @@ def changes(old: Any, new: Any, path: str = "") -> dict[str, Change]:
         elif left is _ABSENT:
             found[at] = "add"
         else:
-            found |= changes(left, right, at)
+            found |= changes(left, right, at, member)
     return found
 
 

@@ -99,18 +99,36 @@ def test_quantities_are_the_same_in_every_form_but_texts_are_not() -> None:
     assert compare(version, version, obj(data={"version": "1.1"})).changes == {"data.version": "update"}
 
 
-def test_empty_values_that_the_server_drops_are_kept_and_a_new_false_is_a_change() -> None:
-    inputs = obj("Widget", "example.com/v1", spec={"labels": {}, "paused": False})
-    live = obj("Widget", "example.com/v1", spec={})
-    assert as_inputs(live, inputs) == inputs
-    assert compare(
-        obj("Widget", "example.com/v1", spec={"a": 1}), obj("Widget", "example.com/v1", spec={"a": 1, "b": False})
-    ).changes == {"spec.b": "add"}
+def test_an_empty_value_that_the_server_drops_is_a_change_for_ever_in_custom_objects_only() -> None:
+    for kind, version, changed in (("Widget", "example.com/v1", {"spec.paused": "add"}), ("Job", "batch/v1", {})):
+        inputs, live = obj(kind, version, spec={"paused": False}), obj(kind, version, spec={})
+        assert as_inputs(live, inputs) == live
+        assert compare(inputs, inputs, live).changes == changed
+    old = obj("Job", "batch/v1", spec={"a": 1})
+    assert compare(old, obj("Job", "batch/v1", spec={"a": 1, "b": False})).changes == {"spec.b": "add"}
+    assert compare(old, obj("Job", "batch/v1", spec={"a": 1, "b": []})).changes == {}
 
 
-def test_string_data_which_the_server_never_returns_is_compared_with_the_inputs() -> None:
-    inputs = obj("Secret", stringData={"a": "1"})
-    assert compare(inputs, inputs, obj("Secret", data={"a": "MQ=="})).changes == {}
+def test_string_data_is_compared_as_data() -> None:
+    inputs, live = obj("Secret", stringData={"a": "1"}), obj("Secret", data={"a": "MQ=="})
+    assert compare(inputs, inputs, live).changes == {}
+    assert compare(inputs, obj("Secret", stringData={"a": "2"}), live).changes == {"data.a": "update"}
+    assert compare(inputs, obj("Secret"), live).changes == {"data": "delete"}
+    open_text = obj("Secret", stringData={"a": UNKNOWN})
+    assert compare(inputs, open_text, live).changes == {"data": "delete", "stringData": "add"}
+
+
+def test_paths_quote_keys_with_a_dot_a_quote_or_a_bracket_only() -> None:
+    """As pulumi-kubernetes does in `addPatchValueToDiff`; Pulumi's own paths quote `-` and `/`, too."""
+    old = obj(data={"a-b": "1", "a/b": "1", "a.b": "1", "a[b": "1", 'a"b': "1"})
+    new = obj(data=dict.fromkeys(old["data"], "2"))
+    assert set(compare(old, new).changes) == {
+        "data.a-b",
+        "data.a/b",
+        'data["a.b"]',
+        'data["a[b"]',
+        'data["a\\"b"]',
+    }
 
 
 def test_a_patch_is_replaced_for_another_object_only() -> None:
