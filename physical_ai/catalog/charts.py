@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import StringConstraints
 
+from physical_ai.catalog.gpu_lookup import version
 from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
 from physical_ai.catalog.lookup import UnknownName, nearest
 from physical_ai.catalog.rows import Row, Text
@@ -40,6 +43,22 @@ class ChecksumMismatch(Exception):
     """A chart archive differs from the pinned one. The text names both checksums and what to do."""
 
 
+class KeysRead(Row):
+    """Another version than the pinned one at which the keys of its values were read."""
+
+    version: Text
+    reason: Text
+
+
+class Retracted(Row):
+    """A version that its publisher took back."""
+
+    version: Text
+    reason: Text
+    source: Text
+    date: datetime.date
+
+
 class Chart(Row):
     """One version of a chart."""
 
@@ -49,6 +68,16 @@ class Chart(Row):
     """Address of a chart repository, or of an OCI registry's folder."""
     sha256: Sha256 | None = None
     """Checksum of the archive; None if the catalogue has none. See `expected_sha256`."""
+    organisation: Text
+    """Who publishes it: the owner of its source repository."""
+    tag: Text | None = None
+    """Commit of the version's tag; None where it was not read."""
+    released: datetime.date | None = None
+    """Day of that commit."""
+    known: Literal["seen", "read", "believed"]
+    """A checksum or an installation of it was published; its tag was read; others name it."""
+    keys: KeysRead | None = None
+    """Where its keys were read, if at another version."""
     source: Text
     date: datetime.date
 
@@ -73,13 +102,56 @@ def pinned_charts() -> dict[tuple[str, str], Chart]:
     """Pinned charts by name and version, oldest version of each first."""
     found: dict[tuple[str, str], Chart] = {}
     for line in read_rows(DATA / "charts.yaml"):
-        shared = {key: value for key, value in line.items() if key != "versions"}
+        shared = {key: value for key, value in line.items() if key not in ("versions", "retracted")}
+        of_chart: list[Chart] = []
         for own in line["versions"]:
             item = row(Chart, {**shared, **own}, f"charts.yaml: {shared.get('name')} {own.get('version')}")
             if (item.name, item.version) in found:
                 raise CatalogError(f"charts.yaml: {item.name} {item.version} is a duplicate")
             found[item.name, item.version] = item
+            of_chart.append(item)
+        if problem := next(pin_problems(of_chart, _retracted_of(line)), None):
+            raise CatalogError(f"charts.yaml: {problem}")
     return found
+
+
+@lru_cache(maxsize=1)
+def retracted_charts() -> dict[tuple[str, str], Retracted]:
+    """Versions of charts that their publishers took back, by name and version."""
+    lines = read_rows(DATA / "charts.yaml")
+    return {(line["name"], item.version): item for line in lines for item in _retracted_of(line)}
+
+
+def _retracted_of(line: Mapping[str, Any]) -> list[Retracted]:
+    return [row(Retracted, data, f"charts.yaml: {line['name']}, retracted") for data in line.get("retracted", ())]
+
+
+def pin_problems(pins: Sequence[Chart], retracted: Iterable[Retracted] = ()) -> Iterator[str]:
+    """Why versions of one chart must not be pinned.
+
+    A number alone does not make a version newer: it can be retracted, precede its release, or be published before a
+    release with a lower number, as that of an abandoned line is. A patch of an older line may be younger.
+    """
+    taken_back = {item.version: item for item in retracted}
+    for pin in pins:
+        title = f"{pin.name} {pin.version}"
+        if item := taken_back.get(pin.version):
+            yield f"{title} was retracted: {item.reason} ({item.source})"
+        if re.fullmatch(r"v?\d+\.\d+\.\d+", pin.version) is None:
+            yield f"{title} is not a release"
+        if (pin.tag is None) != (pin.released is None):
+            yield f"{title} needs both its tag and the day of it, or neither"
+        if pin.known == "read" and pin.tag is None:
+            yield f"{title} was read, so its tag is known"
+        if pin.keys and pin.keys.version == pin.version:
+            yield f"{title} has its own keys, which need no reason"
+    for low, high in combinations(sorted(pins, key=lambda pin: version(pin.version)), 2):
+        is_patch = version(low.version)[2:] != (0,)
+        if low.released and high.released and high.released < low.released and not is_patch:
+            yield (
+                f"{high.name} {high.version} was released on {high.released}, before {low.version} ({low.released}): "
+                "find out whether its line was given up"
+            )
 
 
 def chart(name: str, version: str) -> Chart:

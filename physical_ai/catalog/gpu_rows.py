@@ -178,8 +178,10 @@ class SectionKeys(Row):
 class KeyGroup(Row):
     """Values keys that the same releases of a chart have, read in the same place."""
 
-    since: ReleaseName | None = None
-    until: ReleaseName | None = None
+    since: Text | None = None
+    until: Text | None = None
+    read: tuple[Text, ...] = ()
+    """Versions of the chart at which keys of the file were read; at least one group of a file has some."""
     sections: dict[str, SectionKeys]
     choices: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
     """Allowed values of a key, by its full path."""

@@ -11,7 +11,7 @@ from physical_ai.catalog.compat.driver_fields import check_driver, driver_fields
 from physical_ai.catalog.compat.keys import KeyTable
 from physical_ai.catalog.compat.lifecycle import Phase, lifecycle
 from physical_ai.catalog.compat.stack import GpuStack, judge_stack
-from physical_ai.catalog.compat.tables import check_chart, key_table
+from physical_ai.catalog.compat.tables import check_chart, key_table, key_versions
 from physical_ai.catalog.compat.upgrade import judge_upgrade, upgrade_path
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "judge_upgrade",
     "key_changes",
     "key_table",
+    "key_versions",
     "known_keys",
     "lifecycle",
     "upgrade_path",

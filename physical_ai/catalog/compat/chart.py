@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 from physical_ai.catalog.compat.chart_rules import judge_values
-from physical_ai.catalog.compat.keys import KeyTable, Kind, all_keys, kinds, under
+from physical_ai.catalog.compat.keys import KeyTable, Kind, all_keys, holds, kinds, under
 from physical_ai.catalog.gpu_load import chart_key_groups, chart_key_notes
 from physical_ai.catalog.gpu_lookup import operator_release, version
-from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote
+from physical_ai.catalog.gpu_rows import KeyGroup
 from physical_ai.findings import Finding, Severity
 from physical_ai.nested import is_mapping
 
@@ -35,7 +35,7 @@ def known_keys(release: str) -> Mapping[str, Kind]:
 def kinds_of(groups: Iterable[KeyGroup], release: str) -> dict[str, Kind]:
     """The keys that a release has of some groups, by dotted path. Raises `UnknownName`."""
     read = operator_release(release).values_of
-    return kinds(group for group in groups if _holds(group, read))
+    return kinds(group for group in groups if holds(group, read))
 
 
 def key_changes(old: str, new: str) -> KeyChanges:
@@ -64,7 +64,7 @@ def key_table(release: str, *, has_driver_resources: bool) -> KeyTable:
     notes = {
         path: note
         for note in chart_key_notes()
-        if _holds(note, read) and (has_driver_resources or note.state != "driver-cr")
+        if holds(note, read) and (has_driver_resources or note.state != "driver-cr")
         for path in note.paths
     }
     return KeyTable(
@@ -77,11 +77,6 @@ def key_table(release: str, *, has_driver_resources: bool) -> KeyTable:
     )
 
 
-def _holds(item: KeyGroup | KeyNote, read: str) -> bool:
-    after = item.since is None or version(item.since) <= version(read)
-    return after and (item.until is None or version(read) <= version(item.until))
-
-
 def _drivers_are_resources(values: Mapping[str, Any]) -> bool:
     driver = values.get("driver")
     chosen = driver.get("nvidiaDriverCRD") if is_mapping(driver) else None
@@ -92,7 +87,7 @@ def _of_another_release(release: str, path: str) -> Finding | None:
     read = operator_release(release).values_of
     for group in chart_key_groups():
         names = [f"{section}.{key}" for section, keys in group.sections.items() for key in all_keys(keys)]
-        if not _holds(group, read) and any(name == path or under(name, path) for name in names):
+        if not holds(group, read) and any(name == path or under(name, path) for name in names):
             place = (
                 f"it is known from {group.since} on"
                 if group.since and version(group.since) > version(read)

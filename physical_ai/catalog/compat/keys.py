@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from physical_ai.catalog.gpu_lookup import version
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote, SectionKeys
 from physical_ai.catalog.lookup import nearest
 from physical_ai.findings import Finding, Severity
@@ -36,6 +37,12 @@ def kinds(groups: Iterable[KeyGroup]) -> dict[str, Kind]:
             )
             found |= {f"{section}.{key}" if section else key: kind for kind, names in of_kinds for key in names}
     return found
+
+
+def holds(item: KeyGroup | KeyNote, release: str) -> bool:
+    """Whether a version of the chart has some keys, or is concerned by a note."""
+    here = version(release)
+    return (item.since is None or version(item.since) <= here) and (item.until is None or here <= version(item.until))
 
 
 def all_keys(keys: SectionKeys) -> tuple[str, ...]:

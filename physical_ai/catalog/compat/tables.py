@@ -1,13 +1,13 @@
-"""Values keys of the charts whose versions are not distinguished: each file is of the version that is pinned."""
+"""Values keys of the pinned charts other than the GPU Operator, and at which version they were read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from physical_ai.catalog.charts import chart
-from physical_ai.catalog.compat.keys import KeyTable, kinds
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.compat.keys import KeyTable, holds, kinds
 from physical_ai.catalog.gpu_load import CHARTS
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote
 from physical_ai.catalog.load import read_rows, row
@@ -20,7 +20,7 @@ from physical_ai.nested import at
 def key_table(name: str, version: str) -> KeyTable:
     """The keys that a pinned chart renders, other than the GPU Operator's. Raises `UnknownName`."""
     pinned = chart(name, version)
-    groups = _groups(name)
+    groups = [group for group in _groups(name) if holds(group, pinned.version)]
     notes = [row(KeyNote, data, f"{name}-notes.yaml") for data in read_rows(CHARTS / f"{name}-notes.yaml")]
     return KeyTable(
         f"{name} {pinned.version}",
@@ -54,3 +54,22 @@ def _impossible(name: str, source: str, values: Mapping[str, Any]) -> Iterator[F
 
 def _groups(name: str) -> list[KeyGroup]:
     return [row(KeyGroup, data, f"{name}-keys.yaml") for data in read_rows(CHARTS / f"{name}-keys.yaml")]
+
+
+def keys_read(name: str) -> frozenset[str]:
+    """Versions of a chart at which its keys were read."""
+    return frozenset(version for group in _groups(name) for version in group.read)
+
+
+def key_versions(charts: Iterable[Chart]) -> Iterator[Finding]:
+    """Charts whose keys were read at another version than the pinned one: a key may be missing, or have no effect."""
+    for pin in charts:
+        if pin.keys:
+            yield Finding(
+                Severity.INFO,
+                "chart-keys-version",
+                "charts",
+                f"The keys of the chart {pin.name} {pin.version} were read at {pin.keys.version}: {pin.keys.reason}.",
+                "Compare your values with the values.yaml of the pinned version, before production.",
+                pin.source,
+            )

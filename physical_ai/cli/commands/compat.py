@@ -40,7 +40,7 @@ def compat(  # noqa: PLR0917 - each is an option
     from physical_ai.catalog import UnknownName, operator_release
     from physical_ai.cli.output import compat as output
     from physical_ai.cli.requested_stack import read_stack
-    from physical_ai.settings.rules.compat import judge
+    from physical_ai.settings.rules.compat import judge, of_charts
 
     try:
         operator_release(running) if running else None
@@ -50,7 +50,7 @@ def compat(  # noqa: PLR0917 - each is an option
     loaded = read_stack(stack, file, set_).loaded
     print_warnings(loaded.warnings)
     today = at.date() if at else datetime.datetime.now(datetime.UTC).date()
-    findings = judge(loaded.settings, today, running)
+    findings = [*judge(loaded.settings, today, running), *of_charts(loaded)]
     document = output.document(loaded.settings, today, findings)
     if json:
         print_json(document)

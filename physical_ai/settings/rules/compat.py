@@ -10,7 +10,7 @@ import datetime
 from dataclasses import dataclass
 
 from physical_ai.catalog import node_image
-from physical_ai.catalog.compat import GpuStack, judge_stack, judge_upgrade
+from physical_ai.catalog.compat import GpuStack, judge_stack, judge_upgrade, key_versions
 from physical_ai.findings import Finding
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.created import creates_cluster
@@ -20,6 +20,7 @@ from physical_ai.settings.layers.paths import parse
 from physical_ai.settings.loaded import Loaded
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.gpu_operator import files
 
 _PLACES = {
     "operator": "gpuOperator.version",
@@ -65,6 +66,12 @@ def judge(settings: Settings, today: datetime.date, running: str | None = None) 
     judged = [_at(finding, _PLACES.get(finding.where, "cpuPool.osSku")) for finding in (*upgrade, *alone)]
     judged += [_at(finding, _setting(settings, pools[0], finding), *pools) for finding, pools in found.items()]
     return sorted(judged, key=lambda finding: finding.severity.rank, reverse=True)
+
+
+def of_charts(loaded: Loaded) -> list[VersionFinding]:
+    """What is not known of the charts that a stack installs. Of the GPU Operator `judge` says it, with the release."""
+    others = (chart for chart in loaded.plan.charts if chart.name != files.CHART)
+    return [_at(finding, finding.where) for finding in key_versions(others)]
 
 
 def _judged(settings: Settings, stack: GpuStack, today: datetime.date) -> list[Finding]:
