@@ -20,6 +20,7 @@ from physical_ai.catalog import (
     vgpu_models,
     vm_sizes,
 )
+from physical_ai.catalog.local_disks import LocalDisks, described
 
 _HEAD = """\
 # Catalogue
@@ -46,14 +47,42 @@ def _marked(text: str, field: str, unverified: Sequence[str]) -> str:
     return f"{text} \\*" if field in unverified else text
 
 
+_SIZE_HEAD = (
+    "size",
+    "vCPU",
+    "memory",
+    "GPUs",
+    "local disks",
+    "ephemeral OS disk",
+    "drivers",
+    "systems",
+    "Spot",
+    "quota family",
+)
+
+
 def _sizes() -> str:
     parts = ["## VM sizes\n"]
     for series, rows in groupby(vm_sizes().values(), key=lambda size: size.series):
         sizes = list(rows)
-        head = ("size", "vCPU", "memory", "GPUs", "local disk", "drivers", "systems", "Spot", "quota family")
-        parts += [f"### {series}\n", table(head, map(_size, sizes))]
-        parts.append(_sourced((size.source, size.date) for size in sizes))
+        parts += [f"### {series}\n", table(_SIZE_HEAD, map(_size, sizes))]
+        known = [
+            *((size.source, size.date) for size in sizes),
+            *((size.disks.source, size.disks.date) for size in sizes),
+        ]
+        parts.append(_sourced(known))
     return "\n".join(parts)
+
+
+def _os_disk(disks: LocalDisks) -> str:
+    """The largest ephemeral OS disk, and where its room is not known."""
+    if not disks.placements:
+        return "–"
+    names = {"CacheDisk": "cache", "ResourceDisk": "temp disk", "NvmeDisk": "NVMe"}
+    where = " or ".join(names[place] for place in disks.placements)
+    known = f"{disks.known_gib} GiB" if disks.known_gib else "unknown"
+    text = f"{known}, or more" if disks.known_gib and disks.unknown else known
+    return _marked(f"{text} ({where})", "placements", disks.believed)
 
 
 def _size(size: VmSize) -> tuple[str, ...]:
@@ -61,13 +90,13 @@ def _size(size: VmSize) -> tuple[str, ...]:
     gpu = size.gpu
     share = "" if gpu is None or gpu.share == "1" else f"{gpu.share} of a card, "
     gpus = "–" if gpu is None else f"{gpu.count} × {gpu.model}, {share}{gpu.memory_gib} GB{', vGPU' * gpu.virtual}"
-    disk = "–" if size.local_disk_gib is None else f"{size.local_disk_gib} GiB{', NVMe' * size.nvme_only}"
     return (
         name,
         str(size.vcpus),
         f"{size.memory_gib} GiB",
         gpus,
-        _marked(disk, "localDiskGib", size.unverified),
+        described(size.disks),
+        _os_disk(size.disks),
         _marked(codes(size.driver_sources), "driverSources", size.unverified),
         codes(size.os_skus),
         _marked("yes" if size.low_priority else "no", "lowPriority", size.unverified),

@@ -83,10 +83,13 @@ def vm_sizes() -> dict[str, VmSize]:
 
 def _expand(series_rows: Iterable[dict[str, Any]]) -> Iterable[VmSize]:
     for series in series_rows:
-        shared = {key: value for key, value in series.items() if key not in ("sizes", "gpu")}
+        shared = {key: value for key, value in series.items() if key not in ("sizes", "gpu", "disks")}
         for own in series["sizes"]:
             gpu = {**series.get("gpu", {}), **own.get("gpu", {})}
-            yield row(VmSize, {**shared, **own, "gpu": gpu or None}, f"vm_sizes.yaml: {own.get('name')}")
+            disks = {**series.get("disks", {}), **own.get("disks", {})}
+            yield row(
+                VmSize, {**shared, **own, "gpu": gpu or None, "disks": disks}, f"vm_sizes.yaml: {own.get('name')}"
+            )
 
 
 @lru_cache(maxsize=1)

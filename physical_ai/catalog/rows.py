@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-from pydantic.alias_generators import to_camel
+from pydantic import Field, StringConstraints
 
+from physical_ai.catalog.local_disks import LocalDisks
+from physical_ai.catalog.row import Row, Text
 from physical_ai.catalog.vendors import GpuVendor, vendor_of
 
 DriverSourceName = Literal["operator", "grid", "aks", "host"]
@@ -15,15 +16,6 @@ DriverSourceName = Literal["operator", "grid", "aks", "host"]
 OsSkuName = Literal["Ubuntu", "Ubuntu2204", "AzureLinux"]
 ZoneName = Literal["1", "2", "3"]
 Offered = Literal["yes", "no", "unknown"]
-Text = Annotated[str, StringConstraints(min_length=1)]
-
-
-class Row(BaseModel):
-    """One row of a data file: closed, frozen, nothing coerced."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True, strict=True, allow_inf_nan=False
-    )
 
 
 class Gpu(Row):
@@ -81,9 +73,7 @@ class VmSize(Machine):
     series: Text
     family: Text
     """Quota family: `name.value` of a Microsoft.Compute usage."""
-    local_disk_gib: Annotated[int, Field(ge=1)] | None
-    """Space for an ephemeral OS disk; None without a local disk."""
-    nvme_only: bool = False
+    disks: LocalDisks
     lifecycle: Literal["ga", "retired-preview"] = "ga"
     successor: str | None = None
     """The size to use instead of a retired one."""

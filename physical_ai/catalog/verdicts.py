@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from physical_ai.catalog import sources
 from physical_ai.catalog.hardware import machine
+from physical_ai.catalog.local_disks import LocalDisks, described, fit
 from physical_ai.catalog.lookup import UnknownName, region, regions_listing, vm_size
 from physical_ai.catalog.rows import Region, VmSize
 from physical_ai.findings import Finding, Severity
-
-EPHEMERAL_DEFAULT_GIB = 128
-"""Smallest local disk that an OS disk without a size fits (AKS docs, concepts-storage: below it AKS uses Managed)."""
 
 
 def judge(  # noqa: PLR0917 - the six facts that the rules need
@@ -24,10 +22,12 @@ def judge(  # noqa: PLR0917 - the six facts that the rules need
     *,
     os_sku: str = "Ubuntu",
     spot: bool = False,
+    trusted_launch: bool = False,
 ) -> list[Finding]:
     """Every error and warning about a pool; `where` is the pool's field.
 
-    `driver_source` is None for pools without a GPU; `os_disk_gib` None means the default size.
+    `driver_source` is None for pools without a GPU; `os_disk_gib` None means the default size; `trusted_launch`: with
+    Secure Boot or a vTPM.
     """
     try:
         size = vm_size(size_name)
@@ -36,7 +36,8 @@ def judge(  # noqa: PLR0917 - the six facts that the rules need
         more = "All sizes: physai sizes"
         fix = f"{fix}  {more}" if fix else more
         return [Finding(Severity.ERROR, "size-unknown", "sku", str(error), fix, sources.SIZES)]
-    verdicts = [*_lifecycle(size), *_driver(size, driver_source, os_sku), *_os_disk(size, os_disk_type, os_disk_gib)]
+    verdicts = [*_lifecycle(size), *_driver(size, driver_source, os_sku)]
+    verdicts += _os_disk(size, os_disk_type, os_disk_gib, trusted_launch)
     if spot and not size.low_priority:
         message = f"{size.name} can't be Spot: Azure offers the size at regular priority only."
         verdicts.append(Finding(Severity.ERROR, "size-not-spot", "priority", message, "priority: Regular", size.source))
@@ -97,28 +98,45 @@ def _driver(size: VmSize, driver_source: str | None, os_sku: str) -> Iterator[Fi
         yield Finding(Severity.ERROR, "os-sku", "osSku", message, f"Use one of: {', '.join(supported)}.", size.source)
 
 
-def _os_disk(size: VmSize, os_disk_type: str, os_disk_gib: int | None) -> Iterator[Finding]:
-    if os_disk_type != "Ephemeral":
+def _os_disk(size: VmSize, os_disk_type: str, os_disk_gib: int | None, trusted_launch: bool) -> Iterator[Finding]:
+    if os_disk_type == "Ephemeral":
+        yield from judge_os_disk(size.name, size.disks, os_disk_gib, trusted_launch=trusted_launch)
+
+
+def judge_os_disk(
+    name: str, disks: LocalDisks, os_disk_gib: int | None, *, trusted_launch: bool = False
+) -> Iterator[Finding]:
+    """Whether a size takes an ephemeral OS disk of this size, None being the default one."""
+    if not disks.placements:
+        message = f"{name} has no local disk for an ephemeral OS disk."
+        yield Finding(Severity.ERROR, "ephemeral-support", "osDisk.type", message, "Use type: Managed.", disks.source)
         return
-    if size.local_disk_gib is None:
-        message = f"{size.name} has no local disk for an ephemeral OS disk."
-        yield Finding(Severity.ERROR, "ephemeral-support", "osDisk.type", message, "Use type: Managed.", size.source)
-        return
-    wanted = os_disk_gib if os_disk_gib is not None else EPHEMERAL_DEFAULT_GIB
-    if wanted > size.local_disk_gib:
-        requested = f"{wanted} GiB" if os_disk_gib is not None else f"the default {wanted} GiB"
-        message = (
-            f"The local disk of {size.name} has {size.local_disk_gib} GiB; {requested} of ephemeral OS disk do not fit."
-        )
-        fix = f"At most sizeGb: {size.local_disk_gib}, or type: Managed."
-        where = "osDisk.sizeGb" if os_disk_gib is not None else "osDisk.type"
-        yield Finding(Severity.ERROR, "ephemeral-fit", where, message, fix, size.source)
-    elif size.nvme_only and os_disk_gib is not None:
-        message = f"On {size.name} an ephemeral OS disk uses complete NVMe devices; the space beyond sizeGb is lost."
+    wanted = os_disk_gib if os_disk_gib is not None else disks.default_gib
+    found = fit(disks, wanted, trusted_launch=trusted_launch)
+    where = "osDisk.sizeGb" if os_disk_gib is not None else "osDisk.type"
+    asked = f"{wanted} GiB" if os_disk_gib is not None else f"the default {wanted} GiB"
+    if found.answer == "no":
+        message = f"An ephemeral OS disk of {asked} does not fit {name}: {_places(disks)}."
+        fix = f"At most sizeGb: {found.most_gib}, or type: Managed." if found.most_gib else "Use type: Managed."
+        yield Finding(Severity.ERROR, "ephemeral-fit", where, message, fix, disks.source)
+    elif found.answer == "unknown":
+        message = f"It is not known whether an ephemeral OS disk of {asked} fits {name}: {_places(disks)}."
+        fix = "physai check asks Azure; AKS refuses a pool whose disk does not fit. type: Managed fits."
+        yield Finding(Severity.WARNING, "ephemeral-unknown", where, message, fix, disks.source)
+    elif disks.on_nvme and os_disk_gib is not None:
+        message = f"On {name} an ephemeral OS disk uses complete NVMe devices; the space beyond sizeGb is lost."
         fix = "Leave sizeGb out, or use type: Managed to keep the NVMe as scratch."
         yield Finding(
             Severity.WARNING, "ephemeral-nvme", "osDisk.sizeGb", message, fix, "AKS docs, best-practices-storage-nvme"
         )
+
+
+def _places(disks: LocalDisks) -> str:
+    """What may hold an OS disk, and the NVMe that may not."""
+    text = f"it has {described(disks)}"
+    if disks.nvme and "NvmeDisk" not in disks.placements:
+        text += "; no OS disk is placed on its NVMe"
+    return text
 
 
 def _listing(size: VmSize, place: Region) -> Iterator[Finding]:

@@ -28,6 +28,7 @@ class SimulatedCapacity:
 
     def sizes(self, region: str) -> Mapping[str, SizeOffer]:
         from physical_ai.catalog import regions, vm_sizes
+        from physical_ai.simulator.azure.sku_capabilities import capabilities
 
         place = regions().get(region)
         offers: dict[str, SizeOffer] = {}
@@ -35,7 +36,8 @@ class SimulatedCapacity:
             row = vm_sizes()[name]
             zones = listing.zones if listing.zones is not None else place.zones if place is not None else ()
             gpus = row.gpu.count if row.gpu is not None else None
-            offers[name] = SizeOffer(row.family, row.vcpus, gpus, row.low_priority, tuple(zones))
+            found = capabilities().get(name, {})
+            offers[name] = SizeOffer(row.family, row.vcpus, gpus, row.low_priority, tuple(zones), capabilities=found)
         return offers
 
 

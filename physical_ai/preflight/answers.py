@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -40,6 +40,8 @@ class SizeOffer:
     """Zones that offer it to this subscription."""
     refused: str | None = None
     """Azure's reason why the subscription may not use it in the region, such as NotAvailableForSubscription."""
+    capabilities: Mapping[str, str] = field(default_factory=dict[str, str])
+    """All capabilities by name, as `CachedDiskBytes`: what Azure does not list, the size does not have."""
 
 
 @dataclass(frozen=True)

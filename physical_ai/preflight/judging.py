@@ -10,6 +10,7 @@ from physical_ai.catalog import kubernetes_minor, kubernetes_phase, regions, sou
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import needs
 from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unanswered, Usage
+from physical_ai.preflight.capabilities import capability_findings
 from physical_ai.preflight.features import feature_findings, needed_features
 from physical_ai.preflight.names import name_findings
 from physical_ai.preflight.needs_foreign import Foreign, foreign_rights, owners_parts
@@ -162,7 +163,9 @@ def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
     by_name = {name.lower(): offer for name, offer in offers.items()}
     for name, pool in node_pools(settings).items():
         found = list(size_findings(name, pool, by_name.get(pool.sku.lower()), settings.region))
-        yield from found or [Finding(Severity.OK, "size", name, f"{pool.sku} is offered", None, AZURE)]
+        yield from found
+        if not any(each.rule == "size" for each in found):
+            yield Finding(Severity.OK, "size", name, f"{pool.sku} is offered", None, AZURE)
 
 
 def size_findings(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> Iterator[Finding]:
@@ -191,6 +194,7 @@ def size_findings(name: str, pool: NodePool, offer: SizeOffer | None, region: st
     if offer.vcpus is not None and offer.vcpus != row.vcpus:
         problem = f"Azure reports {offer.vcpus} vCPU for {pool.sku}, the catalogue {row.vcpus}."
         yield Finding(Severity.WARNING, "size", name, problem, f"Correct {sources.SIZES}.", AZURE)
+    yield from capability_findings(name, pool, offer.capabilities)
 
 
 def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:

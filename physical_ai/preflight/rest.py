@@ -142,6 +142,7 @@ def _offer(row: Mapping[str, Any], region: str) -> SizeOffer:
         {"true": True, "false": False}.get(str(capabilities.get("LowPriorityCapable")).lower()),
         tuple(sorted(zones)),
         refused,
+        {name: value for name, value in capabilities.items() if isinstance(value, str)},
     )
 
 

@@ -40,7 +40,7 @@ READS = ("--set", f"access.principals=[{DRIFT_READER}]")
 SIZE = "Standard_NC40ads_H100_v5"
 ANOTHER_POOL = (
     "--set",
-    f"pools.another={{sku: {SIZE}, driver: {{source: operator}}, osDisk: {{type: Ephemeral, sizeGb: 512}}, "
+    f"pools.another={{sku: {SIZE}, driver: {{source: operator}}, osDisk: {{type: Managed, sizeGb: 512}}, "
     "priority: Spot, scale: {min: 0, max: 2, initial: 1}, subnet: 10.40.3.0/26}",
 )
 PLANE, NODES = ("--set", "cluster.kubernetesVersion='1.37'"), ("--set", "cluster.nodesVersion='1.36'")

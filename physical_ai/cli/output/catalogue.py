@@ -35,7 +35,11 @@ def size_rows(region: str | None, listed: set[str] | None) -> list[dict[str, Any
                 if size.gpu
                 else None,
                 "gpuMemoryGib": size.gpu.memory_gib if size.gpu else None,
-                "localDiskGib": size.local_disk_gib,
+                "tempDiskGib": size.disks.temp,
+                "cacheGib": size.disks.cache,
+                "nvmeGib": size.disks.nvme,
+                "ephemeralOsDiskGib": size.disks.known_gib,
+                "ephemeralOsDiskPlacements": list(size.disks.placements),
                 "driverSources": list(size.driver_sources),
                 "lifecycle": size.lifecycle,
                 "successor": size.successor,
@@ -51,13 +55,13 @@ def size_rows(region: str | None, listed: set[str] | None) -> list[dict[str, Any
 def print_sizes(rows: Sequence[Mapping[str, Any]], *, prices: bool) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("size", no_wrap=True)
-    for column in ("vCPU", "GiB", "local GiB"):
+    for column in ("vCPU", "GiB", "OS disk GiB"):
         table.add_column(column, justify="right")
     for column in ("GPU", "GPU GiB", "driver", "lifecycle", *(("USD/h",) if prices else ())):
         table.add_column(column)
     for row in rows:
         lifecycle = row["lifecycle"] + (f" → {row['successor']}" if row["successor"] else "")
-        cells = [row["name"], row["vcpus"], row["memoryGib"], row["localDiskGib"] or "–", row["gpu"] or "–"]
+        cells = [row["name"], row["vcpus"], row["memoryGib"], row["ephemeralOsDiskGib"] or "–", row["gpu"] or "–"]
         cells += [row["gpuMemoryGib"] or "–", " ".join(row["driverSources"]) or "–", lifecycle]
         cells += [row["usdPerHour"] if row["usdPerHour"] is not None else "–"] if prices else []
         table.add_row(*map(str, cells))

@@ -34,7 +34,7 @@ def disk_gib(pool: NodePool) -> int:
         return pool.os_disk.size_gb
     if pool.os_disk.type != "Ephemeral":
         return MANAGED_DISK_GIB
-    return vm_size(pool.sku).local_disk_gib or MANAGED_DISK_GIB
+    return vm_size(pool.sku).disks.default_gib
 
 
 def room(pool: NodePool) -> Room:

@@ -51,6 +51,7 @@ def place(pool: NodePool, region: str) -> Place:
         pool.zones,
         os_sku=pool.os_sku,
         spot=gpu is not None and gpu.is_spot,
+        trusted_launch=gpu is not None and gpu.secure_boot,
     )
     return Place(
         listing.evidence if listing else None,

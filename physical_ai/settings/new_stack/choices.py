@@ -57,11 +57,16 @@ def overrides(pool: PoolProposal, choice: Choice, region: str) -> dict[str, Any]
     driver = choice.driver or driver_for(pool, choice.size)
     if driver != pool.driver:
         found["driver"] = {"source": driver}
-    if any(verdict.is_error and verdict.where.startswith("osDisk") for verdict in refusals(pool, choice, region)):
+    if any(_no_room(verdict) for verdict in refusals(pool, choice, region)):
         found["osDisk"] = {"type": "Managed"}
     if choice.zones is not None and choice.zones != pool.zones:
         found["zones"] = list(choice.zones)
     return found
+
+
+def _no_room(verdict: Finding) -> bool:
+    """Whether the size can't hold the ephemeral OS disk, or nobody knows whether it can."""
+    return verdict.where.startswith("osDisk") and (verdict.is_error or verdict.rule == "ephemeral-unknown")
 
 
 def refusals(pool: PoolProposal, choice: Choice, region: str) -> list[Finding]:

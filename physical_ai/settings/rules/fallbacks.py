@@ -40,6 +40,7 @@ def _fallback(path: Path, pool: Pool, fallback: Fallback, settings: Settings) ->
         other.zones,
         os_sku=other.os_sku,
         spot=other.is_spot,
+        trusted_launch=other.secure_boot,
     )
     for each in found:
         if not each.is_error or each.where == "region":

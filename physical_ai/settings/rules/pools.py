@@ -58,6 +58,7 @@ def _size(path: Path, pool: NodePool, settings: Settings, trust: Trust) -> Itera
         pool.zones,
         os_sku=pool.os_sku,
         spot=gpu is not None and gpu.is_spot,
+        trusted_launch=gpu is not None and gpu.secure_boot,
     )
     for each in found:
         if each.where == "region":

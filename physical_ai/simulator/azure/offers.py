@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from physical_ai import catalog
+from physical_ai.simulator.azure import sku_capabilities
 from physical_ai.simulator.azure.data import load_json
 
 
@@ -14,6 +15,10 @@ class Offers(Protocol):
     """What Azure has besides resources."""
 
     def size(self, name: str) -> catalog.VmSize | None: ...
+    def capabilities(self, name: str) -> Mapping[str, str]:
+        """What the SKU API reports of a size; empty where the stand-in has no row for it."""
+        ...
+
     def region(self, name: str) -> catalog.Region | None: ...
     def versions(self) -> Sequence[str]:
         """Kubernetes patch versions, oldest first."""
@@ -32,6 +37,9 @@ class CatalogOffers:
 
     def size(self, name: str) -> catalog.VmSize | None:
         return catalog.vm_sizes().get(name)
+
+    def capabilities(self, name: str) -> Mapping[str, str]:
+        return sku_capabilities.capabilities().get(name, {})
 
     def region(self, name: str) -> catalog.Region | None:
         return catalog.regions().get(location(name))

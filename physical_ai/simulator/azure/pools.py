@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
+from physical_ai.simulator.azure import sku_capabilities
 from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.offers import Offers, resolve
 from physical_ai.simulator.azure.registry import models
@@ -22,15 +23,13 @@ def effective(spec: Mapping[str, Any], cluster: Mapping[str, Any], offers: Offer
     """A pool's properties with AKS's defaults.
 
     `spec` is the `properties` of an agent pool (or an inline profile), `cluster` the body of the managed cluster.
-    Ephemeral becomes the default on sizes whose local disk fits the default OS disk, and then uses all of it.
+    Ephemeral becomes the default on sizes whose local disks hold the OS disk.
     """
     size = offers.size(str(spec.get("vmSize", "")))
-    local = size.local_disk_gib if size else None
-    disk_type = spec.get("osDiskType") or ("Ephemeral" if local and local >= MANAGED_DISK_GIB else "Managed")
-    asked_gib = spec.get("osDiskSizeGB") or 0
-    default_gib = local if disk_type == "Ephemeral" and local else MANAGED_DISK_GIB
-    if disk_type == "Ephemeral" and asked_gib == 0:
-        default_gib = min(default_gib, 2048)
+    disks, asked_gib = offers.capabilities(str(spec.get("vmSize", ""))), spec.get("osDiskSizeGB") or 0
+    wanted = asked_gib or sku_capabilities.default_gib(disks)
+    disk_type = spec.get("osDiskType") or ("Ephemeral" if sku_capabilities.is_default(disks, wanted) else "Managed")
+    default_gib = sku_capabilities.default_gib(disks) if disk_type == "Ephemeral" else MANAGED_DISK_GIB
     sent = {name: value for name, value in spec.items() if value is not None}
     result: Json = {
         "count": 1,

@@ -233,3 +233,27 @@ def test_a_data_file_that_is_no_list_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text("a: 1\n")
     with pytest.raises(CatalogError, match=r"x\.yaml"):
         read_rows(tmp_path / "x.yaml")
+
+
+@pytest.mark.parametrize(
+    ("size", "gib", "expected"),
+    [
+        (H100, 128, {}),
+        (H100, 129, {"ephemeral-unknown": "warning"}),
+        (H100, 2048, {"ephemeral-unknown": "warning"}),
+        ("Standard_NC24ads_A100_v4", 256, {}),
+        ("Standard_NC24ads_A100_v4", 257, {"ephemeral-fit": "error"}),
+        ("Standard_NC24ads_A100_v4", None, {}),
+    ],
+)
+def test_nvme_holds_no_os_disk_where_azure_places_none_on_it(
+    size: str, gib: int | None, expected: dict[str, str]
+) -> None:
+    assert rules(catalog.judge(size, "westus2", "operator", "Ephemeral", gib)) == expected
+
+
+def test_trusted_launch_takes_a_part_of_the_local_disk() -> None:
+    size = "Standard_NC24ads_A100_v4"
+    secure = catalog.judge(size, "westus2", "operator", "Ephemeral", 256, trusted_launch=True)
+    assert rules(secure) == {"ephemeral-fit": "error"}
+    assert rules(catalog.judge(size, "westus2", "operator", "Ephemeral", 255, trusted_launch=True)) == {}

@@ -137,9 +137,12 @@ def test_operating_system_follows_the_sku(azure: Azure, change: dict[str, Any], 
     assert node["metadata"]["labels"]["kubernetes.azure.com/node-image-version"].startswith(image)
 
 
+A10 = "Standard_NV36ads_A10_v5"
+
+
 def test_ephemeral_disk_without_a_size_takes_the_local_disk(azure: Azure) -> None:
-    (node,) = nodes(azure, agentPoolName="eph", osDiskType="Ephemeral", osDiskSizeGB=None)
-    assert node["status"]["capacity"]["ephemeral-storage"] == f"{2048 * 1024 * 1024}Ki"
+    (node,) = nodes(azure, agentPoolName="eph", osDiskType="Ephemeral", osDiskSizeGB=None, vmSize=A10)
+    assert node["status"]["capacity"]["ephemeral-storage"] == f"{1440 * 1024 * 1024}Ki"
     assert node["metadata"]["labels"]["storageprofile"] == "ephemeral"
 
 

@@ -24,6 +24,7 @@ SYSTEM: dict[str, Any] = {
 }
 
 RTX: dict[str, Any] = {"vmSize": "Standard_NC144ds_xl_RTXPRO6000BSE_v6"}
+A100: dict[str, Any] = {"vmSize": "Standard_NC24ads_A100_v4"}
 BURSTABLE = next(size.name for size in catalog.vm_sizes().values() if not size.low_priority)
 
 
@@ -45,7 +46,9 @@ def azure(tmp_path_factory: pytest.TempPathFactory) -> Azure:
         {**SPOT, "spotMaxPrice": 3.12345},
         SYSTEM,
         {"nodeTaints": ["nvidia.com/gpu:NoSchedule"]},
-        {"osDiskType": "Ephemeral", "osDiskSizeGB": 2048},
+        {**RTX, "osDiskType": "Ephemeral", "osDiskSizeGB": 1024},
+        {"osDiskType": "Ephemeral", "osDiskSizeGB": 128},
+        {**A100, "osDiskType": "Ephemeral", "osDiskSizeGB": 256},
         {"osDiskType": "Ephemeral", "osDiskSizeGB": None},
         {"availabilityZones": ["1", "3"]},
         {"orchestratorVersion": "1.35"},
@@ -115,6 +118,8 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("gpu-driver-os", {**RTX, "gpuProfile": {"driver": "Install"}, "osSKU": "AzureLinux"}),
     ("gpu-driver-os", {**RTX, "gpuProfile": None, "osSKU": "CBLMariner"}),
     ("skip-driver-tag", {"tags": {"SkipGPUDriverInstall": "true"}}),
+    ("ephemeral-fit", {"osDiskType": "Ephemeral", "osDiskSizeGB": 512}),
+    ("ephemeral-fit", {**A100, "osDiskType": "Ephemeral", "osDiskSizeGB": 257}),
     ("ephemeral-fit", {"vmSize": "Standard_D4ds_v5", "osDiskType": "Ephemeral", "osDiskSizeGB": 1024}),
     ("osdisk-range", {"osDiskSizeGB": 20}),
     ("ossku-ostype", {"osSKU": "Windows2022"}),

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from physical_ai.simulator.azure import pools
+from physical_ai.simulator.azure import pools, sku_capabilities
 from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.offers import number, unknown_here
@@ -94,19 +94,31 @@ def os_disk(pool: Pool) -> Iterator[Refusal]:
         yield refuse(pool, "osdisk-range", message, target)
     if pool.spec["osDiskType"] != "Ephemeral":
         return
-    size = pool.azure.offers.size(str(pool.spec.get("vmSize")))
-    if size is None:
-        return
-    if size.local_disk_gib is None:
-        message = f"The virtual machine size {size.name} does not support Ephemeral OS disk."
-        yield refuse(pool, "ephemeral-support", message, "agentPoolProfile.osDiskType")
-    elif gib > size.local_disk_gib:
-        message = f"The virtual machine size {size.name} has a temporary disk of {size.local_disk_gib} GB, but the OS"
-        message += f" disk requires {gib} GB. Use a larger size or a smaller OS disk."
-        yield refuse(pool, "ephemeral-fit", message, target, "VMTemporaryDiskTooSmall")
+    if pool.old is None:
+        yield from _ephemeral(pool, gib, target)
     if get(pool.cluster, "properties.diskEncryptionSetID"):
         message = "Ephemeral OS disks cannot be used with customer-managed keys."
         yield refuse(pool, "ephemeral-des", message, "agentPoolProfile.osDiskType")
+
+
+def _ephemeral(pool: Pool, gib: int, target: str) -> Iterator[Refusal]:
+    """Whether the size holds the disk. AKS asks when it creates a pool; what it is cannot change."""
+    name = str(pool.spec.get("vmSize"))
+    if pool.azure.offers.size(name) is None:
+        return
+    found = pool.azure.offers.capabilities(name)
+    security = table(pool.sent, "securityProfile")
+    trusted = bool(security.get("enableSecureBoot") or security.get("enableVTPM"))
+    if not sku_capabilities.supports_ephemeral(found):
+        message = f"The Virtual Machine size {name} does not support Ephemeral OS disk."
+        if not found:
+            message += " (The simulator has no row for it in physical_ai/simulator/azure/data/sku_capabilities.json.)"
+        yield refuse(pool, "ephemeral-support", message, "agentPoolProfile.osDiskType")
+    elif gib > sku_capabilities.room_gib(found, trusted_launch=trusted):
+        message = f"The virtual machine size {name} has a cache size of {sku_capabilities.cache_bytes(found)} bytes and"
+        message += f" temporary disk size of {sku_capabilities.local_bytes(found)} bytes, but the OS disk requires"
+        message += f" {gib << 30} bytes. Use a VM size with larger cache, larger temp disk, or disable ephemeral OS."
+        yield refuse(pool, "ephemeral-fit", message, target)
 
 
 @on_pool("gpu-instance-size", "gpu-secureboot", "gpu-driver-os", "skip-driver-tag", "gpu-profile-nongpu")

@@ -1,0 +1,18 @@
+"""What every row of the catalogue's data files is: closed, frozen, nothing coerced."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic.alias_generators import to_camel
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+class Row(BaseModel):
+    """One row of a data file: closed, frozen, nothing coerced."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True, strict=True, allow_inf_nan=False
+    )

@@ -1,0 +1,48 @@
+"""Facts of the simulated Azure that are its own: a mistake of the program has to meet an Azure that knows better."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai import catalog
+from physical_ai.simulator.azure.data import load_json
+from physical_ai.simulator.azure.sku_capabilities import capabilities, room_gib
+
+AZURE = Path(__file__).parents[3] / "physical_ai" / "simulator" / "azure"
+OWN: dict[str, str] = {
+    "sku_capabilities.json": r"local_disks|\.disks\b",
+}
+"""A table of the stand-in, and what the simulated Azure would read the catalogue's rows for the same belief by."""
+
+
+@pytest.mark.parametrize("table", OWN)
+def test_each_row_says_how_it_is_known(table: str) -> None:
+    rows: dict[str, dict[str, Any]] = load_json(table)
+    assert rows
+    for name, row in rows.items():
+        assert row["how"] in {"seen", "read", "believed"}, name
+        assert len(row["source"]) > 10, name
+        assert datetime.date.fromisoformat(row["date"]) < datetime.date(2027, 1, 1), name
+
+
+@pytest.mark.parametrize(("table", "catalogue"), OWN.items())
+def test_the_simulated_azure_does_not_read_the_programs_rows_for_it(table: str, catalogue: str) -> None:
+    readers = [path.name for path in AZURE.rglob("*.py") if re.search(catalogue, path.read_text())]
+    assert not readers, f"{readers} read the catalogue for what {table} says"
+
+
+def test_each_size_of_the_catalogue_has_capabilities_of_its_own() -> None:
+    assert set(catalog.vm_sizes()) <= set(capabilities())
+
+
+def test_where_both_have_read_a_source_they_agree() -> None:
+    """A row that either only believes may differ: that is what the second row is for."""
+    rows: dict[str, dict[str, Any]] = load_json("sku_capabilities.json")
+    for name, size in catalog.vm_sizes().items():
+        if rows[name]["how"] != "believed" and not size.disks.believed and not size.disks.unknown:
+            assert room_gib(capabilities()[name], trusted_launch=False) == size.disks.known_gib, name
