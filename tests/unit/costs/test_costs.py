@@ -136,7 +136,7 @@ def test_the_control_plane_is_not_counted_where_it_has_a_price() -> None:
 
 def test_managed_os_disks_are_named_with_their_pools() -> None:
     (disks,) = [each.what for each in estimate(settings()).not_counted if "OS disks" in each.what]
-    assert disks.endswith("of rtxprogpu")
+    assert disks.endswith("of h100gpu, rtxprogpu")
 
 
 @pytest.mark.parametrize("stack", azure_stacks())
