@@ -46,7 +46,9 @@ METRICS_ENVIRONMENT = {"METRICS_OTEL_ENABLE": "true"}
 KAI_TOPOLOGY = "kai.scheduler/v1alpha1"
 """API version of a Topology in the pinned release (kai-scheduler/KAI-Scheduler deployments/kai-scheduler/crds)."""
 KAI_CHART = "kai-scheduler"
-KAI_VERSION = "v0.20.1"
+KAI_VERSION = "v0.17.0"
+"""The newest release whose tag was read (2026-08-03), and the first whose chart gives the scheduler's Pods a priority.
+OSMO 6.3.1 asks for 0.12 or newer where workflows use topologies. v0.20.0 and v0.20.1 are older, and retracted."""
 KAI_RELEASE = "kai-scheduler"
 KAI_NAMESPACE = "kai-scheduler"
 KAI_RESERVATION_NAMESPACE = "kai-resource-reservation"

@@ -16,6 +16,7 @@ from physical_ai.settings.plans.plan import make_plan
 from physical_ai.simulator.charts import materialise
 from physical_ai.simulator.charts.models import default_values
 from physical_ai.simulator.home import Home
+from tests.support.chart_facts import rendered_facts
 from tests.support.charts import Json, Refused, nested, one, over, run
 from tests.support.gpu_settings import given_settings
 
@@ -72,7 +73,7 @@ def test_every_key_of_the_catalogue_is_taken(of: tuple[str, str, str, str]) -> N
         (KAI, "tolerations", [], "additional properties 'tolerations' not allowed"),
         (KAI, "scheduler.additionalArgs", [], "additional properties 'additionalArgs' not allowed"),
         (KAI, "scheduler.args.staleness", "1s", "additional properties 'staleness' not allowed"),
-        (KAI, "global.gpuSharingMode", "Off", "value must be one of"),
+        (KAI, "scheduler.placementStrategy", "random", "value must be one of"),
         (BACKEND, "serviceAccount", {"annotations": {}}, "additional properties 'serviceAccount' not allowed"),
         (BACKEND, "global.loginMethod", "dev", "value must be one of"),
         (BACKEND, "services.backendWorker.extraArg", [], "additional properties 'extraArg' not allowed"),
@@ -202,6 +203,39 @@ def config(values: Mapping[str, Any]) -> Json:
     return yaml.safe_load(one(render(KAI, values), "ConfigMap", "kai-config-manifest")["data"]["kai-config.yaml"])
 
 
+def found_at(items: list[Json], place: str) -> Any:
+    """What a place of tests/fixtures/charts says: `Kind/name`, and a path; the Config is in the hook's ConfigMap."""
+    which, _, path = place.partition(" ")
+    kind, _, named = which.partition("/")
+    if kind == "Config":
+        held = yaml.safe_load(one(items, "ConfigMap", "kai-config-manifest")["data"]["kai-config.yaml"])
+    else:
+        held = one(items, kind, named)
+    while path:
+        step = next(each for each in held if path == each or path.startswith(f"{each}."))
+        held, path = held[step], path[len(step) + 1 :]
+    return held
+
+
+def test_the_schedulers_model_has_the_objects_of_the_genuine_chart() -> None:
+    facts = rendered_facts(osmo.KAI_CHART, osmo.KAI_VERSION)
+    assert sorted(f"{item['kind']}/{item['metadata']['name']}" for item in render(KAI, {})) == facts["objects"]
+
+
+def test_a_value_appears_in_the_schedulers_model_where_the_genuine_chart_has_it() -> None:
+    facts = rendered_facts(osmo.KAI_CHART, osmo.KAI_VERSION)
+    shown: Json = {}
+    for path, effect in facts["effects"].items():
+        shown = over(shown, nested(path, effect["value"]))
+    items = render(KAI, shown)
+    without = {each for effect in facts["effects"].values() for each in effect.get("without", ())}
+    assert {f"{item['kind']}/{item['metadata']['name']}" for item in items} == set(facts["objects"]) - without
+    for path, effect in facts["effects"].items():
+        for place in effect.get("at", ()):
+            if place.split(" ")[0] not in without:
+                assert found_at(items, place) == effect["value"], (path, place)
+
+
 def test_the_schedulers_chart_has_one_deployment_a_shard_and_hooks_for_the_rest() -> None:
     found = render(KAI, ours(KAI))
     assert key(one(found, "Deployment"))[1:] == ["kai-operator", osmo.KAI_NAMESPACE]
@@ -230,8 +264,8 @@ def test_all_pods_of_the_chart_and_all_that_its_operator_makes_are_for_the_cpu_p
 def test_the_operator_is_configured_to_inject_no_runtime_class_and_to_share_no_gpu() -> None:
     spec = config(ours(KAI))["spec"]
     assert spec["admission"]["gpuFractionRuntimeClassName"] == ""
-    assert "gpuPodRuntimeClassName" not in spec["admission"]
-    assert spec["global"]["gpuSharingMode"] == "Disabled"
+    assert spec["admission"]["gpuSharing"] is False
+    assert spec["global"]["priorityClassName"] == "system-cluster-critical"
     assert config({})["spec"]["admission"]["gpuFractionRuntimeClassName"] == "nvidia"
 
 

@@ -108,7 +108,7 @@ def test_the_scheduler_runs_with_the_flags_of_the_values(kai: SimulatedCluster) 
     (container,) = at(scheduler, "spec.template.spec.containers")
     assert {"--default-staleness-grace-period=-1s", "--update-pod-eviction-condition=true"} <= set(container["args"])
     assert f"--scheduler-name={osmo.SCHEDULER}" in container["args"]
-    assert container["image"] == "ghcr.io/nvidia/kai-scheduler/scheduler:v0.20.1"
+    assert container["image"] == "ghcr.io/kai-scheduler/kai-scheduler/scheduler:v0.17.0"
     assert at(scheduler, "spec.template.spec.priorityClassName") == "system-cluster-critical"
 
 

@@ -81,7 +81,7 @@ def test_a_wrong_setting_is_wrong_input_and_no_finding() -> None:
 def test_a_refusal_of_the_program_keeps_its_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
     monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
-    (tmp_path / "kai-scheduler-v0.20.1.tgz").write_bytes(b"tampered with")
+    (tmp_path / "gpu-operator-v26.7.1.tgz").write_bytes(b"tampered with")
     code, out, err = policy("dev-westus2", "--set", "charts.source=cache")
     assert (code, out) == (1, "")
     assert "physai charts pull dev-westus2" in err

@@ -177,7 +177,7 @@ def test_scheduler_before_agents_and_both_after_what_guards_them(simulate: Simul
     quota = named(recording, "ResourceQuota", WORKFLOWS, "gpus")
     assert quota.urn in agents.options.depends_on
     assert (agents.inputs["chart"], agents.inputs["version"]) == ("backend-operator", "1.3.1")
-    assert scheduler.inputs["version"] == "v0.20.1"
+    assert scheduler.inputs["version"] == "v0.17.0"
     for each in found.values():
         assert each.inputs["createNamespace"] is False
         assert each.inputs.get("atomic", False) is False

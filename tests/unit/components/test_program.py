@@ -140,7 +140,7 @@ def test_an_archive_that_is_not_the_pinned_one_is_reported_in_a_simulation_too(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
-    (tmp_path / "kai-scheduler-v0.20.1.tgz").write_bytes(b"tampered with")
+    (tmp_path / "gpu-operator-v26.7.1.tgz").write_bytes(b"tampered with")
     with pytest.raises(pulumi.RunError, match="and should be"):
         record("dev-westus2", {"charts": {"source": "cache"}})
 

@@ -16,7 +16,7 @@ import pytest
 from physical_ai.catalog import osmo
 from physical_ai.catalog.compat import check_chart, key_table
 from physical_ai.repository import AGENTS
-from physical_ai.settings import Overlay, SettingsError, load
+from physical_ai.settings import Overlay, SettingsError, existing, load
 from physical_ai.settings.plans.osmo import (
     AGENT_FILES,
     AGENT_FOLDER,
@@ -25,6 +25,7 @@ from physical_ai.settings.plans.osmo import (
     agent_kubeconfig,
 )
 from physical_ai.settings.plans.plan import make_plan
+from tests.support.chart_facts import keys_set, rendered_facts
 from tests.support.gpu_settings import given_settings
 from tests.support.stacks import azure_stacks
 
@@ -72,7 +73,7 @@ def test_a_backend_is_the_scheduler_and_then_the_agents_each_in_its_namespace() 
     settings = given_settings(*BACKEND).settings
     found = [(item.name, item.namespace, item.chart.name, item.chart.version) for item in make_plan(settings).osmo]
     assert found == [
-        ("kai-scheduler", "kai-scheduler", "kai-scheduler", "v0.20.1"),
+        ("kai-scheduler", "kai-scheduler", "kai-scheduler", "v0.17.0"),
         ("osmo-operator", "osmo-operator", "backend-operator", "1.3.1"),
     ]
     assert [chart.name for chart in make_plan(settings).charts] == ["gpu-operator", "kai-scheduler", "backend-operator"]
@@ -89,8 +90,18 @@ def test_scheduler_and_agents_run_on_the_cpu_pool() -> None:
         assert (values["global"]["nodeSelector"], values["global"]["tolerations"]) == (CPU, [])
 
 
-def test_no_runtime_class_is_injected_under_either_name() -> None:
-    assert kai()["admission"] == {"gpuFractionRuntimeClassName": "", "gpuPodRuntimeClassName": ""}
+def test_no_runtime_class_is_injected_and_no_gpu_is_shared() -> None:
+    assert kai()["admission"] == {"gpuFractionRuntimeClassName": ""}
+    assert kai()["global"]["gpuSharing"] is False
+
+
+def test_every_value_of_the_scheduler_has_an_effect_in_the_genuine_chart() -> None:
+    effects = rendered_facts(osmo.KAI_CHART, osmo.KAI_VERSION)["effects"]
+    plans = [load(stack).plan.osmo for stack in existing()]
+    passed = [each.values for plan in plans for each in plan if each.name == osmo.KAI_RELEASE]
+    assert passed
+    for values in (*passed, kai()):
+        assert set(keys_set(values, effects)) <= set(effects)
 
 
 def test_the_scheduler_gets_the_flags_osmo_needs_as_texts() -> None:
@@ -208,7 +219,7 @@ def test_a_login_method_that_the_agents_do_not_know_is_refused() -> None:
     assert (found.rule, found.fix) == ("chart-value", "One of: password, token.")
 
 
-@pytest.mark.parametrize(("name", "version"), [("kai-scheduler", "v0.20.1"), ("backend-operator", "1.3.1")])
+@pytest.mark.parametrize(("name", "version"), [("kai-scheduler", "v0.17.0"), ("backend-operator", "1.3.1")])
 def test_no_known_key_has_a_note_that_it_is_dead(name: str, version: str) -> None:
     table = key_table(name, version)
     assert table.known.keys() & table.notes.keys() == set()

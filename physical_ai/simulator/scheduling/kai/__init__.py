@@ -1,1 +1,1 @@
-"""A model of the KAI scheduler v0.20.1: queues, gangs, and its messages; what it leaves out is in docs/simulator.md."""
+"""A model of the KAI scheduler v0.17.0: queues, gangs, and its messages; what it leaves out is in docs/simulator.md."""

@@ -13,7 +13,7 @@
 {{- define "model.tag" -}}
 {{- $root := index . 0 }}
 {{- $tag := (index . 1).tag | default $root.Values.global.tag | default $root.Chart.AppVersion }}
-{{- $tag }}{{ if ne $root.Values.global.fipsMode "off" }}-fips{{ end }}
+{{- $tag }}{{ if $root.Values.global.fips }}-fips{{ end }}
 {{- end }}
 
 {{/* An image of a hook: (list . image) */}}
