@@ -9,6 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.kubernetes.cluster_target import ClusterTarget
+from components.kubernetes.fields import unknown_fields
 
 _KINDS: Mapping[str, Any] = {
     "ServiceAccount": kubernetes.core.v1.ServiceAccount,
@@ -58,10 +59,15 @@ def declare(
         manifests: Objects of the kinds known here. Values may be Outputs.
         after: Resources that must exist before any of them.
         common: Prefix of all names, which resource names omit. Where it is given, they omit namespaces too.
+
+    Raises:
+        pulumi.RunError: an object has a field that its kind does not have.
     """
     declared: dict[tuple[str, str, str], pulumi.Resource] = {}
     for manifest in manifests:
         kind, metadata = str(manifest["kind"]), manifest["metadata"]
+        if wrong := list(unknown_fields(_KINDS[kind], manifest)):
+            raise pulumi.RunError(f"{kind} {metadata['name']} of manifests/: {'; '.join(wrong)}.")
         # `physical-ai-osmo` and `osmo-workflows` make `physical-ai-osmo-workflows`.
         place = "" if common else metadata.get("namespace", "").removeprefix(f"{name.rpartition('-')[2]}-")
         own = str(metadata["name"])

@@ -1,0 +1,64 @@
+"""Whether an object has only fields that its kind has.
+
+Pulumi's plugin creates an object with a POST that is not strict: the API server drops a field that it does not know,
+and nothing is reported. Only a later update, a server-side apply, fails.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, cast
+
+from pulumi import _types  # pyright: ignore[reportPrivateUsage]  # no public name
+
+_OF_ITSELF = ("apiVersion", "kind")
+
+
+def unknown_fields(resource: type[Any], obj: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each field that the type of the SDK does not have. It does not look into Outputs."""
+    named = _properties(resource, of_resource=True)
+    for key, value in obj.items():
+        if key in named:
+            yield from _unknown(named[key], value, key)
+        elif key not in _OF_ITSELF:
+            yield _sentence(key, key, str(obj.get("kind")), named)
+
+
+def _unknown(type: Any, value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        members = cast("Mapping[str, Any]", value)
+        if _types.is_output_type(type):
+            named = _properties(type)
+            for key, item in members.items():
+                at = f"{path}.{key}"
+                if key in named:
+                    yield from _unknown(named[key], item, at)
+                else:
+                    yield _sentence(at, key, str(type.__name__), named)
+        else:
+            for key, item in members.items():
+                yield from _unknown(_element(type), item, f"{path}.{key}")
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(cast("Sequence[Any]", value)):
+            yield from _unknown(_element(type), item, f"{path}[{place}]")
+
+
+def _element(type: Any) -> Any:
+    """The type of what a list or a map of this type has; None where the SDK does not say."""
+    arguments: tuple[Any, ...] = getattr(type, "__args__", ())
+    return arguments[-1] if arguments else None
+
+
+@cache
+def _properties(type: Any, *, of_resource: bool = False) -> Mapping[str, Any]:
+    """The types of a type's properties, by the API's names."""
+    return cast("Mapping[str, Any]", _types.resource_types(type) if of_resource else _types.output_type_types(type))
+
+
+def _sentence(path: str, key: str, kind: str, named: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(key, named, 1)
+    return f"{path} is no field of {kind}" + (
+        f"; write {close[0]}" if close else f"; it has {', '.join(sorted(named))}"
+    )
