@@ -115,8 +115,9 @@ class NodeGates:
             return "operator-down"
         if not policies:
             return "policy-absent"
-        ignored = all(at(policy, "status.state") == "ignored" for policy in policies)
-        return "policy-ignored" if ignored else None
+        # The operator follows one, and writes no status into the others.
+        unseen = [policy for policy in policies if not at(policy, "status.state", "")]
+        return "policy-ignored" if unseen and len(policies) > 1 else None
 
     def deploy_labels(self) -> ClosedGate | None:
         gate = "deploy-labels"

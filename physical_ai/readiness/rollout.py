@@ -48,11 +48,13 @@ def pending(evidence: Evidence) -> list[Pending]:
     cluster = evidence.cluster
     found: list[Pending] = []
     daemonsets = {name(item): item for item in cluster.daemonsets}
-    for policy in cluster.policies:
+    # Of several ClusterPolicies the operator follows one, and writes no status into the others.
+    followed = [policy for policy in cluster.policies if at(policy, "status.state", "")] or cluster.policies
+    for policy in followed:
         found += _of_policy(policy, daemonsets)
     for driver in cluster.drivers:
         found += _of_driver(driver, cluster.daemonsets)
-    manual = _manual_driver_upgrades(cluster.policies, cluster.drivers)
+    manual = _manual_driver_upgrades(followed, cluster.drivers)
     for item in cluster.daemonsets:
         kind, owner = _owner(item)
         followed = kind or name(item) == GRID_AGENT

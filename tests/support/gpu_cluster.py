@@ -9,6 +9,7 @@ from typing import Any
 from physical_ai.simulator.cluster.objects import annotations_of, at, labels
 from physical_ai.simulator.gpu import operator
 from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from physical_ai.simulator.gpu.driver_digest import digest_of
 from physical_ai.simulator.gpu.names import LAST_APPLIED
 from physical_ai.simulator.gpu.state import State, Step, apply
 from physical_ai.simulator.gpu.upgrade import DriverPod
@@ -26,6 +27,8 @@ class Cluster:
     state: State
     pods: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     """Hash of the template a pod was made from, by DaemonSet and node."""
+    installs: dict[str, str] = field(default_factory=dict[str, str])
+    """Digest of what a driver's pod installs, by the hash of its template."""
     steps: list[Step] = field(default_factory=list[Step])
     states: list[State] = field(default_factory=list[State])
     """The state after each step."""
@@ -87,6 +90,7 @@ class Cluster:
         pods: dict[tuple[str, str], str] = {}
         for name, item in self.state.daemonsets.items():
             template = annotations_of(item)[LAST_APPLIED]
+            self.installs[template] = digest_of(item["spec"]["template"]["spec"])
             keeps = at(item, "spec.updateStrategy.type") == "OnDelete" and self._is_driver(name)
             nodes = placement.nodes_for(item, self.state.nodes)
             own = {(name, node): self.pods.get((name, node), template) if keeps else template for node in nodes}
@@ -110,12 +114,17 @@ class Cluster:
             }
         self.pods = pods
         drivers = {
-            node: DriverPod(current=made == annotations_of(daemonsets[name])[LAST_APPLIED])
+            node: self._driver_pod(daemonsets[name], made)
             for (name, node), made in pods.items()
             if self._is_driver(name)
         }
         validated = frozenset(node for name, node in pods if name == VALIDATOR)
         self.state = replace(self.state, daemonsets=daemonsets, pods=drivers, validated=validated)
+
+    def _driver_pod(self, daemonset: Mapping[str, Any], made: str) -> DriverPod:
+        template = annotations_of(daemonset)[LAST_APPLIED]
+        same = self.installs.get(made) == self.installs[template] != ""
+        return DriverPod(current=made == template, same_install=same)
 
     def scheduled(self) -> dict[str, list[Any]]:
         """Desired, ready and the nodes with a pod, by DaemonSet."""

@@ -87,7 +87,7 @@ def without_deployment(name: str) -> Situation:
 
 def policies(*states: str) -> Situation:
     situation = no_label("nvidia.com/gpu.present")
-    situation.policies = [{"metadata": {"name": state}, "status": {"state": state}} for state in states]
+    situation.policies = [{"metadata": {"name": f"p{state}"}, "status": {"state": state}} for state in states]
     return situation
 
 
@@ -184,12 +184,5 @@ def with_ports(states: Sequence[str] | None, *, uid: str = "uid-1") -> Situation
 
 def waiting_for_ofed() -> Situation:
     situation = nothing_offered()
-    found = situation.pods["driver"]
-    found["spec"]["initContainers"].append({"name": "mofed-validation"})
-    situation.stuck("driver")
-    done = {"terminated": {"exitCode": 0}}
-    found["status"]["initContainerStatuses"] = [
-        {"name": "k8s-driver-manager", "ready": True, "state": done},
-        {"name": "mofed-validation", "ready": False, "state": {"running": {}}},
-    ]
-    return situation
+    manager = "k8s-driver-manager"
+    return situation.stuck("driver", manager).says("driver", "Waiting for MOFED to be installed...", container=manager)

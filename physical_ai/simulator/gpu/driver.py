@@ -1,4 +1,4 @@
-"""Driver DaemonSets: of NVIDIADrivers, one for each OS of the nodes they own, or of the ClusterPolicy, one for all."""
+"""Which driver is for which node: NVIDIADrivers, the nodes they own, and the systems of these nodes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.simulator.cluster.objects import Changes, Json, at, digest, labels, matches, name
-from physical_ai.simulator.gpu import names, operands, pods
+from physical_ai.simulator.cluster.objects import Changes, at, labels, matches
+from physical_ai.simulator.gpu import names
 from physical_ai.simulator.gpu.labels import is_managed
-from physical_ai.simulator.gpu.release import Release, operand
+from physical_ai.simulator.gpu.release import Release
 
 POLICY_DAEMONSET = "nvidia-driver-daemonset"
+"""The ClusterPolicy's own driver."""
 COMPONENT = "app.kubernetes.io/component"
 DRIVER_COMPONENT = "nvidia-driver"
 CONFLICT = "ConflictingNodeSelector"
@@ -141,154 +142,6 @@ def owner_labels(drivers: Objects, nodes: Objects) -> dict[str, Changes]:
         if is_managed(given) and given.get(names.DRIVER_OWNER) != wanted.get(key):
             changes[key] = {names.DRIVER_OWNER: wanted.get(key)}
     return changes
-
-
-def image(spec: Mapping[str, Any], default: str, target: OperatingSystem) -> str:
-    """The driver image for a system; a version that is a digest already names one image."""
-    path, _, tag = default.rpartition(":")
-    repository, _, short = path.rpartition("/")
-    prefix = str(spec.get("repository") or ("" if "/" in str(spec.get("image", "")) else repository))
-    where = f"{prefix}/{spec.get('image') or short}" if prefix else str(spec["image"])
-    version = str(spec.get("version") or tag)
-    if version.startswith("sha256:"):
-        return f"{where}@{version}"
-    kernel = f"-{target.kernel}" if target.kernel else ""
-    return f"{where}:{version}{kernel}-{target.tag}"
-
-
-def modules_map(spec: Mapping[str, Any]) -> str:
-    """The ConfigMap with parameters of kernel modules that a driver's `spec` names; empty without one."""
-    return str(at(spec, "kernelModuleConfig.name", "") or "")
-
-
-def _settings(given: pods.Draft, spec: Mapping[str, Any], found: Release, modules: Mapping[str, str]) -> None:
-    """What both kinds of driver DaemonSet read alike from their `spec`."""
-    env = given.env(given.main)
-    kind = str(spec.get("kernelModuleType") or "auto")
-    env["KERNEL_MODULE_TYPE"] = kind
-    if kind == "open":
-        env["OPEN_KERNEL_MODULES_ENABLED"] = "true"
-    operands.add_env(given, given.main, spec.get("env"))
-    operands.add_env(given, "k8s-driver-manager", at(spec, "manager.env"))
-    if config := modules_map(spec):
-        given.volumes[config] = {"configMap": config, "items": {key: key for key in sorted(modules)}}
-    if at(spec, "rdma.enabled", False) is True:
-        _rdma(given, found, host=at(spec, "rdma.useHostMofed", False) is True)
-    probe: Mapping[str, Any] = spec.get("startupProbe") or {}
-    given.containers[given.main]["startupProbe"] |= probe
-    given.pod["affinity"] = _alone(given)
-    if found.digest:
-        content = [dict(modules)] if modules else []
-        value = str(int(digest([env, given.volumes, given.containers[given.main]["image"], *content], 8), 16))
-        env["DRIVER_CONFIG_DIGEST"] = given.env("k8s-driver-manager")["DRIVER_CONFIG_DIGEST"] = value
-
-
-def _rdma(given: pods.Draft, found: Release, *, host: bool) -> None:
-    """GPUDirect RDMA: the driver waits for the one of the network cards, and nvidia-peermem is loaded beside it
-    (NVIDIA GPU Operator docs, gpu-operator-rdma)."""
-    env = {"WITH_WAIT": "true", "COMPONENT": "mofed", "GPU_DIRECT_RDMA_ENABLED": "true"}
-    if host:
-        env["USE_HOST_MOFED"] = "true"
-    node = {"NODE_NAME": {"fieldRef": "spec.nodeName"}}
-    given.init["mofed-validation"] = {
-        "image": found.images["validator"],
-        "command": ["sh", "-c"],
-        "args": ["nvidia-validator"],
-        "env": {**env, **node},
-        "privileged": True,
-    }
-    given.containers["nvidia-peermem-ctr"] = {
-        "image": given.containers[given.main]["image"],
-        "command": ["nvidia-driver"],
-        "args": ["reload_nvidia_peermem"],
-        "env": {"NVIDIA_VISIBLE_DEVICES": "void"},
-        "privileged": True,
-    }
-    given.env(given.main)["GPU_DIRECT_RDMA_ENABLED"] = "true"
-
-
-def _alone(given: pods.Draft) -> Json:
-    """Two drivers never share a node."""
-    also = ["nvidia-vgpu-manager"] if given.owner[0] == "NVIDIADriver" else []
-    rule = {"key": COMPONENT, "operator": "In", "values": [DRIVER_COMPONENT, *also]}
-    term = {"labelSelector": {"matchExpressions": [rule]}, "topologyKey": "kubernetes.io/hostname"}
-    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-
-
-def _draft(
-    found: Release, spec: Mapping[str, Any], own: str, namespace: str, owner: tuple[str, str, str]
-) -> pods.Draft:
-    resolved = operands.images(found, spec)
-    given = pods.draft(operand(found.version, "driver"), own, namespace, owner, image=resolved)
-    given.update_strategy = {"type": "OnDelete"}
-    given.pod_annotations["kubectl.kubernetes.io/default-container"] = given.main
-    return given
-
-
-def policy_daemonset(
-    found: Release,
-    spec: Mapping[str, Any],
-    namespace: str,
-    owner: tuple[str, str, str],
-    target: OperatingSystem,
-    *,
-    modules: Mapping[str, str],
-) -> Json:
-    """The ClusterPolicy's driver DaemonSet: one image for every GPU node, of whatever system (gpu-operator#1622).
-
-    `modules` is the content of its `modules_map`.
-    """
-    given = _draft(found, spec, POLICY_DAEMONSET, namespace, owner)
-    operands.common(given, spec)
-    given.update_strategy = {"type": "OnDelete"}
-    driver: Mapping[str, Any] = at(spec, "driver", {})
-    precompiled = "true" if driver.get("usePrecompiled") else "false"
-    given.labels |= {COMPONENT: DRIVER_COMPONENT, "nvidia.com/precompiled": precompiled}
-    given.pod_labels |= {COMPONENT: DRIVER_COMPONENT, "nvidia.com/precompiled": precompiled}
-    given.node_selector = {names.DEPLOY_DRIVER: "true"}
-    given.service_account = "nvidia-driver"
-    given.containers[given.main]["image"] = image(driver, found.images["driver"], target)
-    _settings(given, driver, found, modules)
-    return pods.build(given, names.LAST_APPLIED)
-
-
-def account(driver: str, target: OperatingSystem) -> str:
-    """The service account of an NVIDIADriver's pods on one system."""
-    return f"nvidia-gpu-driver-{driver}-{target.tag}"
-
-
-def daemonset(
-    found: Release,
-    policy: Mapping[str, Any],
-    driver: Mapping[str, Any],
-    namespace: str,
-    target: OperatingSystem,
-    *,
-    modules: Mapping[str, str],
-) -> Json:
-    """An NVIDIADriver's DaemonSet for one system. It inherits nothing from the ClusterPolicy but the manager image.
-
-    `modules` is the content of its `modules_map`.
-    """
-    spec: Mapping[str, Any] = driver["spec"]
-    owner = ("NVIDIADriver", name(driver), str(at(driver, "metadata.uid", "")))
-    own = f"nvidia-gpu-driver-{target.tag}-{digest([*owner, target.kernel])}"
-    given = _draft(found, {"driver": {"manager": at(policy, "driver.manager", {})}}, own, namespace, owner)
-    precompiled = {"nvidia.com/precompiled": "true" if spec.get("usePrecompiled") else "false"}
-    marks = {COMPONENT: DRIVER_COMPONENT, "nvidia.com/node.os-version": target.tag, **precompiled}
-    given.pod_labels = {**spec.get("labels", {}), **marks}
-    given.labels = {**given.pod_labels, "nvidia.com/gpu-operator.state": "state-driver"}
-    given.pod_annotations |= spec.get("annotations", {})
-    owned = {names.DRIVER_OWNER: name(driver)} if found.driver_owners else {}
-    wanted = {names.DEPLOY_DRIVER: "true", names.PRESENT: "true", **owned, **target.selector}
-    given.node_selector = {**spec.get("nodeSelector", {}), **wanted}
-    given.tolerations = [operands.GPU_TOLERATION, *spec.get("tolerations", [])]
-    given.pod["priorityClassName"] = str(spec.get("priorityClassName") or "system-node-critical")
-    given.service_account = account(name(driver), target)
-    given.containers[given.main]["image"] = image(spec, found.images["driver"], target)
-    given.env(given.main)["NVIDIA_VISIBLE_DEVICES"] = "void"
-    _settings(given, spec, found, modules)
-    return pods.build(given, names.LAST_APPLIED)
 
 
 def systems(nodes: Objects, wanted: Sequence[str], precompiled: bool) -> list[OperatingSystem]:

@@ -113,22 +113,23 @@ def reading_config(state: NodeState, pod: Pod) -> Pod:
 
 
 def driver_manager(state: NodeState, pod: Pod) -> Look:
-    """Skips a node with a working driver on its host: it labels the node, which the DaemonSet then leaves."""
+    """Skips a node with a working driver on its host: it labels the node, which the DaemonSet then leaves. Waits for
+    the driver of the network cards, where modules are built against it."""
     if pod.workload.is_driver and host_driver_works(state):
         label = {names.DEPLOY_DRIVER: "pre-installed"}
         return replace(state, own_labels={**state.own_labels, **label}), "driver is pre-installed on host", False
+    env = pod.workload.env.get(pod.container, {})
+    if env.get("GPU_DIRECT_RDMA_ENABLED") == "true" and not _has_network_driver(state, env):
+        return state, "Waiting for MOFED to be installed...", False
     return state, OPEN, False
 
 
-def mofed_validation(state: NodeState, pod: Pod) -> Look:
-    """Waits for the OFED driver on nodes with network cards; that of the node itself is always there.
-
-    The driver's container leaves a file on the node. Here the Network Operator's label stands for it.
-    """
-    own = pod.workload.env.get("mofed-validation", {}).get("USE_HOST_MOFED") == "true"
-    if own or state.labels.get(NIC_LABEL) != "true" or state.labels.get(DRIVER_WAIT_LABEL) == "false":
-        return state, OPEN, False
-    return state, f"stat: cannot statx '/run/mellanox/drivers/.driver-ready': No such file or directory; {RETRY}", False
+def _has_network_driver(state: NodeState, env: Mapping[str, str]) -> bool:
+    """Nodes without network cards need none, and that of the node itself is always there. The OFED driver's container
+    leaves a file on the node; here the Network Operator's label stands for it."""
+    if env.get("USE_HOST_MOFED") == "true" or state.labels.get(NIC_LABEL) != "true":
+        return True
+    return state.labels.get(DRIVER_WAIT_LABEL) == "false"
 
 
 def mps_mounts(state: NodeState, _: Pod) -> Look:
@@ -143,7 +144,6 @@ GATES: Mapping[str, Gate] = {
     "plugin-validation": plugin_validation,
     "config-manager-init": config_manager,
     "k8s-driver-manager": driver_manager,
-    "mofed-validation": mofed_validation,
     "mps-control-daemon-mounts": mps_mounts,
 }
 

@@ -36,9 +36,15 @@ kubernetes-sigs/node-feature-discovery, the hook of its chart that runs `nfd-mas
 
 UPGRADE_STATE = f"{NVIDIA}gpu-driver-upgrade-state"
 UPGRADE_SKIP = f"{NVIDIA}gpu-driver-upgrade.skip"
+SKIP_DRAIN = f"{NVIDIA}gpu-driver-upgrade-drain.skip"
+"""A label of pods that a drain for a driver leaves alone."""
 UPGRADE_ENABLED = f"{NVIDIA}gpu-driver-upgrade-enabled"
 """An annotation: the upgrade controller manages this node's driver."""
 
+UPGRADE_REQUESTED = f"{NVIDIA}gpu-driver-upgrade-requested"
+"""An annotation: somebody asks for the complete upgrade of this node's driver, whether it is outdated or not."""
+SAFE_LOAD = f"{NVIDIA}gpu-driver-upgrade.driver-wait-for-safe-load"
+"""An annotation: a driver pod waits for the node to be cleared before it loads its modules."""
 INITIALLY_CORDONED = f"{NVIDIA}gpu-driver-upgrade.node-initial-state.unschedulable"
 """An annotation: the node was cordoned before its driver's upgrade began."""
 COMPLETION_START = f"{NVIDIA}gpu-driver-upgrade-wait-for-pod-completion-start-time"

@@ -45,6 +45,13 @@ class Draft:
         """Environment of a container or init container, to change."""
         return (self.containers if container in self.containers else self.init)[container].setdefault("env", {})
 
+    def pull_secrets(self, names: Sequence[str] | None) -> None:
+        """Secrets for pulling images, each once."""
+        known: list[Json] = self.pod.get("imagePullSecrets", [])
+        added = [{"name": str(each)} for each in dict.fromkeys(names or ()) if {"name": str(each)} not in known]
+        if added:
+            self.pod["imagePullSecrets"] = [*known, *added]
+
 
 def draft(
     description: Mapping[str, Any],
@@ -85,9 +92,22 @@ def env_list(values: Mapping[str, EnvValue]) -> list[Json]:
     ]
 
 
+_AS_GIVEN = (
+    "imagePullPolicy",
+    "command",
+    "args",
+    "envFrom",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+    "resources",
+)
+
+
 def _container(name: str, given: Mapping[str, Any]) -> Json:
     result: Json = {"name": name, "image": given["image"], "imagePullPolicy": "IfNotPresent"}
-    for key in ("command", "args", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "resources"):
+    for key in _AS_GIVEN:
         if key in given:
             result[key] = given[key]
     if given.get("env"):
@@ -105,9 +125,12 @@ def _volume(name: str, given: Mapping[str, Any]) -> Json:
     if "hostPath" in given:
         source: Json = {"path": given["hostPath"], **({"type": given["type"]} if "type" in given else {})}
         return {"name": name, "hostPath": source}
+    items = [{"key": key, "path": path} for key, path in given.get("items", {}).items()]
+    chosen: Json = {"items": items} if items else {}
     if "configMap" in given:
-        items = [{"key": key, "path": path} for key, path in given.get("items", {}).items()]
-        return {"name": name, "configMap": {"name": given["configMap"], **({"items": items} if items else {})}}
+        return {"name": name, "configMap": {"name": given["configMap"], **chosen}}
+    if "secret" in given:
+        return {"name": name, "secret": {"secretName": given["secret"], **chosen}}
     return {"name": name, "emptyDir": {}}
 
 

@@ -47,13 +47,16 @@ class Release(_Strict):
     images: Mapping[str, str] = Field(description="Default image by component of the ClusterPolicy.")
     labelling: Labelling
     driver_owners: bool = Field(description="Nodes are labelled with the NVIDIADriver that owns them.")
+    policy_required: bool = Field(description="NVIDIADrivers are not reconciled without a ClusterPolicy.")
     keeps_first_policy: bool = Field(description="Of several ClusterPolicies the first reconciled one counts for good.")
-    upgrades_on_any_label: bool = Field(
-        description="Any changed label of a node starts an upgrade pass; False: only its state."
+    upgrades_on_labels: tuple[str, ...] | None = Field(
+        description="Labels of a node whose change starts an upgrade pass; None for any label."
     )
+    upgrades_on_drivers: bool = Field(description="A changed NVIDIADriver starts an upgrade pass.")
     upgrade_annotation: Literal["owned", "all", "always"] = Field(
         description="GPU nodes marked for the upgrade controller: owned ones, all, all even without a driver."
     )
+    counts_claims: bool = Field(description="A Pod with a claim of a GPU is cleared as one that requests a GPU.")
     follows_policy: bool = Field(description="NVIDIADrivers are reconciled when the ClusterPolicy changes.")
     notices_deleted_nodes: bool = Field(description="Deleting a GPU node starts a reconcile of the ClusterPolicy.")
     nodes_required: bool = Field(description="An NVIDIADriver that selects no GPU node is an error.")
@@ -61,6 +64,9 @@ class Release(_Strict):
         description="An NVIDIADriver's DaemonSet is deleted once no node has its operating system."
     )
     digest: bool = Field(description="Driver pods carry a digest of their configuration.")
+    restarts_in_place: bool = Field(
+        description="A driver pod whose digest is that of the new template is restarted without clearing its node."
+    )
     waits_for_generation: bool = Field(description="A DaemonSet its controller has not looked at yet is not ready.")
     service_monitor_required: bool = Field(description="A ServiceMonitor without its CRD makes the exporter not ready.")
     not_ready: str = Field(description="Text of the condition; `{states}` are the states that are not ready.")

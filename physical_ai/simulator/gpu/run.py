@@ -70,7 +70,6 @@ class Run:
             self.remove(str(item["kind"]), name(item))
 
     def status(self, kind: str, key: str, status: Json) -> None:
-        policy = self.state.ignored.get(key, self.state.policy)
-        given = policy if kind == "ClusterPolicy" else self.state.drivers.get(key)
+        given = self.state.policy if kind == "ClusterPolicy" else self.state.drivers.get(key)
         if at(given, "status", {}) != status:
             self.add("status", kind, key, status)

@@ -15,7 +15,7 @@ Controller = Literal["labels", "policy", "driver", "upgrade"]
 CONTROLLERS: tuple[Controller, ...] = ("labels", "driver", "policy", "upgrade")
 """In the order one call of `reconcile` runs them."""
 
-Verb = Literal["label", "annotate", "apply", "delete", "status", "cordon", "restart", "evict"]
+Verb = Literal["label", "annotate", "apply", "delete", "status", "cordon", "restart", "evict", "event"]
 Objects = Mapping[str, Json]
 
 
@@ -51,12 +51,24 @@ class State:
     namespace_labels: Mapping[str, str] = field(default_factory=dict[str, str])
     crds: frozenset[str] = frozenset()
     """Kinds of other projects that the API server knows: `ServiceMonitor`."""
+    manager_image: str = ""
+    """The operator's own DRIVER_MANAGER_IMAGE; empty for that of its release."""
     draw: int = 0
     """Models the random node order of a pass: with several systems it determines the ClusterPolicy's image."""
 
     @property
     def spec(self) -> Json:
         return dict(at(self.policy, "spec", {}))
+
+    def files(self, config_map: str) -> list[str] | None:
+        """File names of a ConfigMap; None without it."""
+        found = self.others.get(("ConfigMap", config_map))
+        return None if found is None else sorted(at(found, "data", {}))
+
+    @property
+    def config_maps(self) -> dict[str, dict[str, str]]:
+        """Content of all ConfigMaps, by name."""
+        return {key: dict(at(item, "data", {})) for (kind, key), item in self.others.items() if kind == "ConfigMap"}
 
     @property
     def owner(self) -> tuple[str, str, str]:
@@ -74,7 +86,7 @@ class Step:
     name: str
     body: Any = None
     """label, annotate: changes, None removes; apply: the object; status: the status; cordon: bool;
-    evict: the Workload on the node `name`; others: None."""
+    evict: the Workload on the node `name`; event: an `upgrade.Note` on the node `name`; others: None."""
 
     def __str__(self) -> str:
         return f"{self.verb} {self.kind}/{self.name}"
@@ -153,9 +165,6 @@ def _apply_to_node(state: State, step: Step) -> State:
 
 
 def _apply_status(state: State, step: Step) -> State:
-    if step.name in state.ignored and step.kind == "ClusterPolicy":
-        given = {**state.ignored[step.name], "status": step.body}
-        return replace(state, ignored={**state.ignored, step.name: given})
     if step.kind == "ClusterPolicy":
         return replace(state, policy={**(state.policy or {}), "status": step.body})
     given = {**state.drivers[step.name], "status": step.body}
@@ -175,6 +184,8 @@ def apply(state: State, step: Step) -> State:
     """The state after one step, as an API server without other controllers would show it."""
     if step.kind == "Node":
         return _apply_to_node(state, step)
+    if step.verb == "event":
+        return state
     if step.kind == "Namespace":
         return replace(state, namespace_labels={**state.namespace_labels, **step.body})
     if step.verb == "evict":

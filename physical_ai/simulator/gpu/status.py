@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from physical_ai.simulator.cluster.objects import Json, at
+from physical_ai.simulator.cluster.objects import Json, at, labels, matches
 from physical_ai.simulator.gpu.release import Release
 
-READY, NOT_READY, DISABLED, IGNORED = "ready", "notReady", "disabled", "ignored"
+READY, NOT_READY, DISABLED = "ready", "notReady", "disabled"
 
 POLICY_RECONCILED = "ClusterPolicy is ready as all resources have been successfully reconciled"
 NO_GPU_NODES = "No GPU node found, watching for new nodes to join the cluster."
@@ -76,8 +76,12 @@ def is_driver_ready(daemonset: Mapping[str, Any]) -> bool:
     )
 
 
-def is_idle(daemonset: Mapping[str, Any]) -> bool:
-    """Whether its controller has looked at it, and no node wants or has a pod of it."""
+def is_idle(daemonset: Mapping[str, Any], nodes: Mapping[str, Any]) -> bool:
+    """Whether its controller has looked at it, no node has a pod of it, and its selector fits none. One that only a
+    taint keeps from its nodes stays (NVIDIA/gpu-operator#1368)."""
     status: Mapping[str, Any] = at(daemonset, "status", {})
     seen = int(status.get("observedGeneration", 0)) >= int(at(daemonset, "metadata.generation", 1))
-    return seen and not int(status.get("desiredNumberScheduled", 0)) and not int(status.get("numberMisscheduled", 0))
+    if not seen or int(status.get("desiredNumberScheduled", 0)) or int(status.get("numberMisscheduled", 0)):
+        return False
+    selector: Mapping[str, str] = at(daemonset, "spec.template.spec.nodeSelector", {})
+    return not any(matches(selector, labels(node)) for node in nodes.values())

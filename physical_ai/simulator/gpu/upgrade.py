@@ -30,6 +30,8 @@ MOST_RESTARTS = 10
 VALIDATION_SECONDS = 600
 """After that time without a ready validator pod, an upgrade has failed."""
 _AT_REST = ("", DONE)
+WARNING = "Warning"
+_DELETED = "Deleted workload pods on the node for the driver upgrade"
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,18 @@ class DriverPod:
     ready: bool = True
     failing: bool = False
     """A container is not ready, and was restarted more than MOST_RESTARTS times."""
+    same_install: bool = False
+    """It has the DRIVER_CONFIG_DIGEST of the DaemonSet's present template: nothing that is installed differs."""
+    is_orphan: bool = False
+    """No DaemonSet owns it."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """An event on the node, beside those of its states."""
+
+    text: str
+    type: str = "Normal"
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,8 @@ class Move:
     evict: tuple[Workload, ...] = ()
     annotations: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     """What the operator remembers on the node, so that its own restart changes nothing; None removes."""
+    notes: tuple[Note, ...] = field(default=(), compare=False)
+    """What a user reads about it; it decides nothing."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +92,8 @@ class Pool:
     """Model seconds that pods of a node have been evicted for."""
     now: float = 0.0
     """Model time in seconds since the epoch."""
+    restarts_in_place: bool = False
+    """A driver pod that differs in nothing that is installed is restarted without clearing its node."""
 
     @property
     def states(self) -> dict[str, str]:
@@ -116,7 +134,7 @@ def advance(pool: Pool) -> list[Move]:
     for key, state in states.items():
         node = pool.nodes[key]
         if state in _AT_REST:
-            if not pool.pods[key].current:
+            if _is_wanted(pool, key):
                 mark = {names.INITIALLY_CORDONED: "true"} if _is_cordoned(node) else {}
                 moves.append(Move(key, REQUIRED, annotations=mark))
             elif state != DONE:
@@ -125,10 +143,36 @@ def advance(pool: Pool) -> list[Move]:
             # A node that is cordoned already waits for no slot.
             if labels(node).get(names.UPGRADE_SKIP) != "true" and (free > 0 or _is_cordoned(node)):
                 free -= 1
-                moves.append(Move(key, CORDON))
+                moves.append(_begin(pool, key))
+            elif _is_requested(node):
+                moves.append(Move(key, REQUIRED, annotations={names.UPGRADE_REQUESTED: None}))
         elif (move := _next(pool, key, state)) is not None:
             moves.append(move)
     return moves
+
+
+def _is_requested(node: Mapping[str, Any]) -> bool:
+    return annotations_of(node).get(names.UPGRADE_REQUESTED) == "true"
+
+
+def _waits_for_safe_load(node: Mapping[str, Any]) -> bool:
+    return bool(annotations_of(node).get(names.SAFE_LOAD))
+
+
+def _is_wanted(pool: Pool, node: str) -> bool:
+    """An orphan is replaced on request only: no DaemonSet would make another pod."""
+    pod, item = pool.pods[node], pool.nodes[node]
+    return (not pod.current and not pod.is_orphan) or _waits_for_safe_load(item) or _is_requested(item)
+
+
+def _begin(pool: Pool, node: str) -> Move:
+    """A node leaves `upgrade-required`: for a mere restart of its driver pod, or to be cleared first."""
+    pod, item = pool.pods[node], pool.nodes[node]
+    removed = _removed(pool, node, names.UPGRADE_REQUESTED) if _is_requested(item) else {}
+    in_place = pool.restarts_in_place and pod.same_install and not pod.is_orphan
+    if in_place and not removed and not _waits_for_safe_load(item):
+        return Move(node, RESTART, unschedulable=True)
+    return Move(node, CORDON, annotations=removed)
 
 
 def _is_cordoned(node: Mapping[str, Any]) -> bool:
@@ -153,9 +197,12 @@ def _restart(pool: Pool, node: str) -> Move | None:
     pod = pool.pods[node]
     if not pod.current:
         return Move(node, RESTART, restart=True)
+    unblocked = _removed(pool, node, names.SAFE_LOAD)
     if pod.ready:
-        return Move(node, VALIDATE)
-    return Move(node, FAILED) if pod.failing else None
+        return Move(node, VALIDATE, annotations=unblocked)
+    if pod.failing:
+        return Move(node, FAILED, annotations=unblocked)
+    return Move(node, RESTART, annotations=unblocked) if unblocked else None
 
 
 def _validate(pool: Pool, node: str) -> Move | None:
@@ -214,23 +261,50 @@ def _delete_pods(pool: Pool, node: str) -> Move:
     spec: Mapping[str, Any] = at(pool.policy, "podDeletion", {})
     found = gpu_pods(pool.workloads.get(node, ()))
     if not found:
-        return Move(node, RESTART)
-    if _is_overdue(pool, node, spec) or not all(is_deletable(each, spec) for each in found):
-        return Move(node, DRAIN if at(pool.policy, "drain.enable", False) is True else FAILED)
-    return Move(node, DELETE_PODS, evict=tuple(found))
+        # It says so only after it has evicted some, in the same pass.
+        return Move(node, RESTART, notes=(Note(_DELETED),) if pool.waited.get(node) else ())
+    overdue = _is_overdue(pool, node, spec)
+    if not overdue and all(is_deletable(each, spec) for each in found):
+        return Move(node, DELETE_PODS, evict=tuple(found))
+    failed = (Note(f"Failed to delete workload pods on the node for the driver upgrade, {_late(found)}", WARNING),)
+    drains = at(pool.policy, "drain.enable", False) is True
+    tried = (Note("Pod deletion failed but drain is enabled in spec. Will attempt a node drain", WARNING),)
+    notes = (failed if overdue else ()) + (tried if drains else ())
+    return Move(node, DRAIN if drains else FAILED, notes=notes)
+
+
+def _late(found: Sequence[Workload]) -> str:
+    """What `kubectl drain` reports of pods that are still there at its time limit."""
+    first = found[0]
+    where = f'pod "{first.name}" in namespace "{first.namespace}"'
+    return f"error when waiting for {where} to terminate: global timeout reached"
+
+
+def _refused(found: Sequence[Workload], spec: Mapping[str, Any]) -> str:
+    """Why `kubectl drain` begins with none of the pods."""
+    kept = [each for each in found if not is_deletable(each, spec)]
+    bare = [each for each in kept if not each.has_controller]
+    named = ", ".join(f"{each.namespace}/{each.name}" for each in bare or kept)
+    if bare:
+        return f"cannot delete Pods that declare no controller (use --force to override): {named}"
+    return f"cannot delete Pods with local storage (use --delete-emptydir-data to override): {named}"
 
 
 def _drain(pool: Pool, node: str) -> Move:
     spec: Mapping[str, Any] = at(pool.policy, "drain", {})
     if spec.get("enable") is not True:
         return Move(node, RESTART)
-    found = selected(pool.workloads.get(node, ()), str(spec.get("podSelector") or ""))
+    selector = ",".join(part for part in (str(spec.get("podSelector") or ""), f"{names.SKIP_DRAIN}!=true") if part)
+    found = selected(pool.workloads.get(node, ()), selector)
     found = [each for each in found if not each.stays]
+    begun = () if pool.waited.get(node) else (Note("Scheduling drain of the node"),)
     if not found:
-        return Move(node, RESTART)
-    if _is_overdue(pool, node, spec) or not all(is_deletable(each, spec) for each in found):
-        return Move(node, FAILED)
-    return Move(node, DRAIN, evict=tuple(found))
+        return Move(node, RESTART, notes=(*begun, Note("Successfully drained the node")))
+    if _is_overdue(pool, node, spec):
+        return Move(node, FAILED, notes=(Note(f"Failed to drain the node, {_late(found)}", WARNING),))
+    if not all(is_deletable(each, spec) for each in found):
+        return Move(node, FAILED, notes=(*begun, Note(f"Failed to drain the node, {_refused(found, spec)}", WARNING)))
+    return Move(node, DRAIN, evict=tuple(found), notes=begun)
 
 
 _STEPS = {

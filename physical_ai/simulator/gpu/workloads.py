@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.catalog.dra import DRIVER
 from physical_ai.simulator.cluster.names import NVIDIA
 from physical_ai.simulator.cluster.objects import Json, at, labels, name, owner
 
 _GPUS = (f"{NVIDIA}gpu", f"{NVIDIA}mig-")
 _ACTIVE = ("Pending", "Running")
+Claims = Mapping[tuple[str, str], Mapping[str, Any]]
+NO_CLAIMS: Claims = {}
 _MIRROR = "kubernetes.io/config.mirror"
 _REQUIREMENT = re.compile(r"(!?[\w./-]+)\s*(?:(=|==|!=)\s*([\w.-]*)|(in|notin)\s*\(([^)]*)\))?\s*(?:,|$)")
 
@@ -34,8 +37,12 @@ class Workload:
     """Of a DaemonSet, or static: a drain leaves it alone."""
 
 
-def workload(pod: Mapping[str, Any]) -> Workload:
-    """What matters of a Pod."""
+def workload(pod: Mapping[str, Any], claims: Claims = NO_CLAIMS) -> Workload:
+    """What matters of a Pod.
+
+    Args:
+        claims: ResourceClaims by namespace and name, where the release counts claims of GPUs.
+    """
     containers: list[Json] = at(pod, "spec.containers", [])
     amounts = [at(each, f"resources.{kind}", {}) for each in containers for kind in ("limits", "requests")]
     volumes: list[Json] = at(pod, "spec.volumes", [])
@@ -45,11 +52,31 @@ def workload(pod: Mapping[str, Any]) -> Workload:
         name=name(pod),
         labels=labels(pod),
         is_active=at(pod, "status.phase", "Pending") in _ACTIVE,
-        has_gpu=any(key.startswith(_GPUS) for each in amounts for key in each),
+        has_gpu=any(key.startswith(_GPUS) for each in amounts for key in each) or _has_claim(pod, claims),
         has_controller=any(each.get("controller") for each in references),
         has_scratch=any("emptyDir" in each for each in volumes),
         stays=bool(owner(pod, "DaemonSet")) or _MIRROR in at(pod, "metadata.annotations", {}),
     )
+
+
+def claims_of(pod: Mapping[str, Any]) -> list[str]:
+    """Names of a Pod's ResourceClaims; one from a template exists once the status names it."""
+    made: dict[str, str] = {
+        each["name"]: each.get("resourceClaimName") or "" for each in at(pod, "status.resourceClaimStatuses", [])
+    }
+    wanted: list[Json] = at(pod, "spec.resourceClaims", [])
+    return [found for each in wanted if (found := each.get("resourceClaimName") or made.get(each["name"], ""))]
+
+
+def _has_claim(pod: Mapping[str, Any], claims: Claims) -> bool:
+    """Whether a claim of the Pod has a GPU of NVIDIA's driver allocated, other than to watch it (NVIDIA/gpu-operator
+    v26.7.0, `PodHasNVIDIAGPUClaim`)."""
+    namespace = str(at(pod, "metadata.namespace", ""))
+    for key in claims_of(pod):
+        results: list[Json] = at(claims.get((namespace, key), {}), "status.allocation.devices.results", [])
+        if any(each.get("driver") == DRIVER and each.get("adminAccess") is not True for each in results):
+            return True
+    return False
 
 
 def selected(given: Sequence[Workload], selector: str) -> list[Workload]:

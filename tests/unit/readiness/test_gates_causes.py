@@ -77,7 +77,7 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     ("labels", "operator-absent", lambda: without_deployment("gpu-operator")),
     ("labels", "operator-down", lambda: down("gpu-operator", no_label("nvidia.com/gpu.present"))),
     ("labels", "policy-absent", policies),
-    ("labels", "policy-ignored", lambda: policies("ignored")),
+    ("labels", "policy-ignored", lambda: policies("notReady", "")),
     ("labels", "policy-error", lambda: policies("notReady").error("ReconcileFailed", "no such ConfigMap")),
     ("deploy-labels", "operands-off", lambda: label(gpu_deploy_operands="false")),
     ("deploy-labels", "workload-config", lambda: label(gpu_workload_config="vm-passthrough")),

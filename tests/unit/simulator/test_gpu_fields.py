@@ -86,9 +86,12 @@ def bases() -> list[Json]:
     on = {"enabled": True}
     parts = ("dcgm", "dcgmExporter", "gfd", "migManager", "nodeStatusExporter", "devicePlugin", "toolkit", "validator")
     everything = spec(
-        **{part: dict(on) for part in parts}, driver={"enabled": True, "upgradePolicy": {"autoUpgrade": True}}
+        **{part: dict(on) for part in parts},
+        driver={"enabled": True, "upgradePolicy": {"autoUpgrade": True}, "rdma": on},
     )
     everything["devicePlugin"]["config"] = {"name": "configurations"}
+    image = {"repository": "nvcr.io/nvidia", "image": "driver", "version": "580.173.02"}
+    everything |= {key: {"enabled": True, **image} for key in ("gds", "gdrcopy")}
     return [everything, {**everything, "sandboxWorkloads": {"enabled": True, "defaultWorkload": "vm-vgpu"}}]
 
 
@@ -105,9 +108,9 @@ def outcome_of_driver(driver: Json) -> str:
 
 def drivers() -> list[Json]:
     """A driver with everything that is off by default, and one with precompiled modules."""
-    on = {"enabled": True}
-    plain = {"driverType": "gpu", "repository": "nvcr.io/nvidia", "image": "driver", "version": "580.173.02"}
-    on = {key: {"enabled": True} for key in ("rdma", "gds", "gdrcopy")}
+    image = {"repository": "nvcr.io/nvidia", "image": "driver", "version": "580.173.02"}
+    plain = {"driverType": "gpu", **image}
+    on = {key: {"enabled": True, **image} for key in ("rdma", "gds", "gdrcopy")}
     return [{**plain, **on}, {**plain, "usePrecompiled": True}]
 
 

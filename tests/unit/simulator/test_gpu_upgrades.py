@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,11 +10,15 @@ from typing import Any
 import pytest
 
 from physical_ai.simulator.gpu import upgrade, upgrading
+from physical_ai.simulator.gpu.live.operator import upgrade_event
 from physical_ai.simulator.gpu.names import (
     COMPLETION_START,
     DRIVER_OWNER,
     INITIALLY_CORDONED,
+    SAFE_LOAD,
+    SKIP_DRAIN,
     UPGRADE_ENABLED,
+    UPGRADE_REQUESTED,
     UPGRADE_SKIP,
     UPGRADE_STATE,
     VALIDATION_START,
@@ -21,9 +26,10 @@ from physical_ai.simulator.gpu.names import (
 from physical_ai.simulator.gpu.run import Run
 from physical_ai.simulator.gpu.state import State
 from physical_ai.simulator.gpu.upgrade import DriverPod, Move, Pool, advance
-from physical_ai.simulator.gpu.workloads import Workload, fits, workload
+from physical_ai.simulator.gpu.workloads import Workload, claims_of, fits, workload
 
 POLICY: dict[str, Any] = {
+    "autoUpgrade": True,
     "maxParallelUpgrades": 1,
     "maxUnavailable": "25%",
     "waitForCompletion": {"podSelector": "finish=true", "timeoutSeconds": 0},
@@ -187,6 +193,99 @@ def test_each_driver_has_its_own_count_and_policy() -> None:
         upgrading.upgrade_drivers(run)
         started[release] = {each.name: each.body[UPGRADE_STATE] for each in run.steps if each.verb == "label"}
     assert started == {"v26.3.3": {}, "v26.7.0": {"c": "cordon-required", "d": "cordon-required"}}
+
+
+def test_a_pod_that_installs_the_same_is_restarted_in_place_where_the_release_does_so() -> None:
+    """NVIDIA/k8s-operator-libs, `nextStateForUpgradeRequiredNode` in pkg/upgrade/upgrade_inplace.go."""
+    same = {"a": replace(OUTDATED, same_install=True)}
+    given = replace(pool({"a": node("upgrade-required")}, same), workloads={"a": [MANAGED, BARE]})
+    assert advance(given) == [Move("a", "cordon-required")]
+    given = replace(given, restarts_in_place=True)
+    assert advance(given) == [Move("a", "pod-restart-required", unschedulable=True)]
+    assert advance(replace(given, pods={"a": OUTDATED})) == [Move("a", "cordon-required")], "another digest, or none"
+    assert advance(replace(given, pods={"a": replace(same["a"], is_orphan=True)})) == [Move("a", "cordon-required")]
+
+
+def test_a_requested_upgrade_and_a_safe_load_clear_the_node_also_for_a_mere_restart() -> None:
+    same = {"a": replace(OUTDATED, same_install=True)}
+    asked = replace(pool({"a": node("upgrade-required", {UPGRADE_REQUESTED: "true"})}, same), restarts_in_place=True)
+    assert advance(asked) == [Move("a", "cordon-required", annotations={UPGRADE_REQUESTED: None})]
+    waiting = replace(asked, nodes={"a": node("upgrade-required", {SAFE_LOAD: "pod"})})
+    assert advance(waiting) == [Move("a", "cordon-required")]
+    for marks in ({UPGRADE_REQUESTED: "true"}, {SAFE_LOAD: "pod"}):
+        assert advance(pool({"a": node("upgrade-done", marks)}, {"a": DriverPod()})) == [Move("a", "upgrade-required")]
+    loads = pool({"a": node("pod-restart-required", {SAFE_LOAD: "pod"})}, {"a": DriverPod(ready=False)})
+    assert advance(loads) == [Move("a", "pod-restart-required", annotations={SAFE_LOAD: None})], "it may load now"
+
+
+def test_a_request_is_forgotten_on_a_skipped_node() -> None:
+    skipped = node("upgrade-required", {UPGRADE_REQUESTED: "true"})
+    skipped["metadata"]["labels"][UPGRADE_SKIP] = "true"
+    assert advance(pool({"a": skipped})) == [Move("a", "upgrade-required", annotations={UPGRADE_REQUESTED: None})]
+
+
+def test_an_orphaned_driver_pod_is_replaced_on_request_only() -> None:
+    orphan = {"a": DriverPod(current=False, is_orphan=True)}
+    assert advance(pool({"a": node("upgrade-done")}, orphan)) == []
+    asked = node("upgrade-done", {UPGRADE_REQUESTED: "true"})
+    assert advance(pool({"a": asked}, orphan)) == [Move("a", "upgrade-required")]
+
+
+def test_a_drain_leaves_pods_alone_that_say_so() -> None:
+    spared = replace(BARE, labels={SKIP_DRAIN: "true"})
+    assert step("drain-required", [spared]) == Move("a", "pod-restart-required")
+
+
+@pytest.mark.parametrize(
+    ("state", "pods", "waited", "policy", "notes"),
+    [
+        ("pod-deletion-required", [], 30, {}, ["Deleted workload pods on the node for the driver upgrade"]),
+        ("pod-deletion-required", [BARE], 0, {"drain": {}}, []),
+        ("pod-deletion-required", [BARE], 0, {}, ["Pod deletion failed but drain is enabled in spec"]),
+        ("pod-deletion-required", [MANAGED], 301, {"drain": {}}, ['Failed to delete workload pods .* pod "managed"']),
+        ("drain-required", [], 0, {}, ["Scheduling drain", "Successfully drained the node"]),
+        ("drain-required", [BARE], 0, {}, ["Scheduling drain", "Failed to drain the node, .*no controller.*jobs/bare"]),
+        ("drain-required", [MANAGED], 601, {}, ["Failed to drain the node, .*managed.*timeout"]),
+    ],
+)
+def test_what_becomes_of_pods_in_the_way_is_told_on_the_node(
+    state: str, pods: list[Workload], waited: float, policy: dict[str, Any], notes: list[str]
+) -> None:
+    move = step(state, pods, waited, **policy)
+    assert move is not None
+    assert len(move.notes) == len(notes)
+    for note, expected in zip(move.notes, notes, strict=True):
+        assert re.search(expected, note.text)
+        assert note.type == ("Warning" if "ailed" in expected else "Normal")
+
+
+def test_each_state_of_an_upgrade_is_an_event_on_the_node() -> None:
+    nodes = {"a": node("upgrade-required")}
+    policy = {"metadata": {"name": "p"}, "spec": {"driver": {"upgradePolicy": POLICY}}}
+    run = Run(State("v26.7.0", policy, nodes, pods={"a": OUTDATED}))
+    upgrading.upgrade_drivers(run)
+    (note,) = [each.body for each in run.steps if each.verb == "event"]
+    event = upgrade_event({"metadata": {"name": "a", "uid": "u"}}, note, "2026-11-27T00:00:00Z")
+    assert (event["reason"], event["type"]) == ("GPUDriverUpgrade", "Normal")
+    assert event["message"] == "Successfully updated node state label to cordon-required"
+    assert event["involvedObject"]["kind"] == "Node"
+
+
+CLAIM = {"status": {"allocation": {"devices": {"results": [{"driver": "gpu.nvidia.com"}]}}}}
+ADMIN = {"status": {"allocation": {"devices": {"results": [{"driver": "gpu.nvidia.com", "adminAccess": True}]}}}}
+
+
+@pytest.mark.parametrize(("claim", "expected"), [(CLAIM, True), (ADMIN, False), ({}, False)])
+def test_a_pod_with_an_allocated_claim_of_a_gpu_is_in_the_way(claim: dict[str, Any], expected: bool) -> None:
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "one"}, {"name": "late", "resourceClaimTemplateName": "two"}]
+    pod: dict[str, Any] = {
+        "metadata": {"namespace": "jobs", "name": "claiming"},
+        "spec": {"containers": [{}], "resourceClaims": claims},
+        "status": {"phase": "Running", "resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "claiming-gpu"}]},
+    }
+    assert claims_of(pod) == ["claiming-gpu"]
+    assert workload(pod, {("jobs", "claiming-gpu"): claim}).has_gpu is expected
+    assert not workload(pod).has_gpu, "older releases do not look at claims"
 
 
 def test_a_skipped_or_unmarked_node_is_not_upgraded() -> None:

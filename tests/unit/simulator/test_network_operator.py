@@ -7,7 +7,8 @@ from typing import Any
 
 from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
 from physical_ai.simulator.gpu import nfd, node
-from physical_ai.simulator.gpu.driver import daemonset
+from physical_ai.simulator.gpu.driver_daemonsets import daemonset
+from physical_ai.simulator.gpu.driver_files import NO_FILES
 from physical_ai.simulator.gpu.hardware import of_node
 from physical_ai.simulator.gpu.node_state import NodeState
 from physical_ai.simulator.gpu.release import release
@@ -89,7 +90,7 @@ def driver(use_host: bool) -> Json:
     resource = {"driverType": "gpu", "repository": "r", "image": "driver", "version": "580.173.02", "rdma": rdma}
     system = model_system()
     given = {"metadata": {"name": "nd", "uid": "nd"}, "spec": resource}
-    return daemonset(release("v26.7.0"), {}, given, "gpu-operator", system, modules={})
+    return daemonset(release("v26.7.0"), given, "gpu-operator", system, files=NO_FILES, manager="r/manager:1")
 
 
 def model_system() -> Any:
@@ -110,8 +111,8 @@ def state(**labels: str) -> NodeState:
 def test_the_gpu_driver_waits_for_the_network_driver() -> None:
     waiting = state()
     assert waiting.driver_pod is not None
-    assert waiting.driver_pod.container == "mofed-validation"
-    assert ".driver-ready" in waiting.driver_pod.message
+    assert waiting.driver_pod.container == "k8s-driver-manager"
+    assert waiting.driver_pod.message == "Waiting for MOFED to be installed..."
     later = node.step(waiting, node.LabelsChanged({**waiting.labels, DRIVER_WAIT_LABEL: "false"}))
     assert later.driver_pod is not None
     assert later.driver_pod.container == "nvidia-driver-ctr"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from physical_ai.simulator.cluster.objects import Changes, Json, at, labels
 from physical_ai.simulator.cluster.watch import Watch
+from physical_ai.simulator.gpu.workloads import Workload, claims_of, workload
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
 
 OPERATOR = "app.kubernetes.io/component=gpu-operator"
@@ -47,6 +48,8 @@ class Operator:
     namespace: str
     release: str
     """As `v26.7.0`."""
+    manager_image: str = ""
+    """DRIVER_MANAGER_IMAGE of its environment."""
 
 
 def path_of(kind: str, namespace: str = "", key: str = "") -> str:
@@ -77,10 +80,12 @@ class Cluster:
         for item in self._deployments.all():
             if int(at(item, "status.availableReplicas", 0)) > 0:
                 namespace = str(at(item, "metadata.namespace"))
-                image = str(at(item, "spec.template.spec.containers", [{}])[0].get("image", ""))
+                container: Json = at(item, "spec.template.spec.containers", [{}])[0]
+                image = str(container.get("image", ""))
                 release = labels(item).get("app.kubernetes.io/version") or image.rpartition(":")[2]
+                env = {each["name"]: str(each.get("value", "")) for each in container.get("env") or ()}
                 self.attend(namespace)
-                return Operator(namespace, release)
+                return Operator(namespace, release, env.get("DRIVER_MANAGER_IMAGE", ""))
         return None
 
     def attend(self, namespace: str) -> None:
@@ -149,6 +154,25 @@ class Cluster:
     def pods_on(self, node: str) -> list[Json]:
         """The Pods of all namespaces on a node."""
         return list(self.client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={node}"})["items"])
+
+    def workloads_on(self, node: str, *, claims: bool) -> tuple[Workload, ...]:
+        """The Pods of a node as those in the way of a driver.
+
+        Args:
+            claims: Whether a claim of a GPU counts.
+        """
+        pods = self.pods_on(node)
+        named = {(str(at(pod, "metadata.namespace")), key) for pod in pods for key in claims_of(pod)} if claims else ()
+        found = {each: claim for each in named if (claim := self._claim(*each)) is not None}
+        return tuple(workload(pod, found) for pod in pods)
+
+    def _claim(self, namespace: str, key: str) -> Json | None:
+        try:
+            return self.client.get(f"/apis/resource.k8s.io/v1/namespaces/{namespace}/resourceclaims/{key}")
+        except ApiError as refusal:
+            if refusal.code != 404:
+                raise
+            return None
 
     def evict(self, namespace: str, key: str) -> None:
         """Evicts a Pod, which may be gone already.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import zlib
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, cast
@@ -22,12 +23,13 @@ from physical_ai.simulator.cluster.objects import (
 )
 from physical_ai.simulator.gpu import names, operator, policies
 from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from physical_ai.simulator.gpu.driver_digest import is_same_install
 from physical_ai.simulator.gpu.live.cluster import Cluster, Operator
 from physical_ai.simulator.gpu.pacing import Pacing
 from physical_ai.simulator.gpu.release import release
 from physical_ai.simulator.gpu.state import State, Step
-from physical_ai.simulator.gpu.upgrade import CLEARING, EVICTING, MOST_RESTARTS, DriverPod
-from physical_ai.simulator.gpu.workloads import Workload, workload
+from physical_ai.simulator.gpu.upgrade import CLEARING, EVICTING, MOST_RESTARTS, DriverPod, Note
+from physical_ai.simulator.gpu.workloads import Workload
 from physical_ai.simulator.kubernetes.client import ApiError
 
 COMPANIONS = (
@@ -86,6 +88,7 @@ def state_of(cluster: Cluster, given: Operator, held: str = "") -> State:
         validating=frozenset(str(at(pod, "spec.nodeName")) for pod in validators),
         ignored=by_name(item for item in present if item is not policy),
         namespace=given.namespace,
+        manager_image=given.manager_image,
         draw=secrets.randbelow(60),
     )
 
@@ -108,10 +111,15 @@ def _driver_pods(pods: list[Json], daemonsets: dict[str, Json]) -> dict[str, Dri
     found: dict[str, DriverPod] = {}
     for pod in pods:
         node, made_by = str(at(pod, "spec.nodeName", "")), daemonsets.get(owner(pod, "DaemonSet"))
-        if node and made_by is not None and labels(pod).get(COMPONENT) == DRIVER_COMPONENT:
+        if not node or labels(pod).get(COMPONENT) != DRIVER_COMPONENT:
+            continue
+        if made_by is not None:
             generation = str(at(made_by, "metadata.annotations", {}).get(DAEMONSET_GENERATION, ""))
             current = labels(pod).get(TEMPLATE_GENERATION) == generation
-            found[node] = DriverPod(current, is_ready(pod), _is_failing(pod))
+            same = is_same_install(pod["spec"], at(made_by, "spec.template.spec", {}))
+            found[node] = DriverPod(current, is_ready(pod), _is_failing(pod), same_install=same)
+        elif not at(pod, "metadata.ownerReferences", []):
+            found.setdefault(node, DriverPod(current=False, ready=is_ready(pod), is_orphan=True))
     return found
 
 
@@ -181,9 +189,10 @@ class Controllers:
                 begun[key] = known if known is not None and known[0] == stage else (stage, now)
         self._since = begun
         cleared = [key for key, node in state.nodes.items() if labels(node).get(names.UPGRADE_STATE) in CLEARING]
+        counts_claims = release(state.release).counts_claims
         return replace(
             state,
-            workloads={key: tuple(map(workload, self._cluster.pods_on(key))) for key in cleared},
+            workloads={key: self._cluster.workloads_on(key, claims=counts_claims) for key in cleared},
             waited={key: now - since for key, (_, since) in begun.items()},
             now=now,
         )
@@ -218,11 +227,32 @@ class Controllers:
                 cluster.patch(item, {"status": {**step.body, "conditions": conditions}}, sub="/status")
             case "evict":
                 self._evict(step.body)
+            case "event":
+                cluster.apply(upgrade_event(state.nodes[step.name], step.body, timestamp()))
             case "restart":
                 for pod in cluster.all("Pod"):
                     mine = labels(pod).get(COMPONENT) == DRIVER_COMPONENT
                     if mine and at(pod, "spec.nodeName") == step.name and not is_terminating(pod):
                         cluster.delete(pod)
+
+
+def upgrade_event(node: Json, note: Note, now: str) -> Json:
+    """An event of a driver's upgrade; the same text is one event with a new time."""
+    metadata: Json = node["metadata"]
+    key = f"{metadata['name']}.{zlib.crc32(note.text.encode()):08x}"
+    involved = {"apiVersion": "v1", "kind": "Node", "name": metadata["name"], "uid": metadata.get("uid", "")}
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": key, "namespace": "default"},
+        "involvedObject": involved,
+        "type": note.type,
+        "reason": "GPUDriverUpgrade",
+        "message": note.text,
+        "source": {"component": "nvidia-gpu-operator"},
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+    }
 
 
 def marked(daemonset: Json) -> Json:
