@@ -1,0 +1,43 @@
+"""No pinned chart and no model of the simulator without a row that says what it was held against."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from physical_ai.catalog.charts import pinned_charts
+from physical_ai.catalog.held_against import Held, held
+from physical_ai.repository import ROOT
+
+SIMULATOR = ROOT / "physical_ai" / "simulator"
+OWN = {"charts", "cluster", "control_plane", "controllers", "faults", "tools", "wire"}
+"""Folders that model no program of others: charts have rows of their own, the rest is the simulator's own machinery."""
+
+
+def names(kind: str) -> list[Held]:
+    return [item for item in held() if item.kind == kind]
+
+
+def test_each_pinned_chart_has_one_row() -> None:
+    rows = Counter((item.name, version) for item in names("chart") for version in item.versions)
+    assert rows == Counter(pinned_charts().keys())
+
+
+def test_each_model_has_a_row() -> None:
+    folders = {path.parent.name for path in SIMULATOR.glob("*/__init__.py")} - OWN
+    assert {item.name for item in names("model")} == folders
+
+
+@pytest.mark.parametrize("item", held(), ids=lambda item: f"{item.subject} {' '.join(item.versions)}")
+def test_a_row_says_what_agrees_or_what_does_not(item: Held) -> None:
+    assert item.agrees or item.differs
+    assert item.kind == "model" or item.versions
+
+
+@pytest.mark.parametrize("item", names("chart"), ids=lambda item: f"{item.name} {' '.join(item.versions)}")
+def test_a_chart_of_which_the_tag_could_not_be_read_says_so(item: Held) -> None:
+    """The pin's own facts and the row agree: without a tag, nothing was rendered at the pinned version."""
+    unread = [version for version in item.versions if pinned_charts()[item.name, version].tag is None]
+    republished = "again" in item.against
+    assert not unread or republished or any("tag" in text for text in item.differs)
