@@ -9,6 +9,7 @@ import pulumi
 from pulumi_azure_native import network
 
 from components.network.api_reach import keep_api_server
+from physical_ai.settings.facts.inbound import InboundRule
 from physical_ai.settings.facts.naming import Names, subnet_name
 from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, Gateway, OutboundPlan
 from physical_ai.settings.facts.private_network import ENDPOINTS, ServiceSubnet
@@ -40,6 +41,8 @@ class NetworkArgs:
     service_subnets: Sequence[ServiceSubnet] = ()
     dns_servers: Sequence[str] = ()
     firewall: str | None = None
+    inbound: Sequence[InboundRule] = ()
+    """What the subnets' security group lets in beside the virtual network."""
 
 
 class Network(pulumi.ComponentResource):
@@ -80,12 +83,42 @@ class Network(pulumi.ComponentResource):
             tags=args.tags,
             opts=child,
         )
+        rules = self._inbound(name, args, security_group)
         self.nat_addresses = []
         used = {gateway: self._gateway(name, args, gateway) for gateway in args.outbound.gateways}
         routes = self._routes(name, args) if args.firewall is not None else None
-        self.subnet_ids = self._subnets(name, args, used, security_group.id, routes)
+        self.subnet_ids = self._subnets(name, args, used, security_group.id, routes, after=rules)
         self.service_subnet_ids = self._service_subnets(name, args, security_group.id)
         self.register_outputs({"subnetIds": self.subnet_ids, "natAddresses": self.nat_addresses})
+
+    def _inbound(self, name: str, args: NetworkArgs, group: network.NetworkSecurityGroup) -> list[pulumi.Resource]:
+        """The last rule. Each is a resource of its own, so that rules which a landing zone's policy adds stay.
+
+        One after the other and before the subnets: ARM refuses a write on a group that is being written.
+        """
+        previous: list[pulumi.Resource] = []
+        for rule in args.inbound:
+            many = len(rule.sources) > 1
+            made = network.SecurityRule(
+                f"{name}-{rule.name}",
+                security_rule_name=rule.name,
+                network_security_group_name=group.name,
+                resource_group_name=args.resource_group_name,
+                description=rule.reason,
+                priority=rule.priority,
+                direction="Inbound",
+                access="Allow",
+                protocol=rule.protocol,
+                source_address_prefix=None if many else rule.sources[0],
+                source_address_prefixes=list(rule.sources) if many else None,
+                source_port_range="*",
+                destination_address_prefix="*",
+                destination_port_ranges=[str(port) for port in rule.ports],
+                # Not protected: what was open is closed in production too.
+                opts=pulumi.ResourceOptions(parent=self, depends_on=previous, protect=False),
+            )
+            previous = [made]
+        return previous
 
     def _gateway(self, name: str, args: NetworkArgs, gateway: Gateway) -> Outbound:
         logical = "-".join(filter(None, (name, "nat", gateway.suffix)))
@@ -148,9 +181,11 @@ class Network(pulumi.ComponentResource):
         gateways: Mapping[Gateway, Outbound],
         security_group_id: pulumi.Output[str],
         routes: network.RouteTable | None,
+        *,
+        after: Sequence[pulumi.Resource],
     ) -> dict[str, pulumi.Output[str]]:
         ids: dict[str, pulumi.Output[str]] = {}
-        previous: list[pulumi.Resource] = []
+        previous = list(after)
         for key, cidr in args.subnets.items():
             outbound = gateways[args.outbound.by_subnet[key]] if routes is None else None
             subnet = network.Subnet(

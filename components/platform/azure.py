@@ -31,6 +31,7 @@ from physical_ai.catalog.runners import TAINT
 from physical_ai.settings import NodePool
 from physical_ai.settings.facts.access import admin_groups, grants
 from physical_ai.settings.facts.data_services import DataNames, data_plan, managed
+from physical_ai.settings.facts.inbound import inbound_rules
 from physical_ai.settings.facts.monitor_link import monitor_link
 from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, outbound_plan
 from physical_ai.settings.facts.pools import CPU_POOL
@@ -67,6 +68,7 @@ def declare_foundation(common: Common) -> Foundation:
             service_subnets(settings),
             dns_servers(settings),
             str(firewall.address) if firewall else None,
+            inbound_rules(settings),
         ),
         common.protected,
     )

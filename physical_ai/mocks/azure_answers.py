@@ -58,6 +58,10 @@ _ARM_PATHS = {
         "Microsoft.Network/networkSecurityGroups",
         "networkSecurityGroupName",
     ),
+    "azure-native:network:SecurityRule": (
+        "Microsoft.Network/networkSecurityGroups/g/securityRules",
+        "securityRuleName",
+    ),
     "azure-native:network:PublicIPAddress": ("Microsoft.Network/publicIPAddresses", "publicIpAddressName"),
     "azure-native:network:NatGateway": ("Microsoft.Network/natGateways", "natGatewayName"),
     "azure-native:network:Subnet": ("Microsoft.Network/virtualNetworks/v/subnets", "subnetName"),

@@ -15,6 +15,7 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
         "Microsoft.Network/virtualNetworks/subnets/join/action",
     ),
     "azure-native:network:NetworkSecurityGroup": ("Microsoft.Network/networkSecurityGroups/write",),
+    "azure-native:network:SecurityRule": ("Microsoft.Network/networkSecurityGroups/securityRules/write",),
     "azure-native:network:NatGateway": ("Microsoft.Network/natGateways/write",),
     "azure-native:network:PublicIPAddress": ("Microsoft.Network/publicIPAddresses/write",),
     "azure-native:managedidentity:UserAssignedIdentity": (

@@ -30,6 +30,12 @@ OPEN: dict[str, Any] = {
     "destinationAddressPrefix": "*",
     "destinationPortRange": "443",
 }
+RULE = {
+    "resourceGroupName": GROUP,
+    "networkSecurityGroupName": "nsg",
+    "securityRuleName": "https",
+    **{key: value for key, value in OPEN.items() if key != "name"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +96,34 @@ def rules(*rows: dict[str, Any]) -> dict[str, Any]:
         ("nsg-priority-unique", "NetworkSecurityGroup", {**NSG, **rules(OPEN, {**OPEN, "name": "two"})}),
         ("nsg-prefix-forms", "NetworkSecurityGroup", {**NSG, **rules({**OPEN, "sourcePortRanges": ["1-9"]})}),
         ("nsg-port-range", "NetworkSecurityGroup", {**NSG, **rules({**OPEN, "destinationPortRange": "443-80"})}),
+        (None, "SecurityRule", RULE),
+        ("nsg-priority", "SecurityRule", {**RULE, "priority": 5000}),
+        ("nsg-prefix-forms", "SecurityRule", {**RULE, "sourceAddressPrefixes": ["10.0.0.0/8"]}),
+        ("nsg-port-range", "SecurityRule", {**RULE, "destinationPortRange": "80,443"}),
+        ("arm-child-parent", "SecurityRule", {**RULE, "networkSecurityGroupName": "none"}),
         ("arm-tags", "NetworkSecurityGroup", {**NSG, "tags": {"a/b": "c"}}),
     ],
 )
 def test_network_resource(azure: Azure, rule: str | None, kind: str, inputs: dict[str, Any]) -> None:
     found = azure.rules(kind, inputs)
     assert (rule in found) if rule else not found
+
+
+def test_priorities_are_unique_among_all_rules_of_a_group(tmp_path: Path) -> None:
+    azure = Azure(tmp_path / "azure.json")
+    azure.network()
+    azure.put("SecurityRule", **RULE)
+    assert azure.rules("SecurityRule", RULE) == set()
+    assert azure.rules("SecurityRule", {**RULE, "securityRuleName": "two"}) == {"nsg-priority-unique"}
+    assert azure.rules("SecurityRule", {**RULE, "securityRuleName": "two", "direction": "Outbound"}) == set()
+
+
+def test_a_group_is_updated_without_losing_rules_that_are_resources(tmp_path: Path) -> None:
+    azure = Azure(tmp_path / "azure.json")
+    azure.network()
+    rule = azure.put("SecurityRule", **RULE)
+    azure.put("NetworkSecurityGroup", **{**NSG, "networkSecurityGroupName": "nsg", "tags": {"a": "b"}})
+    assert azure.cloud.get(rule.id) is not None
 
 
 def test_public_address_serves_one_gateway(azure: Azure) -> None:

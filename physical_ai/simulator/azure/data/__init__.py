@@ -22,6 +22,7 @@ KINDS = (
     "NatGateway",
     "PublicIPAddress",
     "NetworkSecurityGroup",
+    "SecurityRule",
     "UserAssignedIdentity",
     "FederatedIdentityCredential",
     "RoleAssignment",

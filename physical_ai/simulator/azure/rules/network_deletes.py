@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items, table
@@ -11,32 +12,62 @@ from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
 from physical_ai.simulator.azure.rules.networks import PORTS
 
+Row = tuple[str, str, dict[str, Any]]
+"""Name of a security rule, where it is in the body, and its properties."""
 
-@on_put("NetworkSecurityGroup", "nsg-priority", "nsg-priority-unique", "nsg-prefix-forms", "nsg-port-range")
+
+@on_put(
+    ("NetworkSecurityGroup", "SecurityRule"),
+    "nsg-priority",
+    "nsg-priority-unique",
+    "nsg-prefix-forms",
+    "nsg-port-range",
+)
 def security_rules(put: Put) -> Iterator[Refusal]:
-    rows = [(str(rule.get("name")), table(rule, "properties")) for rule in items(put.properties, "securityRules")]
-    for name, rule in rows:
-        target = f"properties.securityRules[{name}]"
-        priority = rule.get("priority")
-        if priority is not None and not 100 <= priority <= 4096:
-            message = f"Security rule {name} has priority {priority}, outside 100..4096."
-            yield refuse(put, "nsg-priority", message, target)
-        for side in ("source", "destination"):
-            for what, plural in (("AddressPrefix", "AddressPrefixes"), ("PortRange", "PortRanges")):
-                groups = bool(rule.get(f"{side}ApplicationSecurityGroups")) and what == "AddressPrefix"
-                given = bool(rule.get(side + what)) + bool(rule.get(side + plural)) + groups
-                if given != 1:
-                    message = f"Security rule {name} needs exactly one of {side}{what} and {side}{plural}."
-                    yield refuse(put, "nsg-prefix-forms", message, target)
-            ports = [rule.get(f"{side}PortRange") or "*", *items(rule, f"{side}PortRanges")]
-            if bad := [port for port in ports if not _is_port_range(str(port))]:
-                message = f"Security rule {name}: '{bad[0]}' is not *, a port or a range within 0..65535."
-                yield refuse(put, "nsg-port-range", message, target)
-    taken = Counter((rule.get("priority"), rule.get("direction")) for _, rule in rows)
+    """Rules of a group, or one that is a resource of its own: their priorities are unique among all of the group."""
+    if put.kind == "SecurityRule":
+        own, others = [(ids.name(put.id), "properties", put.properties)], _siblings(put)
+    else:
+        own, others = list(_inline(put.properties)), []
+    for name, target, rule in own:
+        yield from _security_rule(put, name, target, rule)
+    taken = Counter((rule.get("priority"), rule.get("direction")) for _, _, rule in [*own, *others])
     for (priority, direction), times in taken.items():
         if times > 1:
             message = f"{times} {direction} security rules have priority {priority}."
-            yield refuse(put, "nsg-priority-unique", message, "properties.securityRules")
+            yield refuse(put, "nsg-priority-unique", message, own[0][1] if own else "properties.securityRules")
+
+
+def _inline(properties: dict[str, Any]) -> Iterator[Row]:
+    for rule in items(properties, "securityRules"):
+        yield str(rule.get("name")), f"properties.securityRules[{rule.get('name')}]", table(rule, "properties")
+
+
+def _siblings(put: Put) -> list[Row]:
+    """The other rules of the group."""
+    group = put.azure.get(ids.parent(put.id), "NetworkSecurityGroup")
+    inline = list(_inline(table(group.body, "properties"))) if group else []
+    children = put.azure.children(ids.parent(put.id), "SecurityRule")
+    named = [(ids.name(each.id), "", table(each.body, "properties")) for each in children]
+    return [row for row in [*inline, *named] if row[0].lower() != ids.name(put.id).lower()]
+
+
+def _security_rule(put: Put, name: str, target: str, rule: dict[str, Any]) -> Iterator[Refusal]:
+    priority = rule.get("priority")
+    if priority is not None and not 100 <= priority <= 4096:
+        message = f"Security rule {name} has priority {priority}, outside 100..4096."
+        yield refuse(put, "nsg-priority", message, target)
+    for side in ("source", "destination"):
+        for what, plural in (("AddressPrefix", "AddressPrefixes"), ("PortRange", "PortRanges")):
+            groups = bool(rule.get(f"{side}ApplicationSecurityGroups")) and what == "AddressPrefix"
+            given = bool(rule.get(side + what)) + bool(rule.get(side + plural)) + groups
+            if given != 1:
+                message = f"Security rule {name} needs exactly one of {side}{what} and {side}{plural}."
+                yield refuse(put, "nsg-prefix-forms", message, target)
+        ports = [rule.get(f"{side}PortRange") or "*", *items(rule, f"{side}PortRanges")]
+        if bad := [port for port in ports if not _is_port_range(str(port))]:
+            message = f"Security rule {name}: '{bad[0]}' is not *, a port or a range within 0..65535."
+            yield refuse(put, "nsg-port-range", message, target)
 
 
 def _is_port_range(text: str) -> bool:
