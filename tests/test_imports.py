@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "readiness": {"catalog", "kubernetes", "settings", "untrusted"},
     "health": {"catalog", "kubernetes", "readiness", "settings"},
     "osmo": {"catalog", "settings", "untrusted"},
-    "policies": {"catalog", "settings"},
+    "policies": {"catalog", "kubernetes", "settings"},
     "preflight": {"catalog", "kubernetes", "settings"},
     "costs": {"catalog", "settings"},
     "components": {"catalog", "readiness", "settings", "telemetry"},

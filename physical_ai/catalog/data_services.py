@@ -9,6 +9,9 @@ POSTGRES_EXTENSIONS = ("HSTORE", "PG_STAT_STATEMENTS", "UUID-OSSP")
 POSTGRES_PORT = 5432
 REDIS_PORT = 10000
 """Of every Azure Managed Redis database, TLS only (NVIDIA/OSMO deployments/terraform/azure/example)."""
+PUBLIC_PORTS = (POSTGRES_PORT, 6379, 6380, 6432, REDIS_PORT)
+"""Ports at which databases and caches answer: also those of Azure Cache for Redis, and of the pooler that a PostgreSQL
+server may have (Azure docs, azure-cache-for-redis/cache-configure; postgresql/concepts-pgbouncer)."""
 REDIS_POLICY = "EnterpriseCluster"
 """One endpoint, as a server that is not a cluster: OSMO's client cannot follow redirections of OSSCluster (same)."""
 NEED_LOGIN = frozenset({"docker.io", "registry-1.docker.io"})

@@ -25,6 +25,7 @@ from physical_ai.policies import (
     secrets,
     workloads,
 )
+from physical_ai.policies.flows import rules as flows
 from physical_ai.policies.model import (
     UNKNOWN,
     Options,
@@ -49,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     *networks.RULES,
     *isolation.RULES,
     *gateway.RULES,
+    *flows.RULES,
     *secrets.RULES,
     *reliability.RULES,
     *workloads.RULES,

@@ -27,7 +27,7 @@ def _values(resource: Resource, chart: str) -> dict[str, Any]:
     return known_map(resource.inputs.get("values")) if own else {}
 
 
-def _gateway(resource: Resource) -> tuple[dict[str, Any], dict[str, Any]]:
+def gateway_section(resource: Resource) -> tuple[dict[str, Any], dict[str, Any]]:
     """The gateway's section and that of Envoy in it; empty where there is none."""
     gateway = known_map(_values(resource, SERVICE_CHART).get("gateway"))
     return gateway, known_map(gateway.get("envoy"))
@@ -40,7 +40,7 @@ def _is_public(envoy: dict[str, Any]) -> bool:
 
 
 def _login(resource: Resource, _: Stack) -> Iterable[Violation]:
-    gateway, envoy = _gateway(resource)
+    gateway, envoy = gateway_section(resource)
     if not gateway:
         return
     anonymous = known(known_map(envoy.get("defaultIdentity")).get("user"), "")
@@ -52,7 +52,7 @@ def _login(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _open_paths(resource: Resource, _: Stack) -> Iterable[Violation]:
-    envoy = _gateway(resource)[1]
+    envoy = gateway_section(resource)[1]
     for key in ("skipAuthPaths", "extraSkipAuthPaths"):
         for index, path in enumerate(known_list(envoy.get(key))):
             if path not in UNAUTHENTICATED:
@@ -60,7 +60,7 @@ def _open_paths(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _encrypted(resource: Resource, _: Stack) -> Iterable[Violation]:
-    gateway, envoy = _gateway(resource)
+    gateway, envoy = gateway_section(resource)
     providers = known_list(known_map(envoy.get("jwt")).get("providers"))
     tls = known(known_map(envoy.get("ssl")).get("enabled"), False)
     if gateway and tls is not True and (providers or _is_public(envoy)):
@@ -72,14 +72,14 @@ def _encrypted(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 
 def _only_way_in(resource: Resource, _: Stack) -> Iterable[Violation]:
-    gateway = _gateway(resource)[0]
+    gateway = gateway_section(resource)[0]
     policies = known_map(gateway.get("networkPolicies"))
     if gateway and known(policies.get("enabled"), False) is not True:
         yield Violation("values.gateway.networkPolicies.enabled", "write true")
 
 
 def _limited(resource: Resource, _: Stack) -> Iterable[Violation]:
-    gateway, envoy = _gateway(resource)
+    gateway, envoy = gateway_section(resource)
     for key in ("maxRequests", "maxHeadersSizeKb"):
         if gateway and not known(envoy.get(key), 0):
             yield Violation(f"{_ENVOY}.{key}", "set a limit")

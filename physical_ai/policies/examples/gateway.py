@@ -10,7 +10,7 @@ from physical_ai.policies.gateway import INTERNAL, RELEASE
 ENTRA = {"issuer": "https://login.microsoftonline.com/tenant/v2.0", "audience": "app"}
 
 
-def _gateway(envoy: dict[str, Any] | None = None, **section: Any) -> dict[str, Any]:
+def gateway_release(envoy: dict[str, Any] | None = None, **section: Any) -> dict[str, Any]:
     """A release whose gateway violates no rule, except by the given values."""
     safe = {
         "service": {"type": "LoadBalancer", "annotations": {INTERNAL: "true"}},
@@ -34,36 +34,36 @@ ANYBODY = {"user": "admin"}
 
 EXAMPLES: dict[str, list[Example]] = {
     "gateway-login": [
-        Example(RELEASE, _gateway(), _gateway(authz={"enabled": False})),
+        Example(RELEASE, gateway_release(), gateway_release(authz={"enabled": False})),
         Example(
             RELEASE,
-            _gateway({"defaultIdentity": ANYBODY}, authz={"enabled": False}),
-            _gateway({"defaultIdentity": ANYBODY, "service": PUBLIC}),
+            gateway_release({"defaultIdentity": ANYBODY}, authz={"enabled": False}),
+            gateway_release({"defaultIdentity": ANYBODY, "service": PUBLIC}),
         ),
         # A downloaded archive is the same chart.
         Example(
             RELEASE,
-            {**_gateway(), "chart": "/cache/service-1.3.1.tgz"},
-            {**_gateway(authz={}), "chart": "/cache/service-1.3.1.tgz"},
+            {**gateway_release(), "chart": "/cache/service-1.3.1.tgz"},
+            {**gateway_release(authz={}), "chart": "/cache/service-1.3.1.tgz"},
         ),
     ],
     "gateway-open-paths": [
-        Example(RELEASE, _gateway(), _gateway({"extraSkipAuthPaths": ["/api/workflow"]})),
+        Example(RELEASE, gateway_release(), gateway_release({"extraSkipAuthPaths": ["/api/workflow"]})),
     ],
     "token-over-tls": [
-        Example(RELEASE, _gateway(), _gateway({"ssl": {"enabled": False}})),
+        Example(RELEASE, gateway_release(), gateway_release({"ssl": {"enabled": False}})),
         Example(
             RELEASE,
-            _gateway({"ssl": {"enabled": False}, "jwt": {"providers": []}}),
-            _gateway({"ssl": {"enabled": False}, "jwt": {"providers": []}, "service": PUBLIC}),
+            gateway_release({"ssl": {"enabled": False}, "jwt": {"providers": []}}),
+            gateway_release({"ssl": {"enabled": False}, "jwt": {"providers": []}, "service": PUBLIC}),
         ),
         Example(RELEASE, _agents("https://osmo.example.com"), _agents("http://osmo.example.com")),
         Example(RELEASE, _agents("http://osmo-gateway.osmo-control-plane.svc"), _agents("http://10.0.0.4")),
     ],
     "gateway-only-way": [
-        Example(RELEASE, _gateway(), _gateway(networkPolicies={"enabled": False})),
+        Example(RELEASE, gateway_release(), gateway_release(networkPolicies={"enabled": False})),
     ],
     "gateway-limits": [
-        Example(RELEASE, _gateway(), _gateway({"maxRequests": None})),
+        Example(RELEASE, gateway_release(), gateway_release({"maxRequests": None})),
     ],
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from physical_ai.catalog import regions
-from physical_ai.catalog.data_services import postgres_tier
+from physical_ai.catalog.data_services import PUBLIC_PORTS, postgres_tier
 from physical_ai.settings.facts.network_access import public_access
 from physical_ai.settings.models.data_services import DataServices, HighAvailability, Redundancy
 from physical_ai.settings.models.tree import Settings
@@ -76,6 +76,11 @@ def data_plan(settings: Settings, given: DataServices) -> DataPlan:
         public=public,
         protected=data_protected(settings),
     )
+
+
+def public_ports(settings: Settings) -> tuple[int, ...]:
+    """Ports of the data services that answer on the internet with a password or a key alone; none without such."""
+    return PUBLIC_PORTS if managed(settings) is not None and public_access(settings) else ()
 
 
 def managed(settings: Settings) -> DataServices | None:

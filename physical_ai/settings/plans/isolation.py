@@ -13,6 +13,7 @@ from physical_ai.catalog.azure_addresses import AZURE_DNS, INSTANCE_METADATA, LI
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.settings.facts import health
 from physical_ai.settings.facts.addresses import PRIVATE, SHARED
+from physical_ai.settings.facts.data_services import public_ports
 from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.isolation import is_isolated
 from physical_ai.settings.models.tree import Settings
@@ -26,7 +27,7 @@ NOT_INTERNET = (*map(str, PRIVATE), str(SHARED), LINK_LOCAL, f"{AZURE_DNS}/32")
 """All addresses but these are the internet: RFC 1918, RFC 6598, link-local addresses with one metadata service, and the
 other one."""
 ANY_ADDRESS = "0.0.0.0/0"
-HTTPS, HTTP = 443, 80
+HTTPS, HTTP, LAST_PORT = 443, 80, 65535
 _NAME = "kubernetes.io/metadata.name"
 _DNS: dict[str, Any] = {
     "to": [
@@ -70,6 +71,7 @@ def limit_osmo(policy: dict[str, Any], settings: Settings) -> None:
     is_tasks = (namespace, name) == (osmo.WORKFLOWS_NAMESPACE, "tasks")
     _leave_out(policy, NOT_INTERNET if is_tasks else METADATA_ADDRESSES)
     if is_tasks:
+        _leave_out_ports(policy, public_ports(settings))
         policy["spec"]["egress"] += [*_private_ways(settings), *task_egress(settings)]
     if (namespace, name) == (osmo.OPERATOR_NAMESPACE, "agents"):
         policy["spec"]["egress"] += _control_plane(settings)
@@ -145,6 +147,22 @@ def _leave_out(policy: dict[str, Any], addresses: Collection[str]) -> None:
         for peer in rule.get("to", ()):
             if peer.get("ipBlock", {}).get("cidr") == ANY_ADDRESS:
                 peer["ipBlock"].setdefault("except", list(addresses))
+
+
+def _leave_out_ports(policy: dict[str, Any], closed: Collection[int]) -> None:
+    """On the internet, all ports but these. A task's packets have the address of the nodes, which the stack's public
+    data services let in; a policy cannot name those services' own addresses, which change."""
+    for rule in policy["spec"]["egress"]:
+        if closed and any(peer.get("ipBlock", {}).get("cidr") == ANY_ADDRESS for peer in rule.get("to", ())):
+            rule["ports"] = [*_all_but(closed), {"port": 1, "endPort": LAST_PORT, "protocol": "UDP"}]
+
+
+def _all_but(closed: Collection[int]) -> Iterable[dict[str, Any]]:
+    first = 1
+    for port in [*sorted(closed), LAST_PORT + 1]:
+        if first < port:
+            yield {"port": first, "endPort": port - 1, "protocol": "TCP"}
+        first = port + 1
 
 
 def _namespace(item: dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ FREE_OF_CHARGE = frozenset(
     {
         "azure-native:authorization:RoleAssignment",
         "azure-native:containerservice:MaintenanceConfiguration",
+        "azure-native:network:SecurityRule",
         "azure-native:managedidentity:FederatedIdentityCredential",
         "azure-native:managedidentity:UserAssignedIdentity",
         "azure-native:monitor:DataCollectionEndpoint",

@@ -1,0 +1,38 @@
+"""Who connects to whom: Pods, addresses, and what no policy of the cluster names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+
+
+@dataclass(frozen=True)
+class Pod:
+    """A Pod with its own address."""
+
+    namespace: str
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    ports: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Numbers of its ports by name."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """An address outside of the cluster."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A node, a Pod on the node's network, or the API server: what no selector and no `ipBlock` names."""
+
+    name: str
+
+
+Party = Pod | Address | Entity
+INTERNET = "Internet"
+"""Every address that is not of a virtual network (a service tag)."""
+Source = IPv4Network | str
+"""Where a packet comes from as a security group sees it: a network, or a service tag."""
