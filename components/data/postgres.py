@@ -135,7 +135,7 @@ class Postgres(pulumi.ComponentResource):
             location=place.location,
             tags=place.tags,
             version=settings.version,
-            sku=dbforpostgresql.SkuArgs(name=settings.size, tier=plan.postgres_tier),
+            sku=dbforpostgresql.SkuArgs(name=plan.postgres_size, tier=plan.postgres_tier),
             # Storage that grows automatically would differ from its setting, and can never be made smaller again.
             storage=dbforpostgresql.StorageArgs(storage_size_gb=settings.storage_gb, auto_grow="Disabled"),
             backup=dbforpostgresql.BackupArgs(

@@ -5,56 +5,29 @@ A fault in here is a fault of the project, not of its user: it surfaces as `Cata
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from physical_ai.catalog.reading import CatalogError, read_mapping, read_rows, row
+from physical_ai.catalog.row import Row
+from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, VmSize
 
-from physical_ai import safe_yaml
-from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, Row, VmSize
+__all__ = [
+    "DATA",
+    "CatalogError",
+    "kubernetes_minors",
+    "prices",
+    "read_mapping",
+    "read_rows",
+    "regions",
+    "row",
+    "vm_sizes",
+]
 
 DATA = Path(__file__).parent / "data"
 _Row = TypeVar("_Row", bound=Row)
-
-
-class CatalogError(Exception):
-    """A data file of the catalogue is invalid."""
-
-
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The list of mappings in a data file."""
-    rows: Any = safe_yaml.load(path.read_text(encoding="utf-8"))
-    try:
-        return TypeAdapter(list[dict[str, Any]]).validate_python(rows)
-    except ValidationError as error:
-        raise CatalogError(f"{path.name}: a list of mappings is expected: {error}") from error
-
-
-def read_mapping(path: Path) -> dict[str, Any]:
-    """The mapping in a data file."""
-    data: Any = safe_yaml.load(path.read_text(encoding="utf-8"))
-    try:
-        return TypeAdapter(dict[str, Any]).validate_python(data)
-    except ValidationError as error:
-        raise CatalogError(f"{path.name}: a mapping is expected: {error}") from error
-
-
-def row(kind: type[_Row], data: Mapping[str, Any], where: str) -> _Row:
-    """One checked row. Lists become tuples; nothing else is converted."""
-    try:
-        return kind.model_validate(_tuples(dict(data)))
-    except ValidationError as error:
-        raise CatalogError(f"{where}: {error}") from error
-
-
-def _tuples(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _tuples(item) for key, item in cast("dict[Any, Any]", value).items()}
-    if isinstance(value, list):
-        return tuple(_tuples(item) for item in cast("list[Any]", value))
-    return value
 
 
 def _by_name(rows: Iterable[tuple[str, _Row]], file: str) -> dict[str, _Row]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
 
 Text = Annotated[str, StringConstraints(min_length=1)]
+Offered = Literal["yes", "no", "unknown"]
+"""Whether Azure has a service, or a form of it, somewhere."""
 
 
 class Row(BaseModel):

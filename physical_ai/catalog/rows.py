@@ -8,14 +8,13 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from physical_ai.catalog.local_disks import LocalDisks
-from physical_ai.catalog.row import Row, Text
+from physical_ai.catalog.row import Offered, Row, Text
 from physical_ai.catalog.vendors import GpuVendor, vendor_of
 
 DriverSourceName = Literal["operator", "grid", "aks", "host"]
 """Who installs a driver; `host`: whoever installed the machine, which no VM size has."""
 OsSkuName = Literal["Ubuntu", "Ubuntu2204", "AzureLinux"]
 ZoneName = Literal["1", "2", "3"]
-Offered = Literal["yes", "no", "unknown"]
 
 
 class Gpu(Row):

@@ -22,7 +22,7 @@ def data_services(settings: Settings) -> Iterator[NotCounted]:
         standby = ", twice: it has a standby"
     copies = "a copy of them in the paired region" if plan.geo_backup else "none elsewhere"
     yield NotCounted(
-        f"PostgreSQL: {given.postgres.size} and {given.postgres.storage_gb} GiB{standby}, and backups of"
+        f"PostgreSQL: {plan.postgres_size} and {given.postgres.storage_gb} GiB{standby}, and backups of"
         f" {plan.backup_days} days ({copies})",
         ("azure-native:dbforpostgresql:Server",),
     )

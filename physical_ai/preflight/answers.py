@@ -45,6 +45,20 @@ class SizeOffer:
 
 
 @dataclass(frozen=True)
+class PostgresOffer:
+    """What PostgreSQL Flexible Server offers a subscription's new servers in one region. None: Azure does not say."""
+
+    refused: str | None
+    """Why it may have none there; None where it may."""
+    zone_redundant: bool | None
+    geo_backup: bool | None
+    zone_redundant_and_geo: bool | None
+    sizes: Mapping[str, tuple[str, ...]]
+    """Modes of a standby by compute size, as `Standard_D2ds_v5` → `SameZone`; empty where Azure lists no sizes."""
+    versions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Permission:
     """The caller's rights on the subscription: patterns of actions, except those of `denied`."""
 
@@ -91,6 +105,10 @@ class Azure(Protocol):
 
     def exists(self, group: str, kind: str, name: str) -> bool:
         """Whether a resource group of the subscription has the resource."""
+        ...
+
+    def postgres(self, region: str) -> PostgresOffer:
+        """What the database service offers new servers."""
         ...
 
     def kubernetes(self, region: str) -> Sequence[Version]: ...

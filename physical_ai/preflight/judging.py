@@ -11,6 +11,7 @@ from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import needs
 from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unanswered, Usage
 from physical_ai.preflight.capabilities import capability_findings
+from physical_ai.preflight.databases import database_findings
 from physical_ai.preflight.features import feature_findings, needed_features
 from physical_ai.preflight.names import name_findings
 from physical_ai.preflight.needs_foreign import Foreign, foreign_rights, owners_parts
@@ -55,6 +56,9 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     findings += _asked("role", "others", lambda: _on_foreign(settings, azure))
     if managed(settings) is not None:
         findings += _asked("name", "data services", lambda: name_findings(settings, azure, azure.subscription().id))
+        findings += _asked(
+            "database", "PostgreSQL", lambda: database_findings(settings, azure, azure.subscription().id)
+        )
     return findings
 
 

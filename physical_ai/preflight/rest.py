@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from physical_ai.preflight.answers import Permission, SizeOffer, Subscription, Unanswered, Usage, Version
+from physical_ai.preflight.answers import Permission, PostgresOffer, SizeOffer, Subscription, Unanswered, Usage, Version
 
 ARM = "https://management.azure.com"
 Get = Callable[[str, Mapping[str, str]], Any]
@@ -71,6 +71,13 @@ class AzureRest:
             Version(_text(row, "version"), tuple(_map(row.get("patchVersions"))), row.get("isPreview") is True)
             for row in _rows(document.get("values"))
         ]
+
+    def postgres(self, region: str) -> PostgresOffer:
+        path = f"providers/Microsoft.DBforPostgreSQL/locations/{region}/capabilities"
+        rows = list(self._list(path, "Microsoft.DBforPostgreSQL/flexibleServers"))
+        if not rows:
+            raise Unanswered(f"{path}: Azure lists no capabilities")
+        return postgres_offer(rows[0])
 
     def _path(self, below: str = "") -> str:
         return f"/subscriptions/{self._id}" + (f"/{below}" if below else "")
@@ -143,6 +150,28 @@ def _offer(row: Mapping[str, Any], region: str) -> SizeOffer:
         tuple(sorted(zones)),
         refused,
         {name: value for name, value in capabilities.items() if isinstance(value, str)},
+    )
+
+
+def postgres_offer(row: Mapping[str, Any]) -> PostgresOffer:
+    """One row of the service's capabilities, whose answers are `Enabled` and `Disabled`."""
+
+    def said(key: str) -> bool | None:
+        return {"enabled": True, "disabled": False}.get(_text(row, key).lower())
+
+    skus = [
+        sku
+        for edition in _rows(row.get("supportedServerEditions"))
+        for sku in _rows(edition.get("supportedServerSkus"))
+    ]
+    reason = _text(row, "reason") or "the service is restricted there"
+    return PostgresOffer(
+        reason if said("restricted") else None,
+        said("zoneRedundantHaSupported"),
+        said("geoBackupSupported"),
+        said("zoneRedundantHaAndGeoBackupSupported"),
+        {_text(sku, "name"): _texts(sku.get("supportedHaMode")) for sku in skus if _text(sku, "status") != "Disabled"},
+        tuple(_text(each, "name") for each in _rows(row.get("supportedServerVersions"))),
     )
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from physical_ai.catalog import regions
 from physical_ai.catalog.data_services import PUBLIC_PORTS, postgres_tier
+from physical_ai.catalog.postgres import postgres_regions
 from physical_ai.settings.facts.network_access import public_access
 from physical_ai.settings.models.data_services import DataServices, HighAvailability, Redundancy
 from physical_ai.settings.models.tree import Settings
@@ -18,6 +19,8 @@ from physical_ai.settings.models.tree import Settings
 PRODUCTION = "prod"
 DATABASE = "osmo"
 ADMINISTRATOR = "osmoadmin"
+DEFAULT_SIZE = "Standard_D2ds_v5"
+"""Of a database in a region of which nothing is known."""
 PASSWORD_LENGTH = 32
 CONTAINERS = ("data", "logs", "apps")
 """What workflows read and write, what they print, and the apps that users publish."""
@@ -32,6 +35,7 @@ _UNIQUE = uuid.UUID("6f1a4f0e-5a55-5d3b-8d0c-2f4f5a3e7b11")
 class DataPlan:
     """The settings with every default decided."""
 
+    postgres_size: str
     postgres_tier: str
     high_availability: HighAvailability
     backup_days: int
@@ -59,14 +63,18 @@ def data_plan(settings: Settings, given: DataServices) -> DataPlan:
     region = regions().get(settings.region)
     has_zones = region is not None and bool(region.zones)
     postgres, storage, vault = given.postgres, given.storage, given.vault
-    standby: HighAvailability = "zoneRedundant" if has_zones else "sameZone"
+    database = postgres_regions().get(settings.region)
+    open_zones = has_zones and database is not None and database.zone_redundant == "yes"
+    standby: HighAvailability = "zoneRedundant" if open_zones else "sameZone"
+    size = postgres.size or (database.default_size if database is not None else DEFAULT_SIZE)
     public = public_access(settings)
     sku = given.registry.sku or ("Premium" if production or not public else "Standard")
     return DataPlan(
-        postgres_tier=postgres_tier(postgres.size),
+        postgres_size=size,
+        postgres_tier=postgres_tier(size),
         high_availability=postgres.high_availability or (standby if production else "none"),
         backup_days=postgres.backup_days or (35 if production else 7),
-        geo_backup=_given(postgres.geo_backup, production),
+        geo_backup=_given(postgres.geo_backup, production and database is not None and database.geo_backup == "yes"),
         redis_high_availability=_given(given.redis.high_availability, production),
         redundancy=storage.redundancy or ("ZRS" if production and has_zones else "LRS"),
         vault_retention_days=vault.retention_days or (90 if production else 7),

@@ -71,14 +71,16 @@ class Postgres(Model):
     """Azure Database for PostgreSQL, Flexible Server."""
 
     version: PostgresVersion = Field(default="16", description="Major version, in quotes. It can be raised later.")
-    size: PostgresSize = Field(
-        default="Standard_D2ds_v5", description="Compute size: B is burstable, D general purpose, E memory optimized."
+    size: PostgresSize | None = Field(
+        default=None,
+        description="Compute size: B is burstable, D general purpose, E memory optimized. Absent: Standard_D2ds_v5, or"
+        " an older generation in a region that does not offer it.",
     )
     storage_gb: StorageGb = Field(default=128, description="Storage in GiB; it can grow and never shrinks.")
     high_availability: HighAvailability | None = Field(
         default=None,
         description="A standby server: zoneRedundant in another zone, sameZone beside it. Absent: in production"
-        " zoneRedundant, or sameZone in a region without zones; none elsewhere.",
+        " zoneRedundant where the region is known to offer it to new servers, otherwise sameZone; none elsewhere.",
     )
     backup_days: Annotated[int, Field(ge=7, le=35)] | None = Field(
         default=None,
@@ -86,7 +88,8 @@ class Postgres(Model):
     )
     geo_backup: bool | None = Field(
         default=None,
-        description="Keep a copy of the backups in the paired region; fixed at creation. Absent: in production only.",
+        description="Keep a copy of the backups in the paired region; fixed at creation. Absent: in production only,"
+        " where the region is known to offer it.",
     )
     password_generation: Generation = Field(
         default=1, description="Raise it by one to replace the password of the administrator."

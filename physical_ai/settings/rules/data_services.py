@@ -8,6 +8,7 @@ from datetime import datetime
 
 from physical_ai.catalog import regions
 from physical_ai.catalog.data_services import NEED_LOGIN
+from physical_ai.catalog.postgres import postgres_regions
 from physical_ai.settings.facts.data_services import DataPlan, data_plan, deletion_words
 from physical_ai.settings.facts.images import program_images
 from physical_ai.settings.facts.network_access import private_endpoints
@@ -45,6 +46,7 @@ def check_data_services(settings: Settings, trust: Trust) -> Iterator[SettingFin
     plan = data_plan(settings, given)
     yield from _offered(settings)
     yield from _postgres(settings, given, plan)
+    yield from _new_servers(settings, plan)
     yield from _restore(given, plan)
     yield from _storage(settings, given)
     yield from _registry(settings, given, plan, trust)
@@ -81,9 +83,32 @@ def _postgres(settings: Settings, given: DataServices, plan: DataPlan) -> Iterat
         problem = f"{settings.region} has no availability zones for a standby server."
         yield error(_STANDBY, problem, "Write sameZone or none, or leave it out.", rule=ZONES)
     if plan.postgres_tier == "Burstable" and plan.high_availability != "none":
-        problem = f"A burstable server, {given.postgres.size}, has no standby."
+        problem = f"A burstable server, {plan.postgres_size}, has no standby."
         fix = "size: Standard_D2ds_v5, or highAvailability: none."
         yield error(_SIZE, problem, fix, others=(_STANDBY,), rule=BURSTABLE)
+
+
+def _new_servers(settings: Settings, plan: DataPlan) -> Iterator[SettingFinding]:
+    """What the region does not offer a new server. One that exists keeps it, so this is never an error."""
+    row = postgres_regions().get(settings.region)
+    if row is None:
+        return
+    rule, known = Rule("postgres-region", row.source), f"on {row.date}; a server that has it keeps it"
+    fix = "`physai check` asks Azure. Otherwise"
+    zones = plan.high_availability == "zoneRedundant" and not _has_no_zones(settings)
+    if zones and row.zone_redundant == "no":
+        problem = f"{settings.region} made no new servers with a standby in another zone {known}."
+        yield warning(_STANDBY, problem, f"{fix} write sameZone, or leave it out.", rule=rule)
+    elif zones and plan.geo_backup and row.zone_redundant_and_geo == "no":
+        problem = f"{settings.region} had no copy of backups elsewhere with a standby in another zone {known}."
+        yield warning(_STANDBY, problem, f"{fix} write sameZone, or geoBackup: false.", rule=rule)
+    if plan.geo_backup and row.geo_backup == "no":
+        problem = f"{settings.region} did not copy backups to another region {known}."
+        yield warning((*_SIZE[:-1], "geoBackup"), problem, f"{fix} write false, or leave it out.", rule=rule)
+    if not row.has_size(plan.postgres_size):
+        had = ", ".join(f"v{each}" for each in row.generations)
+        problem = f"{settings.region} had sizes of the generations {had} {known}, and no {plan.postgres_size}."
+        yield warning(_SIZE, problem, f"{fix} write {row.default_size}, or leave it out.", rule=rule)
 
 
 def _restore(given: DataServices, plan: DataPlan) -> Iterator[SettingFinding]:

@@ -40,7 +40,14 @@ def test_only_a_stack_with_a_control_plane_has_data_services(stack_name: str) ->
 def test_development_costs_little_and_production_survives_the_loss_of_a_zone() -> None:
     dev, prod = plan("dev-westus2"), plan("prod-westus2")
     assert (dev.high_availability, dev.geo_backup, dev.backup_days, dev.redundancy) == ("none", False, 7, "LRS")
-    assert (prod.high_availability, prod.geo_backup, prod.backup_days) == ("zoneRedundant", True, 35)
+    assert (prod.high_availability, prod.geo_backup, prod.backup_days) == ("sameZone", True, 35)
+    sweden = plan("prod-swedencentral")
+    assert (sweden.high_availability, sweden.geo_backup, sweden.postgres_size) == (
+        "zoneRedundant",
+        True,
+        "Standard_D2ds_v5",
+    )
+    assert (prod.postgres_size, prod.postgres_tier) == ("Standard_D2ds_v4", "GeneralPurpose")
     assert (prod.redundancy, prod.registry_sku, prod.zone_redundant_registry) == ("ZRS", "Premium", True)
     assert (dev.purge_protection, dev.vault_retention_days) == (False, 7)
     assert (prod.purge_protection, prod.vault_retention_days) == (True, 90)
@@ -137,7 +144,7 @@ def test_images_are_replaced_from_the_release_of_kubernetes_that_can_do_it() -> 
     ],
 )
 def test_a_region_without_zones_has_no_copies_in_several(change: str, place: str) -> None:
-    settings = given("dev-westus2", change)
+    settings = given("prod-swedencentral", change)
     assert list(check_data_services(settings, TRUST_ALL)) == []
     (found,) = check_data_services(settings.model_copy(update={"region": "westus"}), TRUST_ALL)
     assert (found.where, found.rule) == (place, "data-zones")
@@ -153,6 +160,22 @@ def test_a_region_without_a_service(
     monkeypatch.setattr("physical_ai.settings.rules.data_services.regions", lambda: changed)
     (found,) = check_data_services(settings, TRUST_ALL)
     assert (found.where, found.severity.value, found.rule) == (f"dataServices.{place}", severity, "data-region")
+
+
+@pytest.mark.parametrize(
+    ("stack", "change", "place", "part"),
+    [
+        ("prod-westeurope", "postgres.highAvailability=zoneRedundant", "postgres.highAvailability", "sameZone"),
+        ("prod-southeastasia", "postgres.size=Standard_D4ds_v5", "postgres.size", "Standard_D2ds_v4"),
+    ],
+)
+def test_what_a_region_offers_no_new_server_is_a_warning_as_an_old_one_may_have_it(
+    stack: str, change: str, place: str, part: str
+) -> None:
+    loaded = load(stack, [Overlay.assign([AZURE, f"dataServices.{change}"])])
+    (found,) = [each for each in loaded.warnings if each.rule == "postgres-region"]
+    assert found.where == f"dataServices.{place}"
+    assert part in (found.fix or "")
 
 
 def test_private_endpoints_need_a_premium_registry() -> None:

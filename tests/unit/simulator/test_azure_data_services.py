@@ -17,7 +17,7 @@ SERVER: dict[str, Any] = {
     "serverName": "psql-1",
     "location": PLACE,
     "version": "16",
-    "sku": {"name": "Standard_D2ds_v5", "tier": "GeneralPurpose"},
+    "sku": {"name": "Standard_D2ds_v4", "tier": "GeneralPurpose"},
     "storage": {"storageSizeGB": 128},
     "backup": {"backupRetentionDays": 7, "geoRedundantBackup": "Disabled"},
     "highAvailability": {"mode": "Disabled"},
@@ -98,15 +98,36 @@ def test_a_region_that_does_not_offer_a_service(
 def test_a_standby_needs_a_size_and_a_region_that_have_one(tmp_path: Path) -> None:
     burstable = {"name": "Standard_B2s", "tier": "Burstable"}
     standby = {**SERVER, "highAvailability": {"mode": "ZoneRedundant"}}
-    here, west = Azure(tmp_path / "a.json"), Azure(tmp_path / "b.json", place="westus")
-    for each in (here, west):
+    north, west = Azure(tmp_path / "a.json", place="swedencentral"), Azure(tmp_path / "b.json", place="westus")
+    for each in (north, west):
         each.group()
-    assert broken(here, "PostgresServer", standby) == set()
-    assert broken(here, "PostgresServer", {**standby, "sku": burstable}) == {"pg-ha-burstable"}
-    assert broken(west, "PostgresServer", {**standby, "location": "westus"}) == {"pg-ha-zones"}
+    there = {**standby, "location": "swedencentral"}
+    assert broken(north, "PostgresServer", there) == set()
+    assert broken(north, "PostgresServer", {**there, "sku": burstable}) == {"pg-ha-burstable"}
+    assert broken(west, "PostgresServer", {**standby, "location": "westus"}) == {"pg-ha-region"}
     assert broken(west, "StorageAccount", {**ACCOUNT, "location": "westus", "sku": {"name": "Standard_ZRS"}}) == {
         "st-zones"
     }
+
+
+@pytest.mark.parametrize(
+    ("place", "changes", "rule"),
+    [
+        ("westeurope", {"highAvailability": {"mode": "ZoneRedundant"}}, "pg-ha-region"),
+        ("West US 2", {"highAvailability": {"mode": "ZoneRedundant"}}, "pg-ha-region"),
+        ("westeurope", {"highAvailability": {"mode": "SameZone"}}, None),
+        ("westeurope", {"sku": {"name": "Standard_D2ds_v5", "tier": "GeneralPurpose"}}, None),
+        ("southeastasia", {"sku": {"name": "Standard_D2ds_v5", "tier": "GeneralPurpose"}}, "pg-size-region"),
+        ("southeastasia", {"sku": {"name": "Standard_B2s", "tier": "Burstable"}}, None),
+    ],
+)
+def test_a_region_has_a_matrix_and_no_single_answer(
+    tmp_path: Path, place: str, changes: dict[str, Any], rule: str | None
+) -> None:
+    azure = Azure(tmp_path / "azure.json", place=place.replace(" ", "").lower())
+    azure.group()
+    server = {**SERVER, **changes, "location": place}
+    assert broken(azure, "PostgresServer", server) == ({rule} if rule else set())
 
 
 @pytest.mark.parametrize(

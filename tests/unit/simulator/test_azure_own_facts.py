@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from physical_ai import catalog
+from physical_ai.catalog.postgres import postgres_regions
 from physical_ai.simulator.azure.data import load_json
 from physical_ai.simulator.azure.sku_capabilities import capabilities, room_gib
 
 AZURE = Path(__file__).parents[3] / "physical_ai" / "simulator" / "azure"
 OWN: dict[str, str] = {
     "sku_capabilities.json": r"local_disks|\.disks\b",
+    "postgres_regions.json": r"catalog\.postgres|postgres_regions\(\)",
 }
 """A table of the stand-in, and what the simulated Azure would read the catalogue's rows for the same belief by."""
 
@@ -38,6 +40,10 @@ def test_the_simulated_azure_does_not_read_the_programs_rows_for_it(table: str, 
 
 def test_each_size_of_the_catalogue_has_capabilities_of_its_own() -> None:
     assert set(catalog.vm_sizes()) <= set(capabilities())
+
+
+def test_each_region_of_the_catalogue_has_an_answer_of_the_database_service() -> None:
+    assert set(load_json("postgres_regions.json")) == set(catalog.regions()) == set(postgres_regions())
 
 
 def test_where_both_have_read_a_source_they_agree() -> None:

@@ -94,7 +94,7 @@ def server_login(put: Put) -> Iterator[Refusal]:
         yield refuse(put, "pg-auth", "One way of authentication must be enabled.", "properties.authConfig")
 
 
-@on_put("PostgresServer", "pg-sku-tier", "pg-ha-burstable", "pg-ha-zones")
+@on_put("PostgresServer", "pg-sku-tier", "pg-ha-burstable")
 def server_size(put: Put) -> Iterator[Refusal]:
     size, tier = str(get(put.body, "sku.name") or ""), get(put.body, "sku.tier")
     if size and POSTGRES_TIERS.get(size.removeprefix("Standard_")[:1]) != tier:
@@ -103,10 +103,6 @@ def server_size(put: Put) -> Iterator[Refusal]:
     if mode not in (None, "Disabled") and tier == "Burstable":
         message = f"High availability is not supported for {size}, of the tier Burstable."
         yield refuse(put, "pg-ha-burstable", message, "properties.highAvailability")
-    region = put.azure.offers.region(str(put.body.get("location", "")))
-    if mode == "ZoneRedundant" and region is not None and not region.zones:
-        message = f"Zone redundant high availability is not supported in {region.name}."
-        yield refuse(put, "pg-ha-zones", message, "properties.highAvailability.mode")
 
 
 @on_put("PostgresServer", "pg-storage-shrink", "pg-storage-sizes", "pg-backup", "pg-version-down")

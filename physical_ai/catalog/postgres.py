@@ -1,0 +1,61 @@
+"""What PostgreSQL Flexible Server offers new servers in a region, and the compute size that a stack gets there."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from physical_ai.catalog.local_disks import How
+from physical_ai.catalog.reading import CatalogError, read_rows, row
+from physical_ai.catalog.row import Offered, Row, Text
+
+FILE = "postgres_regions.yaml"
+NEWEST = 5
+"""Generation of the default size."""
+
+
+class PostgresRegion(Row):
+    """One region. `no` also means closed for new servers: a server that exists keeps what it has."""
+
+    generations: tuple[int, ...]
+    """Of general purpose and memory optimized sizes; empty: not known."""
+    zone_redundant: Offered
+    same_zone: Offered
+    geo_backup: Offered
+    zone_redundant_and_geo: Offered
+    how: How
+    source: Text
+    date: datetime.date
+
+    @property
+    def default_size(self) -> str:
+        """A general purpose size of two cores, of the newest generation that the region is known to have.
+
+        >>> postgres_regions()["westus2"].default_size
+        'Standard_D2ds_v4'
+        """
+        newest = max((each for each in self.generations if each <= NEWEST), default=NEWEST)
+        return f"Standard_D2{'ds' if newest > 3 else 's'}_v{newest}"
+
+    def has_size(self, size: str) -> bool:
+        """Whether a size is of a generation that the region has; burstable sizes have none."""
+        found = re.search(r"_[DE].*_v([0-9]+)$", size)
+        return found is None or not self.generations or int(found[1]) in self.generations
+
+
+@lru_cache(maxsize=1)
+def postgres_regions() -> Mapping[str, PostgresRegion]:
+    """Every region of which something is known."""
+    found: dict[str, PostgresRegion] = {}
+    for feed in read_rows(Path(__file__).parent / "data" / FILE):
+        shared = {key: value for key, value in feed.items() if key != "regions"}
+        rows: dict[str, dict[str, Any]] = feed["regions"]
+        for name, values in rows.items():
+            if name in found:
+                raise CatalogError(f"{FILE}: {name} is a duplicate")
+            found[name] = row(PostgresRegion, {**shared, **values}, f"{FILE}: {name}")
+    return found

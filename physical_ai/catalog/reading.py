@@ -1,0 +1,55 @@
+"""Reads a data file of the catalogue as strictly as a user's.
+
+A fault in here is a fault of the project, not of its user: it surfaces as `CatalogError` naming the file and row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from physical_ai import safe_yaml
+from physical_ai.catalog.row import Row
+
+_Row = TypeVar("_Row", bound=Row)
+
+
+class CatalogError(Exception):
+    """A data file of the catalogue is invalid."""
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The list of mappings in a data file."""
+    rows: Any = safe_yaml.load(path.read_text(encoding="utf-8"))
+    try:
+        return TypeAdapter(list[dict[str, Any]]).validate_python(rows)
+    except ValidationError as error:
+        raise CatalogError(f"{path.name}: a list of mappings is expected: {error}") from error
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """The mapping in a data file."""
+    data: Any = safe_yaml.load(path.read_text(encoding="utf-8"))
+    try:
+        return TypeAdapter(dict[str, Any]).validate_python(data)
+    except ValidationError as error:
+        raise CatalogError(f"{path.name}: a mapping is expected: {error}") from error
+
+
+def row(kind: type[_Row], data: Mapping[str, Any], where: str) -> _Row:
+    """One checked row. Lists become tuples; nothing else is converted."""
+    try:
+        return kind.model_validate(_tuples(dict(data)))
+    except ValidationError as error:
+        raise CatalogError(f"{where}: {error}") from error
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _tuples(item) for key, item in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list):
+        return tuple(_tuples(item) for item in cast("list[Any]", value))
+    return value

@@ -1,0 +1,55 @@
+"""What PostgreSQL refuses a new server in a region. The rows are the stand-in's own, each with its source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from physical_ai.simulator.azure.bodies import get
+from physical_ai.simulator.azure.data import load_json
+from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.offers import location
+from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
+
+OLDEST_WITH_LOCAL_DISK = 4
+
+
+def offered(region: str) -> Mapping[str, Any]:
+    """The service's capabilities in a region; empty where the stand-in has no row."""
+    rows: dict[str, dict[str, Any]] = load_json("postgres_regions.json")
+    return rows.get(region, {})
+
+
+@on_put("PostgresServer", "pg-ha-region", "pg-ha-geo")
+def standby(put: Put) -> Iterator[Refusal]:
+    """New servers, and servers that get a standby: what one has stays."""
+    region = location(str(put.body.get("location", "")))
+    found, before = offered(region), put.old.body if put.old else {}
+    zones = get(put.properties, "highAvailability.mode") == "ZoneRedundant"
+    if not zones or get(before, "properties.highAvailability.mode") == "ZoneRedundant":
+        return
+    if found.get("zoneRedundantHaSupported") == "Disabled":
+        yield refuse(put, "pg-ha-region", f"HA is disabled for region {region}.", "properties.highAvailability.mode")
+        return
+    copies = get(put.properties, "backup.geoRedundantBackup") == "Enabled"
+    if copies and found.get("zoneRedundantHaAndGeoBackupSupported") == "Disabled":
+        message = f"Unable to find geo zone redundant enabled storage account skus for the region {region}"
+        yield refuse(put, "pg-ha-geo", message, "properties.backup.geoRedundantBackup")
+
+
+@on_put("PostgresServer", "pg-geo-region", "pg-size-region")
+def size(put: Put) -> Iterator[Refusal]:
+    region = location(str(put.body.get("location", "")))
+    found, name = offered(region), str(get(put.body, "sku.name") or "")
+    copies = put.old is None and get(put.properties, "backup.geoRedundantBackup") == "Enabled"
+    if copies and found.get("geoBackupSupported") == "Disabled":
+        message = f"Geo-redundant backup is not supported in {region}."
+        yield refuse(put, "pg-geo-region", message, "properties.backup.geoRedundantBackup")
+    same = put.old is not None and get(put.old.body, "sku.name") == name
+    generation = re.search(r"_[DE].*_v([0-9]+)$", name)
+    have: list[int] = found.get("generations", [])
+    if generation and have and not same and int(generation[1]) not in have:
+        sizes = ", ".join(f"Standard_D2{'ds' if each >= OLDEST_WITH_LOCAL_DISK else 's'}_v{each}" for each in have)
+        message = f"The value of the 'Sku.Name' should be in: [{sizes}, ...]. Verify that the specified parameter value"
+        yield refuse(put, "pg-size-region", f"{message} is correct.", "sku.name")
