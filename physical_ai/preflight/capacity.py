@@ -12,7 +12,8 @@ from typing import Protocol
 from physical_ai.catalog import UnknownName, price, vm_size
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.answers import SizeOffer, Unanswered, Usage
-from physical_ai.preflight.judging import AZURE, CATALOGUE, quota_findings, size_findings
+from physical_ai.preflight.judging import AZURE, CATALOGUE, size_findings
+from physical_ai.preflight.quotas import quota_findings
 from physical_ai.settings import Pool, Settings
 from physical_ai.settings.facts.fallbacks import applied, with_pool
 from physical_ai.settings.facts.pool_regions import place

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from physical_ai.catalog import kubernetes_minor, kubernetes_phase, regions, sources, vm_size
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import needs
-from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unanswered, Usage
+from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unanswered
 from physical_ai.preflight.capabilities import capability_findings
 from physical_ai.preflight.databases import database_findings
 from physical_ai.preflight.features import feature_findings, needed_features
 from physical_ai.preflight.names import name_findings
 from physical_ai.preflight.needs_foreign import Foreign, foreign_rights, owners_parts
 from physical_ai.preflight.needs_private import private_actions
+from physical_ai.preflight.quotas import by_azures_name, need_text, quota_findings
 from physical_ai.settings import NodePool, Pool, Settings
 from physical_ai.settings.facts.data_services import managed
 from physical_ai.settings.facts.pool_regions import Place, place
 from physical_ai.settings.facts.pools import node_pools
-from physical_ai.settings.facts.quota import LOW_PRIORITY, TOTAL, QuotaNeed, quota_needs
+from physical_ai.settings.facts.quota import quota_needs
 
 AZURE, CATALOGUE, MACHINE = "Azure", "the catalogue", "this machine"
 KUBELOGIN = "kubelogin"
@@ -33,7 +34,7 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     findings = [*_tools(which), *_region(settings, azure, today)]
     if azure is None:
         findings += _sizes_of_catalogue(settings)
-        findings += [_unasked("quota", need.usage, _text(need)) for need in quota_needs(settings)]
+        findings += [_unasked("quota", need.usage, need_text(need)) for need in quota_needs(settings)]
         findings.append(
             _unasked(
                 "provider",
@@ -202,36 +203,14 @@ def size_findings(name: str, pool: NodePool, offer: SizeOffer | None, region: st
 
 
 def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:
-    yield from quota_findings(settings, azure.usages(settings.region), quota_needs(settings))
-
-
-def quota_findings(settings: Settings, answered: Mapping[str, Usage], wanted: Iterable[QuotaNeed]) -> Iterator[Finding]:
-    """How much of each quota is free, for what a stack needs of it."""
-    usages = {name.lower(): usage for name, usage in answered.items()}
-    for need in wanted:
-        usage = usages.get(need.usage.lower())
-        if usage is None:
-            problem = f"Azure lists no such quota in {settings.region}; {_text(need)}."
-            yield Finding(Severity.WARNING, "quota", need.usage, problem, None, AZURE)
-        else:
-            yield _compared(need, usage)
-
-
-def _compared(need: QuotaNeed, usage: Usage) -> Finding:
-    free = usage.limit - usage.used
-    state = f"{free} of {usage.limit} vCPU free; {_text(need)}"
-    fix = "Request more: az quota, or the portal's Quotas page. Running nodes of the stack count as used."
-    if usage.limit < 0 or free >= need.maximum:
-        return Finding(Severity.OK, "quota", need.usage, state, None, AZURE)
-    if free >= need.initial:
-        return Finding(Severity.WARNING, "quota", need.usage, f"{state}: fewer than the maximum.", fix, AZURE)
-    return Finding(Severity.ERROR, "quota", need.usage, f"{state}: fewer than the initial nodes need.", fix, AZURE)
-
-
-def _text(need: QuotaNeed) -> str:
-    kind = {TOTAL: "on-demand ", LOW_PRIORITY: "Spot "}.get(need.usage, "")
-    pools = ", ".join(need.pools)
-    return f"{kind}vCPU of {pools}: {need.initial} initially, {need.maximum} at maximum with the surge of upgrades"
+    wanted = quota_needs(settings)
+    try:
+        offers = {size.lower(): offer for size, offer in azure.sizes(settings.region).items()}
+    except Unanswered:
+        offers = {}  # `_sizes` says so; the catalogue's families remain
+    yield from quota_findings(
+        settings, azure.usages(settings.region), [by_azures_name(each, offers) for each in wanted]
+    )
 
 
 def _providers(settings: Settings, azure: Azure) -> Iterator[Finding]:

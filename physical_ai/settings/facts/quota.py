@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from physical_ai.catalog import vm_size
 from physical_ai.settings.facts.pools import node_pools, surge_nodes
@@ -26,6 +26,8 @@ class QuotaNeed:
     maximum: int
     """vCPU of all possible nodes, including the surge of an upgrade."""
     pools: tuple[str, ...]
+    sizes: tuple[str, ...] = field(default=(), compare=False)
+    """Of these pools."""
 
 
 def quota_needs(settings: Settings) -> list[QuotaNeed]:
@@ -40,7 +42,8 @@ def quota_needs(settings: Settings) -> list[QuotaNeed]:
         initial, maximum = pool.scale.initial_count * vcpus, (pool.scale.most + surge_nodes(pool)) * vcpus
         for usage in _usages(pool):
             before = found.get(usage, QuotaNeed(usage, 0, 0, ()))
-            found[usage] = QuotaNeed(usage, before.initial + initial, before.maximum + maximum, (*before.pools, name))
+            names, sizes = (*before.pools, name), tuple(dict.fromkeys((*before.sizes, pool.sku)))
+            found[usage] = QuotaNeed(usage, before.initial + initial, before.maximum + maximum, names, sizes)
     order = [usage for usage in (TOTAL, LOW_PRIORITY) if usage in found]
     return [found[usage] for usage in [*order, *(usage for usage in found if usage not in order)]]
 

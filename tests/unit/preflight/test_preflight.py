@@ -89,7 +89,39 @@ def test_the_surge_of_upgrades_counts() -> None:
 
 def test_a_quota_that_azure_does_not_list_is_reported_and_not_assumed_to_suffice() -> None:
     answers = Answers().change("usages", lambda document: document["value"].clear())
-    assert one("dev-westus2", answers, "quota", "cores").severity is Severity.WARNING
+    assert one("dev-westus2", answers, "quota", "cores").severity is Severity.UNKNOWN
+
+
+def without(*names: str) -> Callable[[Any], None]:
+    """The answer of a subscription that is not entitled to these families: no row."""
+
+    def change(document: Any) -> None:
+        document["value"] = [each for each in document["value"] if each["name"]["value"] not in names]
+
+    return change
+
+
+def test_a_quota_without_a_row_is_none_and_an_error_where_the_first_nodes_need_it() -> None:
+    h100 = "StandardNCadsH100v5Family"
+    finding = one("prod-westus2", Answers().change("usages", without(h100)), "quota", h100)
+    assert finding.severity is Severity.ERROR
+    assert finding.fix is not None
+    assert "80 vCPU or more" in finding.fix
+    spot = one("dev-westus2", Answers().change("usages", without("lowPriorityCores")), "quota", "lowPriorityCores")
+    assert spot.severity is Severity.ERROR
+    empty = ("pools.h100gpu.scale={min: 0, max: 2, initial: 0}",)
+    later = one("staging-westus2", Answers().change("usages", without(h100)), "quota", h100, *empty)
+    assert later.severity is Severity.WARNING
+
+
+def test_a_family_is_looked_up_by_the_name_that_azure_gives_for_its_sizes() -> None:
+    def change(document: Any) -> None:
+        for row in document["value"]:
+            if row["name"] == "Standard_NC40ads_H100_v5":
+                row["family"] = "standardNCH100Family"
+
+    answers = Answers().change("skus", change).change("usages", limit("StandardNCadsH100v5Family", 0))
+    assert ("quota", "standardNCH100Family") in found("prod-westus2", answers)
 
 
 def test_a_size_that_the_subscription_may_not_use_is_an_error_with_azures_reason() -> None:
