@@ -40,7 +40,8 @@ CREDENTIAL_SECRETS = {
 
 METRICS_PORT = 9464
 """Where every process of OSMO reports metrics, if its environment asks for them (NVIDIA/OSMO
-src/utils/metrics/metrics.py). That the containers of 6.3.1 declare the port was not seen."""
+src/utils/metrics/metrics.py). The containers of osmo-agent and osmo-logger do not declare it (chart service 1.3.1), and
+osmo-logger and osmo-router have no metrics."""
 METRICS_ENVIRONMENT = {"METRICS_OTEL_ENABLE": "true"}
 
 KAI_TOPOLOGY = "kai.scheduler/v1alpha1"

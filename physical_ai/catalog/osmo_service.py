@@ -9,6 +9,8 @@ GATEWAY = "osmo-gateway"
 """Service in front of everything, and prefix of the gateway's objects."""
 API = "osmo-service"
 UI, ROUTER, AGENT, LOGGER = "osmo-ui", "osmo-router", "osmo-agent", "osmo-logger"
+UPSTREAMS = (API, ROUTER, UI, AGENT, LOGGER)
+"""What the gateway stands in front of, by the label `app` of its Pods."""
 WORKER, JOB_MONITOR = "osmo-worker", "osmo-delayed-job-monitor"
 ENVOY, AUTHZ = f"{GATEWAY}-envoy", f"{GATEWAY}-authz"
 SERVICE_ACCOUNT = "osmo"

@@ -14,8 +14,6 @@ import yaml
 
 from physical_ai.catalog import osmo
 from physical_ai.osmo.pods.objects import queue_name
-from physical_ai.osmo.pods.queues import queues
-from physical_ai.osmo.service.pools import Pool
 from physical_ai.simulator import osmo as stand_in
 from physical_ai.simulator.cluster.pods import ended
 from physical_ai.simulator.gpu.names import UPGRADE_STATE
@@ -263,7 +261,6 @@ def _of(pod: Json) -> stand_in.Workflow:
         id=f"{name}-1",
         namespace=osmo.WORKFLOWS_NAMESPACE,
         groups=(stand_in.Group("work-group", (task,), (pod,)),),
-        queues=tuple(queues(osmo.WORKFLOWS_NAMESPACE, [Pool(name="default", backend="default")])),
         queue_seconds=4 * 3600,  # two minutes of a real clock: a node may have to be added first
         exec_seconds=3600,
     )

@@ -14,7 +14,6 @@ from pydantic import ValidationError
 
 from physical_ai.osmo import names, units
 from physical_ai.osmo.merge import merge
-from physical_ai.osmo.pods import queues
 from physical_ai.osmo.refusal import Refusal, as_refusal, crash
 from physical_ai.osmo.service.assertions import ResourceAssertion
 from physical_ai.osmo.service.configuration import Configuration, load
@@ -27,6 +26,7 @@ from physical_ai.osmo.workflow.rendering import Variables, is_templated, load_ya
 from physical_ai.osmo.workflow.schema import ResourceSpec, TaskSpec, TimeoutSpec
 from physical_ai.osmo.workflow.submission import Submission, accepted, limit_of
 from physical_ai.osmo.workflow.validation import check_resources
+from physical_ai.simulator.osmo.control import queues
 from tests.support.osmo_matching import counts
 
 ROOT = Path(__file__).parents[1] / "fixtures" / "osmo" / "6.3.1"
@@ -190,7 +190,9 @@ def _fill_timeouts(given: Any) -> Any:
 
 
 def _queues(given: Any) -> Any:
-    return queues.queues(given["namespace"], [Pool(backend="d", **pool) for pool in given["pools"]])
+    return queues.resources(
+        {pool["name"]: {**pool, "backend": "d"} for pool in given["pools"]}, "d", given["namespace"]
+    )
 
 
 KINDS: dict[str, dict[str, Callable[[Any], Any]]] = {

@@ -14,6 +14,8 @@ _SERVICE = 'job=~".*/osmo-service"'
 _MESSAGES = "sum by (type) (rate(osmo_backend_event_count_total[$__rate_interval]))"
 _SECONDS = "sum by (type) (rate(osmo_backend_event_processing_time_seconds_total[$__rate_interval]))"
 _ALIVE = f"up{{{_SERVICE}}}"
+_HEARD = 'up{job=~".*/osmo-agent"}'
+"""Of the part of the service that agents are connected to; only with a control plane in the cluster."""
 
 
 def dashboard() -> Dashboard:
@@ -49,7 +51,7 @@ def dashboard() -> Dashboard:
         .with_panel(
             lines(
                 "Messages from the agents",
-                Query(or_zero(_MESSAGES, _ALIVE, "type"), "{{type}}"),
+                Query(or_zero(_MESSAGES, _HEARD, "type"), "{{type}}"),
                 unit="cps",
                 width=12,
             )
@@ -57,7 +59,7 @@ def dashboard() -> Dashboard:
         .with_panel(
             lines(
                 "Time for a message",
-                Query(or_zero(f"{_SECONDS} / ({_MESSAGES} > 0)", _ALIVE, "type"), "{{type}}"),
+                Query(or_zero(f"{_SECONDS} / ({_MESSAGES} > 0)", _HEARD, "type"), "{{type}}"),
                 unit="s",
                 text="The mean.",
                 width=12,

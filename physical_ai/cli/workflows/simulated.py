@@ -33,18 +33,15 @@ def deployed_context(simulation: Simulation, pool: str | None, variables: Variab
 def simulated_workflow(submission: Submission, context: Context, number: int) -> Workflow:
     """What the service stores of a submission: its groups with their objects, and the groups each waits for."""
     from physical_ai.osmo.pods.objects import generated_run
-    from physical_ai.osmo.pods.queues import queues
     from physical_ai.osmo.workflow import lifecycle
     from physical_ai.simulator.osmo import Workflow
 
     config, run = context.config, generated_run(submission, number=number)
-    pools = [config.pool(name) for name in config.pool_names]
     running, waiting = lifecycle.timeouts(submission.spec.timeout, submission.pool, config.workflow)
     return Workflow(
         id=run.workflow_id,
         namespace=config.namespace,
         groups=_groups(submission, context, run),
-        queues=tuple(queues(config.namespace, pools)),
         queue_seconds=waiting.total_seconds(),
         exec_seconds=running.total_seconds(),
         retries=config.workflow.max_retry_per_task,

@@ -35,9 +35,10 @@ def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, 
             for expression in peer.get("podSelector", {}).get("matchExpressions", ()):
                 expression["values"] = list(PROCESSES)
     for policy in allowed:
-        spec = policy["spec"]
-        if policy["metadata"]["namespace"] == osmo.CONTROL_NAMESPACE and not spec["podSelector"]:
-            spec["podSelector"] = {"matchExpressions": [{"key": LABEL, "operator": "DoesNotExist"}]}
+        selector = policy["spec"]["podSelector"]
+        if policy["metadata"]["namespace"] == osmo.CONTROL_NAMESPACE and "matchLabels" not in selector:
+            others = {"key": LABEL, "operator": "DoesNotExist"}
+            selector["matchExpressions"] = [*selector.get("matchExpressions", ()), others]
     return [*allowed, *own]
 
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from physical_ai.catalog import nvsentinel, osmo
 from physical_ai.catalog.azure_addresses import AZURE_DNS, INSTANCE_METADATA, LINK_LOCAL
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
+from physical_ai.catalog.osmo_service import UPSTREAMS
 from physical_ai.settings.facts import health
 from physical_ai.settings.facts.addresses import PRIVATE, SHARED
 from physical_ai.settings.facts.data_services import public_ports
@@ -45,6 +46,7 @@ def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[d
     isolated = {each for each in namespaces if is_isolated(settings, each)}
     allowed = [each for each in copy.deepcopy(manifests.load("isolation.yaml")) if _namespace(each) in isolated]
     for each in allowed:
+        _name_upstreams(each)
         _resolve_names(each)
         _leave_out(each, NOT_INTERNET)
         if _namespace(each) == METRICS_NAMESPACE:
@@ -53,6 +55,13 @@ def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[d
         allowed = with_data_service_policies(allowed)
     denied = [default_deny(namespace) for namespace in dict.fromkeys(map(_namespace, allowed))]
     return [*denied, *allowed]
+
+
+def _name_upstreams(policy: dict[str, Any]) -> None:
+    """Completes the policies for what the gateway stands in front of, and for what it does not."""
+    for expression in policy["spec"]["podSelector"].get("matchExpressions", ()):
+        if not expression["values"]:
+            expression["values"] = list(UPSTREAMS)
 
 
 def default_deny(namespace: str) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +22,11 @@ from physical_ai.settings.plans.osmo_served import served_sections
 CHART_PLATFORM = "default"
 """Platform that the chart's own values have in the pool `default`: Helm keeps it beside ours, without any guard."""
 CHART_BACKEND = "default"
+
+QUEUES = "physical-ai/queues"
+"""Annotation of the control plane's Pods that agents are connected to: another one restarts them. OSMO 6.3.1 brings
+KAI's queues up to date when an agent connects, and not when its configuration changes (NVIDIA/OSMO#1155, merged after
+that release)."""
 
 SECTIONS = {
     "service": "service",
@@ -86,7 +93,21 @@ def chart_values(settings: Settings, served: Sequence[Settings] = ()) -> dict[st
     configs["secretRefs"] = [each["credential"] for each in _credentials(settings).values()]
     if roles := _roles(settings, list(pools)):
         configs["roles"] = roles
-    return {"global": {"osmoImageTag": settings.osmo.image_tag}, "services": {"configs": configs}}
+    agent = {"extraPodAnnotations": {QUEUES: _queues(config)}}
+    return {
+        "global": {"osmoImageTag": settings.osmo.image_tag},
+        "services": {"configs": configs, "agent": agent},
+    }
+
+
+def _queues(config: dict[str, Any]) -> str:
+    """A digest of what queues are made of: names, quotas and topologies of pools, and the backends' schedulers."""
+    pools = {
+        name: {key: pool.get(key) for key in ("backend", "resources", "topology_keys")}
+        for name, pool in config["pools"].items()
+    }
+    schedulers = {name: backend["scheduler_settings"] for name, backend in config["backends"].items()}
+    return hashlib.sha256(json.dumps([pools, schedulers], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _roles(settings: Settings, pools: list[str]) -> dict[str, Any]:

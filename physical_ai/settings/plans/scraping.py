@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from physical_ai.catalog import amd, osmo
+from physical_ai.catalog import osmo_service as names
 from physical_ai.catalog.monitoring import NAMESPACE
 from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, grid_pools
@@ -24,7 +25,7 @@ SCRAPERS: Mapping[MetricsBackend, str] = {"azure": "kube-system", "kube-promethe
 LIMITS = {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit": 1023}
 """Without these in the spec, Azure's add-on can drop targets."""
 _UNUSED_LABELS = "pci_bus_id|device|Hostname|hostname"
-_NODE = "__meta_kubernetes_pod_node_name"
+_NODE, _ADDRESS = "__meta_kubernetes_pod_node_name", "__meta_kubernetes_pod_ip"
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,13 @@ class Exporter:
     namespace: str = OPERATOR_NAMESPACE
     guarded: bool = True
     """Whether only the scraper may reach the Pods."""
+    is_declared: bool = True
+    """Whether a container of the Pods declares the port."""
 
     @property
     def endpoint_port(self) -> dict[str, Any]:
+        if not self.is_declared:
+            return {}
         return {"port": self.port} if isinstance(self.port, str) else {"targetPort": self.port}
 
 
@@ -56,6 +61,10 @@ EXPORTERS = (
 OSMO_AGENTS = Exporter("osmo-agents", {}, osmo.METRICS_PORT, osmo.METRICS_PORT, namespace=osmo.OPERATOR_NAMESPACE)
 # How OSMO's service is reached is up to its operator, unless its namespace is isolated.
 OSMO_SERVICE = replace(OSMO_AGENTS, name="osmo-service", namespace=osmo.CONTROL_NAMESPACE, guarded=False)
+# Chart 1.3.1 has two lists of ports in one container of osmo-agent, of which the second is empty and counts: an
+# endpoint that names a port would keep no target (NVIDIA/OSMO 6.3.1 charts/service/templates/agent-service.yaml:84,
+# 157). The policy of OSMO_SERVICE is for these Pods, too.
+OSMO_SERVICE_AGENT = replace(OSMO_SERVICE, name="osmo-agent", labels={"app": names.AGENT}, is_declared=False)
 GRID = Exporter("grid-driver", {"app.kubernetes.io/component": "grid-driver"}, "metrics", 9401)
 
 AMD = Exporter(
@@ -81,7 +90,8 @@ def exporters(settings: Settings) -> tuple[Exporter, ...]:
     in_cluster = settings.monitoring.metrics == "kube-prometheus"
     infiniband = (INFINIBAND,) if in_cluster and any(map(has_infiniband, settings.pools.values())) else ()
     amds = (AMD,) if settings.amd_gpu_operator is not None else ()
-    return (*EXPORTERS, *grid, *amds, *infiniband, *agents, OSMO_SERVICE)
+    service = (OSMO_SERVICE_AGENT,) if settings.osmo.installs_service else ()
+    return (*EXPORTERS, *grid, *amds, *infiniband, *agents, OSMO_SERVICE, *service)
 
 
 def pod_monitors(settings: Settings) -> list[dict[str, Any]]:
@@ -117,6 +127,10 @@ def _endpoint(exporter: Exporter, interval: int) -> dict[str, Any]:
             {"sourceLabels": [_NODE], "targetLabel": "instance"},
         ],
     }
+    if not exporter.is_declared:
+        # Prometheus makes one target of a container without ports, at the Pod's address alone.
+        address = {"sourceLabels": [_ADDRESS], "targetLabel": "__address__", "replacement": f"$1:{exporter.number}"}
+        found["relabelings"].insert(0, address)
     if exporter.dropped:
         found["metricRelabelings"] = [{"action": "labeldrop", "regex": exporter.dropped}]
     return found
@@ -139,5 +153,5 @@ def network_policies(settings: Settings) -> list[dict[str, Any]]:
             },
         }
         for each in exporters(settings)
-        if each.guarded or is_isolated(settings, each.namespace)
+        if each.is_declared and (each.guarded or is_isolated(settings, each.namespace))
     ]

@@ -23,7 +23,7 @@ class Selection:
     selector: Mapping[str, Any]
     """A label selector."""
     port: str
-    """Name of a container's port, or its number."""
+    """Name of a container's port, or its number; empty for each port of each container, and each container without."""
 
 
 def selection(query: Mapping[str, str]) -> Selection:
@@ -55,8 +55,16 @@ def _labels(pod: Json, port: str) -> Iterator[dict[str, str]]:
     for container in pod["spec"]["containers"]:
         for each in container.get("ports", ()):
             number = str(each["containerPort"])
-            if port in (each.get("name"), number):
+            if port in ("", each.get("name"), number):
                 yield _meta(pod, container["name"], each.get("name", ""), number)
+        if not port and not container.get("ports"):
+            # Its address has no port, so Prometheus asks port 80, where nothing reports metrics.
+            yield {**_meta(pod, container["name"], "", ""), "__metrics_path__": f"{path(pod)}/80"}
+
+
+def path(pod: Json) -> str:
+    """Of a Pod at the address where all targets are served."""
+    return f"/pods/{at(pod, 'metadata.namespace')}/{name(pod)}"
 
 
 def _meta(pod: Json, container: str, port: str, number: str) -> dict[str, str]:
@@ -64,7 +72,7 @@ def _meta(pod: Json, container: str, port: str, number: str) -> dict[str, str]:
     namespace = str(at(pod, "metadata.namespace"))
     own = {f"{prefix}_label_{_sanitized(key)}": value for key, value in labels(pod).items()}
     return {
-        "__metrics_path__": f"/pods/{namespace}/{name(pod)}/metrics",
+        "__metrics_path__": f"{path(pod)}/metrics",
         "__meta_kubernetes_namespace": namespace,
         f"{prefix}_name": name(pod),
         f"{prefix}_ip": str(at(pod, "status.podIP", "")),

@@ -55,15 +55,6 @@ class Answer(NamedTuple):
 
 APP_NAME, STATE_METRICS, NODE_EXPORTER = "app.kubernetes.io/name", "kube-state-metrics", "prometheus-node-exporter"
 PER_POD = "KUBERNETES_VIRTUAL_GPUS"
-OSMO_SERVICE: Json = {
-    "metadata": {"name": "osmo-service", "namespace": osmo.CONTROL_NAMESPACE},
-    "spec": {
-        "nodeName": "osmo-service",
-        "containers": [{"name": "service", "ports": [{"name": "metrics", "containerPort": osmo.METRICS_PORT}]}],
-    },
-    "status": {"phase": "Running"},
-}
-"""The stand-in for OSMO's service, as a Pod: it is part of the simulation, not of the cluster."""
 ALLOWED = "--metric-labels-allowlist="
 UNKNOWN = Answer(404, "no exporter has this path\n")
 SILENT = Answer(503, "the exporter does not run\n")
@@ -87,7 +78,7 @@ class Exporters:
         match parts.path.strip("/").split("/"):
             case ["targets"]:
                 wanted = discovery.selection(dict(parse_qsl(parts.query)))
-                pods = [*self._all("pods"), OSMO_SERVICE]
+                pods = osmo_pages.with_service(self._all("pods"))
                 return Answer(200, json.dumps(discovery.targets(pods, wanted, host)), JSON_TYPE)
             case ["cadvisor", "metrics"]:
                 return Answer(200, self._cadvisor.page(self._all("pods"), time.time()))
@@ -174,12 +165,11 @@ class Exporters:
     def _osmo(self, wanted: str) -> Answer:
         pods = self._all("pods")
         self._events.look(pods, self._cluster.nodes)
-        if wanted == name(OSMO_SERVICE):
-            return Answer(200, osmo_pages.service_page(pods, self._events))
-        found = next((each for each in pods if name(each) == wanted), None)
-        if found is None or not is_ready(found) or not osmo_pages.reports(found):
+        found = next((each for each in osmo_pages.with_service(pods) if name(each) == wanted), None)
+        if found is None or not (is_ready(found) or osmo_pages.is_elsewhere(found)) or not osmo_pages.reports(found):
             return SILENT
-        return Answer(200, osmo_pages.agent_page(found["spec"]["containers"][0]["name"], self._events))
+        page = osmo_pages.page(found, pods, self._events)
+        return SILENT if page is None else Answer(200, page)
 
     def _operand(self, kubelet: Kubelet, pod: Json, node: str) -> Answer:
         known = kubelet.state.pods.get(owner(pod, "DaemonSet"))

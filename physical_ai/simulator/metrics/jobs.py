@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from physical_ai.catalog.osmo import METRICS_PORT
 from physical_ai.kubernetes.selectors import selects_labels
 from physical_ai.simulator.cluster.objects import Json, at, labels, name
 from physical_ai.simulator.metrics.discovery import Selection
@@ -68,9 +69,22 @@ def port_of(endpoint: Mapping[str, Any]) -> str:
 def relabelings(endpoint: Mapping[str, Any], key: str) -> list[Json]:
     """Relabelings as Prometheus writes them: `targetLabel` is `target_label`."""
     return [
-        {"".join(f"_{c.lower()}" if c.isupper() else c for c in field_): value for field_, value in each.items()}
+        _at_pod(each)
+        if each.get("targetLabel") == "__address__"
+        else {"".join(f"_{c.lower()}" if c.isupper() else c for c in field_): value for field_, value in each.items()}
         for each in endpoint.get(key) or ()
     ]
+
+
+def _at_pod(relabeling: Mapping[str, Any]) -> Json:
+    """An address of a Pod, here the path of that Pod: with the number of a port, which decides what answers there."""
+    number = str(relabeling.get("replacement", "")).rpartition(":")[2]
+    return {
+        "source_labels": [NAMESPACE_LABEL, f"{POD}_name"],
+        "separator": "/",
+        "target_label": "__metrics_path__",
+        "replacement": f"/pods/$1/{'metrics' if number == str(METRICS_PORT) else number}",
+    }
 
 
 def _is_selected(monitor: Json, service: Json) -> bool:

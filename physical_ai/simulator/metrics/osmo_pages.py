@@ -5,10 +5,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
+from physical_ai.catalog import osmo_service as names
 from physical_ai.catalog.osmo import (
+    CONTROL_NAMESPACE,
     KAI_QUEUE_LABEL,
     METRICS_ENVIRONMENT,
+    METRICS_PORT,
     TASK_LABEL,
     WORKFLOW_LABEL,
     WORKFLOWS_NAMESPACE,
@@ -51,15 +56,63 @@ class Events:
                     self.seen[kind] += 1
 
 
+ELSEWHERE: Json = {
+    "metadata": {"name": names.API, "namespace": CONTROL_NAMESPACE},
+    "spec": {
+        "nodeName": names.API,
+        "containers": [
+            {
+                "name": names.API,
+                "args": ["--metrics_otel_enable", "true"],
+                "ports": [{"name": "metrics", "containerPort": METRICS_PORT}],
+            }
+        ],
+    },
+    "status": {"phase": "Running"},
+}
+"""A service that this stack has not installed, as a Pod: it is part of the simulation, not of the cluster."""
+
+
+def with_service(pods: list[Json]) -> list[Json]:
+    """The cluster's Pods, and the simulation's service where the cluster has none."""
+    return pods if any(_process(pod) == names.API for pod in pods) else [*pods, ELSEWHERE]
+
+
+def is_elsewhere(pod: Json) -> bool:
+    return pod is ELSEWHERE
+
+
+def _process(pod: Json) -> str:
+    return labels(pod).get("app", "") if at(pod, "metadata.namespace") == CONTROL_NAMESPACE else ""
+
+
 def reports(pod: Json) -> bool:
-    """Whether the environment of an agent asks for metrics."""
+    """Whether a process is asked for metrics, by its environment or its arguments; it is silent otherwise
+    (NVIDIA/OSMO 6.3.1 src/utils/metrics/metrics.py:115)."""
     wanted = set(METRICS_ENVIRONMENT.items())
-    given = {
-        (each["name"], each.get("value"))
-        for container in pod["spec"]["containers"]
-        for each in container.get("env", ())
-    }
+    given: set[tuple[str, Any]] = set()
+    for container in pod["spec"]["containers"]:
+        given |= {(each["name"], each.get("value")) for each in container.get("env", ())}
+        arguments = [str(each) for each in container.get("args", ())]
+        given |= {(flag.removeprefix("--").upper(), value) for flag, value in pairwise(arguments)}
     return wanted <= given
+
+
+def page(pod: Json, pods: list[Json], events: Events) -> str | None:
+    """What a process prints that `reports`; None for one without metrics."""
+    if is_elsewhere(pod):
+        return service_page(pods) + worker_page() + monitor_page()
+    process = _process(pod)
+    if not process:
+        return agent_page(pod["spec"]["containers"][0]["name"], events)
+    # Logger and router start no server for them.
+    made = {
+        names.API: lambda: service_page(pods),
+        names.WORKER: worker_page,
+        names.JOB_MONITOR: monitor_page,
+        names.AGENT: lambda: messages_page(events),
+    }.get(process)
+    return None if made is None else made()
 
 
 def agent_page(container: str, events: Events) -> str:
@@ -81,20 +134,38 @@ def agent_page(container: str, events: Events) -> str:
     return page.text()
 
 
-def service_page(pods: Iterable[Json], events: Events) -> str:
-    """What OSMO's service prints: its tasks are the Pods of workflows."""
-    page = Page()
+def service_page(pods: Iterable[Json]) -> str:
+    """Of OSMO's service (src/service/core/workflow/workflow_metrics.py): its tasks are the Pods of workflows."""
+    found = Page()
     for task, count in sorted(Counter(_task(pod) for pod in pods if TASK_LABEL in labels(pod)).items()):
-        _sample(page, "osmo_tasks_count", "gauge", dict(task), count)
+        _sample(found, "osmo_tasks_count", "gauge", dict(task), count)
+    return found.text()
+
+
+def worker_page() -> str:
+    """Of OSMO's worker (src/service/worker/worker.py)."""
+    found = Page()
     for queue in ("FREQUENT", "INFREQUENT"):
-        _sample(page, "osmo_service_worker_job_queue_length_count", "gauge", {"job_type": queue}, 0)
-    _sample(page, "osmo_backend_worker_job_queue_length_count", "gauge", {"job_type": "default:FREQUENT"}, 0)
-    _sample(page, "osmo_delayed_job_length_count", "gauge", {}, 0)
+        _sample(found, "osmo_service_worker_job_queue_length_count", "gauge", {"job_type": queue}, 0)
+    _sample(found, "osmo_backend_worker_job_queue_length_count", "gauge", {"job_type": "default:FREQUENT"}, 0)
+    return found.text()
+
+
+def monitor_page() -> str:
+    """Of the monitor of delayed jobs (src/service/delayed_job_monitor)."""
+    found = Page()
+    _sample(found, "osmo_delayed_job_length_count", "gauge", {}, 0)
+    return found.text()
+
+
+def messages_page(events: Events) -> str:
+    """Of the service that agents are connected to (src/service/agent/helpers.py:645)."""
+    found = Page()
     for kind, count in sorted(events.seen.items()):
-        _sample(page, "osmo_backend_event_count_total", "counter", {"type": kind}, count)
+        _sample(found, "osmo_backend_event_count_total", "counter", {"type": kind}, count)
         seconds = count * SECONDS_OF_MESSAGE
-        _sample(page, "osmo_backend_event_processing_time_seconds_total", "counter", {"type": kind}, seconds)
-    return page.text()
+        _sample(found, "osmo_backend_event_processing_time_seconds_total", "counter", {"type": kind}, seconds)
+    return found.text()
 
 
 def _task(pod: Json) -> tuple[tuple[str, str], ...]:

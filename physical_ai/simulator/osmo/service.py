@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from physical_ai.catalog.osmo import KAI_POD_GROUP_API, OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOW_LABEL
 from physical_ai.simulator.clock import seconds_per_model_minute
@@ -11,7 +11,7 @@ from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.kubernetes.client import ApiError, Client
 from physical_ai.simulator.osmo import workflow as of
 from physical_ai.simulator.osmo.run import POLL_SECONDS, AfterExit, Report, Run
-from physical_ai.simulator.osmo.workflow import Json, Result, Workflow
+from physical_ai.simulator.osmo.workflow import Result, Workflow
 
 LEFT = ((KAI_POD_GROUP_API, "PodGroup"), ("v1", "Pod"), ("v1", "Service"), ("v1", "Secret"))
 """What a run may leave, in the order of its deletion."""
@@ -40,10 +40,8 @@ class Service:
         Args:
             report: Called with each task when it changes.
 
-        Raises:
-            ApiError: The API server refuses the queues. What it refuses of a workflow ends the workflow.
+        What the API server refuses of a workflow ends the workflow.
         """
-        self._keep_queues(workflow.queues)
         run = Run(self._worker, workflow, after_exit, report, lambda: self._clock() * self._speed)
         try:
             while not run.step():
@@ -58,11 +56,7 @@ class Service:
 
         Args:
             seconds: How long to wait for a node, of real time.
-
-        Raises:
-            ApiError: The API server refuses the queues.
         """
-        self._keep_queues(workflow.queues)
         run = Run(self._worker, workflow, _fails, report, lambda: self._clock() * self._speed)
         for group in workflow.groups:
             end = self._clock() + seconds
@@ -86,17 +80,6 @@ class Service:
                 except ApiError as refusal:
                     if refusal.code != 404:
                         raise
-
-    def _keep_queues(self, wanted: Sequence[Json]) -> None:
-        """As the worker does on each change of its pools: queues are made, or made as they should be."""
-        for queue in wanted:
-            path = self._worker.path(queue["apiVersion"], queue["kind"], None, queue["metadata"]["name"])
-            live = self._worker.find(path)
-            if live is None:
-                self._worker.request("POST", path.rpartition("/")[0], queue)
-            elif any(live["spec"].get(key) != value for key, value in queue["spec"].items()):
-                version = {"resourceVersion": live["metadata"]["resourceVersion"]}
-                self._worker.request("PUT", path, {**queue, "metadata": {**queue["metadata"], **version}})
 
 
 def _fails(task: str, code: int, status: str, retries: int) -> str:

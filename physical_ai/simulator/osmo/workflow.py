@@ -42,8 +42,6 @@ class Workflow:
     id: str
     namespace: str
     groups: tuple[Group, ...]
-    queues: tuple[Json, ...]
-    """KAI's queues of the backend, which its worker keeps."""
     queue_seconds: float
     exec_seconds: float
     retries: int = 0

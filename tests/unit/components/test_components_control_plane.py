@@ -13,6 +13,7 @@ import yaml
 from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import ASSIGNED
 from physical_ai.policies import Secret
+from physical_ai.settings.plans.osmo_service import QUEUES
 from physical_ai.settings.plans.service_chart import mek_file
 from physical_ai.settings.plans.service_chart.restarts import PROCESSES
 from tests.support.recording import Recording, Resource
@@ -104,7 +105,7 @@ def pod_annotations(recording: Recording, section: str) -> dict[str, str]:
     where = released(recording).inputs["values"]
     for part in section.split("."):
         where = where[part]
-    return where.get("extraPodAnnotations") or {}
+    return {key: value for key, value in (where.get("extraPodAnnotations") or {}).items() if key != QUEUES}
 
 
 @pytest.mark.parametrize(

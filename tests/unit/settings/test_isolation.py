@@ -18,6 +18,8 @@ OTHER_TASK = Pod("osmo-workflows", {"osmo.workflow_id": "v"}, {})
 AGENT = Pod("osmo-operator", {"app": "worker"})
 GATEWAY = Pod("osmo-control-plane", GATEWAY_LABELS, {GATEWAY_PORT: 8000, "envoy-admin": 9901})
 SERVICE = Pod("osmo-control-plane", {"app": "osmo-service"})
+UI, WORKER = (Pod("osmo-control-plane", {"app": f"osmo-{name}"}) for name in ("ui", "worker"))
+LOGIN = Pod("osmo-control-plane", {**GATEWAY_LABELS, "app.kubernetes.io/component": "oauth2-proxy"})
 KAI = Pod("kai-scheduler", {"app": "kai-admission"})
 OPERATOR = Pod("gpu-operator", {"app": "gpu-operator"})
 DCGM = Pod("gpu-operator", {"app": "nvidia-dcgm"})
@@ -93,7 +95,10 @@ ISOLATED: list[Flow] = [
     (NODE, GATEWAY, 8000, True),  # from the load balancer
     (NOTEBOOK, GATEWAY, 9901, False),
     (NOTEBOOK, SERVICE, 8000, False),
-    (GATEWAY, SERVICE, 8000, True),
+    *((GATEWAY, behind, 8000, True) for behind in (SERVICE, UI)),
+    *((pod, SERVICE, 8000, False) for pod in (UI, WORKER, LOGIN)),  # it believes who says that it is an administrator
+    *((pod, GATEWAY, 8000, True) for pod in (UI, SERVICE)),
+    (GATEWAY, LOGIN, 4180, True),
     (SERVICE, VNET, 5432, True),
     (SERVICE, INTERNET, 10000, True),
     (SERVICE, INTERNET, 443, True),
@@ -164,6 +169,8 @@ def test_a_control_plane_that_the_stack_installs_is_always_isolated(simulate: Si
     assert reaches(found, NOTEBOOK, GATEWAY, 8000)
     assert reaches(found, AGENT, GATEWAY, 8000)
     assert reaches(found, GATEWAY, SERVICE, 8000)
+    assert not reaches(found, UI, SERVICE, 8000)
+    assert not reaches(found, WORKER, SERVICE, 8000)
     assert reaches(found, SERVICE, VNET, 5432)
     assert not reaches(found, NOTEBOOK, SERVICE, 8000)
     assert not reaches(found, NOTEBOOK, GATEWAY, 9901)

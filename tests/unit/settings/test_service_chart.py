@@ -90,6 +90,15 @@ def test_only_the_gateway_reaches_what_believes_its_headers() -> None:
     assert reached == {"osmo-service", "osmo-router", "osmo-ui", "osmo-agent", "osmo-logger"}
 
 
+@pytest.mark.parametrize(("access", "encrypted"), [(ACCESS, True), ({"login": "dev"}, False)])
+def test_the_ui_speaks_to_the_gateway_as_the_gateway_listens(access: dict[str, Any], encrypted: bool) -> None:
+    """With a certificate, its one listener speaks TLS at both ports of its Service."""
+    found = values(access)
+    envoy, ui = found["gateway"]["envoy"], found["services"]["ui"]
+    assert ui["nextjsSslEnabled"] is envoy["ssl"]["enabled"] is encrypted
+    assert ui["apiHostname"] == (f"{ACCESS['host']}:443" if encrypted else "osmo-gateway:80")
+
+
 @pytest.mark.parametrize("scope", ["internal", "public"])
 def test_the_address_is_internal_unless_the_stack_says_public(scope: str) -> None:
     service = values({**ACCESS, "scope": scope})["gateway"]["envoy"]["service"]

@@ -98,7 +98,7 @@ def run(
 ) -> osmo.Result:
     monkeypatch.setattr(service.time, "sleep", lambda seconds: None)
     clock = iter(range(10**6))
-    workflow = osmo.Workflow("w-1", "osmo-workflows", groups, (), queue, execute, retries)
+    workflow = osmo.Workflow("w-1", "osmo-workflows", groups, queue, execute, retries)
 
     def after(task: str, code: int, status: str, tried: int) -> str:
         del task

@@ -48,6 +48,7 @@ GAUGES = (
     'label_osmo_task_name="train",label_physical_ai_pool="h100gpu"}',
     'up{job="osmo-operator/osmo-agents",pod="osmo-operator-backend-listener-0"}',
     'up{job="osmo-control-plane/osmo-service",pod="osmo-service-0"}',
+    'up{job="osmo-control-plane/osmo-agent",pod="osmo-agent-0"}',
     'backend_listener_queue_length_count{queue_type="send_queue_pod"}',
     'osmo_tasks_count{status="RUNNING",pool="default",user="me"}',
     'osmo_service_worker_job_queue_length_count{job_type="FREQUENT"}',

@@ -13,7 +13,6 @@ from physical_ai.settings.plans.service_chart.limits import limited
 
 ENTRA = "login.microsoftonline.com"
 DEV_IDENTITY = {"user": names.ADMIN_USER, "roles": "osmo-admin,osmo-user,osmo-backend,osmo-ctrl", "allowedPools": ""}
-_UPSTREAMS = (names.API, names.ROUTER, names.UI, names.AGENT, names.LOGGER)
 
 
 def gateway_values(settings: Settings, placement: dict[str, Any]) -> dict[str, Any]:
@@ -30,7 +29,7 @@ def gateway_values(settings: Settings, placement: dict[str, Any]) -> dict[str, A
         # `service_chart/limits.py` has the limit that each gateway Pod applies on its own.
         "rateLimit": {"enabled": False},
         # The services believe the header x-osmo-roles of whoever reaches them.
-        "networkPolicies": {"enabled": True, "upstreams": [_upstream(name) for name in _UPSTREAMS]},
+        "networkPolicies": {"enabled": True, "upstreams": [_upstream(name) for name in names.UPSTREAMS]},
     }
 
 

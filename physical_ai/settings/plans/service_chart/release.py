@@ -53,6 +53,8 @@ OWNED = {
     "services.defaultAdmin": "the password, which the deployment generates",
     "services.migration": "the version in physical_ai/catalog/osmo.py",
     "services.service.hostname": "osmo.access.host",
+    "services.ui.apiHostname": "osmo.access",
+    "services.ui.nextjsSslEnabled": "osmo.access",
     "services.service.auth": "osmo.access.entra",
     "gateway": "osmo.access",
 }
@@ -142,15 +144,36 @@ def _ours(settings: Settings) -> dict[str, Any]:
                 "passwordSecretKey": names.ADMIN_KEY,
             },
             "migration": {"enabled": False},
-            **{name: dict(storing) for name in SERVICES if name != "service"},
+            **{name: dict(storing) for name in SERVICES if name not in ("service", "agent")},
+            "agent": {**storing, **_measured(settings, storing)},
             "service": {**storing, "hostname": host, "auth": _auth(settings)},
             "router": {**placement, "hostname": host},
-            "ui": dict(placement),
+            "ui": {**placement, **_ui(settings)},
         },
         # Its kind is of an operator that not every stack has; physical_ai/settings/plans/scraping.py makes them.
         "podMonitor": {"enabled": False},
         "gateway": gateway_values(settings, placement),
     }
+
+
+def _measured(settings: Settings, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Metrics of osmo-agent, to which chart 1.3.1 does not give the argument that service and worker get."""
+    if not settings.monitoring.is_measured:
+        return {}
+    variables = [{"name": name, "value": value} for name, value in osmo.METRICS_ENVIRONMENT.items()]
+    return {"extraEnv": [*own.get("extraEnv", ()), *variables]}
+
+
+def _ui(settings: Settings) -> dict[str, Any]:
+    """Where the UI's server sends requests of its own.
+
+    With a certificate the gateway has one listener, which speaks TLS at both ports of its Service (NVIDIA/OSMO 6.3.1
+    _gateway-envoy-config.tpl). The name is `host`, for which the certificate is.
+    """
+    access = settings.osmo.access
+    if access.tls is None:
+        return {"apiHostname": f"{names.GATEWAY}:80", "nextjsSslEnabled": False}
+    return {"apiHostname": f"{access.host}:443", "nextjsSslEnabled": True}
 
 
 def _access_to_storage(settings: Settings) -> dict[str, Any]:

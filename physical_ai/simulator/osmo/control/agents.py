@@ -72,7 +72,7 @@ class Agents:
         reasons: dict[str, list[str]] = {name: [] for name in AGENTS.values()}
         for pod in self._pods():
             agent = _agent(pod)
-            if not agent or is_terminating(pod) or _argument(pod, "--backend") != backend or _uid(pod) not in held:
+            if not agent or is_terminating(pod) or argument(pod, "--backend") != backend or _uid(pod) not in held:
                 continue
             reasons[agent].append(self._judge(pod, held[_uid(pod)], configuration))
         for agent, found in reasons.items():
@@ -83,7 +83,7 @@ class Agents:
         return ""
 
     def _judge(self, pod: Json, token: str, configuration: Configuration) -> str:
-        if _argument(pod, "--method") == "dev":
+        if argument(pod, "--method") == "dev":
             return "" if configuration.login == "dev" else "Jwt is missing"
         try:
             user, roles = self._who(token)
@@ -105,7 +105,8 @@ def _uid(pod: Json) -> str:
     return str(at(pod, "metadata.uid", ""))
 
 
-def _argument(pod: Json, name: str) -> str:
+def argument(pod: Json, name: str) -> str:
+    """The value after an argument of the Pod's first container; empty without it."""
     containers: list[Json] = at(pod, "spec.containers", [])
     arguments: list[str] = containers[0].get("args") or [] if containers else []
     return next((value for key, value in itertools.pairwise(arguments) if key == name), "")

@@ -38,6 +38,8 @@ class Configuration:
     pools: Mapping[str, Any] = field(default_factory=dict[str, Any])
     file: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """All sections that the service reads."""
+    agents: str = ""
+    """Of a control plane elsewhere: what its Pods of osmo-agent are annotated with. Others of it are other Pods."""
     requests_per_minute: int = 0
     """Of one caller; 0 for any number."""
     waits: str = ""
@@ -65,6 +67,7 @@ def _elsewhere(find: Find) -> Configuration:
         roles=roles_of(configured),
         pools=_map(configs.get("pools")),
         file=configs,
+        agents=str(_map(_map(_map(values.get("services")).get("agent")).get("extraPodAnnotations"))),
     )
 
 

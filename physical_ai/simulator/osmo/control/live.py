@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE, WORKFLOWS_NAMESPACE
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOWS_NAMESPACE
+from physical_ai.catalog.osmo_service import AGENT
 from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import Client
@@ -15,7 +16,9 @@ from physical_ai.simulator.osmo.control.agents import Agents
 from physical_ai.simulator.osmo.control.configuration import Configuration, declared
 from physical_ai.simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
 from physical_ai.simulator.osmo.control.key_vaults import KeyVaults
+from physical_ai.simulator.osmo.control.queues import Queues
 from physical_ai.simulator.osmo.control.token_pods import SELECTOR, TokenPods, is_ours
+from physical_ai.simulator.osmo.service import as_account
 
 
 class ControlPlane:
@@ -33,6 +36,16 @@ class ControlPlane:
         around = Surroundings(self.configuration, AdminPassword(client), self._offline, self._workflow)
         self._gateway = Gateway(accounts, tokens.key_in(simulation), around)
         self.agents = Agents(self._agent_pods.all, client.find, self.configuration, self._gateway.who)
+        self._agent_services = Watch(
+            client, f"/api/v1/namespaces/{CONTROL_NAMESPACE}/pods", self.loop.wake, selector=f"app={AGENT}"
+        )
+        self._queues = Queues(
+            self._agent_pods.all,
+            self._agent_services.all,
+            self._offline,
+            lambda: as_account(client, OPERATOR_NAMESPACE, WORKER_ACCOUNT),
+            folder,
+        )
         self._vaults = KeyVaults(simulation, client)
         self._jobs = TokenPods(
             client,
@@ -50,7 +63,8 @@ class ControlPlane:
 
     def round(self) -> float | None:
         self.agents.look()
-        return self._jobs.run()
+        waits = (self._queues.round(self.configuration()), self._jobs.run())
+        return min((each for each in waits if each is not None), default=None)
 
     def _workflow(self, id: str) -> interactive.Running | None:
         path = f"/api/v1/namespaces/{WORKFLOWS_NAMESPACE}/pods"

@@ -81,9 +81,12 @@ spec:
             {{- end }}
             {{- with $section.extraEnv }}{{ toYaml . | nindent 12 }}{{ end }}
             {{- with $section.extraEnvs }}{{ toYaml . | nindent 12 }}{{ end }}
-          ports:
-            - {name: http, containerPort: 8000}
-            - {name: metrics, containerPort: 9464}
+          {{- /* The real chart has a second, empty list in osmo-agent and osmo-logger, which counts. */}}
+          {{- if eq (index . 3) "router" }}
+          ports: [{name: http, containerPort: 8000, protocol: TCP}]
+          {{- else if not (has (index . 3) (list "agent" "logger")) }}
+          ports: [{name: metrics, containerPort: 9464}]
+          {{- end }}
           {{- with $section.resources }}
           resources: {{- toYaml . | nindent 12 }}
           {{- end }}
