@@ -11,7 +11,6 @@ from physical_ai.policies.model import Resource, Rule, Stack, Topic, Violation, 
 from physical_ai.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER, pools
 
 MAINTENANCE = "azure-native:containerservice:MaintenanceConfiguration"
-NAT_GATEWAY = "azure-native:network:NatGateway"
 BUDGET = "kubernetes:policy/v1:PodDisruptionBudget"
 KUBERNETES_WINDOW, NODE_WINDOW = "aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule"
 SHORTEST_WINDOW = 4
@@ -28,16 +27,6 @@ def _zones(resource: Resource, stack: Stack) -> Iterable[Violation]:
         # Which zones offer a GPU size differs by subscription, so nothing is required.
         if listing is not None and listing.zones and len(known_list(pool.get("availabilityZones"))) < 2:
             yield Violation(f"{path}availabilityZones", f"name zones of {place.name}: {', '.join(listing.zones)}")
-
-
-def _outbound_zones(resource: Resource, stack: Stack) -> Iterable[Violation]:
-    place = regions().get(stack.region)
-    if not stack.is_production or place is None or not place.nat_standard_v2 or not place.zones:
-        return
-    sku = known_map(resource.inputs.get("sku"))
-    # Two gateways are a change of the form, or zonal ones.
-    if known(sku.get("name")) == "Standard" and len(stack.of_type(NAT_GATEWAY)) == 1:
-        yield Violation("sku.name", "use StandardV2, in two steps if the stack is deployed: network.outbound.next")
 
 
 def _channels(resource: Resource, _: Stack) -> Iterable[Violation]:
@@ -103,15 +92,6 @@ RULES = (
         (AGENT_POOL, MANAGED_CLUSTER),
         topic=Topic.RELIABILITY,
         link="https://learn.microsoft.com/azure/aks/availability-zones",
-    ),
-    Rule(
-        "outbound-in-every-zone",
-        Severity.WARNING,
-        "A Standard NAT gateway is in one zone, whose loss would cut the nodes of all zones off from the API server.",
-        _outbound_zones,
-        (NAT_GATEWAY,),
-        topic=Topic.RELIABILITY,
-        link="https://learn.microsoft.com/azure/nat-gateway/nat-overview#availability-zones",
     ),
     Rule(
         "upgrade-channels",

@@ -91,6 +91,10 @@ class Azure(Protocol):
         """Registration states by namespace, as `Microsoft.ContainerService` → `Registered`."""
         ...
 
+    def api_versions(self) -> Mapping[str, Sequence[str]]:
+        """API versions that Azure serves, by resource type, as `Microsoft.Network/natGateways`."""
+        ...
+
     def feature(self, namespace: str, name: str) -> str:
         """Registration state of a preview feature of the subscription, as `Registered`."""
         ...

@@ -10,6 +10,7 @@ from physical_ai.catalog import kubernetes_minor, kubernetes_phase, regions, sou
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight import needs
 from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unanswered
+from physical_ai.preflight.api_versions import version_findings
 from physical_ai.preflight.capabilities import capability_findings
 from physical_ai.preflight.databases import database_findings
 from physical_ai.preflight.features import feature_findings, needed_features
@@ -49,6 +50,8 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
     findings += _asked("size", "all pools", lambda: _sizes(settings, azure))
     findings += _asked("quota", "all usages", lambda: _quota(settings, azure))
     findings += _asked("provider", "all", lambda: _providers(settings, azure))
+    used = needs.namespaces(**_parts(settings), private=private_actions(settings))
+    findings += _asked("api version", "all", lambda: version_findings(azure, used))
     for namespace, feature in needed_features(settings):
         question = partial(feature_findings, azure, namespace, feature)
         findings += _asked("feature", feature, question)

@@ -55,6 +55,13 @@ class AzureRest:
             _text(row, "namespace"): _text(row, "registrationState") for row in self._list("providers", "providers")
         }
 
+    def api_versions(self) -> Mapping[str, Sequence[str]]:
+        return {
+            f"{_text(row, 'namespace')}/{_text(kind, 'resourceType')}": _texts(kind.get("apiVersions"))
+            for row in self._list("providers", "providers")
+            for kind in _rows(row.get("resourceTypes"))
+        }
+
     def feature(self, namespace: str, name: str) -> str:
         path = self._path(f"providers/Microsoft.Features/providers/{namespace}/features/{name}")
         document = _map(self._get(path, {"api-version": _VERSIONS["features"]}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,8 @@ from typing import Any
 import pytest
 
 from physical_ai.readiness.waiting import GATES_VARIABLE
+from physical_ai.simulator.azure.data import schema, tables
+from physical_ai.simulator.azure.data.tables import Amendment
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.support.workflow_files import script
@@ -19,6 +23,7 @@ AZURE_ONLY = ("--exclude", "**$kubernetes:**", "--exclude-dependents")
 OWN = "52.1.2.3/32"
 NEW = ("--set", "network.outbound.form=zone-redundant")
 PREPARED = ("--set", "network.outbound.form=nonzonal", "--set", "network.outbound.next=zone-redundant")
+SENT = "2024-05-01"
 SUBNET = "physical-ai-network-subnet-system"
 
 
@@ -46,7 +51,32 @@ def test_the_api_server_stays_reachable_while_addresses_change(
     deployed: Simulation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     the_runner_reaches_it_from_the_first_read_to_the_last(deployed, monkeypatch, tmp_path)
-    subnets_change_their_gateway_once_it_accepts_its_address()
+    refused = physai("up", *CHANGED, *PREPARED, expect=1).err
+    assert "'StandardV2' is not one of" in refused, "it is not published at the API version that is sent"
+    with accepting_standard_v2(monkeypatch):
+        subnets_change_their_gateway_once_it_accepts_its_address()
+
+
+@contextmanager
+def accepting_standard_v2(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    """An Azure that takes StandardV2 below the API version in which it is published, as its NAT team says."""
+    more = tuple(
+        Amendment(
+            kind, "2024-05-01", "sku.name", ("StandardV2",), "", "Azure/azure-cli#31245", "believed", "2025-04-11"
+        )
+        for kind in ("NatGateway", "PublicIPAddress")
+    )
+    with monkeypatch.context() as patch:
+        known = tables.amendments()
+        patch.setattr(tables, "amendments", lambda: (*known, *more))
+        forget()
+        yield
+    forget()
+
+
+def forget() -> None:
+    tables.table.cache_clear()
+    schema.cache_clear()
 
 
 def the_runner_reaches_it_from_the_first_read_to_the_last(

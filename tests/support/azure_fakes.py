@@ -223,7 +223,7 @@ class Azure:
         params = {name: inputs.get(name, "") for name in mapping.path_params}
         resource_id = ids.build(mapping, state.directory.subscription, params)
         put = Put(mapping.kind, resource_id, inputs, state.get(resource_id), state)
-        return {refusal.rule for refusal in (*schema.refusals(mapping, put.body), *refusals(put))}
+        return {refusal.rule for refusal in (*schema.refusals(mapping, put.body, put.api_version), *refusals(put))}
 
     def platform(self) -> Resource:
         """Everything up to a cluster with its system pool."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from physical_ai.policies.examples.model import SYSTEM, Example
 from physical_ai.policies.model import Resource
 from physical_ai.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER
-from physical_ai.policies.reliability import BUDGET, KUBERNETES_WINDOW, MAINTENANCE, NAT_GATEWAY, NODE_WINDOW
+from physical_ai.policies.reliability import BUDGET, KUBERNETES_WINDOW, MAINTENANCE, NODE_WINDOW
 
 CHANNELS = {"autoUpgradeProfile": {"upgradeChannel": "patch", "nodeOSUpgradeChannel": "NodeImage"}}
 SURGED = {"maxSurge": "1", "maxUnavailable": "0", "drainTimeoutInMinutes": 30}
@@ -30,9 +30,6 @@ EXAMPLES: dict[str, list[Example]] = {
             {"agentPoolProfiles": [{**SYSTEM, "vmSize": "Standard_D8ds_v5", "availabilityZones": ["1"]}]},
             environment="prod",
         ),
-    ],
-    "outbound-in-every-zone": [
-        Example(NAT_GATEWAY, {"sku": {"name": "StandardV2"}}, {"sku": {"name": "Standard"}}, environment="prod"),
     ],
     "upgrade-channels": [
         Example(

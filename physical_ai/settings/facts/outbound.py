@@ -3,6 +3,10 @@
 A Standard gateway is in one zone. A StandardV2 gateway spans the zones of its region, and needs a StandardV2 address; a
 Standard one cannot be changed into it (Azure docs, nat-gateway/nat-overview, nat-gateway-v2-migrate). A subnet has one
 gateway, so zonal gateways make a subnet resilient only if all of its nodes are in the gateway's zone.
+
+StandardV2 is no default while azure-native sends gateways with an API version that is not published with it
+(`physical_ai/catalog/data/api_versions.yaml`): a gateway that Azure refuses stops a deployment before its cluster, and
+one in a single zone does not.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from ipaddress import ip_address, ip_network
 from typing import Literal
 
 from physical_ai.catalog import region
+from physical_ai.catalog.api_versions import sends_standard_v2
 from physical_ai.settings.facts.pools import SYSTEM_POOL, node_pools, shared_subnet_pools
 from physical_ai.settings.facts.private_network import uses_firewall
 from physical_ai.settings.models.network import OutboundForm
@@ -69,7 +74,7 @@ def outbound_form(settings: Settings) -> OutboundForm:
         return settings.network.outbound.form
     if not any(pool.zones for pool in node_pools(settings).values()):
         return "nonzonal"
-    return "zone-redundant" if region(settings.region).nat_standard_v2 else "zonal"
+    return "zone-redundant" if region(settings.region).nat_standard_v2 and sends_standard_v2() else "zonal"
 
 
 def subnet_zones(settings: Settings) -> dict[str, tuple[str, ...]]:

@@ -20,7 +20,8 @@ class Outbound(Model):
         default=None,
         description="zone-redundant: one StandardV2 gateway. zonal: a Standard gateway in each zone, for the subnets"
         " whose nodes are in that zone only. nonzonal: one Standard gateway, in a zone that Azure selects. Absent:"
-        " nonzonal if no pool sets zones, otherwise zone-redundant, or zonal in a region without StandardV2.",
+        " nonzonal if no pool sets zones; otherwise zonal, and zone-redundant once the program sends gateways with an"
+        " API version that is published with StandardV2, in a region that has it.",
     )
     next: OutboundForm | None = Field(
         default=None,

@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from physical_ai.catalog import regions
+from physical_ai.catalog.api_versions import (
+    NAT_GATEWAY,
+    STANDARD_V2,
+    api_versions,
+    published_value,
+    sends_standard_v2,
+)
 from physical_ai.settings.facts.outbound import NONZONAL, outbound_form, outbound_plan, subnet_zones
 from physical_ai.settings.facts.private_network import uses_firewall
 from physical_ai.settings.layers.paths import Path
@@ -14,6 +21,9 @@ from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, erro
 _FORM: Path = ("network", "outbound", "form")
 _NEXT: Path = ("network", "outbound", "next")
 _REGION = Rule("nat-region", "Azure docs, nat-gateway/nat-overview, 2026-04-14")
+_VERSION = Rule(
+    "nat-api-version", "physical_ai/catalog/data/api_versions.yaml: azure-rest-api-specs, Azure/azure-cli#31245"
+)
 _ONE_ZONE = Rule("nat-one-zone", "Azure docs, nat-gateway/nat-overview, availability zones")
 
 
@@ -27,6 +37,10 @@ def check_outbound(settings: Settings, trust: Trust) -> Iterator[SettingFinding]
         if form == "zone-redundant" and not own.nat_standard_v2:
             problem = f"{own.name} has no NAT gateways of the SKU StandardV2."
             yield error(path, problem, "Write zonal, or leave it out.", rule=_REGION)
+        elif form == "zone-redundant" and not sends_standard_v2():
+            yield warning(
+                path, _unpublished(), "Try it on a stack without users first, or leave it out.", rule=_VERSION
+            )
         elif form == "zonal" and not own.zones:
             yield error(
                 path, f"{own.name} has no availability zones.", "Write nonzonal, or leave it out.", rule=_REGION
@@ -41,9 +55,21 @@ def check_outbound(settings: Settings, trust: Trust) -> Iterator[SettingFinding]
         yield from _one_zone(settings)
 
 
+def _unpublished() -> str:
+    sent = api_versions().types[NAT_GATEWAY].sent
+    known = published_value(NAT_GATEWAY, "sku.name", STANDARD_V2)
+    first = f", but first with {known.published}" if known is not None else ""
+    return (
+        f"{api_versions().sdk} sends NAT gateways with API version {sent}, which is not published with"
+        f" StandardV2{first}. Azure may accept it (Azure/azure-cli#31245); nobody here has seen that, and the simulated"
+        " Azure refuses it."
+    )
+
+
 def _one_zone(settings: Settings) -> Iterator[SettingFinding]:
     gateways = outbound_plan(settings).by_subnet
     several = [name for name, zones in subnet_zones(settings).items() if len(zones) > 1 and gateways[name] == NONZONAL]
     if several:
         problem = f"The nodes in subnet {', '.join(several)} are in several zones, and their NAT gateway is in one."
-        yield warning(_FORM, problem, "Change to zone-redundant where the region has it.", rule=_ONE_ZONE)
+        fix = "Give the pools of a subnet one zone, or change to zone-redundant where Azure accepts it."
+        yield warning(_FORM, problem, fix, rule=_ONE_ZONE)

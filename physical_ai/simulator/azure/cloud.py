@@ -143,7 +143,9 @@ class Cloud:
             if creating and old is not None:
                 raise Refused(f"cannot create already existing resource '{old.id}'")
             request = Put(mapping.kind, old.id if old else resource_id, inputs, old, self._azure())
-            self._raise_first(request.id, chain(schema.refusals(mapping, request.body), refusals(request)))
+            self._raise_first(
+                request.id, chain(schema.refusals(mapping, request.body, request.api_version), refusals(request))
+            )
             before = [old, *puts.inline_children(old, self._azure())] if old else []
             staged = puts.record(claim(request, self._store), self._store, self.clock)
             self._store.save()

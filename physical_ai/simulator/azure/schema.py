@@ -1,4 +1,7 @@
-"""Checks a body against its type's table: required, type, enum, pattern, range, unknown and read-only properties."""
+"""Checks a body against its type's table: required, type, enum, pattern, range, unknown and read-only properties.
+
+The table is that of the API version which the request names: what one version does not know, another one may.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from functools import cache
 from typing import Any, Literal, cast
 
 from physical_ai.simulator.azure.bodies import to_body
-from physical_ai.simulator.azure.data import TypeMapping, by_token, mappings, rules, schema
+from physical_ai.simulator.azure.data import TypeMapping, by_token, mappings, rules, schema, tables
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.wire import UNKNOWN, Failure, Refused
@@ -32,26 +35,39 @@ class Departure:
     message: str
 
 
-def findings(kind: str, body: Mapping[str, Any]) -> list[Departure]:
-    """All departures, in the body's order. Unknown values pass."""
-    return list(_object(kind, body, "", ""))
+@dataclass(frozen=True)
+class _Spec:
+    """A kind at one API version."""
+
+    kind: str
+    api_version: str = ""
+    """Empty for the one that azure-native sends."""
+
+    @property
+    def table(self) -> tables.Table:
+        return schema(self.kind, self.api_version)
+
+
+def findings(kind: str, body: Mapping[str, Any], api_version: str = "") -> list[Departure]:
+    """All departures, in the body's order. Unknown values pass. Raises `LookupError`: no recording."""
+    return list(_object(_Spec(kind, api_version), body, "", ""))
 
 
 @cache
-def _members(kind: str) -> Mapping[str, tuple[str, ...]]:
+def _members(spec: _Spec) -> Mapping[str, tuple[str, ...]]:
     """Names in each object of a body, by the object's place."""
     found: dict[str, tuple[str, ...]] = {}
-    for path in schema(kind):
+    for path in spec.table:
         parent, _, name = path.rpartition(".")
         if not name.endswith(("]", "}")):
             found[parent] = (*found.get(parent, ()), name)
     return found
 
 
-def _object(kind: str, value: Mapping[str, Any], path: str, spot: str) -> Iterator[Departure]:
-    table = schema(kind)
+def _object(spec: _Spec, value: Mapping[str, Any], path: str, spot: str) -> Iterator[Departure]:
+    table = spec.table
     prefix, spots = (f"{path}.", f"{spot}.") if path else ("", "")
-    children = _members(kind).get(spot, ())
+    children = _members(spec).get(spot, ())
     for name in children:
         if table[spots + name].get("required") and name not in value:
             yield Departure("required", prefix + name, spots + name, f"Required property '{prefix + name}' is missing.")
@@ -60,13 +76,13 @@ def _object(kind: str, value: Mapping[str, Any], path: str, spot: str) -> Iterat
     for name, item in value.items():
         rule = table.get(spots + name)
         if rule is not None:
-            yield from _value(kind, rule, item, prefix + name, spots + name)
+            yield from _value(spec, rule, item, prefix + name, spots + name)
         elif not is_open:
             yield Departure("unknown", prefix + name, spots + name, f"Could not find member '{name}' on the object.")
 
 
-def _value(kind: str, rule: Mapping[str, Any], value: Any, path: str, spot: str) -> Iterator[Departure]:
-    table = schema(kind)
+def _value(spec: _Spec, rule: Mapping[str, Any], value: Any, path: str, spot: str) -> Iterator[Departure]:
+    table = spec.table
     if value is UNKNOWN or value is None:
         return
     if rule.get("readOnly"):
@@ -82,14 +98,14 @@ def _value(kind: str, rule: Mapping[str, Any], value: Any, path: str, spot: str)
             inner = rule.get("values") or table.get(f"{spot}{{}}")
             for name, item in members.items():
                 if inner is not None:
-                    yield from _value(kind, inner, item, f"{path}.{name}", f"{spot}{{}}")
+                    yield from _value(spec, inner, item, f"{path}.{name}", f"{spot}{{}}")
         else:
-            yield from _object(kind, members, path, spot)
+            yield from _object(spec, members, path, spot)
     elif isinstance(value, list):
         inner = rule.get("items") or table.get(f"{spot}[]")
         for index, item in enumerate(cast("list[Any]", value)):
             if inner is not None:
-                yield from _value(kind, inner, item, f"{path}[{index}]", f"{spot}[]")
+                yield from _value(spec, inner, item, f"{path}[{index}]", f"{spot}[]")
 
 
 def _constraints(rule: Mapping[str, Any], value: Any, path: str, spot: str) -> Iterator[Departure]:
@@ -159,6 +175,7 @@ NAMED_RULES: Mapping[str, tuple[Kind, str]] = {
     "kv-sku": ("enum", r"^Vault:properties\.sku\."),
     "kv-secret-name": ("pattern", r"^VaultSecret:name$"),
     "st-name": ("pattern", r"^StorageAccount:name$"),
+    "blob-service-name": ("enum", r"^(BlobServiceProperties|ManagementPolicy):name$"),
     "acr-name": ("pattern", r"^Registry:name$"),
     "acr-cache-name": ("pattern", r"^CacheRule:name$"),
     "redis-name": ("pattern", r"^RedisEnterprise:name$"),
@@ -171,10 +188,29 @@ NAMED_RULES: Mapping[str, tuple[Kind, str]] = {
 """Rules of rules.json that the type tables already enforce: what kind of departure, at which place."""
 
 
-@models("arm-unknown-prop", "arm-wrong-type")
-def refusals(mapping: TypeMapping, body: Mapping[str, Any]) -> list[Refusal]:
-    """Every schema violation, with the service's message."""
-    return [_refusal(mapping, departure) for departure in findings(mapping.kind, body)]
+@models("arm-unknown-prop", "arm-wrong-type", "arm-api-version-offer")
+def refusals(mapping: TypeMapping, body: Mapping[str, Any], api_version: str = "") -> list[Refusal]:
+    """Every schema violation, with the service's message.
+
+    Raises:
+        Refused: the API version exists, and the simulator has no recording of it.
+    """
+    version = api_version or mapping.api_version
+    published = tables.published_versions()[mapping.arm_type]
+    if version not in published:
+        message = (
+            f"No registered resource provider found for location '{body.get('location', '')}' and API version"
+            f" '{version}' for type '{mapping.arm_type.partition('/')[2]}'. The supported api-versions are"
+            f" '{', '.join(published)}'."
+        )
+        return [Refusal("arm-api-version-offer", 400, "NoRegisteredProviderFound", message, "api-version")]
+    recorded = tables.recorded_versions(mapping.kind)
+    if version not in recorded:
+        raise Refused(
+            f"this simulator has no recording of {mapping.arm_type} at API version {version}; it has"
+            f" {', '.join(recorded)}"
+        )
+    return [_refusal(mapping, departure) for departure in findings(mapping.kind, body, version)]
 
 
 def _refusal(mapping: TypeMapping, departure: Departure) -> Refusal:

@@ -147,19 +147,18 @@ def test_subnets_are_written_one_after_the_other(simulate: Simulate) -> None:
 
 def test_every_subnet_of_nodes_leaves_through_the_one_nat_gateway(simulate: Simulate, azure_stack_name: str) -> None:
     recording = simulate(azure_stack_name)
-    sku, suffix = ("StandardV2", "-v2") if azure_stack_name.startswith("prod") else ("Standard", "")
     nodes = {f"snet-{pool}" for pool in ("system", *load(azure_stack_name).settings.pools)}
     subnets = [each for each in recording.of_type("Subnet") if each.inputs["subnetName"] in nodes]
     assert len(subnets) == len(nodes)
     for subnet in subnets:
         assert subnet.inputs["defaultOutboundAccess"] is False
-        assert subnet.inputs["natGateway"]["id"].endswith(f"/natGateways/ng-physical-ai-{azure_stack_name}{suffix}")
+        assert subnet.inputs["natGateway"]["id"].endswith(f"/natGateways/ng-physical-ai-{azure_stack_name}")
         assert "networkSecurityGroups" in subnet.inputs["networkSecurityGroup"]["id"]
     (gateway,) = recording.of_type("NatGateway")
     (address,) = (each for each in recording.of_type("PublicIPAddress") if "vpn" not in each.name)
-    assert gateway.inputs["sku"] == address.inputs["sku"] == {"name": sku}
-    assert "zones" not in gateway.inputs, "StandardV2 accepts no zones; without any, Azure selects one for Standard"
-    assert address.inputs.get("zones") == (["1", "2", "3"] if suffix else None)
+    assert gateway.inputs["sku"] == address.inputs["sku"] == {"name": "Standard"}
+    assert "zones" not in gateway.inputs, "without any, Azure selects one"
+    assert "zones" not in address.inputs
     assert address.inputs["publicIPAllocationMethod"] == "Static"
 
 

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from physical_ai.catalog import api_versions as versions
 from physical_ai.catalog import region
+from physical_ai.catalog.api_versions import api_versions, sends_standard_v2
 from physical_ai.catalog.rows import Region
+from physical_ai.findings import Severity
 from physical_ai.settings import load
 from physical_ai.settings.facts import outbound
 from physical_ai.settings.facts.outbound import Gateway, cut_off, outbound_form, outbound_plan
@@ -44,8 +47,31 @@ def test_pools_without_zones_share_one_standard_gateway() -> None:
     assert set(plan.by_subnet) == {"system", "h100gpu", "rtxprogpu"}
 
 
-def test_pools_in_zones_get_a_gateway_that_spans_them() -> None:
+def test_a_sku_that_the_sent_api_version_is_not_published_with_is_no_default() -> None:
+    """The first deployment must not depend on what nobody has seen Azure accept."""
+    assert not sends_standard_v2()
+    assert outbound_form(settings()) == "zonal"
+    assert outbound_plan(settings()).gateways == (STANDARD,)
+
+
+def test_pools_in_zones_get_a_gateway_that_spans_them_once_it_is_sent_as_published(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    newer = {name: each.model_copy(update={"sent": "2025-05-01"}) for name, each in api_versions().types.items()}
+    later = api_versions().model_copy(update={"types": newer})
+    monkeypatch.setattr(versions, "api_versions", lambda: later)
+    assert outbound_form(settings()) == "zone-redundant"
     assert outbound_plan(settings()).gateways == (V2,)
+    assert list(rules.check_outbound(settings(), TRUST_ALL)) == []
+
+
+def test_who_wants_it_gets_it_and_hears_what_is_known() -> None:
+    given = with_outbound("prod-westus2", form="zone-redundant")
+    assert outbound_plan(given).gateways == (V2,)
+    (found,) = rules.check_outbound(given, TRUST_ALL)
+    assert (found.severity, found.rule) == (Severity.WARNING, "nat-api-version")
+    assert "2024-05-01, which is not published with StandardV2, but first with 2025-01-01" in found.problem
+    assert "azure-cli#31245" in found.problem
 
 
 @pytest.mark.usefixtures("without_v2")

@@ -16,8 +16,10 @@ VNET = {"resourceGroupName": GROUP, "virtualNetworkName": "vnet", "location": "w
 SUBNET = {"resourceGroupName": GROUP, "virtualNetworkName": "vnet", "subnetName": "new"}
 NAT = {"resourceGroupName": GROUP, "natGatewayName": "nat2", "location": "westus2", "sku": STANDARD}
 ADDRESS = {"resourceGroupName": GROUP, "publicIpAddressName": "pip2", "location": "westus2", **STANDARD_ADDRESS}
-STANDARD_V2 = {"name": "StandardV2"}
-V2_ADDRESS = {**ADDRESS, "publicIpAddressName": "v2", "sku": STANDARD_V2}
+KNOWS_V2 = {"azureApiVersion": "2025-01-01"}
+"""An API version that is published with the SKU StandardV2; the one that azure-native sends, 2024-05-01, is not."""
+V2: dict[str, Any] = {**KNOWS_V2, "sku": {"name": "StandardV2"}}
+V2_ADDRESS = {**ADDRESS, "publicIpAddressName": "v2", **V2}
 NSG = {"resourceGroupName": GROUP, "networkSecurityGroupName": "nsg2", "location": "westus2"}
 OPEN: dict[str, Any] = {
     "name": "https",
@@ -74,13 +76,13 @@ def rules(*rows: dict[str, Any]) -> dict[str, Any]:
         ("nat-sku", "NatGateway", {**NAT, "sku": None}),
         ("nat-idle", "NatGateway", {**NAT, "idleTimeoutInMinutes": 3}),
         ("nat-zones", "NatGateway", {**NAT, "zones": ["1", "2"]}),
-        (None, "NatGateway", {**NAT, "sku": STANDARD_V2}),
-        ("nat-v2-zones", "NatGateway", {**NAT, "sku": STANDARD_V2, "zones": ["1"]}),
-        ("imm-natgateway-sku", "NatGateway", {**NAT, "natGatewayName": "nat", "sku": STANDARD_V2}),
+        (None, "NatGateway", {**NAT, **V2}),
+        ("nat-v2-zones", "NatGateway", {**NAT, **V2, "zones": ["1"]}),
+        ("imm-natgateway-sku", "NatGateway", {**NAT, "natGatewayName": "nat", **V2}),
         ("imm-natgateway-zones", "NatGateway", {**NAT, "natGatewayName": "nat", "zones": ["1"]}),
         ("pip-standard-static", "PublicIPAddress", {**V2_ADDRESS, "publicIPAllocationMethod": "Dynamic"}),
         (None, "PublicIPAddress", {**V2_ADDRESS, "zones": ["1", "2", "3"]}),
-        ("imm-publicipaddress-sku", "PublicIPAddress", {**ADDRESS, "sku": STANDARD_V2}),
+        ("imm-publicipaddress-sku", "PublicIPAddress", {**ADDRESS, **V2}),
         ("pip-basic", "PublicIPAddress", {**ADDRESS, "publicIpAddressName": "p", "sku": {"name": "Basic"}}),
         ("pip-standard-static", "PublicIPAddress", {**ADDRESS, "publicIPAllocationMethod": "Dynamic"}),
         (None, "PublicIPAddress", {**ADDRESS, "publicIPAddressVersion": "IPv4", "idleTimeoutInMinutes": 30}),
@@ -137,8 +139,8 @@ def test_public_address_serves_one_gateway(azure: Azure) -> None:
 def test_a_gateway_takes_addresses_of_its_own_sku_only(tmp_path: Path, gateway: str, address: str) -> None:
     azure = Azure(tmp_path / "azure.json")
     azure.network()
-    found = azure.put("PublicIPAddress", **{**ADDRESS, "sku": {"name": address}})
-    inputs = {**NAT, "sku": {"name": gateway}, "publicIpAddresses": [{"id": found.id}]}
+    found = azure.put("PublicIPAddress", **{**ADDRESS, **KNOWS_V2, "sku": {"name": address}})
+    inputs = {**NAT, **KNOWS_V2, "sku": {"name": gateway}, "publicIpAddresses": [{"id": found.id}]}
     assert azure.rules("NatGateway", inputs) == {"nat-pip-sku"}
 
 
@@ -147,7 +149,7 @@ def test_a_region_without_standard_v2_refuses_it(tmp_path: Path, monkeypatch: py
     azure.network()
     lacking = {"westus2": regions()["westus2"].model_copy(update={"nat_standard_v2": False})}
     monkeypatch.setattr(catalog, "regions", lambda: lacking)
-    assert azure.rules("NatGateway", {**NAT, "sku": STANDARD_V2}) == {"nat-v2-region"}
+    assert azure.rules("NatGateway", {**NAT, **V2}) == {"nat-v2-region"}
     assert azure.rules("PublicIPAddress", V2_ADDRESS) == {"nat-v2-region"}
 
 

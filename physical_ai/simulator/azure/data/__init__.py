@@ -1,6 +1,6 @@
 """The rule tables: the ARM types, azure-native's mapping of them, and rules that are in no schema.
 
-`types/*.json` hold one ARM type each, at the API version azure-native 3.29.0 uses: body path → constraints, with `[]`
+`types/*.json` are recordings of one ARM type each at one API version (`tables.py`): body path → constraints, with `[]`
 for an array's element and `{}` for a map's value. `mapping.json` describes how inputs become that body. `rules.json`
 has the rules that are in no schema; `documented` ones have a source that was read, `believed` ones do not.
 `not_modelled.json` lists the rules that the simulator omits, and why.
@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, TypeVar
+
+from physical_ai.simulator.azure.data import tables
 
 KINDS = (
     "ResourceGroup",
@@ -215,6 +217,9 @@ def _mapping(kind: str, row: Mapping[str, Any]) -> TypeMapping:
 
 
 @cache
-def schema(kind: str) -> Mapping[str, Mapping[str, Any]]:
-    """Body path → constraints (`type`, `enum`, `pattern`, `min`, `max`, `required`, `readOnly` …) of a kind."""
-    return load_json(f"types/{kind}.json")["properties"]
+def schema(kind: str, api_version: str = "") -> tables.Table:
+    """Body path → constraints (`type`, `enum`, `pattern`, `min`, `max`, `required`, `readOnly` …) of a kind.
+
+    At the API version that azure-native sends, unless another one is given. Raises `LookupError`: no recording.
+    """
+    return tables.table(kind, api_version or mappings()[kind].api_version)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from physical_ai.simulator.azure import clusters, ids, pools
-from physical_ai.simulator.azure.bodies import Json, items, table, to_body
+from physical_ai.simulator.azure.bodies import API_VERSION_INPUT, Json, items, table, to_body
 from physical_ai.simulator.azure.data import TypeMapping, mappings, rules
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.registry import models
@@ -28,6 +28,11 @@ class Put:
     @property
     def mapping(self) -> TypeMapping:
         return mappings()[self.kind]
+
+    @property
+    def api_version(self) -> str:
+        """The one it is sent with."""
+        return str(self.inputs.get(API_VERSION_INPUT) or self.mapping.api_version)
 
     @cached_property
     def body(self) -> Json:

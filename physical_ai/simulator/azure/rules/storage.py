@@ -43,12 +43,6 @@ def container(put: Put) -> Iterator[Refusal]:
         yield refuse(put, "blob-public", message, "properties.publicAccess")
 
 
-@on_put(("BlobServiceProperties", "ManagementPolicy"), "blob-service-name")
-def only_one(put: Put) -> Iterator[Refusal]:
-    if ids.name(put.id) != "default":
-        yield refuse(put, "blob-service-name", "The name must be 'default'.", "name")
-
-
 @on_put("ManagementPolicy", "mp-rules", "mp-prefix")
 def lifecycle(put: Put) -> Iterator[Refusal]:
     rules: list[Json] = items(put.properties, "policy.rules")

@@ -1,0 +1,95 @@
+"""API versions that azure-native sends, and values that a version has to be published with. Rows and reading."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints
+
+from physical_ai.catalog.load import DATA, CatalogError, read_mapping, row
+from physical_ai.catalog.rows import Row, Text
+
+How = Literal["seen", "read", "believed"]
+Version = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\d(-preview)?$")]
+FILE = "api_versions.yaml"
+NAT_GATEWAY, PUBLIC_ADDRESS = "Microsoft.Network/natGateways", "Microsoft.Network/publicIPAddresses"
+STANDARD_V2 = "StandardV2"
+
+
+class TypeVersion(Row):
+    """The API version of one ARM type."""
+
+    sent: Version
+    stable: Version
+    """The newest one that is no preview."""
+
+    @property
+    def is_preview(self) -> bool:
+        return self.sent.endswith("-preview")
+
+    @property
+    def is_superseded(self) -> bool:
+        """Whether it is a preview, and a stable version came after it."""
+        return self.is_preview and self.stable > self.sent
+
+
+class PublishedValue(Row):
+    """A value of a type's property, and the first API version that is published with it."""
+
+    type: Text
+    path: Text
+    value: Text
+    published: Version
+    source: Text
+    against: Text | None = None
+    """Evidence that an older version takes it too."""
+    how: How
+    date: datetime.date
+
+
+class ApiVersions(Row):
+    """All of it, with where it is from."""
+
+    sdk: Text
+    source: Text
+    how: How
+    date: datetime.date
+    types: Mapping[str, TypeVersion]
+    values: tuple[PublishedValue, ...]
+
+
+@lru_cache(maxsize=1)
+def api_versions() -> ApiVersions:
+    """The one table. Raises CatalogError where a value is of a type that the table lacks."""
+    given = read_mapping(DATA / FILE)
+    types = {name: row(TypeVersion, each, f"{FILE}: {name}") for name, each in given["types"].items()}
+    values = tuple(row(PublishedValue, each, f"{FILE}: {each.get('value')}") for each in given["values"])
+    unknown = sorted({each.type for each in values} - set(types))
+    if unknown:
+        raise CatalogError(f"{FILE}: values of types that the table lacks: {', '.join(unknown)}")
+    return row(ApiVersions, {**given, "types": types, "values": values}, FILE)
+
+
+def published_value(arm_type: str, path: str, value: str) -> PublishedValue | None:
+    """What is known of a value; None where nothing special is."""
+    return next(
+        (each for each in api_versions().values if (each.type, each.path, each.value) == (arm_type, path, value)), None
+    )
+
+
+def sends_published(arm_type: str, path: str, value: str) -> bool:
+    """Whether the API version that is sent is published with a value. Whether Azure accepts it, only Azure says.
+
+    >>> sends_published("Microsoft.Network/natGateways", "sku.name", "Standard")
+    True
+    """
+    known = published_value(arm_type, path, value)
+    return known is None or api_versions().types[arm_type].sent >= known.published
+
+
+def sends_standard_v2() -> bool:
+    """Whether NAT gateways and their addresses are sent with API versions that are published with StandardV2."""
+    return all(sends_published(each, "sku.name", STANDARD_V2) for each in (NAT_GATEWAY, PUBLIC_ADDRESS))
