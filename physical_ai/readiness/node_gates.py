@@ -25,6 +25,7 @@ _TOLERATIONS: Mapping[Role, str] = {
     "nfd": "the chart's node-feature-discovery.worker.tolerations",
     "driver": "the NVIDIADriver's spec.tolerations (it inherits none)",
 }
+REPLICAS = "nvidia.com/gpu.replicas"
 _OPERANDS_TOLERATIONS = "the ClusterPolicy's spec.daemonsets.tolerations (the chart's daemonsets.tolerations)"
 
 
@@ -184,13 +185,19 @@ class NodeGates:
         for resource, count in self.expected.resources.items():
             missing = int(total.get(resource, 0)) - given.get(resource, 0)
             if missing > 0 and int(total.get(resource, 0)) == count:
-                return self.closed(gate, "unhealthy", value=str(missing))
+                return self.closed(gate, self.unhealthy(resource), value=str(missing), wanted=str(count))
         if found := fabric_cause(self.expected, self.node):
             return self.closed("fabric", found[0], pod=None, message="", **found[1])
         if given:
             key = self.labels.get(CONFIG, "not set")
             return self.closed(gate, "other-resource", value=listed(given), key=key)
         return self.wait(gate, "The device plugin runs, and the kubelet has not reported its GPUs yet.")
+
+    def unhealthy(self, resource: str) -> str:
+        """Id of the cause for fewer devices than the node has: they are GPUs, shares or instances."""
+        if self.labels.get(REPLICAS, "1") != "1":
+            return "unhealthy-share"
+        return "unhealthy-instance" if self.expected.needs_mig_ids or "/mig-" in resource else "unhealthy"
 
     def pod(self, gate: str, role: Role) -> ClosedGate | None:
         """Why the node's pod of an operand is missing or does not run; None when it runs."""

@@ -182,6 +182,21 @@ def with_ports(states: Sequence[str] | None, *, uid: str = "uid-1") -> Situation
     return situation
 
 
+def shared(replicas: int, left: int) -> Situation:
+    """A GPU with shares, of which one was taken away."""
+    situation = Situation()
+    situation.labels["nvidia.com/gpu.replicas"] = str(replicas)
+    situation.expected = Expected("h100gpu", {"nvidia.com/gpu": replicas}, "operator")
+    return situation.gpus({"nvidia.com/gpu": left}, {"nvidia.com/gpu": replicas})
+
+
+def instances() -> Situation:
+    """A GPU with MIG instances, of which one was taken away."""
+    situation = Situation()
+    situation.expected = Expected("h100gpu", {"nvidia.com/gpu": 7}, "operator", needs_mig_ids=True)
+    return situation.gpus({"nvidia.com/gpu": 6}, {"nvidia.com/gpu": 7})
+
+
 def waiting_for_ofed() -> Situation:
     situation = nothing_offered()
     manager = "k8s-driver-manager"

@@ -115,10 +115,9 @@ def _rank(pod: Json | None, nodes: Mapping[str, Json], kubelets: Kubelets) -> Ra
 
 
 def machine(container: Mapping[str, object], node: Json, state: NodeState, *, claimed: int = 0) -> Machine:
-    """What a container finds on a node: as many healthy GPUs as it requests, or its Pod has claimed."""
+    """What a container finds on a node: as many of the offered GPUs as it requests, or its Pod has claimed."""
     limits: Mapping[str, str] = at(container, "resources.limits", {})
     wanted = claimed + sum(int(count) for key, count in limits.items() if key.startswith(NVIDIA))
-    healthy = [gpu for gpu in range(state.hardware.gpus) if gpu not in state.faults.unhealthy]
     environment: list[Json] = at(container, "env", [])
     given = next(
         (str(each.get("value", "")) for each in environment if each["name"] == "NVIDIA_DRIVER_CAPABILITIES"), ""
@@ -129,7 +128,7 @@ def machine(container: Mapping[str, object], node: Json, state: NodeState, *, cl
         name=name(node),
         size=found,
         state=state,
-        gpus=tuple(healthy[:wanted]),
+        gpus=tuple(state.open_gpus[:wanted]),
         graphics=bool({"all", "graphics"} & {part.strip() for part in given.split(",")}),
         defects=defects_of(node),
         claimed=claimed > 0,

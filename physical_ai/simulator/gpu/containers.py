@@ -87,7 +87,8 @@ def device_plugin(state: NodeState, pod: Pod) -> Look:
     mps = state.pods.get("nvidia-device-plugin-mps-control-daemon")
     if wanted.strategy == "mps" and not (mps and mps.ready):
         return replace(state, devices=(), resources={}), "error waiting for MPS daemon: MPS daemon not ready", True
-    return replace(state, devices=tuple(devices), resources=resources), gates.OPEN, False
+    renames = dict(wanted.renames or {})
+    return replace(state, devices=tuple(devices), resources=resources, renames=renames), gates.OPEN, False
 
 
 def feature_discovery(state: NodeState, pod: Pod) -> Look:

@@ -9,6 +9,7 @@ from typing import Any
 
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.faults import NO_FAULTS, NodeFaults
+from physical_ai.simulator.gpu import sharing
 from physical_ai.simulator.gpu.hardware import Hardware
 from physical_ai.simulator.gpu.sharing import Device
 
@@ -139,6 +140,8 @@ class NodeState:
     devices: tuple[Device, ...] = ()
     resources: Mapping[str, int] = field(default_factory=dict[str, int])
     """What the device plugin has registered."""
+    renames: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names under which the device plugin offers shares."""
     claimable: int = 0
     """GPUs that the DRA driver's plugin has published for claims."""
     own_labels: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
@@ -152,9 +155,16 @@ class NodeState:
 
     @property
     def healthy_resources(self) -> dict[str, int]:
-        """What the kubelet offers of the registered resources: nothing of the GPUs that the plugin calls unhealthy."""
-        share = len(self.faults.unhealthy & set(range(self.hardware.gpus))) / max(self.hardware.gpus, 1)
-        return {name: count - round(count * share) for name, count in self.resources.items()}
+        """What the kubelet offers of the registered resources."""
+        return sharing.healthy(self.devices, self.resources, self.renames, self.faults.unhealthy)
+
+    @property
+    def open_gpus(self) -> list[int]:
+        """GPUs that a new Pod may get. A claim gets a GPU that works."""
+        struck = self.faults.unhealthy
+        if not self.devices:
+            return [gpu for gpu in range(self.hardware.gpus) if gpu not in struck]
+        return sharing.open_gpus(self.devices, self.resources, self.renames, struck)
 
     @property
     def container_driver(self) -> bool:

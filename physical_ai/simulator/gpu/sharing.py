@@ -26,6 +26,11 @@ class Device:
     mig_mode: bool = False
     """The GPU's MIG mode is on: CUDA sees nothing through a complete GPU's UUID."""
 
+    @property
+    def gpu(self) -> int:
+        """Index of the GPU: 1 of `GPU-1` and of `MIG-1-0`."""
+        return int(self.uuid.split("-")[1])
+
 
 @dataclass(frozen=True)
 class Sharing:
@@ -96,6 +101,32 @@ def shared(given: Sequence[Device], wanted: Sharing) -> dict[str, int]:
     if wanted.strategy == "mps" and any(device.mig_mode and device.resource in replicas for device in given):
         raise PluginFault("sharing using MPS is not supported for MIG devices")
     return {renames.get(name, name): count * replicas.get(name, 1) for name, count in sorted(counts.items())}
+
+
+def healthy(
+    given: Sequence[Device], registered: Mapping[str, int], renames: Mapping[str, str], struck: frozenset[int]
+) -> dict[str, int]:
+    """What a node offers of its registered resources after critical Xids of the GPUs `struck`.
+
+    The plugin's health check remembers one device for each GPU, so it takes one away: a complete GPU, or one of the
+    shares or instances of a GPU, whichever it remembers. The others stay, and new Pods land on them
+    (NVIDIA/k8s-device-plugin v0.17.4, v0.19.3 and v0.20.0, `checkHealth` in internal/rm/health.go; #1929, mended
+    in #1930 after v0.20.0).
+    """
+    of_gpus = {(device.resource, device.gpu) for device in given if device.gpu in struck}
+    lost = Counter(renames.get(resource, resource) for resource, _ in of_gpus)
+    return {name: max(count - lost[name], 0) for name, count in registered.items()}
+
+
+def open_gpus(
+    given: Sequence[Device], registered: Mapping[str, int], renames: Mapping[str, str], struck: frozenset[int]
+) -> list[int]:
+    """GPUs of which a Pod that comes now may get a device: of a shared GPU also one that no longer works."""
+    names = {device.resource: renames.get(device.resource, device.resource) for device in given}
+    total = Counter(names[device.resource] for device in given)
+    held = Counter((device.gpu, names[device.resource]) for device in given)
+    shares = {(gpu, name): count * registered.get(name, 0) // total[name] for (gpu, name), count in held.items()}
+    return sorted({gpu for (gpu, _), count in shares.items() if count > (1 if gpu in struck else 0)})
 
 
 def cuda(given: Sequence[Device]) -> str:

@@ -18,6 +18,7 @@ from tests.support.readiness_situations import (
     SPOT,
     down,
     grid_agent,
+    instances,
     label,
     mig_failed,
     mig_none,
@@ -25,6 +26,7 @@ from tests.support.readiness_situations import (
     nothing_offered,
     other_os,
     policies,
+    shared,
     spot,
     stray_driver,
     unclaimed,
@@ -136,6 +138,8 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     ("device-plugin", "mps-daemon", lambda: Situation().fails("device-plugin", "error waiting for MPS daemon")),
     ("allocatable", "mig-none", mig_none),
     ("allocatable", "other-resource", lambda: Situation().gpus({"nvidia.com/mig-1g.12gb": 7})),
+    ("allocatable", "unhealthy-share", lambda: shared(4, 3)),
+    ("allocatable", "unhealthy-instance", instances),
     ("allocatable", "unhealthy", lambda: Situation().gpus({"nvidia.com/gpu": 0}, {"nvidia.com/gpu": 1})),
 ]
 
@@ -316,3 +320,9 @@ def test_more_nodes_and_resources_are_summed() -> None:
 def test_a_node_with_all_its_adapters_is_open_and_one_without_its_gpus_names_these_first() -> None:
     assert not with_fabric(8, nic="true", wait="false").report().closed
     assert first(with_fabric().gpus({"nvidia.com/gpu": 0})).gate == "allocatable"
+
+
+def test_shares_of_a_broken_gpu_are_called_shares_and_the_node_is_to_be_cordoned_first() -> None:
+    (found,) = shared(4, 3).report().closed
+    assert "1 of 4 shares" in found.reason
+    assert found.fix.startswith("kubectl cordon")

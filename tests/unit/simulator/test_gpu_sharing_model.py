@@ -9,7 +9,7 @@ import pytest
 from physical_ai.simulator.gpu import nfd, sharing
 from physical_ai.simulator.gpu.hardware import MIG_OFF, repartitioned
 from physical_ai.simulator.gpu.labels import is_gpu_node
-from physical_ai.simulator.gpu.sharing import PluginFault
+from physical_ai.simulator.gpu.sharing import Device, PluginFault
 from tests.support.gpu_hardware import h100, rtx_pro_6000
 
 
@@ -74,3 +74,48 @@ def test_only_a_full_gpu_can_be_partitioned() -> None:
     assert repartitioned(h100(), "all-7g.94gb") == (("7g.94gb",),)
     assert repartitioned(h100(), "all-9g") is None
     assert repartitioned(rtx_pro_6000(), "all-disabled") is None
+
+
+SHARED = "nvidia.com/gpu.shared"
+GPUS = [Device("nvidia.com/gpu", f"GPU-{index}") for index in range(2)]
+SINGLE = [Device("nvidia.com/gpu", f"MIG-{gpu}-{index}", True) for gpu in range(2) for index in range(7)]
+MIXED = [
+    *(Device("nvidia.com/mig-1g.12gb", f"MIG-0-{index}", True) for index in range(4)),
+    Device("nvidia.com/mig-3g.47gb", "MIG-0-4", True),
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "registered", "renames", "left", "open_gpus"),
+    [
+        (GPUS, {"nvidia.com/gpu": 2}, {}, {"nvidia.com/gpu": 1}, [1]),
+        (GPUS, {"nvidia.com/gpu": 8}, {}, {"nvidia.com/gpu": 7}, [0, 1]),
+        (
+            GPUS,
+            {"nvidia.com/gpu.shared": 8},
+            {"nvidia.com/gpu": "nvidia.com/gpu.shared"},
+            {"nvidia.com/gpu.shared": 7},
+            [0, 1],
+        ),
+        (SINGLE, {"nvidia.com/gpu": 14}, {}, {"nvidia.com/gpu": 13}, [0, 1]),
+        (
+            MIXED,
+            {"nvidia.com/mig-1g.12gb": 4, "nvidia.com/mig-3g.47gb": 1},
+            {},
+            {"nvidia.com/mig-1g.12gb": 3, "nvidia.com/mig-3g.47gb": 0},
+            [0],
+        ),
+    ],
+)
+def test_a_critical_xid_takes_one_device_of_a_gpu_away_and_pods_still_land_on_the_others(
+    given: list[Device],
+    registered: dict[str, int],
+    renames: dict[str, str],
+    left: dict[str, int],
+    open_gpus: list[int],
+) -> None:
+    """NVIDIA/k8s-device-plugin#1929."""
+    struck = frozenset({0})
+    assert sharing.healthy(given, registered, renames, struck) == left
+    assert sharing.open_gpus(given, registered, renames, struck) == open_gpus
+    assert sharing.healthy(given, registered, renames, frozenset()) == registered
