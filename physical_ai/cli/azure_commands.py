@@ -26,7 +26,12 @@ def az(*words: str) -> str:
 
 
 def assign(principal: str, kind: str, role: str, scope: str) -> str:
-    """A role assignment. `principal` is a word of the shell; the right to assign roles is limited by `condition`."""
+    """A role assignment without a condition. `principal` is a word of the shell."""
     line = f"az role assignment create --assignee-object-id {principal} --assignee-principal-type {kind}"
-    limited = f" --condition {shlex.quote(condition())} --condition-version 2.0" if role == ASSIGNER_ROLE else ""
-    return f"{line} --role {shlex.quote(role)} --scope {shlex.quote(scope)}{limited}"
+    return f"{line} --role {shlex.quote(role)} --scope {shlex.quote(scope)}"
+
+
+def assign_limited() -> str:
+    """The right to assign roles, limited by the condition: to the principal $1 on the scope $2."""
+    line = 'az role assignment create --assignee-object-id "$1" --assignee-principal-type ServicePrincipal'
+    return f'{line} --role {shlex.quote(ASSIGNER_ROLE)} --scope "$2" --condition "$CONDITION" --condition-version 2.0'

@@ -19,7 +19,10 @@ PUBLIC_ACCESS: Mapping[str, str] = {
 """Services that store data, and the property that disables public network access to each."""
 FEDERATED = "azure-native:managedidentity:FederatedIdentityCredential"
 
-_SUBJECT = re.compile(r"system:serviceaccount:[a-z0-9-]+:[a-z0-9.-]+|repo:[\w.-]+/[\w.-]+:environment:[\w.-]+")
+_SUBJECT = re.compile(
+    r"system:serviceaccount:[a-z0-9-]+:[a-z0-9.-]+|repo:[\w.-]+(@\d+)?/[\w.-]+(@\d+)?:environment:[\w.-]+"
+)
+"""With the ids of owner and repository where GitHub sends them (GitHub changelog, 2026-04-23)."""
 
 
 def _private(resource: Resource, stack: Stack) -> Iterable[Violation]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from physical_ai.catalog import kubernetes_minor, kubernetes_phase, regions, sources, vm_size
@@ -13,9 +13,10 @@ from physical_ai.preflight.answers import Azure, SizeOffer, Subscription, Unansw
 from physical_ai.preflight.api_versions import version_findings
 from physical_ai.preflight.capabilities import capability_findings
 from physical_ai.preflight.databases import database_findings
+from physical_ai.preflight.declared import ForeignScope
 from physical_ai.preflight.features import feature_findings, needed_features
 from physical_ai.preflight.names import name_findings
-from physical_ai.preflight.needs_foreign import Foreign, foreign_rights, owners_parts
+from physical_ai.preflight.needs_foreign import Foreign, foreign_rights, owners_parts, unlisted
 from physical_ai.preflight.needs_private import private_actions
 from physical_ai.preflight.quotas import by_azures_name, need_text, quota_findings
 from physical_ai.settings import NodePool, Pool, Settings
@@ -28,10 +29,21 @@ AZURE, CATALOGUE, MACHINE = "Azure", "the catalogue", "this machine"
 KUBELOGIN = "kubelogin"
 Which = Callable[[str], str | None]
 """Where a command is on PATH, like `shutil.which`."""
+ForeignScopes = Callable[[str], Sequence[ForeignScope]]
 
 
-def check(settings: Settings, azure: Azure | None, which: Which, today: datetime.date) -> list[Finding]:
-    """All findings before a deployment. Without `azure`, only those that the catalogue allows."""
+def check(
+    settings: Settings,
+    azure: Azure | None,
+    which: Which,
+    today: datetime.date,
+    foreign: ForeignScopes = lambda own: (),
+) -> list[Finding]:
+    """All findings before a deployment. Without `azure`, only those that the catalogue allows.
+
+    Args:
+        foreign: what the declared resources need in subscriptions other than the one that it is given.
+    """
     findings = [*_tools(which), *_region(settings, azure, today)]
     if azure is None:
         findings += _sizes_of_catalogue(settings)
@@ -40,7 +52,7 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
             _unasked(
                 "provider",
                 "registrations",
-                ", ".join(needs.namespaces(**_parts(settings), private=private_actions(settings))),
+                ", ".join(needed_registrations(settings)),
             )
         )
         findings += [_unasked("feature", each[1], "its registration") for each in needed_features(settings)]
@@ -57,7 +69,7 @@ def check(settings: Settings, azure: Azure | None, which: Which, today: datetime
         findings += _asked("feature", feature, question)
     findings += _asked("role", "you", lambda: _roles(settings, azure))
     findings += _asked("network", "others", lambda: _by_hand(settings, azure))
-    findings += _asked("role", "others", lambda: _on_foreign(settings, azure))
+    findings += _asked("role", "others", lambda: _on_foreign(settings, azure, foreign))
     if managed(settings) is not None:
         findings += _asked("name", "data services", lambda: name_findings(settings, azure, azure.subscription().id))
         findings += _asked(
@@ -72,6 +84,11 @@ def _parts(settings: Settings) -> dict[str, bool]:
         "metrics": settings.monitoring.metrics == "azure",
         "data": managed(settings) is not None,
     }
+
+
+def needed_registrations(settings: Settings) -> list[str]:
+    """The resource providers that must be registered; the same as follow from what the program declares."""
+    return needs.namespaces(**_parts(settings), private=private_actions(settings))
 
 
 def _asked(topic: str, subject: str, question: Callable[[], Iterable[Finding]]) -> list[Finding]:
@@ -218,7 +235,7 @@ def _quota(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 def _providers(settings: Settings, azure: Azure) -> Iterator[Finding]:
     states = {name.lower(): state for name, state in azure.providers().items()}
-    for name in needs.namespaces(**_parts(settings), private=private_actions(settings)):
+    for name in needed_registrations(settings):
         state = states.get(name.lower(), "not in the subscription's list")
         if state == "Registered":
             yield Finding(Severity.OK, "provider", name, "registered", None, AZURE)
@@ -252,8 +269,10 @@ def _foreign(needed: Foreign, azure: Azure) -> Iterator[Finding]:
         yield Finding(Severity.ERROR, "role", needed.what, problem, needed.fix, AZURE)
 
 
-def _on_foreign(settings: Settings, azure: Azure) -> Iterator[Finding]:
-    for each in foreign_rights(settings, azure.subscription().id):
+def _on_foreign(settings: Settings, azure: Azure, foreign: ForeignScopes) -> Iterator[Finding]:
+    own = azure.subscription().id
+    listed = foreign_rights(settings, own)
+    for each in (*listed, *unlisted(listed, foreign(own))):
         yield from _asked("role", each.what, lambda each=each: _foreign(each, azure))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from physical_ai.preflight.declared import ForeignScope
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import managed
 from physical_ai.settings.facts.gateway_dns import gateway_record
@@ -48,6 +49,21 @@ class OwnersPart:
 def foreign_rights(settings: Settings, subscription: str) -> list[Foreign]:
     """Everything in the order in which a deployment gets to it. `subscription` is the stack's."""
     return [*_hub(settings), *_zones(settings), *_monitor(settings), *_gateway(settings, subscription)]
+
+
+def unlisted(listed: Sequence[Foreign], derived: Iterable[ForeignScope]) -> list[Foreign]:
+    """What the declared resources need of others beyond what is listed: for the latter there are better words."""
+    known = [each.scope.lower() for each in listed]
+    return [
+        Foreign(
+            f"{each.scope.rpartition('/')[2]} in another subscription",
+            each.scope,
+            each.actions,
+            " ".join(_granted(role, each.scope) for role in each.roles),
+        )
+        for each in derived
+        if not any(f"{each.scope.lower()}/".startswith(f"{scope}/") for scope in known)
+    ]
 
 
 def owners_parts(settings: Settings, subscription: str) -> list[OwnersPart]:

@@ -69,6 +69,19 @@ SCOPE: Mapping[str, tuple[str, ...]] = {
 GRAFANA: Mapping[str, tuple[str, ...]] = {
     "azure-native:dashboard:ManagedPrivateEndpoint": ("Microsoft.Dashboard/grafana/managedPrivateEndpoints/write",),
 }
+PRIVATE_ACTIONS: Mapping[str, tuple[str, ...]] = {
+    **ZONES,
+    **NAMES,
+    **ENDPOINTS,
+    **RESOLVER,
+    **VPN,
+    **PEERING,
+    **FIREWALL,
+    **MONITOR,
+    **SCOPE,
+    **GRAFANA,
+}
+"""Those of every type of a private network."""
 
 
 def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:

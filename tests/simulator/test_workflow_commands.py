@@ -51,6 +51,7 @@ ELSEWHERE = {
     ("deploy", "dev"): "calls deploy-stack",
     ("deploy", "staging"): "calls deploy-stack",
     ("deploy", "prod"): "calls deploy-stack",
+    ("deploy", "reviewed"): "test_workflow_scripts.py",
     ("drift", "plan"): "the same as in deploy",
     ("drift", "issue"): "test_workflow_scripts.py",
     ("main", "test"): "these tests",

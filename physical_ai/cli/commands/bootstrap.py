@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from physical_ai.cli.console import err, print_json
 from physical_ai.cli.options import Json
+
+if TYPE_CHECKING:
+    from physical_ai.cli.bootstrap_names import Delivery
+    from physical_ai.cli.bootstrap_plan import Needs
 
 Repository = Annotated[str, typer.Option("--repository", metavar="OWNER/NAME", help="The repository on GitHub.")]
 Subscriptions = Annotated[
@@ -41,12 +45,22 @@ def bootstrap(
         delivered = deliveries(_by_environment(subscription), repository, location, stacks)
     except InvalidValue as problem:
         raise typer.BadParameter(str(problem)) from None
-    found = steps(delivered)
+    found = steps(delivered, {each.environment: _needs(each) for each in delivered})
     if json:
         print_json([{"title": each.title, "why": each.why, "lines": list(each.lines)} for each in found])
         return
-    print(script(delivered), end="")
+    print(script(found), end="")
     err.print(f"{len(found)} steps, none executed. The script stops at the first failure and can run again")
+
+
+def _needs(delivery: Delivery) -> Needs:
+    """What the stacks of an environment need in Azure, from what the program declares for them."""
+    from physical_ai.cli.bootstrap_plan import Needs
+    from physical_ai.cli.declared_needs import declared_of, foreign_to
+    from physical_ai.preflight.declared import registrations
+
+    declared = [resource for stack in delivery.stacks for resource in declared_of(stack)]
+    return Needs(tuple(registrations(declared)), tuple(foreign_to(declared, delivery.subscription)))
 
 
 def _by_environment(texts: list[str]) -> dict[str, str]:

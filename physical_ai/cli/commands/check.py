@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -40,6 +41,7 @@ def check(  # noqa: PLR0917 - each is an option
     Without a login it reports what is known offline, and what Azure would have to answer. For a stack on an
     existing cluster, it reads that cluster instead: software, storage, machines, and other owners of its GPUs.
     """
+    from physical_ai.cli.declared_needs import foreign_of
     from physical_ai.cli.existing_check import check_existing
     from physical_ai.cli.output import check as output
     from physical_ai.cli.requested_stack import read_stack
@@ -48,7 +50,8 @@ def check(  # noqa: PLR0917 - each is an option
     from physical_ai.preflight.charts import unverified
     from physical_ai.settings.facts.created import region_of
 
-    loaded = read_stack(stack, file, set_).loaded
+    requested = read_stack(stack, file, set_)
+    loaded = requested.loaded
     settings = loaded.settings
     today = datetime.datetime.now(datetime.UTC).date()
     existing = check_existing(loaded, today, offline=offline)
@@ -57,7 +60,7 @@ def check(  # noqa: PLR0917 - each is an option
         queried, asked = False, "The cluster"
     else:
         azure, why_not = (None, "--offline") if offline else azure_of_login(subscription)
-        findings = check_azure(settings, azure, shutil.which, today)
+        findings = check_azure(settings, azure, shutil.which, today, partial(foreign_of, requested))
         queried, asked = azure is not None, "Azure"
     findings = [*findings, *unverified(loaded.plan.charts), *claims(settings, _others(stack))]
     if json:

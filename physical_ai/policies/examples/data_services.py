@@ -42,6 +42,7 @@ EXAMPLES: dict[str, list[Example]] = {
         ),
         Example(FEDERATED, {"subject": ACCOUNT}, {"subject": "system:serviceaccount:osmo:default"}),
         Example(FEDERATED, {"subject": "repo:acme/robots:environment:prod"}, {"subject": "repo:acme/robots:*"}),
+        Example(FEDERATED, {"subject": "repo:acme@1/robots@2:environment:prod"}, {"subject": "repo:acme@1/robots@2:*"}),
         Example(FEDERATED, {"subject": UNKNOWN, "audiences": [TOKEN_AUDIENCE]}, {"audiences": ["https://example.com"]}),
     ],
 }

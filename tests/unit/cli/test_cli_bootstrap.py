@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,11 @@ import pytest
 from physical_ai.catalog.aks import ASSIGNED
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from physical_ai.cli.bootstrap_names import GROUP, Delivery
-from physical_ai.cli.bootstrap_plan import ISSUER
+from physical_ai.cli.bootstrap_plan import ISSUER, Needs
 from physical_ai.policies import Resource, Stack, evaluate
 from physical_ai.policies.data_services import FEDERATED
 from physical_ai.preflight.needs import PREVIEW_ACTIONS
+from tests.support.bootstrap_commands import World, world_in
 from tests.support.recording import record
 from tests.unit.cli.test_cli_commands import call
 from tests.unit.components.test_components_control_plane import GIVEN as SECRETS
@@ -34,17 +36,6 @@ SUBSCRIPTIONS = {
 SUBSCRIPTION = SUBSCRIPTIONS["dev"]
 REPOSITORY = ("--repository", "acme/platform")
 GIVEN = (*REPOSITORY, *(word for each, id in SUBSCRIPTIONS.items() for word in ("--subscription", f"{each}={id}")))
-FAKE = """#!/bin/sh
-printf '%s' "$(basename "$0")" >> "$CALLS"
-for word in "$@"; do printf '\\t%s' "$word" >> "$CALLS"; done
-echo >> "$CALLS"
-case "$*" in
-  "identity show"*principalId*) while [ "$1" != --name ]; do shift; done; echo "$2" ;;
-  *branches/main/protection) [ -z "$UNPROTECTED" ] || exit 1 ;;
-  *--query*) echo answer ;;
-  "keyvault show"*|"keyvault key show"*|"stack select"*) exit 1 ;;
-esac
-"""
 
 
 def bootstrap(*arguments: str) -> str:
@@ -53,25 +44,29 @@ def bootstrap(*arguments: str) -> str:
     return out
 
 
+@pytest.fixture(scope="module", autouse=True)
+def stacks() -> Iterator[None]:
+    """Their needs, for which the program runs, are tested in test_bootstrap_script.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("physical_ai.cli.commands.bootstrap._needs", lambda delivery: Needs())
+        yield
+
+
 @pytest.fixture(scope="module")
-def calls(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, str]:
+    """The world after a run of the script, and what that printed."""
+    with world_in(tmp_path_factory.mktemp("bootstrap") / "bin") as world:
+        path = f"{world.commands}{os.pathsep}{os.environ['PATH']}"
+        command = ["bash", "-c", bootstrap()]
+        done = subprocess.run(command, env={"PATH": path}, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return world, done.stdout
+
+
+@pytest.fixture(scope="module")
+def calls(ran: tuple[World, str]) -> list[list[str]]:
     """Every command that the script runs, in order."""
-    folder = tmp_path_factory.mktemp("bootstrap")
-    ran = run(folder)
-    assert ran.returncode == 0, ran.stderr
-    return [line.split("\t") for line in (folder / "calls").read_text().splitlines()]
-
-
-def run(tmp_path: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """The script, run beside stand-ins for its commands."""
-    for name in ("az", "gh", "pulumi"):
-        command = tmp_path / "bin" / name
-        command.parent.mkdir(exist_ok=True)
-        command.write_text(FAKE)
-        command.chmod(0o755)
-    path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = {"PATH": path, "CALLS": str(tmp_path / "calls"), **more}
-    return subprocess.run(["bash", "-c", bootstrap()], env=environment, capture_output=True, text=True, check=False)
+    return ran[0].state["calls"]
 
 
 def option(call: list[str], name: str) -> str:
@@ -86,7 +81,7 @@ def test_every_environment_gets_an_identity_that_only_its_own_jobs_can_be(calls:
     credentials = made(calls, "az", "identity", "federated-credential", "create")
     names = [name for each in ("dev", "staging", "prod") for name in (each, f"{each}-preview")]
     assert [option(each, "--subject") for each in credentials] == [
-        f"repo:acme/platform:environment:{name}" for name in names
+        f"repo:acme@1/Platform@2:environment:{name}" for name in names
     ]
     assert {option(each, "--issuer") for each in credentials} == {ISSUER}
     inputs = [{"subject": option(each, "--subject"), "audiences": [TOKEN_AUDIENCE]} for each in credentials]
@@ -111,8 +106,9 @@ def test_who_previews_can_change_nothing() -> None:
     steps = {each["title"]: "\n".join(each["lines"]) for each in json.loads(bootstrap("--json"))}
     preview = steps["prod-preview: identity"]
     assert "Contributor" not in preview
-    assert "Administrator" not in preview
+    assert "assign_limited" not in preview
     assert "--role Contributor" in steps["prod: identity"]
+    assert "assign_limited" in steps["prod: identity"]
 
 
 def test_who_previews_reads_the_keys_of_caches_by_a_role_of_its_own(calls: list[list[str]]) -> None:
@@ -123,7 +119,8 @@ def test_who_previews_reads_the_keys_of_caches_by_a_role_of_its_own(calls: list[
             for each in json.loads(bootstrap("--json"))
             if each["title"] == f"{environment}: create a role for previews"
         )
-        definition = json.loads(shlex.split(text)[shlex.split(text).index("--role-definition") + 1])
+        words = shlex.split(text.replace("ROLE=", "ROLE= "))
+        definition = json.loads(words[words.index("ROLE=") + 1])
         assert definition["Actions"] == list(PREVIEW_ACTIONS)
         assert definition["AssignableScopes"] == [delivery.scope]
         holders = {
@@ -154,6 +151,7 @@ def test_github_gets_variables_and_no_secret(calls: list[list[str]]) -> None:
     assert {each[3] for each in variables} == {
         "AZURE_CLIENT_ID",
         "AZURE_TENANT_ID",
+        "AZURE_SUBJECT",
         "AZURE_SUBSCRIPTION_ID",
         "PULUMI_STATE",
     }
@@ -256,20 +254,14 @@ def test_each_delivery_group_is_locked_at_the_end(calls: list[list[str]]) -> Non
         assert not any(f"pulumi-{environment}" in each or f"id-physical-ai-{environment}" in each for each in later)
 
 
-def test_only_main_deploys_and_the_script_stops_where_it_is_not_protected(
-    calls: list[list[str]], tmp_path: Path
-) -> None:
+def test_only_main_deploys(calls: list[list[str]]) -> None:
     policies = made(calls, "gh", "api", "--method", "POST")
     assert len(policies) == 2 * len(SUBSCRIPTIONS)
     assert {option(each, "-f") for each in policies} == {"name=main"}
-    refused = run(tmp_path, UNPROTECTED="1")
-    assert refused.returncode == 1
-    assert "Protect the branch main" in refused.stderr
-    assert "az" not in (tmp_path / "calls").read_text()
 
 
-def test_the_ids_for_the_settings_are_printed(tmp_path: Path) -> None:
-    said = run(tmp_path).stdout
+def test_the_ids_for_the_settings_are_printed(ran: tuple[World, str]) -> None:
+    said = ran[1]
     assert "stacks/layers/env/prod.yaml needs, under access.deployers: {principalId: id-physical-ai-prod," in said
     assert "principals: {principalId: id-physical-ai-prod-preview, principalType: ServicePrincipal, role: drift" in said
 

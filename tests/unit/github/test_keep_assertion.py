@@ -213,7 +213,10 @@ def test_a_fresh_assertion_is_left_alone(
     assert (github.requests, capsys.readouterr().out) == (1, "")
 
 
-@pytest.mark.parametrize("text", ["", "garbage", assertion(exp=time.time() + 20), None])
+SOON_OVER = {"empty": "", "garbage": "garbage", "almost over": assertion(exp=time.time() + 20), "missing": None}
+
+
+@pytest.mark.parametrize("text", SOON_OVER.values(), ids=SOON_OVER)
 def test_one_that_nobody_renews_is_renewed_by_the_step_which_says_so(
     keeper: Any, github: Service, file: Path, text: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ WRITES: dict[tuple[str, str], dict[str, str]] = {
     ("deploy", "dev"): AZURE,
     ("deploy", "staging"): AZURE,
     ("deploy", "prod"): AZURE,
+    ("deploy", "reviewed"): {"contents": "read", "actions": "read"},
     ("deploy-stack", "preview"): AZURE,
     ("deploy-stack", "up"): AZURE,
     ("destroy", "destroy"): AZURE,
@@ -133,7 +134,8 @@ def test_deployments_go_through_the_environments_in_order_and_stop_at_the_first_
     order = ["dev", "staging", "prod"]
     for index, name in enumerate(order):
         needs = jobs[name]["needs"]
-        assert set([needs] if isinstance(needs, str) else needs) == {"plan", *order[:index]}
+        before = {"plan", *order[:index], *(["reviewed"] if name == "prod" else [])}
+        assert set([needs] if isinstance(needs, str) else needs) == before
         assert jobs[name]["strategy"]["max-parallel"] == 1
         assert jobs[name]["strategy"]["fail-fast"] is True
         assert jobs[name]["with"]["environment"] == name

@@ -123,3 +123,53 @@ def test_what_is_no_preview_may_remove_anything(tmp_path: Path, text: str) -> No
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (1, "")
     assert ran.stderr.startswith("::error::preview.json is no preview")
+
+
+def reviewed(tmp_path: Path, answer: str, code: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+    gh = tmp_path / "gh"
+    (tmp_path / "answer").write_text(answer)
+    gh.write_text(
+        f'#!/bin/sh\n[ "$*" = "api repos/acme/robots/environments/prod" ] && cat {tmp_path}/answer\nexit {code}\n'
+    )
+    gh.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        [sys.executable, str(SCRIPTS / "reviewers.py"), "prod"],
+        env={"PATH": path, "GITHUB_REPOSITORY": "acme/robots", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def rules(*found: dict[str, Any]) -> str:
+    return json.dumps({"name": "prod", "protection_rules": list(found)})
+
+
+TEAM = {"type": "required_reviewers", "reviewers": [{"type": "Team", "reviewer": {"id": 8}}]}
+ALONE = [{"type": "branch_policy"}, {"type": "wait_timer", "wait_timer": 30}]
+
+
+def test_production_is_deployed_with_reviewers_only(tmp_path: Path) -> None:
+    assert reviewed(tmp_path, rules(*ALONE, TEAM)).returncode == 0
+    for answer in (rules(), rules(*ALONE), rules({**TEAM, "reviewers": []})):
+        refused = reviewed(tmp_path, answer)
+        assert refused.returncode == 1
+        assert "::error::The environment prod has no required reviewers" in refused.stdout
+        assert "https://github.com/acme/robots/settings/environments" in refused.stdout
+
+
+def test_a_repository_that_cannot_have_reviewers_has_to_say_that_it_deploys_without(tmp_path: Path) -> None:
+    accepted = reviewed(tmp_path, rules(*ALONE), WITHOUT_REVIEWERS="true")
+    assert accepted.returncode == 0
+    assert "::warning::prod is deployed without an approval" in accepted.stdout
+    assert reviewed(tmp_path, rules(*ALONE), WITHOUT_REVIEWERS="yes").returncode == 1
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "<html>", "[]", "{}", '{"protection_rules": [1]}', '{"protection_rules": null}']
+)
+def test_who_reviews_is_not_guessed(tmp_path: Path, answer: str) -> None:
+    for ran in (reviewed(tmp_path, answer), reviewed(tmp_path, rules(TEAM), 1)):
+        assert ran.returncode == 1
+        assert "::error::GitHub did not say who reviews prod" in ran.stdout

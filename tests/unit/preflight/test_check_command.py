@@ -191,6 +191,18 @@ def test_the_environment_selects_the_subscription(monkeypatch: pytest.MonkeyPatc
     assert {address.split("/")[2] for address, _ in answers.asked if address.startswith("/")} == {SUBSCRIPTION}
 
 
+def test_a_zone_in_another_subscription_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which no row lists: it follows from the resources that the stack declares."""
+    monkeypatch.setenv(azure_login.SUBSCRIPTION_VARIABLE, SUBSCRIPTION)
+    answers = Answers()
+    command(monkeypatch, answers, "dev-southeastasia")
+    elsewhere = {address for address, _ in answers.asked if f"/subscriptions/{SUBSCRIPTION}" not in address}
+    group = "/subscriptions/00000000-0000-0000-0000-000000000005/resourceGroups/rg-dns"
+    assert {address.partition("/providers/Microsoft.Authorization")[0] for address in elsewhere} == {
+        f"{group}/providers/Microsoft.Network/dnsZones/contoso.com"
+    }
+
+
 def test_a_request_that_changes_something_gives_every_status_as_an_answer() -> None:
     refusal = httpx.Response(409, json={"code": "OperationNotAllowed"}, headers={"X-Ms-Request-Id": "1"})
     wire = Wire(refusal, httpx.Response(202), httpx.Response(200, text="<html>"), ServiceResponseError("cut off"))

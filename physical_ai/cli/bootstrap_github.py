@@ -1,0 +1,183 @@
+"""What `physai bootstrap` asks of GitHub, and what it writes there: lines of a shell script, filters for jq in `gh`.
+
+Everything is asked for first, because what a request leaves out is reset, and what exists is refused: a PUT of an
+environment was seen to take away reviewers that it does not name (ministryofjustice/modernisation-platform#4516), and
+a POST of a branch policy that exists answers 303 (REST reference), for which `gh` exits with 1.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+BRANCH = "main"
+"""The only branch whose jobs deploy."""
+POLICY = {"protected_branches": False, "custom_branch_policies": True}
+_REVIEWS = "required_approving_review_count"
+CLASSIC = f".required_pull_request_reviews | if . == null then empty else (.{_REVIEWS} // 0) end"
+"""Reviews that a classic protection of the branch asks for; nothing if it does not require pull requests."""
+RULES = (
+    f'[.[] | select(.type == "pull_request") | .parameters.{_REVIEWS} // 0] | if length == 0 then empty else max end'
+)
+"""The same of the rules in force, of rulesets of repository and organization."""
+SUBJECT = 'if .use_default == true then (.sub_claim_prefix // "") else "custom" end'
+"""What subjects begin with, as GitHub says it: with ids of owner and repository where it was made, renamed or
+transferred since 2026-07-15 (GitHub changelog, 2026-04-23). `use_immutable_subject` beside it was seen to be false all
+the same."""
+_RULE = '.protection_rules[]? | select(.type == "{0}")'
+_REVIEWERS = f"[{_RULE.format('required_reviewers')} | .reviewers[]?]"
+REVIEWERS = f"{_REVIEWERS} | length"
+KEPT = "kept"
+"""An environment that has its branch policies already is not written at all."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step, its reason, and its commands."""
+
+    title: str
+    why: str
+    lines: tuple[str, ...]
+
+
+def environment_filter(name: str) -> str:
+    """What to send for an environment of a list: all that it has, and policies for branches; `kept` if it has these."""
+    timer, reviewers = _RULE.format("wait_timer"), _RULE.format("required_reviewers")
+    body = (
+        f"{{wait_timer: ([{timer} | .wait_timer] | first // 0), "
+        f"prevent_self_review: ([{reviewers} | .prevent_self_review] | first // false), "
+        f"reviewers: ({_REVIEWERS} | map({{type, id: .reviewer.id}})), deployment_branch_policy: {json.dumps(POLICY)}}}"
+    )
+    return (
+        f'.environments[] | select((.name | ascii_downcase) == "{name}") | '
+        f'if .deployment_branch_policy.custom_branch_policies == true then "{KEPT}" else {body} end'
+    )
+
+
+def api(path: str, *words: str) -> str:
+    """A request to GitHub's REST API."""
+    return shlex.join(["gh", "api", *words, path])
+
+
+def asked(path: str, jq: str) -> str:
+    """A request for what a filter finds in the answer."""
+    return api(path, "--jq", jq)
+
+
+def protection(repository: str) -> Iterator[Step]:
+    rules, classic = f"repos/{repository}/rules/branches/{BRANCH}?per_page=100", f"repos/{repository}/branches/{BRANCH}"
+    settings = f"https://github.com/{repository}/settings/rules"
+    yield Step(
+        f"Ask GitHub for the repository {repository}",
+        "A repository that was renamed answers under its old name, and the credentials below would be for nobody.",
+        (
+            f'FULL_NAME="$({asked(f"repos/{repository}", ".full_name")})"',
+            f'VISIBILITY="$({asked(f"repos/{repository}", ".visibility")})"',
+            'if [ "$(printf %s "$FULL_NAME" | tr "[:upper:]" "[:lower:]")" != '
+            f"{shlex.quote(repository.lower())} ]; then",
+            f'  echo "{repository} is called $FULL_NAME now: run physai bootstrap --repository $FULL_NAME." >&2',
+            "  exit 1",
+            "fi",
+        ),
+    )
+    yield Step(
+        f"Require that the branch {BRANCH} is protected",
+        "Its jobs deploy. Without a rule, whoever may push to the repository could deploy any change.",
+        (
+            # Either may be missing: a classic protection answers 404 where only rulesets protect the branch.
+            f'REVIEWS="$({asked(rules, RULES)} || true)"',
+            'case "$REVIEWS" in',
+            f'  "" | *[!0-9]*) REVIEWS="$({asked(f"{classic}/protection", CLASSIC)} 2>/dev/null || true)" ;;',
+            "esac",
+            'case "$REVIEWS" in',
+            '  "" | *[!0-9]*)',
+            f'    echo "Protect the branch {BRANCH} of {repository} first: require pull requests with reviews, by a "'
+            f'"ruleset or a branch protection, {settings}." >&2',
+            "    exit 1",
+            "    ;;",
+            f'  0) echo "Note: pull requests into {BRANCH} need no review. Require one: {settings}." ;;',
+            "esac",
+        ),
+    )
+    yield Step(
+        "Ask GitHub how it names the repository's jobs",
+        "Entra compares this text with the credentials, letter by letter.",
+        (
+            f'SUBJECT="$({asked(f"repos/{repository}/actions/oidc/customization/sub", SUBJECT)})"',
+            '[ -n "$SUBJECT" ] || SUBJECT="repo:$FULL_NAME" # of before the field was there',
+            'case "$SUBJECT" in',
+            "  custom)",
+            f'    echo "{repository} has a template of its own for the subject of its jobs, which this script cannot "'
+            '"foresee. Set it back: gh api --method PUT '
+            f'repos/{repository}/actions/oidc/customization/sub -F use_default=true" >&2',
+            "    exit 1",
+            "    ;;",
+            "  *[!a-zA-Z0-9_.:/@-]* | *:*:*)",
+            '    echo "GitHub named a prefix of subjects that is none: $SUBJECT" >&2',
+            "    exit 1",
+            "    ;;",
+            "  repo:*/*) ;;",
+            "  *)",
+            '    echo "GitHub named a prefix of subjects that is none: $SUBJECT" >&2',
+            "    exit 1",
+            "    ;;",
+            "esac",
+        ),
+    )
+
+
+def environment(repository: str, github: str, variables: Mapping[str, str]) -> Step:
+    """The GitHub environment with its policy and variables; values are words of the shell."""
+    path = f"repos/{repository}/environments/{github}"
+    put = api(path, "--method", "PUT", "--input", "-")
+    listed = api(f"repos/{repository}/environments?per_page=100", "--paginate", "--jq", environment_filter(github))
+    policies = api(f"{path}/deployment-branch-policies?per_page=100", "--jq", ".branch_policies[] | .name")
+    post = api(f"{path}/deployment-branch-policies", "--method", "POST", "-f", f"name={BRANCH}")
+    place = shlex.join(["--env", github, "--repo", repository])
+    new = shlex.quote(json.dumps({"deployment_branch_policy": POLICY}))
+    return Step(
+        f"{github}: GitHub environment",
+        f"Jobs on {BRANCH} get these variables, none of them secret. What the environment has already is kept.",
+        (
+            f'BODY="$({listed})"',
+            'case "$BODY" in',
+            f"  {KEPT}) ;;",
+            f'  "") printf %s {new} | {put} >/dev/null || no_environments ;;',
+            f'  *) printf %s "$BODY" | {put} >/dev/null || no_environments ;;',
+            "esac",
+            f'POLICIES="$({policies})"',
+            f"if ! printf '%s\\n' \"$POLICIES\" | grep -qx {BRANCH}; then",
+            f"  {post} >/dev/null",
+            "fi",
+            f"OTHERS=\"$(printf '%s\\n' \"$POLICIES\" | grep -vx {BRANCH} | tr '\\n' ' ' || true)\"",
+            'if [ -n "${OTHERS// /}" ]; then',
+            f'  echo "Note: the environment {github} also admits jobs of: $OTHERS. Remove what should not deploy."',
+            "fi",
+            *(f"gh variable set {key} {place} --body {value}" for key, value in variables.items()),
+            *(() if github.endswith("-preview") else _reviewers(repository, github)),
+        ),
+    )
+
+
+def _reviewers(repository: str, github: str) -> tuple[str, ...]:
+    settings = f"https://github.com/{repository}/settings/environments"
+    consequence = " deploy.yaml refuses production without them." if github == "prod" else ""
+    return (
+        f'if [ "$({asked(f"repos/{repository}/environments/{github}", REVIEWERS)})" = 0 ]; then',
+        f'  echo "Nobody has to approve deployments to {github}: add required reviewers, {settings}.{consequence}"',
+        '  [ "$VISIBILITY" = public ] || plans',
+        "fi",
+    )
+
+
+FUNCTIONS = (
+    "no_environments() {",
+    '  echo "GitHub refused the environment. A private repository has environments from GitHub Pro and Team on." >&2',
+    "  exit 1",
+    "}",
+    "plans() {",
+    '  echo "The repository is $VISIBILITY: only GitHub Enterprise has required reviewers for one that is not public."',
+    "}",
+)
