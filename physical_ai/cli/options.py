@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -125,6 +125,10 @@ TemplateValues = Annotated[
 ]
 TemplateStrings = Annotated[
     list[str] | None, typer.Option("--set-string", metavar="NAME=VALUE", help="The same, always as text.")
+]
+WorkflowPriority = Annotated[
+    Literal["HIGH", "NORMAL", "LOW"],
+    typer.Option("--priority", help="As `osmo workflow submit` takes it; LOW may be preempted."),
 ]
 TemplateVariables = Annotated[
     list[str] | None, typer.Option("--set-env", metavar="NAME=VALUE", help="An environment variable of every task.")

@@ -27,6 +27,11 @@ class DownloadType(Enum):
     DOWNLOAD = "download"
 
 
+HIGH, NORMAL, LOW = "HIGH", "NORMAL", "LOW"
+PRIORITIES = (HIGH, NORMAL, LOW)
+"""Of `osmo workflow submit --priority`. LOW may use GPUs beyond the pool's guarantee, and be preempted for others."""
+
+
 class PoolStatus(Enum):
     ONLINE = "ONLINE"
     OFFLINE = "OFFLINE"

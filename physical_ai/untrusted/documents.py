@@ -31,6 +31,10 @@ _NUMBER = re.compile(r"[-+.0-9][-+.0-9a-fA-FxX_:]*")
 _NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 _MOST_DIRECTIVES = 8
+_SHORT = 32 * 1024
+"""Characters that PyYAML's own parser reads in a fraction of a second."""
+_DIFFERENT = re.compile(r"[\t!?\ufeff]|\S#|:[\]},]")
+"""What each random text had for which the parsers differed (tests/unit/untrusted compares them)."""
 
 
 class LimitExceeded(yaml.MarkedYAMLError):
@@ -42,10 +46,45 @@ class LimitExceeded(yaml.MarkedYAMLError):
 
 
 def load(text: str) -> Any:
-    """The value of one document by YAML 1.1, as PyYAML and OSMO read it. Raises yaml.YAMLError."""
+    """The value of one document by YAML 1.1, as libyaml reads it, and Helm and Pulumi, whose parser is libyaml in Go.
+
+    Raises yaml.YAMLError.
+    """
     check(text)
+    return _load(text, LOADER)
+
+
+def load_for_python(text: str) -> Any:
+    """The value of one document as a Python program with `yaml.safe_load` reads it, such as OSMO.
+
+    libyaml is not the same parser: it takes a tab after a value and a comment right after `|`, refuses `{key:}`, and
+    reads `!` alone as another value. Raises yaml.YAMLError.
+    """
+    check_for_python(text)
+    return _load(text, _python_loader(text))
+
+
+def compose_for_python(text: str) -> yaml.Node | None:
+    """The nodes of one document, read likewise. Raises yaml.YAMLError."""
+    check_for_python(text)
+    return cast("yaml.Node | None", _compose(text, _python_loader(text)))
+
+
+@lru_cache(maxsize=4)
+def _python_loader(text: str) -> Any:
+    """libyaml's for a text that both read alike."""
+    if "!" in text:
+        return yaml.SafeLoader
     try:
-        return yaml.load(text, LOADER)  # noqa: S506 - a safe one
+        check(text)
+    except yaml.YAMLError:
+        return yaml.SafeLoader
+    return LOADER
+
+
+def _load(text: str, loader: Any) -> Any:
+    try:
+        return yaml.load(text, loader)  # noqa: S506 - a safe one
     except (ValueError, LookupError, AttributeError, TypeError, OverflowError, RecursionError) as error:
         # PyYAML lets these through for values that do not fit their tag or form: `!!bool x`, `2001-99-99`.
         raise yaml.YAMLError(f"a value can't be read: {error}") from None
@@ -58,15 +97,38 @@ def compose(text: str) -> yaml.Node | None:
 
 
 @lru_cache(maxsize=4)
+def check_for_python(text: str) -> None:
+    """As `check`, by PyYAML's own scanner and parser, those of `yaml.safe_load`.
+
+    They take seconds for a long text, which is therefore left to libyaml where it has none of the signs on which the
+    two were seen to differ.
+    """
+    if len(text) > _SHORT and not _DIFFERENT.search(text):
+        check(text)
+        return
+    try:
+        _count(text, yaml.SafeLoader)
+    except LimitExceeded:
+        raise
+    except yaml.YAMLError as error:
+        check(text)  # the messages of the one are explained
+        raise error from None
+
+
+@lru_cache(maxsize=4)
 def check(text: str) -> None:
     """Raises LimitExceeded, or another yaml.YAMLError where the text is not YAML."""
+    _count(text, LOADER)
+
+
+def _count(text: str, loader: Any) -> None:
     if len(text) > LARGEST:
         raise LimitExceeded(f"the text is longer than {LARGEST >> 20} MiB")
     if len(_DIRECTIVE.findall(text)) > _MOST_DIRECTIVES:
         raise LimitExceeded(f"more than {_MOST_DIRECTIVES} lines begin with %")
     counter = _Counter()
     try:
-        for event in _parse(text, LOADER):
+        for event in _parse(text, loader):
             counter.add(event)
     except UnicodeEncodeError as error:
         raise yaml.YAMLError(f"the text holds characters that are not Unicode: {error.reason}") from None

@@ -11,9 +11,15 @@ MEANINGS = {
     "mapping values are not allowed": (
         "`name: value` where only a value can be: correct the indentation, or quote a text that contains `: `"
     ),
+    r"'\t' that cannot start any token": (
+        "a tab where only spaces can be, also at the end of a line: replace it by spaces"
+    ),
     "that cannot start any token": (
         "a character that cannot begin a value: indent with spaces instead of tabs, and quote a text that begins with "
         "`@`, `%` or a backquote"
+    ),
+    "expected chomping or indentation indicators": (
+        "a sign right after `|` or `>`: a comment there needs a space before it"
     ),
     "undefined alias": "`*name` without `&name` above it: quote a text that begins with `*`",
     "unexpected end of stream": "a quoted text is not closed",

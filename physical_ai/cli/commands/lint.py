@@ -19,6 +19,7 @@ from physical_ai.cli.options import (
     TemplateStrings,
     TemplateValues,
     TemplateVariables,
+    WorkflowPriority,
 )
 from physical_ai.findings import Severity, any_at_least
 
@@ -82,6 +83,7 @@ def lint(  # noqa: PLR0917 - each is an option
     set_: TemplateValues = None,
     set_string: TemplateStrings = None,
     set_env: TemplateVariables = None,
+    priority: WorkflowPriority = "NORMAL",
     values: Values = None,
     file: Files = None,
     setting: Setting = None,
@@ -107,7 +109,7 @@ def lint(  # noqa: PLR0917 - each is an option
     from physical_ai.osmo.lint.report import document
     from physical_ai.osmo.workflow.rendering import Variables
 
-    variables = Variables(set_ or (), set_string or (), set_env or ())
+    variables = Variables(set_ or (), set_string or (), set_env or (), priority)
     if values is not None:
         context = values_context(values, pool, variables)
     else:

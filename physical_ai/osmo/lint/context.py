@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from physical_ai.catalog.nccl import pool_kind
 from physical_ai.osmo.service.configuration import Configuration, load
@@ -83,7 +83,7 @@ def config_of_values(document: Mapping[str, Any]) -> dict[str, Any]:
         "backendTests": "backend_tests",
         "roles": "roles",
     }
-    found = {names[key]: _without_secrets(section) for key, section in configs.items() if key in names}
+    found = {names[key]: _without_secrets(_with_keys(section)) for key, section in configs.items() if key in names}
     return {key: section for key, section in found.items() if section is not None}
 
 
@@ -101,6 +101,21 @@ def with_storage(config: dict[str, Any]) -> dict[str, Any]:
     data = a_map(workflow).setdefault("workflow_data", {})
     a_map(data).setdefault("credential", {"endpoint": "azure://osmo/workflow-data"})
     return config
+
+
+def _with_keys(section: Any) -> Any:
+    """A section with `…` for the keys of buckets that come from Secrets: OSMO writes them into every Pod."""
+    buckets: Any = a_map(section).get("buckets") if isinstance(section, dict) else None
+    if not isinstance(buckets, dict):
+        return cast("Any", section)
+    named: dict[str, Any] = {name: _with_key(bucket) for name, bucket in a_map(buckets).items()}
+    return {**a_map(section), "buckets": named}
+
+
+def _with_key(bucket: Any) -> Any:
+    if not isinstance(bucket, dict) or not _is_reference(a_map(bucket).get("default_credential")):
+        return cast("Any", bucket)
+    return {**a_map(bucket), "default_credential": {"access_key_id": "…", "access_key": "…"}}
 
 
 def _without_secrets(value: Any) -> Any:

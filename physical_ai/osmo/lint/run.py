@@ -113,7 +113,7 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Res
         return _NOTHING
     source.composed(rendered.text, rendered.lines)
     try:
-        documents.load(rendered.text)
+        documents.load_for_python(rendered.text)
         document = rendering.load_yaml(rendered.text)
     except yaml.YAMLError as error:
         _not_yaml(source, error)
@@ -188,7 +188,7 @@ def _version(source: Source) -> None:
     if section is None:
         return
     try:
-        value = a_map(documents.load(section.text)).get("version")
+        value = a_map(documents.load_for_python(section.text)).get("version")
     except yaml.YAMLError:
         value = section.text.partition(":")[2].strip()
     if isinstance(value, bool) or str(value) not in ("2", "2.0"):
@@ -230,8 +230,9 @@ def _objects(view: View, document: Mapping[str, Any]) -> _Result:
     """What OSMO would accept and create. Reports a refusal that no rule has found."""
     errors = [item for item in view.source.findings if item.is_error]
     try:
-        groups = accepted(parse(document), view.context.config, view.pool, view.context.variables.environment)
-        submission = Submission(view.spec, groups, view.pool)
+        given = view.context.variables
+        groups = accepted(parse(document), view.context.config, view.pool, given.environment, given.priority)
+        submission = Submission(view.spec, groups, view.pool, given.priority)
         made = objects.make_all(submission, view.context.config, objects.generated_run(submission))
     except Refusal as refusal:
         if not errors:

@@ -43,7 +43,7 @@ class Source:
         self.rendered, self.lines = rendered, lines
         self._shown = rendered.split("\n")
         try:
-            self._root = documents.compose(rendered)
+            self._root = documents.compose_for_python(rendered)
         except yaml.YAMLError:
             self._root = None
 

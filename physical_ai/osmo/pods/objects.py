@@ -18,11 +18,11 @@ from physical_ai.osmo.pods.containers import CONFIG_FOLDER, DATA
 from physical_ai.osmo.pods.files import FileMount, encoded, secret
 from physical_ai.osmo.pods.pod import Group, Run
 from physical_ai.osmo.pods.topology import constraints
-from physical_ai.osmo.refusal import UNEXPECTED_SHAPE, as_refusal, crash
+from physical_ai.osmo.refusal import UNEXPECTED_SHAPE, Refusal, as_refusal, crash
 from physical_ai.osmo.service.configuration import Configuration
 from physical_ai.osmo.tokens import group_objects, label_tokens
 from physical_ai.osmo.workflow.schema import TaskGroupSpec, TaskSpec, upstream
-from physical_ai.osmo.workflow.spec_data import File, TaskInputOutput
+from physical_ai.osmo.workflow.spec_data import File, TaskInputOutput, URLInputOutput
 from physical_ai.osmo.workflow.submission import Submission
 
 QUEUE_LABELS = (KAI_QUEUE_LABEL, "runai/queue")
@@ -57,7 +57,8 @@ def generated_run(submission: Submission, user: str = "user", number: int = 1) -
         return hashlib.sha256(f"{first}/{text}".encode()).hexdigest()[:32]
 
     every = [name for group in submission.groups for name in (group.name, *(task.name for task in group.tasks))]
-    return Run(f"{spec.name}-{number}", uuid(""), {name: uuid(name) for name in every}, user)
+    uuids = {name: uuid(name) for name in every}
+    return Run(f"{spec.name}-{number}", uuid(""), uuids, user, priority=submission.priority)
 
 
 def make_all(submission: Submission, config: Configuration, run: Run) -> list[GroupObjects]:
@@ -110,9 +111,22 @@ def _with_tokens(task: TaskSpec, group: TaskGroupSpec, run: Run, namespace: str)
     for token, value in tokens.items():
         text = re.sub(rf"\{{\{{ *{re.escape(token)} *\}}\}}", value, text)
     try:
-        return TaskSpec.model_validate(json.loads(text))
+        made = TaskSpec.model_validate(json.loads(text, object_pairs_hook=_stored))
     except ValidationError as error:
         raise as_refusal(error) from None
+    for item in made.outputs:
+        if isinstance(item, URLInputOutput) and not names.is_storage(item.url):
+            # The worker reads addresses of outputs once more. `{{output}}` begins with `/`.
+            raise Refusal(
+                "OSMOError", f"{task.name}: the output's address becomes '{item.url}', which is not a valid one"
+            )
+    return made
+
+
+def _stored(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A map in the order in which PostgreSQL keeps a jsonb value: by length of the keys, then by their bytes. So the
+    variables of a Pod come in another order than in the file, which counts for `$(OTHER)`."""
+    return dict(sorted(pairs, key=lambda pair: (len(pair[0].encode()), pair[0].encode())))
 
 
 def _add_credentials(tasks: Sequence[TaskSpec], run: Run) -> dict[str, str]:
@@ -187,7 +201,7 @@ def _scheduled(
         if task.name in placed.members:
             metadata["labels"][SUBGROUP_LABEL] = placed.members[task.name]
         item["spec"]["schedulerName"] = scheduler.scheduler_name
-    spec: dict[str, Any] = {"queue": queue, "priorityClassName": f"osmo-{pod.PRIORITY}"}
+    spec: dict[str, Any] = {"queue": queue, "priorityClassName": f"osmo-{run.priority.lower()}"}
     if not placed.subgroups:
         spec["minMember"] = len(pods)
     if placed.top:

@@ -12,19 +12,18 @@ import yaml
 
 from physical_ai.catalog.osmo import FINALIZER, TASK_LABEL
 from physical_ai.osmo import names, units
+from physical_ai.osmo.choices import NORMAL
 from physical_ai.osmo.merge import merge
 from physical_ai.osmo.pods import containers
 from physical_ai.osmo.pods.files import FileMount, task_file, text_file
 from physical_ai.osmo.refusal import UNEXPECTED_SHAPE, Refusal, crash
 from physical_ai.osmo.service.configuration import Configuration
 from physical_ai.osmo.service.pools import Platform, Pool
-from physical_ai.osmo.service.sections import StaticDataCredential
+from physical_ai.osmo.service.sections import DatasetConfig, DefaultDataCredential, StaticDataCredential
 from physical_ai.osmo.tokens import default_variables, label_tokens, resource_tokens, substitute
 from physical_ai.osmo.workflow.schema import TaskSpec
 from physical_ai.osmo.workflow.spec_data import OUTPUT_FOLDER, DatasetInputOutput, URLInputOutput
 
-PRIORITY = "normal"
-"""Of a workflow that is submitted without --priority."""
 OWN_VOLUMES = ("osmo", "osmo-data", "osmo-login", "osmo-usr-bin", "osmo-run")
 
 
@@ -43,6 +42,7 @@ class Run:
     """The user's generic credentials: keys and values by name."""
     registries: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     """The user's registry credentials: `username` and `auth` by host."""
+    priority: str = NORMAL
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str
         **({"osmo.lead_container": "true"} if task.lead else {}),
         "osmo.pool": pool.name,
         "osmo.platform": task.resources.platform or "",
-        "osmo.priority": PRIORITY,
+        "osmo.priority": run.priority.lower(),
     }
 
 
@@ -179,11 +179,7 @@ def _own_files(task: TaskSpec, group: Group, run: Run, config: Configuration) ->
     """OSMO's own files in the pod, by name."""
     storage, uuid = config.workflow.workflow_data.credential, run.uuids[task.name]
     assert storage is not None
-    access: dict[str, str] = {"endpoint": storage.endpoint}
-    if isinstance(storage, StaticDataCredential):
-        access |= {"access_key_id": storage.access_key_id, "access_key": storage.access_key}
-    optional = {"region": storage.region, "override_url": storage.override_url}
-    access |= {key: value for key, value in optional.items() if value}
+    access = _access(storage)
     profile = names.storage_profile(storage.endpoint)
     metadata = {
         "input_data": [item.url for item in task.inputs if isinstance(item, URLInputOutput)],
@@ -201,11 +197,31 @@ def _own_files(task: TaskSpec, group: Group, run: Run, config: Configuration) ->
 
     return {
         "login": file("/osmo/login.yaml", _login(task, group, run, config), f"{uuid}-login"),
-        "user_config": file(containers.USER_CONFIG, {"auth": {"data": {}}}),
+        "user_config": file(containers.USER_CONFIG, {"auth": {"data": _buckets(config.dataset)}}),
         "service_config": file(containers.SERVICE_CONFIG, {"auth": {"data": {profile: access}}}),
         "metadata": file(containers.METADATA, {"default": metadata}),
         "refresh": text_file(group.uuid, containers.REFRESH_TOKEN, run.refresh_token, f"{uuid}-refresh-token"),
     }
+
+
+def _access(storage: DefaultDataCredential) -> dict[str, str]:
+    access: dict[str, str] = {"endpoint": storage.endpoint}
+    if isinstance(storage, StaticDataCredential):
+        access |= {"access_key_id": storage.access_key_id, "access_key": storage.access_key}
+    optional = {"region": storage.region, "override_url": storage.override_url}
+    return access | {key: value for key, value in optional.items() if value}
+
+
+def _buckets(config: DatasetConfig) -> dict[str, Any]:
+    """The keys of all buckets with a default credential, which OSMO writes into a Secret of every task, whether it uses
+    datasets or not (NVIDIA/OSMO 6.3.1 src/utils/connectors/postgres.py, get_all_data_creds)."""
+    found: dict[str, Any] = {}
+    for bucket in config.buckets.values():
+        profile = names.storage_profile(bucket.dataset_path)
+        if bucket.default_credential is not None and profile not in found:
+            own = bucket.default_credential.model_copy(update={"endpoint": profile, "region": bucket.region})
+            found[profile] = _access(own)
+    return found
 
 
 def _login(task: TaskSpec, group: Group, run: Run, config: Configuration) -> dict[str, Any]:

@@ -79,13 +79,39 @@ class Configuration:
         return WorkflowConfig.model_validate(self.data.get("workflow") or {})
 
     @cached_property
+    def dataset(self) -> DatasetConfig:
+        return DatasetConfig.model_validate(self.data.get("dataset") or {})
+
+    @cached_property
     def service(self) -> ServiceSection:
         return ServiceSection.model_validate(self.data.get("service") or {})
+
+
+def with_endpoints(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration with the address of each bucket's credential that has none: that of the bucket, as the loader
+    fills it in (NVIDIA/OSMO 6.3.1 configmap_loader.py, _default_dataset_credential_endpoints)."""
+    section = config.get("dataset")
+    buckets = a_map(section).get("buckets") if isinstance(section, Mapping) else None
+    if not isinstance(buckets, Mapping):
+        return dict(config)
+
+    def filled(bucket: Any) -> Any:
+        credential = a_map(bucket).get("default_credential") if isinstance(bucket, Mapping) else None
+        if not isinstance(credential, Mapping) or "endpoint" in credential:
+            return bucket
+        return {
+            **a_map(bucket),
+            "default_credential": {**a_map(credential), "endpoint": a_map(bucket).get("dataset_path", "")},
+        }
+
+    named = {name: filled(bucket) for name, bucket in a_map(buckets).items()}
+    return {**config, "dataset": {**a_map(section), "buckets": named}}
 
 
 def load_errors(config: Mapping[str, Any]) -> list[LoadError]:
     """The errors that OSMO finds at load: wrong types in three sections, and sections that are not maps."""
     errors: list[LoadError] = []
+    config = with_endpoints(config)
     for section, model in TYPED.items():
         given = config.get(section)
         if not given:
@@ -112,7 +138,7 @@ def load(config: Mapping[str, Any], namespace: str = "osmo-workflows") -> Config
     errors = load_errors(config)
     if errors:
         raise Refusal("ValidationError", "; ".join(f"{error.section}: {error.refusal.message}" for error in errors))
-    data = copy.deepcopy(dict(config))
+    data = copy.deepcopy(with_endpoints(config))
     missing: list[Missing] = []
     for name, pool in list(a_map(data.get("pools")).items()):
         if isinstance(pool, Mapping):

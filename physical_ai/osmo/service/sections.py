@@ -171,6 +171,9 @@ class ServiceSection(Section):
     agent_queue_size: int = 1024
 
 
+READS, READS_AND_WRITES = "read-only", "read-write"
+
+
 class BucketConfig(Section):
     dataset_path: Annotated[str, StringConstraints(pattern=STORAGE)]
     region: str = "us-east-1"
@@ -182,3 +185,17 @@ class BucketConfig(Section):
 class DatasetConfig(Section):
     buckets: dict[str, BucketConfig] = {}
     default_bucket: str = ""
+
+    def bucket(self, name: str, *, writes: bool) -> BucketConfig:
+        """A bucket that may be read, or written. Raises Refusal."""
+        found = self.buckets.get(name)
+        if found is None:
+            known = ", ".join(self.buckets) or "none"
+            raise Refusal(
+                "OSMOServerError", f"the configuration has no bucket '{name}' (dataset.buckets), only: {known}"
+            )
+        if found.mode not in (READS_AND_WRITES, *(() if writes else (READS,))):
+            raise Refusal(
+                "OSMOUsageError", f"bucket '{name}' is {found.mode}, and cannot be {'written' if writes else 'read'}"
+            )
+        return found

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import yaml
 
+from physical_ai.osmo.choices import NORMAL
 from physical_ai.osmo.refusal import Refusal, crash
 from physical_ai.osmo.workflow import line_marks, sandbox
 from physical_ai.untrusted import documents
@@ -31,6 +32,7 @@ class Variables:
     """`name=value`, as text."""
     environment: Sequence[str] = ()
     """`NAME=value` over every task's environment (`--set-env`)."""
+    priority: str = NORMAL
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,9 @@ def _defaults(parts: Mapping[str, Section]) -> Any:
     if "default-values" not in parts:
         return {}
     try:
-        document = documents.load(parts["default-values"].text)
+        document = documents.load_for_python(parts["default-values"].text)
     except yaml.YAMLError as error:
-        raise crash(f"default-values: {meaning(error)}") from None
+        raise Refusal("OSMOUsageError", f"default-values is not YAML: {meaning(error)}") from None
     if not isinstance(document, dict) or "default-values" not in document:
         raise Refusal("OSMOUsageError", "default-values: a space is missing after the colon")
     return cast("dict[str, Any]", document)["default-values"] or {}
@@ -172,7 +174,7 @@ def _with_stand_ins(text: str) -> tuple[str, list[str]]:
 def load_yaml(rendered: str) -> Mapping[str, Any]:
     """The rendered section as data. Raises Refusal."""
     try:
-        document = documents.load(rendered)
+        document = documents.load_for_python(rendered)
     except yaml.YAMLError as error:
         raise Refusal("OSMOUsageError", f"the rendered workflow is not YAML: {meaning(error)}") from None
     workflow = cast("dict[str, Any]", document).get("workflow") if isinstance(document, dict) else None

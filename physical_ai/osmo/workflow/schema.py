@@ -151,6 +151,14 @@ class TaskSpec(Texts):
     backend: str = ""
     resource: str = DEFAULT_RESOURCE
 
+    @field_validator("name", mode="before")
+    @classmethod
+    def _is_text(cls, name: Any) -> Any:
+        """Of the plain values that are no text, `.inf` and `.nan` would be names; OSMO changes their case first."""
+        if isinstance(name, float):
+            raise crash(f"the name {name} is a number")
+        return name
+
     @field_validator("name")
     @classmethod
     def _not_reserved(cls, name: str) -> str:
@@ -173,7 +181,7 @@ class TaskGroupSpec(Strict):
     @classmethod
     def _one_leads(cls, tasks: list[TaskSpec], info: ValidationInfo) -> list[TaskSpec]:
         if "name" not in info.data:
-            raise crash("it reads the group's invalid name while it checks the tasks")
+            return tasks  # the error is that of the name
         if not tasks:
             raise ValueError("a group needs at least one task")
         if len(tasks) == 1:

@@ -117,6 +117,21 @@ Input = TaskInputOutput | DatasetInputOutput | URLInputOutput
 Output = DatasetInputOutput | URLInputOutput | UpdateDatasetOutput
 
 
+def dataset_name(item: Input | Output) -> str | None:
+    """Name of the dataset that an input or output is; None for those of another kind."""
+    if isinstance(item, DatasetInputOutput):
+        return item.dataset.name
+    return item.update_dataset.name if isinstance(item, UpdateDatasetOutput) else None
+
+
+def name_dataset(item: Input | Output, name: str) -> None:
+    """Gives a dataset another name."""
+    if isinstance(item, DatasetInputOutput):
+        item.dataset.name = name
+    elif isinstance(item, UpdateDatasetOutput):
+        item.update_dataset.name = name
+
+
 class CheckpointSpec(Strict):
     """A folder that is copied to an address while the task runs."""
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
+from physical_ai.osmo import names
+from physical_ai.osmo.choices import NORMAL
 from physical_ai.osmo.refusal import Refusal, as_refusal, crash
 from physical_ai.osmo.service.configuration import Configuration
 from physical_ai.osmo.service.pools import Pool
 from physical_ai.osmo.workflow import sandbox, schema
 from physical_ai.osmo.workflow.schema import DEFAULT_RESOURCE, ResourceSpec, TaskGroupSpec, TaskSpec, WorkflowSpec
-from physical_ai.osmo.workflow.validation import validate
+from physical_ai.osmo.workflow.spec_data import dataset_name, name_dataset
+from physical_ai.osmo.workflow.validation import check_stored, validate
 
 MOST_SECONDS, MOST_MEMORY = 1.0, 512 * 1024 * 1024
 """Of rendering in a check: a configuration that is checked may come from the same hand as the template."""
@@ -27,6 +30,7 @@ class Submission:
     groups: list[TaskGroupSpec]
     """Tasks with their resources and the user's environment, each in a group."""
     pool: Pool
+    priority: str = NORMAL
 
 
 def limit_of(config: Configuration) -> sandbox.Limit:
@@ -39,7 +43,7 @@ def limit_of(config: Configuration) -> sandbox.Limit:
 
 
 def accepted(
-    spec: WorkflowSpec, config: Configuration, pool: Pool, environment: Sequence[str] = ()
+    spec: WorkflowSpec, config: Configuration, pool: Pool, environment: Sequence[str] = (), priority: str = NORMAL
 ) -> list[TaskGroupSpec]:
     """The steps after the schema: groups with resources, and with `environment` (NAME=value) set. Raises Refusal.
 
@@ -47,11 +51,30 @@ def accepted(
     """
     copied = spec.model_copy(deep=True)
     _set_environment(copied, environment)
+    _name_buckets(copied, config)
     groups = _grouped(copied, pool)
     if sum(len(group.tasks) for group in groups) > config.workflow.max_num_tasks:
         raise Refusal("OSMOUserError", f"more than {config.workflow.max_num_tasks} tasks")
-    validate(copied.name, groups, config, pool)
+    validate(copied.name, groups, config, pool, priority)
+    check_stored(groups)
     return groups
+
+
+def _name_buckets(spec: WorkflowSpec, config: Configuration) -> None:
+    """Puts the default bucket before datasets that name none, also in the workflow that is stored.
+
+    A user's own default, in their profile, is unknown (NVIDIA/OSMO 6.3.1 src/service/core/workflow/objects.py,
+    update_dataset_buckets).
+    """
+    for task in spec.all_tasks:
+        for item in (*task.inputs, *task.outputs):
+            name = dataset_name(item)
+            if name is None or names.dataset(name).bucket:
+                continue
+            if not config.dataset.default_bucket:
+                problem = f"{task.name}: dataset '{name}' names no bucket, and the configuration has no default one"
+                raise Refusal("OSMOUserError", f"{problem}: write BUCKET/{name}")
+            name_dataset(item, replace(names.dataset(name), bucket=config.dataset.default_bucket).full_name)
 
 
 def _set_environment(spec: WorkflowSpec, assignments: Sequence[str]) -> None:

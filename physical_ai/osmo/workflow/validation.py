@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from physical_ai.osmo import names
-from physical_ai.osmo.choices import PoolStatus
+from physical_ai.osmo.choices import LOW, NORMAL, PoolStatus
 from physical_ai.osmo.refusal import Refusal
 from physical_ai.osmo.service.configuration import Configuration
 from physical_ai.osmo.service.evaluation import failure
 from physical_ai.osmo.service.pools import Pool
+from physical_ai.osmo.service.sections import DatasetConfig
 from physical_ai.osmo.tokens import default_variables, resource_tokens
 from physical_ai.osmo.workflow.schema import TaskGroupSpec, TaskSpec
-from physical_ai.osmo.workflow.spec_data import URLInputOutput
+from physical_ai.osmo.workflow.spec_data import URLInputOutput, dataset_name
 
 
-def validate(name: str, groups: Sequence[TaskGroupSpec], config: Configuration, pool: Pool) -> None:
+def validate(
+    name: str, groups: Sequence[TaskGroupSpec], config: Configuration, pool: Pool, priority: str = NORMAL
+) -> None:
     """What the service checks before it stores a workflow, less what only its database knows. Raises Refusal."""
     longest = config.workflow.workflow_info.max_name_length
     for item in (name, *(part for group in groups for part in (group.name, *(task.name for task in group.tasks)))):
@@ -23,7 +26,8 @@ def validate(name: str, groups: Sequence[TaskGroupSpec], config: Configuration, 
             raise Refusal("OSMOUserError", f"'{item}' is longer than {longest} characters")
     if pool.status is PoolStatus.MAINTENANCE:
         raise Refusal("OSMOUsageError", f"pool '{pool.name}' is in maintenance")
-    _check_guarantee(groups, pool)
+    if priority != LOW:
+        _check_guarantee(groups, pool)
     _check_topology([task for group in groups for task in group.tasks], pool)
     for task in (task for group in groups for task in group.tasks):
         check_resources(task, pool)
@@ -31,6 +35,7 @@ def validate(name: str, groups: Sequence[TaskGroupSpec], config: Configuration, 
     for task in (task for group in groups for task in group.tasks):
         names.image(task.image)
         _check_addresses(task)
+        _check_buckets(task, config.dataset)
 
 
 def _check_guarantee(groups: Sequence[TaskGroupSpec], pool: Pool) -> None:
@@ -81,6 +86,26 @@ def _check_addresses(task: TaskSpec) -> None:
     for item in (*task.inputs, *task.outputs):
         if isinstance(item, URLInputOutput) and not names.is_storage(item.url):
             raise Refusal("OSMOError", f"{task.name}: '{item.url}' is not an address of s3, gs, azure, swift or tos")
+
+
+def _check_buckets(task: TaskSpec, config: DatasetConfig) -> None:
+    """The buckets of datasets, whose names are complete."""
+    for writes, items in ((False, task.inputs), (True, task.outputs)):
+        for item in items:
+            if (name := dataset_name(item)) is not None:
+                try:
+                    config.bucket(names.dataset(name).bucket, writes=writes)
+                except Refusal as refusal:
+                    raise Refusal(refusal.kind, f"{task.name}: {refusal.message}") from None
+
+
+def check_stored(groups: Sequence[TaskGroupSpec]) -> None:
+    """What PostgreSQL does not store in a value of type jsonb. Raises Refusal."""
+    for task in (task for group in groups for task in group.tasks):
+        if "\\u0000" in task.model_dump_json():
+            raise Refusal(
+                "OSMODatabaseError", f"{task.name}: a value has the character NUL, which OSMO's database refuses"
+            )
 
 
 def _check_topology(tasks: Sequence[TaskSpec], pool: Pool) -> None:

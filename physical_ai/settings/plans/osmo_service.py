@@ -145,9 +145,9 @@ def values_files(settings: Settings, served: Sequence[Settings] = ()) -> dict[st
     where it is."""
     values = chart_values(settings, served)
     configs: dict[str, Any] = values["services"].pop("configs")
-    enabled = {"services": {"configs": {"enabled": configs.pop("enabled")}}}
+    services = {**values.pop("services"), "configs": {"enabled": configs.pop("enabled")}}
     sections = {name: {"services": {"configs": {name: section}}} for name, section in configs.items()}
-    files = {"release": {**values, **enabled}, **sections}
+    files = {"release": {**values, "services": services}, **sections}
     return {
         f"{name}.yaml": yaml.dump(document, Dumper=Plain, sort_keys=False, width=120, allow_unicode=True)
         for name, document in files.items()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
+import yaml
 
 from physical_ai.osmo.pods.objects import GroupObjects, generated_run, make_all
 from physical_ai.osmo.refusal import Refusal
@@ -193,3 +195,97 @@ def test_without_storage_no_pod_is_made() -> None:
 
 def test_the_same_file_gives_the_same_objects() -> None:
     assert made(TWO) == made(TWO)
+
+
+ENVIRONMENT = """workflow:
+  name: one
+  tasks:
+  - name: t
+    image: u:1
+    command: [x]
+    environment: {LONGEST: '1', B: '2', é: '3', AA: '4', A: $(AA)}
+"""
+
+
+def test_variables_come_in_the_order_in_which_the_database_has_them() -> None:
+    """By length in bytes, then by bytes: so `$(AA)` is not expanded, as AA comes later."""
+    (group,) = made(ENVIRONMENT)
+    names = [each["name"] for each in container(group)["env"] if "_" not in each["name"]]
+    assert names == ["A", "B", "AA", "é", "LONGEST"]
+
+
+BUCKET = {"dataset_path": "s3://lake/data", "default_credential": {"access_key_id": "id", "access_key": "key"}}
+
+
+def test_the_key_of_a_bucket_is_in_a_secret_of_every_task() -> None:
+    """Its endpoint is that of the bucket, as OSMO fills it in."""
+    (group,) = made(ONE, {"dataset": {"buckets": {"lake": BUCKET}}})
+    (file,) = [each for each in group.of(("Secret",)) if "user_config.yaml" in each["data"]]
+    config = yaml.safe_load(base64.b64decode(file["data"]["user_config.yaml"]))
+    own = {"endpoint": "s3://lake", "region": "us-east-1", "access_key_id": "id", "access_key": "key"}
+    assert config == {"auth": {"data": {"s3://lake": own}}}
+
+
+DATA = "workflow:\n  name: one\n  tasks:\n  - {name: t, image: u:1, command: [x], %s: [{dataset: {name: %s}}]}\n"
+
+
+def buckets(mode: str = "read-write", default: str = "lake") -> dict[str, Any]:
+    bucket = {"dataset_path": "s3://lake/data", "mode": mode}
+    return {"dataset": {"default_bucket": default, "buckets": {"lake": bucket}}}
+
+
+def test_a_dataset_without_a_bucket_is_one_of_the_default_bucket() -> None:
+    (group,) = made(DATA % ("inputs", "d"), buckets())
+    assert after(container(group, 1)["args"], "-inputs") == ["dataset:0,lake/d,"]
+    (file,) = [each for each in group.of(("Secret",)) if "default_metadata.yaml" in each["data"]]
+    assert b"lake/d" in base64.b64decode(file["data"]["default_metadata.yaml"])
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "override", "kind", "reason"),
+    [
+        ("inputs", "d", buckets(default=""), "OSMOUserError", "names no bucket"),
+        ("inputs", "sea/d", buckets(), "OSMOServerError", "no bucket 'sea'"),
+        ("outputs", "d", buckets("read-only"), "OSMOUsageError", "cannot be written"),
+        ("inputs", "d", buckets("write-only"), "OSMOUsageError", "cannot be read"),
+    ],
+)
+def test_a_bucket_that_cannot_be_used_is_refused(place: str, name: str, override: Any, kind: str, reason: str) -> None:
+    with pytest.raises(Refusal, match=reason) as refused:
+        made(DATA % (place, name), override)
+    assert refused.value.kind == kind
+    assert made(DATA % ("inputs", "d"), buckets("read-only"))
+
+
+def test_an_address_that_a_token_makes_invalid_is_refused_where_the_worker_reads_it() -> None:
+    text = "workflow:\n  name: one\n  tasks:\n  - {name: t, image: u:1, command: [x], outputs: [{url: '%s'}]}\n"
+    assert made(text % "s3://b/{{workflow_id}}/data")
+    with pytest.raises(Refusal, match="becomes 's3://b/one-1//osmo/data/output'"):
+        made(text % "s3://b/{{workflow_id}}/{{output}}")
+
+
+def test_a_value_with_nul_is_refused_as_the_database_refuses_it() -> None:
+    with pytest.raises(Refusal, match="NUL") as refused:
+        made(ENVIRONMENT.replace("'1'", '"\\0"'))
+    assert refused.value.kind == "OSMODatabaseError"
+
+
+def test_a_name_that_is_a_number_is_no_name() -> None:
+    with pytest.raises(Refusal, match="the name inf is a number"):
+        made(ONE.replace("name: t", "name: .inf"))
+
+
+def test_a_group_with_an_invalid_name_is_refused_for_its_name() -> None:
+    with pytest.raises(Refusal) as refused:
+        made(TWO.replace("name: g\n", "name: 'g g'\n"))
+    assert refused.value.kind == "OSMOUsageError"
+
+
+@pytest.mark.parametrize("priority", ["HIGH", "NORMAL", "LOW"])
+def test_a_priority_has_its_class(priority: str) -> None:
+    config = configured(None)
+    submission = replace(submit(ONE, config), priority=priority)
+    (group,) = make_all(submission, config, generated_run(submission))
+    (of_group,) = group.of(("PodGroup",))
+    assert of_group["spec"]["priorityClassName"] == f"osmo-{priority.lower()}"
+    assert group.pods[0]["metadata"]["labels"]["osmo.priority"] == priority.lower()

@@ -94,9 +94,21 @@ def test_pods_are_the_recorded_ones(vector: Vector) -> None:
             _short(item) if "keys" in seen else item
             for item, seen in zip(made.objects, recorded["objects"], strict=True)
         ]
-        assert shown == recorded["objects"]
+        assert [_by_name(item) for item in shown] == [_by_name(item) for item in recorded["objects"]]
 
 
 def _short(item: dict[str, Any]) -> dict[str, Any]:
     keys = [*item.get("data", {}), *item.get("stringData", {})]
     return {"kind": item["kind"], "name": item["metadata"]["name"], "type": item["type"], "keys": keys}
+
+
+def _by_name(item: Any) -> Any:
+    """A Pod with variables sorted by name: the recording was made without the database, which has an order of its own
+    (`test_variables_come_in_the_order_in_which_the_database_has_them`)."""
+    if item.get("kind") != "Pod" or "spec" not in item:
+        return item
+    containers = [
+        {**each, "env": sorted(each.get("env", []), key=lambda variable: variable["name"])}
+        for each in item["spec"]["containers"]
+    ]
+    return {**item, "spec": {**item["spec"], "containers": containers}}

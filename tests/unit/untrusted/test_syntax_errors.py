@@ -38,6 +38,32 @@ TEXTS = {
 }
 
 
+FOR_PYTHON = {
+    "a: b\t": r"'\t' that cannot start any token",
+    "a: |# c\n b": "expected chomping or indentation indicators",
+}
+"""What libyaml takes, and PyYAML's own scanner does not."""
+
+
+@pytest.mark.parametrize("text", FOR_PYTHON)
+def test_an_error_for_python_alone_is_explained(text: str) -> None:
+    documents.load(text)
+    with pytest.raises(yaml.YAMLError) as refused:
+        documents.load_for_python(text)
+    assert meaning(refused.value) == MEANINGS[FOR_PYTHON[text]]
+
+
+ONLY_LIBYAML = ("%x\n---\na: 1", "[a:b:]")
+"""What PyYAML's own scanner takes."""
+
+
+@pytest.mark.parametrize("text", [text for text in TEXTS if text not in ONLY_LIBYAML])
+def test_an_error_of_both_readers_has_one_explanation(text: str) -> None:
+    with pytest.raises(yaml.YAMLError) as refused:
+        documents.load_for_python(text)
+    assert meaning(refused.value) == MEANINGS[TEXTS[text]]
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_known_error_is_explained(text: str) -> None:
     with pytest.raises(yaml.YAMLError) as refused:
@@ -46,7 +72,7 @@ def test_a_known_error_is_explained(text: str) -> None:
 
 
 def test_every_meaning_has_a_text_that_leads_to_it() -> None:
-    assert set(TEXTS.values()) == set(MEANINGS)
+    assert {*TEXTS.values(), *FOR_PYTHON.values()} == set(MEANINGS)
 
 
 def test_an_unknown_error_is_explained_in_general_terms() -> None:

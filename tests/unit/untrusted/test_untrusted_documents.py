@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from physical_ai.untrusted import documents
 from physical_ai.untrusted.documents import DEEPEST, LimitExceeded, compose, load
 
 
@@ -91,3 +97,41 @@ def test_what_stays_within_the_limits_is_read_as_by_pyyaml(text: str) -> None:
 def test_every_other_fault_is_an_error_of_yaml(text: str) -> None:
     with pytest.raises(yaml.YAMLError):
         load(text)
+
+
+PIECES = (
+    *("a", "key", "1", " ", "  ", "\n", "\n  ", ":", ": ", "- ", "-", "? ", "?", "[", "]", "{", "}", ",", ", "),
+    *("&x ", "*x", "!!str ", "!t ", "!", "|", "|-\n", ">\n", "'", '"', "\\", "#", " #c", "%", "---\n", "...\n"),
+    *("@", "`", "\t", "\r", "\u2028", "\u0085", "\ufeff", "\x07", "\U0001f600", "<<: ", "~", "0x1", "="),
+)
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+
+
+def read(load: Callable[[str], Any], text: str) -> str:
+    """The value, or `refused`."""
+    try:
+        return repr(load(text))
+    except yaml.YAMLError:
+        return "refused"
+    except (ValueError, LookupError, AttributeError, TypeError, OverflowError):
+        return "refused"  # what PyYAML does not turn into an error of its own
+
+
+@pytest.mark.parametrize("short", [32 * 1024, 0], ids=["short texts", "long texts"])
+@given(text=TEXTS, inside=st.booleans())
+@example(text="image: a\t", inside=False)
+@example(text="|# c\n a", inside=True)
+@example(text="{key:}", inside=True)
+@example(text="[b??  ]", inside=True)
+@example(text="!", inside=True)
+def test_what_a_python_program_reads_is_read_as_it_reads_it(short: int, text: str, inside: bool) -> None:
+    """Long texts are left to the faster parser where they have no sign on which the two differ."""
+    document = f"workflow:\n  name: x\n  v: {text}" if inside else text
+    documents.check_for_python.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(documents, "_SHORT", short)
+        try:
+            found = read(documents.load_for_python, document)
+        except documents.LimitExceeded:
+            return
+    assert found == read(yaml.safe_load, document)
