@@ -54,6 +54,7 @@ def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
             **_resource(step),
             "replacedBecauseOf": list(step.keys),
             "nodesLost": nodes_lost(step, nodes),
+            "firstNodes": first_nodes(step),
         }
         for step in planned(run)
     ]
@@ -123,6 +124,21 @@ def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
     return 0
 
 
+def first_nodes(step: Step) -> str | None:
+    """With how many nodes a pool that may be empty is created, and what follows from it; None for all others."""
+    new = step.new
+    if step.kind != "AgentPool" or step.op not in ("create", "replace"):
+        return None
+    if not new.get("enableAutoScaling") or new.get("minCount") != 0:
+        return None
+    count = int(new.get("count") or 0)
+    if not count:
+        return "starts without nodes: the first Pod that fits it brings one"
+    spot = "Spot " if new.get("scaleSetPriority") == "Spot" else ""
+    nodes = "1 node" if count == 1 else f"{count} nodes"
+    return f"starts with {nodes} (scale.initial): fails without {spot}capacity at once; initial: 0 leaves it to a Pod"
+
+
 def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
     """The plan as lines of text."""
     lines: list[str] = []
@@ -130,6 +146,8 @@ def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
         lines.append(f"{SYMBOLS.get(step.op, '?')} {step.kind} [bold]{escape(step.name)}[/]")
         if step.op in ("update", "replace"):
             lines += [f"    {escape(line)}" for line in _differences(step)]
+        if first := first_nodes(step):
+            lines.append(f"    {escape(first)}")
         if lost := nodes_lost(step, nodes):
             lines.append(
                 f"    [red]{lost} {'node' if lost == 1 else 'nodes'} lost[/]; capacity may not be available at once"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from pulumi.automation.events import EngineEvent
 from rich.console import Console
 
 from physical_ai.catalog.engine_values import SECRET, SIGNATURE, UNKNOWN
 from physical_ai.cli.changes import Message, Run
 from physical_ai.cli.preview import plan
+from physical_ai.settings import load
 
 POOL = "azure-native:containerservice:AgentPool"
 URN = f"urn:pulumi:dev::physical-ai::physical-ai:azure:GpuPool${POOL}::h100"
@@ -125,3 +127,34 @@ def test_of_a_secret_only_the_change_is_shown() -> None:
     assert "stringData: (secret) → (secret)" in text(run)
     assert "count: 1 → 2" in text(run)
     assert "ciphertext" not in text(run)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({"enableAutoScaling": True, "minCount": 0, "count": 0}, "starts without nodes"),
+        (
+            {"enableAutoScaling": True, "minCount": 0, "count": 1, "scaleSetPriority": "Spot"},
+            "starts with 1 node (scale.initial): fails without Spot capacity at once",
+        ),
+        ({"enableAutoScaling": True, "minCount": 1, "count": 1}, None),
+        ({"enableAutoScaling": False, "count": 0}, None),
+    ],
+)
+def test_a_pool_that_may_be_empty_says_how_it_starts(inputs: dict[str, Any], said: str | None) -> None:
+    run = Run()
+    run.add(event("resourcePreEvent", "create", new=state(**inputs)))
+    (change,) = plan.document(run, {})["changes"]
+    assert (change["firstNodes"] or "").startswith(said or "")
+    assert ("starts with" in text(run)) is (said is not None)
+    assert (said or "AgentPool") in text(run)
+
+
+def test_gpu_pools_that_may_be_empty_start_so_but_where_the_stack_says_why() -> None:
+    starts = {
+        (stack, name)
+        for stack in ("dev-southeastasia", "dev-westus2", "staging-westus2", "prod-westeurope", "prod-swedencentral")
+        for name, pool in load(stack).settings.pools.items()
+        if pool.scale.least == 0 and pool.scale.initial_count
+    }
+    assert starts == {("dev-westus2", "h100gpu"), ("dev-westus2", "rtxprogpu")}

@@ -42,7 +42,7 @@ def test_region_layers_have_the_catalogues_local_time() -> None:
 def test_quota_counts_spot_apart_and_surge_in() -> None:
     needs = {need.usage: need for need in quota_needs(load("staging-westus2").settings)}
     # system: 2 nodes and 1 surged of 4 vCPU; cpu: up to 4 and 1 of 8; h100gpu: up to 2 of 40, no surge.
-    assert needs["cores"] == QuotaNeed("cores", 2 * 4 + 8 + 40, 3 * 4 + 5 * 8 + 80, ("system", "cpu", "h100gpu"))
+    assert needs["cores"] == QuotaNeed("cores", 2 * 4 + 8, 3 * 4 + 5 * 8 + 80, ("system", "cpu", "h100gpu"))
     assert needs["StandardNCadsH100v5Family"].maximum == 80
-    assert needs["lowPriorityCores"] == QuotaNeed("lowPriorityCores", 144, 288, ("rtxprogpu",))
+    assert needs["lowPriorityCores"] == QuotaNeed("lowPriorityCores", 0, 288, ("rtxprogpu",))
     assert "StandardNCdsRTXPRO6000BSEv6XLFamily" not in needs

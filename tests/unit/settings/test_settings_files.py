@@ -119,7 +119,7 @@ def test_null_that_removes_no_pool_names_the_pool_meant() -> None:
 def test_two_pools_that_share_a_name_are_refused_with_both_lines(stacks: Path) -> None:
     edit(stacks / "Pulumi.dev-westus2.yaml", "rtxprogpu:", "h100gpu:")
     twice = next(fault for fault in faults(stacks) if "duplicate key" in fault.problem)
-    assert (twice.file, twice.where, twice.line) == (DEV, "config.physical-ai:pools.h100gpu", 10)
+    assert (twice.file, twice.where, twice.line) == (DEV, "config.physical-ai:pools.h100gpu", 13)
     assert "first on line 8" in twice.problem
 
 
