@@ -120,7 +120,7 @@ def test_two_pools_that_share_a_name_are_refused_with_both_lines(stacks: Path) -
     edit(stacks / "Pulumi.dev-westus2.yaml", "rtxprogpu:", "h100gpu:")
     twice = next(fault for fault in faults(stacks) if "duplicate key" in fault.problem)
     assert (twice.file, twice.where, twice.line) == (DEV, "config.physical-ai:pools.h100gpu", 13)
-    assert "first on line 8" in twice.problem
+    assert "first on line 10" in twice.problem
 
 
 def test_a_syntax_error_names_file_and_line(stacks: Path) -> None:
