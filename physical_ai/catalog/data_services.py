@@ -14,8 +14,31 @@ PUBLIC_PORTS = (POSTGRES_PORT, 6379, 6380, 6432, REDIS_PORT)
 server may have (Azure docs, azure-cache-for-redis/cache-configure; postgresql/concepts-pgbouncer)."""
 REDIS_POLICY = "EnterpriseCluster"
 """One endpoint, as a server that is not a cluster: OSMO's client cannot follow redirections of OSSCluster (same)."""
+UPSTREAMS = (
+    "docker.io",
+    "mcr.microsoft.com",
+    "quay.io",
+    "public.ecr.aws",
+    "ghcr.io",
+    "nvcr.io",
+    "registry.k8s.io",
+    "gcr.io",
+    "eu.gcr.io",
+)
+"""Registries that a registry of Azure caches, beside those below UPSTREAM_SUFFIX: it takes no other host (the service's
+own list in its refusal, Azure/acr#862, 2025-12-18)."""
+UPSTREAM_SUFFIX = ".pkg.dev"
 NEED_LOGIN = frozenset({"docker.io", "registry-1.docker.io"})
 """Upstreams that a registry caches with a login only (Azure docs, container-registry/artifact-cache-overview)."""
+
+
+def is_upstream(host: str) -> bool:
+    """Whether a registry of Azure caches this one.
+
+    >>> is_upstream("europe-docker.pkg.dev"), is_upstream("docker.elastic.co")
+    (True, False)
+    """
+    return host in UPSTREAMS or host in NEED_LOGIN or host.endswith(UPSTREAM_SUFFIX)
 
 
 def postgres_tier(size: str) -> str:

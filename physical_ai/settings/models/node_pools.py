@@ -239,7 +239,8 @@ class Pool(NodePool):
         " memory and architecture; without OSMO.",
     )
     secure_boot: bool = Field(
-        default=False, description="Start signed code only; of all drivers, precompiled ones alone are signed."
+        default=False,
+        description="Start signed code only; of all drivers, precompiled ones are signed, and AKS's on Azure Linux.",
     )
     priority: Priority = Field(
         default=Priority.REGULAR, description="Regular, or Spot for evictable capacity; immutable."

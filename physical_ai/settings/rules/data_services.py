@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from physical_ai.catalog import regions
-from physical_ai.catalog.data_services import NEED_LOGIN
+from physical_ai.catalog.data_services import NEED_LOGIN, UPSTREAM_SUFFIX, UPSTREAMS, is_upstream
 from physical_ai.catalog.postgres import postgres_regions
 from physical_ai.settings.facts.data_services import DataPlan, data_plan, deletion_words
 from physical_ai.settings.facts.images import program_images
@@ -30,6 +30,7 @@ OFFERED = Rule("data-region", "physical_ai/catalog/data/regions.yaml")
 BURSTABLE = Rule("postgres-burstable", "PostgreSQL Flexible Server docs, high availability, limitations")
 PRIVATE_REGISTRY = Rule("registry-premium", "Azure docs, container-registry-skus")
 UPSTREAM_LOGIN = Rule("registry-upstream", "Azure docs, container-registry/artifact-cache-overview")
+UPSTREAM = Rule("registry-upstream-unknown", "Azure/acr#862, 2025-12-18")
 ONLY = Rule("registry-only", "Kubernetes docs, mutating-admission-policy")
 DELETION = Rule("data-deletion", "docs/data-services.md")
 
@@ -143,7 +144,11 @@ def _only(settings: Settings, given: DataServices, trust: Trust) -> Iterator[Set
         host = image.partition("/")[0]
         if host not in given.registry.upstreams:
             problem = f"The registry does not cache {host}, so Pods can't pull {image} unless it was imported."
-            add = "" if host in NEED_LOGIN else f"Add {host} to registry.upstreams, or name another one. Or "
+            add = (
+                ""
+                if host in NEED_LOGIN or not is_upstream(host)
+                else f"Add {host} to registry.upstreams, or name another one. Or "
+            )
             fix = f"{add or 'Name another image, or '}import it: az acr import --source {image}."
             yield warning(here, problem, fix, others=(path,), rule=ONLY)
 
@@ -161,6 +166,10 @@ def _registry(settings: Settings, given: DataServices, plan: DataPlan, trust: Tr
         if host in NEED_LOGIN:
             problem = f"Images of {host} are cached with a login only, and this program gives the registry none."
             yield error(_UPSTREAMS, problem, "Remove it, or import these images.", rule=UPSTREAM_LOGIN)
+        elif not is_upstream(host):
+            problem = f"A registry of Azure does not cache {host}: it takes {', '.join(UPSTREAMS)}, *{UPSTREAM_SUFFIX}."
+            fix = f"Remove it, and import its images: az acr import --source {host}/..."
+            yield error(_UPSTREAMS, problem, fix, rule=UPSTREAM)
         if times > 1:
             yield error(_UPSTREAMS, f"{host} is listed {times} times.", "List it once.")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from physical_ai.catalog import UnknownName, node_image, operator_release
+from physical_ai.catalog import UnknownName, node_image, operator_release, vm_size
 from physical_ai.catalog.gpu_lookup import builds
 from physical_ai.catalog.lookup import nearest
 from physical_ai.settings.facts import gpu as gpu_facts
@@ -108,13 +108,22 @@ def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Ite
     here: Path = ("pools", name, "secureBoot")
     if not pool.secure_boot or not trust(here):
         return
-    if gpu_facts.is_precompiled(settings, pool):
+    if gpu_facts.is_precompiled(settings, pool) or _signed_by_aks(pool):
         return
     others = (("pools", name, "driver", "source"), (*_DEFAULT, "precompiled"))
     fix = "secureBoot: false"
-    fix += ", or gpuOperator.driver.precompiled: true." if pool.driver.is_operator else "."
+    fix += ", or gpuOperator.driver.precompiled: true" if pool.driver.is_operator else ""
+    if pool.driver.source == "aks" and "AzureLinux" in vm_size(pool.sku).os_skus:
+        fix, others = f"{fix}, or osSku: AzureLinux", (*others, ("pools", name, "osSku"))
+    fix += "."
     problem = f"Secure Boot prevents the driver from loading: {driver_facts(pool).unsigned}."
     yield error(here, problem, fix, others=others, rule=rules.SECURE_BOOT)
+
+
+def _signed_by_aks(pool: Pool) -> bool:
+    """Azure Linux starts AKS's driver with Secure Boot; Ubuntu needs gpuProfile.driver None with it (AKS docs,
+    use-trusted-launch, 2026-08-21)."""
+    return pool.driver.source == "aks" and pool.os_sku == "AzureLinux"
 
 
 def _one_policy(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:

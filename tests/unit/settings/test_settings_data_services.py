@@ -99,6 +99,12 @@ def test_names_fit_and_differ_by_stack_and_subscription() -> None:
         ),
         (
             "dev-westus2",
+            "dataServices.registry.upstreams=[nvcr.io, europe-docker.pkg.dev, docker.elastic.co]",
+            "dataServices.registry.upstreams",
+            "does not cache docker.elastic.co",
+        ),
+        (
+            "dev-westus2",
             "dataServices.registry.upstreams=[nvcr.io, nvcr.io]",
             "dataServices.registry.upstreams",
             "2 times",
@@ -126,8 +132,10 @@ def test_images_that_no_pod_could_pull_are_named() -> None:
     assert "docker.io/library/ubuntu" in agents.problem
     assert "upstreams" not in (agents.fix or "")  # Docker Hub is cached with a login only
     assert found("gridDriver.imageRegistry=quay.io/mirror") == []
-    (own,) = found("gridDriver.imageRegistry=example.azurecr.io")
-    assert "Add example.azurecr.io to registry.upstreams" in (own.fix or "")
+    (own,) = found("gridDriver.imageRegistry=public.ecr.aws/docker")
+    assert "Add public.ecr.aws to registry.upstreams" in (own.fix or "")
+    (other,) = found("gridDriver.imageRegistry=example.azurecr.io")
+    assert "upstreams" not in (other.fix or "")  # a host that no registry of Azure caches
 
 
 def test_images_are_replaced_from_the_release_of_kubernetes_that_can_do_it() -> None:

@@ -125,6 +125,7 @@ REFUSED: list[tuple[tuple[str, ...], str, str, str]] = [
         "not a module",
         "nvidia-uvm",
     ),
+    ((f"{H100}.secureBoot=true", f"{H100}.driver.source=aks"), f"{H100}.secureBoot", "Ubuntu", "osSku: AzureLinux"),
     ((f"{H100}.secureBoot=true",), f"{H100}.secureBoot", "not signed", "precompiled: true"),
     ((f"{RTX}.secureBoot=true",), f"{RTX}.secureBoot", "not signed", "false"),
     ((f"{RTX}.secureBoot=true", f"{RTX}.driver.source=aks"), f"{RTX}.secureBoot", "installs no GPU driver", "false"),
@@ -245,3 +246,8 @@ DOUBTFUL = [
 def test_what_is_doubtful_is_a_warning(assignments: tuple[str, ...], path: str, problem: str) -> None:
     found = [f for f in given_settings(*assignments).warnings if f.where == path and problem in f.problem]
     assert len(found) == 1
+
+
+def test_azure_linux_starts_the_driver_of_aks_with_secure_boot() -> None:
+    changes = [f"{H100}.osSku=AzureLinux", f"{H100}.driver.source=aks", f"{H100}.secureBoot=true"]
+    assert load("dev-westus2", [Overlay.assign(changes)]).settings.pools["h100gpu"].secure_boot

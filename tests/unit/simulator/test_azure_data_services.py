@@ -272,6 +272,9 @@ def test_registries_and_cache_rules(azure: Azure) -> None:
     assert broken(azure, "CacheRule", {**RULE, "targetRepository": "nvidia"}) >= {"acr-cache-wildcard"}
     docker = {**RULE, "cacheRuleName": "docker", "sourceRepository": "docker.io/*", "targetRepository": "docker.io/*"}
     assert broken(azure, "CacheRule", docker) == {"acr-cache-login"}
+    for host, taken in (("docker.elastic.co", False), ("europe-docker.pkg.dev", True), ("mcr.microsoft.com", True)):
+        rule = {**RULE, "cacheRuleName": "other", "sourceRepository": f"{host}/*", "targetRepository": f"{host}/*"}
+        assert broken(azure, "CacheRule", rule) == (set() if taken else {"acr-cache-upstream"})
     assert broken(azure, "CacheRule", {**RULE, "sourceRepository": "quay.io/*"}) == {"acr-cache-immutable"}
 
 

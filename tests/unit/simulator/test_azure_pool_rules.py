@@ -60,6 +60,11 @@ def azure(tmp_path_factory: pytest.TempPathFactory) -> Azure:
         {**SPOT, "upgradeSettings": {}},
         {**SYSTEM, "upgradeSettings": {"maxSurge": "1", "drainTimeoutInMinutes": 60}},
         {"gpuProfile": {"driver": "Install"}, "osSKU": "AzureLinux"},
+        {
+            "gpuProfile": {"driver": "Install"},
+            "osSKU": "AzureLinux",
+            "securityProfile": {"enableSecureBoot": True, "enableVTPM": True},
+        },
         {**RTX, "gpuProfile": {"driver": "Install"}, "osSKU": "Ubuntu2204"},
         {**RTX, "osSKU": "AzureLinux"},
         {"vmSize": BURSTABLE, "gpuProfile": None},

@@ -130,8 +130,9 @@ def gpu(pool: Pool) -> Iterator[Refusal]:
         message = f"VM size {size.name} does not support multi-instance GPU ({profile})."
         yield refuse(pool, "gpu-instance-size", message, "agentPoolProfile.gpuInstanceProfile")
     managed = get(pool.spec, "gpuProfile.driver") == "Install"
-    if size is not None and size.gpu and managed and get(pool.sent, "securityProfile.enableSecureBoot"):
-        message = "Secure boot on a GPU pool needs gpuProfile.driver None."
+    secure = get(pool.sent, "securityProfile.enableSecureBoot") and _image(pool.spec).startswith("Ubuntu")
+    if size is not None and size.gpu and managed and secure:
+        message = "Secure boot on an Ubuntu GPU pool needs gpuProfile.driver None."
         yield refuse(pool, "gpu-secureboot", message, "agentPoolProfile.securityProfile.enableSecureBoot")
     if size is not None and size.gpu and managed and (image := _image(pool.spec)) not in ("", *size.os_skus):
         message = f"AKS has no GPU driver for {size.name} on {image}. Set osSKU to {' or '.join(size.os_skus)}, or"

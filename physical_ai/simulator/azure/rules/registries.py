@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatch
 
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get
@@ -17,6 +18,11 @@ PREMIUM = {
 }
 """Values that a registry of another SKU does not take."""
 DOCKER = ("docker.io/", "registry-1.docker.io/")
+KNOWN = (
+    "docker.io, mcr.microsoft.com, quay.io, public.ecr.aws, ghcr.io, nvcr.io, registry.k8s.io, gcr.io, eu.gcr.io,"
+    " *.pkg.dev"
+)
+"""As the service lists them when it refuses another one (Azure/acr#862, 2025-12-18; #783, older, lacks the last)."""
 
 
 @on_put("Registry", "acr-premium", "acr-export", "acr-classic")
@@ -35,7 +41,7 @@ def registry(put: Put) -> Iterator[Refusal]:
         yield refuse(put, "acr-export", message, "properties.policies.exportPolicy")
 
 
-@on_put("CacheRule", "acr-cache-wildcard", "acr-cache-overlap", "acr-cache-login")
+@on_put("CacheRule", "acr-cache-wildcard", "acr-cache-overlap", "acr-cache-login", "acr-cache-upstream")
 def cache_rule(put: Put) -> Iterator[Refusal]:
     source, target = (str(put.properties.get(f"{end}Repository", "")) for end in ("source", "target"))
     here = "properties.sourceRepository"
@@ -48,4 +54,11 @@ def cache_rule(put: Put) -> Iterator[Refusal]:
             message = f"The rule '{ids.name(other.id)}' has the target '{target}'."
             yield refuse(put, "acr-cache-overlap", message, "properties.targetRepository")
     if source.startswith(DOCKER) and put.properties.get("credentialSetResourceId") is None:
-        yield refuse(put, "acr-cache-login", "Images of Docker Hub are cached with credentials only.", here)
+        message = "Cannot create cache rule pointing to Docker Hub without credentials. Please add a credential set to"
+        yield refuse(put, "acr-cache-login", f"{message} cache rule.", here)
+    host = source.partition("/")[0]
+    known = any(fnmatch(host, each) for each in KNOWN.split(", ")) or source.startswith(DOCKER)
+    if source and not known:
+        message = f"Unsupported upstream or login server '{host}' provided."
+        message += f" Supported upstreams or login servers are: {KNOWN}."
+        yield refuse(put, "acr-cache-upstream", message, here)
