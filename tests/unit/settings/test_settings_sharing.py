@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from physical_ai.settings import Fault, SettingsError
+from physical_ai.settings import Fault, Overlay, SettingsError, load
 from tests.support.gpu_settings import H100, MIXED, RTX, SINGLE, given_settings
 
 A100 = "{sku: Standard_NC24ads_A100_v4, scale: {count: 1}, subnet: 10.40.7.0/26"
