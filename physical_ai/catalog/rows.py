@@ -91,6 +91,8 @@ class RegionSize(Row):
 
     zones: tuple[ZoneName, ...] | None
     """Zones that offer the size; empty for none, None where it is not known (it differs by subscription)."""
+    seen_zones: tuple[ZoneName, ...] = ()
+    """Those that one subscription saw: a hint, as zone numbers differ by subscription."""
     evidence: Literal["documented", "believed", "price"]
     source: Text
     date: datetime.date
@@ -106,7 +108,7 @@ class Region(Row):
     utc_offset: Annotated[str, StringConstraints(pattern=r"^[+-]\d{2}:\d{2}$")]
     """Local standard time there."""
     zones: tuple[ZoneName, ...]
-    nat_standard_v2: bool
+    nat_standard_v2: Offered
     """Whether it has NAT gateways of the zone-redundant SKU StandardV2."""
     managed_grafana: Offered = "unknown"
     """Whether Azure offers Managed Grafana there."""

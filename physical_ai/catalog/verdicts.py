@@ -168,7 +168,8 @@ def _zones(size: VmSize, place: Region, zones: Sequence[str]) -> Iterator[Findin
     if listing is None:
         return
     if listing.zones is None:
-        message = f"In which zones {place.name} offers {size.name} differs by subscription."
+        seen = f" One saw it in {', '.join(listing.seen_zones)}." if listing.seen_zones else ""
+        message = f"In which zones {place.name} offers {size.name} differs by subscription.{seen}"
         fix = f"Run: az vm list-skus -l {place.name} --size {size.name} --zone; or leave zones empty."
         yield Finding(Severity.WARNING, "size-zones-unknown", "zones", message, fix, listing.source)
     elif missing := [zone for zone in zones if zone not in listing.zones]:

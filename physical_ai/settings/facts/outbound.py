@@ -74,7 +74,8 @@ def outbound_form(settings: Settings) -> OutboundForm:
         return settings.network.outbound.form
     if not any(pool.zones for pool in node_pools(settings).values()):
         return "nonzonal"
-    return "zone-redundant" if region(settings.region).nat_standard_v2 and sends_standard_v2() else "zonal"
+    offered = region(settings.region).nat_standard_v2 == "yes"
+    return "zone-redundant" if offered and sends_standard_v2() else "zonal"
 
 
 def subnet_zones(settings: Settings) -> dict[str, tuple[str, ...]]:

@@ -34,7 +34,7 @@ def check_outbound(settings: Settings, trust: Trust) -> Iterator[SettingFinding]
         return
     wanted = settings.network.outbound
     for path, form in ((_FORM, wanted.form), (_NEXT, wanted.next)):
-        if form == "zone-redundant" and not own.nat_standard_v2:
+        if form == "zone-redundant" and own.nat_standard_v2 == "no":
             problem = f"{own.name} has no NAT gateways of the SKU StandardV2."
             yield error(path, problem, "Write zonal, or leave it out.", rule=_REGION)
         elif form == "zone-redundant" and not sends_standard_v2():

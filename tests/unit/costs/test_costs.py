@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from physical_ai.catalog import prices
+from physical_ai.catalog import PriceRow, price, prices
 from physical_ai.costs import HOURS_A_MONTH, STALE_DAYS, Basis, Span, between, change, deployed, estimate
 from physical_ai.costs.document import change_document, document
 from physical_ai.settings import Overlay, Settings, load
@@ -182,7 +183,8 @@ def test_a_new_stack_costs_all_it_has_and_a_removed_stack_saves_it() -> None:
     assert between(settings("prod-westus2"), None).hourly.maximum == pytest.approx(-whole.hourly.maximum)
 
 
-def test_a_change_to_a_size_without_a_price_is_named_and_not_summed() -> None:
+def test_a_change_to_a_size_without_a_price_is_named_and_not_summed(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "Standard_D8ds_v5")
     found = between(settings(), settings("dev-westus2", "systemPool.sku=Standard_D8ds_v5"))
     assert [pool.name for pool in found.unpriced] == ["system"]
     assert found.hourly == Span(0, 0, 0)
@@ -198,7 +200,26 @@ def cost(*arguments: str) -> tuple[int, str, str]:
     return call("cost", *arguments)
 
 
-def test_the_command_shows_each_pool_the_sum_and_what_it_leaves_out() -> None:
+def without(monkeypatch: pytest.MonkeyPatch, *sizes: str) -> None:
+    """The catalogue has no price for these sizes."""
+
+    def known(size: str, region: str) -> PriceRow | None:
+        return None if size in sizes else price(size, region)
+
+    monkeypatch.setattr(sys.modules["physical_ai.costs.estimate"], "price", known)
+
+
+@pytest.mark.parametrize("stack", ["dev-westus2", "dev-southeastasia", "prod-westeurope", "prod-swedencentral"])
+def test_every_pool_of_the_shipped_stacks_has_a_price_and_its_date(stack: str) -> None:
+    found = estimate(load(stack).settings)
+    assert list(found.unpriced) == []
+    code, out, _ = cost(stack)
+    assert code == 0
+    assert str(prices()["Standard_D8ds_v5", "westus2"].date) in out
+
+
+def test_the_command_shows_each_pool_the_sum_and_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "Standard_D4ds_v5", "Standard_D8ds_v5")
     code, out, err = cost("dev-westus2")
     assert (code, err) == (0, "")
     assert "an estimate, not a quote" in out
@@ -210,7 +231,8 @@ def test_the_command_shows_each_pool_the_sum_and_what_it_leaves_out() -> None:
     assert "not included, because no price has a source: the NAT gateway" in out
 
 
-def test_as_data_the_figures_have_stable_keys() -> None:
+def test_as_data_the_figures_have_stable_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "Standard_D4ds_v5")
     code, out, _ = cost("dev-westus2", "--spot-factor", "0.5", "--json")
     found: dict[str, Any] = json.loads(out)
     assert (code, found["estimate"], found["spotFactor"]) == (0, True, 0.5)

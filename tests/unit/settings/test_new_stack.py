@@ -81,9 +81,11 @@ def test_an_address_space_that_will_not_do_is_wrong_input(stacks: Path, text: st
 def test_what_a_region_lacks_is_written_to_its_layer(stacks: Path) -> None:
     assert new("prod-westus", "--yes")[0] == 0
     layer = yaml.safe_load((stacks / "layers/region/westus.yaml").read_text())
-    assert layer["pools"] == {"h100gpu": None}
     assert layer["systemPool"] == {"zones": []}
-    assert set(load("prod-westus", root=stacks).settings.pools) == {"rtxprogpu"}
+    assert new("prod-spaincentral", "--yes")[0] == 0
+    layer = yaml.safe_load((stacks / "layers/region/spaincentral.yaml").read_text())
+    assert layer["pools"] == {"rtxprogpu": None}
+    assert set(load("prod-spaincentral", root=stacks).settings.pools) == {"h100gpu"}
 
 
 def test_chosen_options_are_written_to_the_stack_file(stacks: Path) -> None:
@@ -130,10 +132,11 @@ def test_a_choice_that_is_impossible_is_refused_with_a_message_and_nothing_writt
 
 
 def test_a_size_the_region_lacks_is_refused_with_regions_that_have_it(stacks: Path) -> None:
-    code, _, err = new("dev-westus", "--yes", "--size", "h100gpu=Standard_NC40ads_H100_v5")
+    rtx = "rtxprogpu=Standard_NC144ds_xl_RTXPRO6000BSE_v6"
+    code, _, err = new("dev-spaincentral", "--yes", "--size", rtx)
     assert code == 2
-    assert "westus2" in err
-    assert not (stacks / "Pulumi.dev-westus.yaml").exists()
+    assert "germanywestcentral" in err
+    assert not (stacks / "Pulumi.dev-spaincentral.yaml").exists()
 
 
 @pytest.mark.parametrize(

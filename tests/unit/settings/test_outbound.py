@@ -36,7 +36,7 @@ def with_outbound(stack: str, **given: str) -> Settings:
 @pytest.fixture
 def without_v2(monkeypatch: pytest.MonkeyPatch) -> None:
     """westus2 as a region without the SKU StandardV2."""
-    lacking: Region = region("westus2").model_copy(update={"nat_standard_v2": False})
+    lacking: Region = region("westus2").model_copy(update={"nat_standard_v2": "no"})
     monkeypatch.setattr(outbound, "region", lambda name: lacking)
     monkeypatch.setattr(rules, "regions", lambda: {"westus2": lacking})
 

@@ -147,7 +147,7 @@ def test_a_gateway_takes_addresses_of_its_own_sku_only(tmp_path: Path, gateway: 
 def test_a_region_without_standard_v2_refuses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     azure = Azure(tmp_path / "azure.json")
     azure.network()
-    lacking = {"westus2": regions()["westus2"].model_copy(update={"nat_standard_v2": False})}
+    lacking = {"westus2": regions()["westus2"].model_copy(update={"nat_standard_v2": "no"})}
     monkeypatch.setattr(catalog, "regions", lambda: lacking)
     assert azure.rules("NatGateway", {**NAT, **V2}) == {"nat-v2-region"}
     assert azure.rules("PublicIPAddress", V2_ADDRESS) == {"nat-v2-region"}
