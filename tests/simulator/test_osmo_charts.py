@@ -112,6 +112,47 @@ def test_the_scheduler_runs_with_the_flags_of_the_values(kai: SimulatedCluster) 
     assert at(scheduler, "spec.template.spec.priorityClassName") == "system-cluster-critical"
 
 
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
+
+
+def webhooks(client: Client) -> set[str]:
+    kinds = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+    found = [item for kind in kinds for item in client.get(f"{WEBHOOKS}/{kind}")["items"]]
+    return {item["metadata"]["name"] for item in found if "kai" in item["metadata"]["name"]}
+
+
+def kai_pod(annotations: Json | None = None, **spec: Any) -> Json:
+    metadata = {"name": "train-0", "annotations": annotations or {}}
+    container = {"name": "train", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    return {"metadata": metadata, "spec": {"schedulerName": osmo.SCHEDULER, "containers": [container], **spec}}
+
+
+def dry_run(client: Client, path: str, item: Json) -> Json:
+    return client.request("POST", path, item, {"dryRun": "All"})
+
+
+def test_pods_groups_and_topologies_pass_through_the_operators_webhooks(kai: SimulatedCluster) -> None:
+    expected = {"mutating-kai-admission", "validating-kai-admission"}
+    expected |= {"kai-queue-validation-v2", "kai-podgroup-validation-v2alpha2"}
+    until(lambda: webhooks(kai.client) == expected, "the webhooks are not configured")
+    pods = f"/api/v1/namespaces/{osmo.WORKFLOWS_NAMESPACE}/pods"
+    made = dry_run(kai.client, pods, kai_pod())
+    assert "runtimeClassName" not in made["spec"]
+    shares = kai_pod({"gpu-fraction": "0.5"})
+    shares["spec"]["containers"][0].pop("resources")
+    with pytest.raises(ApiError, match="while GPU sharing is disabled") as refusal:
+        dry_run(kai.client, pods, shares)
+    assert 'admission webhook "admission.kai-scheduler.svc" denied the request' in str(refusal.value)
+    assert dry_run(kai.client, pods, {**shares, "spec": {**shares["spec"], "schedulerName": "other"}})
+    queues = kai.client.path(QUEUE["apiVersion"], "Queue", None)
+    with pytest.raises(ApiError, match="resources must be specified"):
+        dry_run(kai.client, queues, {**QUEUE, "spec": {"parentQueue": "p"}})
+    parts = [{"name": "a", "minMember": 2}, *({"name": each, "parent": "a", "minMember": 1} for each in "bc")]
+    groups = kai.client.path(PODGROUP["apiVersion"], "PodGroup", osmo.WORKFLOWS_NAMESPACE)
+    with pytest.raises(ApiError, match="mid-level SubGroup"):
+        dry_run(kai.client, groups, {**PODGROUP, "spec": {"queue": "q", "subGroups": parts}})
+
+
 def test_a_deleted_deployment_is_created_again(kai: SimulatedCluster) -> None:
     before = deployments(kai.client, osmo.KAI_NAMESPACE)["binder"]["metadata"]["uid"]
     kai.client.request("DELETE", f"/apis/apps/v1/namespaces/{osmo.KAI_NAMESPACE}/deployments/binder")
@@ -208,6 +249,8 @@ def test_uninstalled_they_leave_the_definitions_and_the_shard(kai: SimulatedClus
     for namespace in (osmo.OPERATOR_NAMESPACE, osmo.KAI_NAMESPACE):
         assert deployments(kai.client, namespace) == {}
     assert kai.client.find("/apis/kai.scheduler/v1/configs/kai-config") is None
+    # They refuse what they cannot judge, so left behind they would stop every Pod of KAI and every Queue for good.
+    until(lambda: webhooks(kai.client) == set(), "webhooks stay behind")
     roles = kai.client.get("/apis/rbac.authorization.k8s.io/v1/clusterroles")["items"]
     assert not [item for item in roles if item["metadata"]["name"].startswith(("kai-", "osmo-", "queuecontroller"))]
     # Upstream keeps it (helm.sh/resource-policy), and a new release takes it over.

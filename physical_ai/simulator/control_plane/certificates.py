@@ -57,6 +57,15 @@ class Authority:
         (self.folder / f"{name}.crt").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
 
+def self_signed(certificate: Path, key_file: Path, address: str) -> None:
+    """Writes the certificate of a server at an address, which signs itself, and its key."""
+    key, name = ec.generate_private_key(ec.SECP256R1()), _name(certificate.stem)
+    names: list[x509.GeneralName] = [x509.IPAddress(ip_address(address))]
+    made = _certificate(name, name, key, key, authority=True, usage=ExtendedKeyUsageOID.SERVER_AUTH, names=names)
+    _write_key(key_file, key)
+    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+
+
 def _name(common: str, *organizations: str) -> x509.Name:
     parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in organizations]
     return x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, common)])

@@ -40,7 +40,7 @@ def main() -> None:
     control = ControlPlane(Client(given.kubeconfig), plane, given.simulation)
     control.loop.start()
     vaults = VaultSecrets(Client(given.kubeconfig), given.simulation / AZURE_FILE)
-    Operators(Client(given.kubeconfig), control.agents.refusal, vaults.mount_problem).loop.start()
+    Operators(Client(given.kubeconfig), control.agents.refusal, vaults.mount_problem, plane).loop.start()
     loop_of(Client(given.kubeconfig)).start()
     NetworkOperator(Client(given.kubeconfig)).loop.start()
     AmdStack(Client(given.kubeconfig), 60 / seconds_per_model_minute()).loop.start()

@@ -21,6 +21,8 @@ _KINDS = {
     "Secret": "/api/v1{}/secrets",
     "Service": "/api/v1{}/services",
     "ServiceAccount": "/api/v1{}/serviceaccounts",
+    "MutatingWebhookConfiguration": "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+    "ValidatingWebhookConfiguration": "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
     "Config": CONFIGS,
     "SchedulingShard": SHARDS,
 }

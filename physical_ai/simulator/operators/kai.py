@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import random
+from collections.abc import Callable
 
 from physical_ai import safe_yaml
 from physical_ai.catalog.osmo import KAI_CHART
@@ -13,19 +15,25 @@ from physical_ai.simulator.cluster.objects import Json, at, digest, name, owner,
 from physical_ai.simulator.cluster.pods import ended
 from physical_ai.simulator.operators.cluster import Cluster
 from physical_ai.simulator.operators.kai_operands import OPERATOR, conditions, operands, shard_operands
+from physical_ai.simulator.operators.kai_webhooks import OPERAND, Endpoint, answer
 
 log = logging.getLogger("operators")
 CONFIG = "kai-config"
 """The Config that the operator reads."""
 MANIFEST = "kai-config-manifest"
 _DEPLOYER = "kai-config-deployer"
+_NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
+"""Those of random names (k8s.io/apimachinery pkg/util/rand)."""
 
 
 class KaiOperator:
-    """Creates the Deployments of the Config and of SchedulingShards, and reports progress in their status."""
+    """Creates the Deployments of the Config and of SchedulingShards, and reports progress in their status.
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    Its webhooks answer while their operand is available, as that operand was started.
+    """
+
+    def __init__(self, cluster: Cluster, endpoint: Callable[[], Endpoint | None] = lambda: None) -> None:
+        self._cluster, self._endpoint = cluster, endpoint
         self._made: dict[tuple[str, str, str], str] = {}
 
     def run(self) -> None:
@@ -37,7 +45,7 @@ class KaiOperator:
         if config is None or at(config, "metadata.deletionTimestamp") is not None:
             return
         wanted = {name(shard): shard_operands(config, shard) for shard in self._cluster.shards()}
-        own = operands(config)
+        own = operands(config, self._endpoint())
         live = self._cluster.managed(str(at(config, "spec.namespace", "")))
         everything = [*own, *(item for items in wanted.values() for item in items)]
         for item in everything:
@@ -50,6 +58,17 @@ class KaiOperator:
         for shard in self._cluster.shards():
             if name(shard) in wanted:  # a shard that was created meanwhile has its turn in the next look
                 self._report(shard, wanted[name(shard)], live)
+
+    def answer(self, path: str, request: Json) -> Json | None:
+        """What a webhook answers; None while its operand has no available Pod."""
+        operand = OPERAND.get(path)
+        configs = (item for item in self._cluster.configs() if name(item) == CONFIG)
+        namespace = str(at(next(configs, None), "spec.namespace", ""))
+        found = self._cluster.managed(namespace).get(operand) if operand else None
+        if found is None or not at(found, "status.availableReplicas", 0):
+            return None
+        args: list[str] = at(found, "spec.template.spec.containers")[0].get("args", [])
+        return answer(path, request, args, "".join(random.choices(_NAME_CHARACTERS, k=7)))  # noqa: S311 - a name
 
     def _make(self, item: Json, live: dict[str, Json]) -> None:
         key = (item["kind"], str(at(item, "metadata.namespace", "")), name(item))

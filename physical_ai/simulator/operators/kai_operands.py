@@ -1,7 +1,7 @@
 """What the KAI operator makes of its Config and of each SchedulingShard. Pure functions over plain objects.
 
-Names, labels and arguments are those of kai-scheduler/KAI-Scheduler pkg/operator/operands. Its webhooks are left out:
-nothing in the simulator could answer for them, and the API server would refuse every Pod that is KAI's.
+Names, labels and arguments are those of kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/operator/operands; webhooks are in
+`kai_webhooks`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import json
 from collections.abc import Iterable, Mapping
 
 from physical_ai.catalog.compat import key_table
-from physical_ai.catalog.osmo import KAI_CHART, KAI_VERSION, SCHEDULER
+from physical_ai.catalog.osmo import KAI_CHART, KAI_QUEUE_LABEL, KAI_VERSION, SCHEDULER
 from physical_ai.simulator.cluster.objects import Json, at, name
+from physical_ai.simulator.operators.kai_admission import DEFAULT_CLASS
+from physical_ai.simulator.operators.kai_webhooks import Endpoint, webhook_objects
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 OPERATOR = "kai-operator"
@@ -24,41 +26,71 @@ OPERANDS = {
     "nodeScaleAdjuster": "node-scale-adjuster",
 }
 """Deployments by section of the Config."""
-SERVICES = {"admission": (443, 9443), "queue-controller": (443, 9443)}
+SERVICES = {"admission": (443, 9443), "queue-controller": (443, 9443), "podgroup-controller": (443, 9443)}
 """Port and target port of the operands that are called."""
 ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
-PLUGINS = (
-    "predicates",
-    "proportion",
-    "priority",
-    "nodeavailability",
-    "resourcetype",
-    "podaffinity",
-    "elastic",
-    "kubeflow",
-    "ray",
-    "subgrouporder",
-    "taskorder",
-    "nominatednode",
-    "dynamicresources",
-    "minruntime",
-    "topology",
-    "snapshot",
-)
-"""Built-in ones, in order; those for the shard's placement strategy follow them."""
+PLUGINS = {
+    "predicates": 1900,
+    "proportion": 1800,
+    "priority": 1700,
+    "nodeavailability": 1600,
+    "resourcetype": 1500,
+    "podaffinity": 1400,
+    "elastic": 1300,
+    "kubeflow": 1200,
+    "ray": 1100,
+    "subgrouporder": 1000,
+    "taskorder": 900,
+    "nominatednode": 800,
+    "dynamicresources": 700,
+    "minruntime": 600,
+    "topology": 500,
+    "snapshot": 400,
+    "sg-nodelocalgreedy": 360,
+    "sg-multinodegang": 350,
+    "gpupack": 300,
+    "gpuspread": 300,
+    "nodeplacement": 200,
+    "gpusharingorder": 100,
+}
+"""Built-in ones with their priorities (pkg/apis/kai/v1/schedulingshard_types.go)."""
+_PACKING, _SPREADING = ("gpupack", "gpusharingorder"), ("gpuspread",)
+"""Plugins of one placement strategy of GPUs only."""
 
 
-def operands(config: Json) -> list[Json]:
-    """Everything that is made for the Config itself."""
+def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
+    """Everything that is made for the Config itself; webhooks where something answers them."""
     found: list[Json] = []
     for section, operand in OPERANDS.items():
         given: Json = at(config, f"spec.{section}", {})
         if at(given, "service.enabled", section != "nodeScaleAdjuster"):
-            found += [_account(config, operand), _deployment(config, config, operand, given, [])]
+            args = admission_arguments(config) if operand == "admission" else []
+            found += [_account(config, operand), _deployment(config, config, operand, given, args)]
             if operand in SERVICES:
                 found.append(_service(config, config, operand, *SERVICES[operand]))
     if _has_scheduler(config):
         found.append(_account(config, "scheduler"))
+    return [*found, *(_owned(config, each) for each in webhook_objects(config, endpoint))] if endpoint else found
+
+
+def admission_arguments(config: Json) -> list[str]:
+    """The command line of the admission, from which its webhooks know what to add to a Pod.
+
+    A runtime class of its own is the default where neither key of the Config is set; an empty one stays empty.
+    """
+    given: Json = at(config, "spec.admission", {})
+    found = ["--scheduler-name", str(at(config, "spec.global.schedulerName", SCHEDULER))]
+    ports = {"webhook-addr": ("targetPort", 9443, ""), "health-probe-bind-address": ("probePort", 8081, ":")}
+    ports |= {"metrics-bind-address": ("metricsPort", 8080, ":")}
+    for flag, (key, default, before) in ports.items():
+        found += [f"--{flag}", f"{before}{at(given, f'webhook.{key}', default)}"]
+    found += ["--gpu-sharing-enabled=true"] if at(given, "gpuSharing", False) else []
+    found += ["--block-nvidia-visible-devices=true"] if at(given, "blockNvidiaVisibleDevices", False) else []
+    classes = {"gpu-fraction": at(given, "gpuFractionRuntimeClassName"), "gpu-pod": at(given, "gpuPodRuntimeClassName")}
+    if all(each is None for each in classes.values()):
+        classes["gpu-fraction"] = DEFAULT_CLASS
+    for flag, own in classes.items():
+        found += [f"--{flag}-runtime-class-name", str(own)] if own is not None else []
     return found
 
 
@@ -92,10 +124,16 @@ def arguments(config: Json, shard: Json) -> list[str]:
         "scheduler-conf": "/etc/config/config.yaml",
         "scheduler-name": at(config, "spec.global.schedulerName", SCHEDULER),
         "namespace": at(config, "spec.namespace", ""),
+        "nodepool-label-key": at(config, "spec.global.nodePoolLabelKey", "kai.scheduler/node-pool"),
         "partition-label-value": at(shard, "spec.partitionLabelValue", ""),
-        "resource-reservation-app-label": at(config, "spec.binder.resourceReservation.appLabel", ""),
+        "resource-reservation-app-label": at(
+            config, "spec.binder.resourceReservation.appLabel", "kai-resource-reservation"
+        ),
+        "queue-label-key": at(config, "spec.global.queueLabelKey", KAI_QUEUE_LABEL),
         "listen-address": f":{at(config, 'spec.scheduler.schedulerService.port', 8080)}",
     }
+    if metrics := at(config, "spec.queueController.metricsNamespace"):
+        own["metrics-namespace"] = metrics
     given: Mapping[str, str] = at(shard, "spec.args", {})
     known = sorted(key for key in given if f"scheduler.args.{key}" in key_table(KAI_CHART, KAI_VERSION).known)
     return [f"--{key}={value}" for key, value in own.items()] + [f"--{key}={given[key]}" for key in known]
@@ -104,13 +142,16 @@ def arguments(config: Json, shard: Json) -> list[str]:
 def configuration(shard: Json) -> Json:
     """The scheduler's configuration: actions and plugins in their order, with the shard's overrides."""
     strategies: Mapping[str, str] = at(shard, "spec.placementStrategy", {})
-    placing = ["gpuspread" if strategies.get("gpu") == "spread" else "gpupack", "nodeplacement", "gpusharingorder"]
-    plugins = {key: 100 * (len(PLUGINS) + 3 - index) for index, key in enumerate((*PLUGINS, *placing))}
-    actions = _ordered(ACTIONS, at(shard, "spec.actions", {}))
-    return {
-        "actions": ", ".join(actions),
-        "tiers": [{"plugins": [{"name": each} for each in _ordered(plugins, at(shard, "spec.plugins", {}))]}],
-    }
+    left_out = _PACKING if strategies.get("gpu") == "spread" else _SPREADING
+    off: dict[str, Json] = {key: {"enabled": False} for key in left_out}
+    still = {"consolidation": {"enabled": False}} if "spread" in strategies.values() else {}
+    actions = _ordered(ACTIONS, _overridden(still, at(shard, "spec.actions", {})))
+    plugins = _ordered(PLUGINS, _overridden(off, at(shard, "spec.plugins", {})))
+    return {"actions": ", ".join(actions), "tiers": [{"plugins": [{"name": each} for each in plugins]}]}
+
+
+def _overridden(own: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
+    return {key: {**own.get(key, {}), **given.get(key, {})} for key in dict.fromkeys((*own, *given))}
 
 
 def _ordered(built_in: Mapping[str, int], given: Mapping[str, Json]) -> list[str]:
@@ -171,22 +212,22 @@ def _has_scheduler(config: Json) -> bool:
     return bool(at(config, "spec.scheduler.service.enabled", True))
 
 
-def _object(config: Json, owner: Json, version: str, kind: str, key: str) -> Json:
+def _owned(owner: Json, item: Json) -> Json:
+    """An object that is deleted with its owner."""
     reference = {
         "apiVersion": owner["apiVersion"],
         "kind": owner["kind"],
         "name": name(owner),
         "uid": at(owner, "metadata.uid", ""),
         "controller": True,
-        "blockOwnerDeletion": True,
     }
-    metadata = {
-        "name": key,
-        "namespace": str(at(config, "spec.namespace", "")),
-        "labels": {"app": key, MANAGED_BY: OPERATOR},
-        "ownerReferences": [reference],
-    }
-    return {"apiVersion": version, "kind": kind, "metadata": metadata}
+    return {**item, "metadata": {**item["metadata"], "ownerReferences": [reference]}}
+
+
+def _object(config: Json, owner: Json, version: str, kind: str, key: str) -> Json:
+    namespace = str(at(config, "spec.namespace", ""))
+    metadata = {"name": key, "namespace": namespace, "labels": {"app": key, MANAGED_BY: OPERATOR}}
+    return _owned(owner, {"apiVersion": version, "kind": kind, "metadata": metadata})
 
 
 def _account(config: Json, key: str) -> Json:

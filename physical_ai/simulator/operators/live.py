@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.names import RUN_BY
@@ -11,7 +12,9 @@ from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.operators import mounts
 from physical_ai.simulator.operators.cluster import STRATEGIC, Cluster
 from physical_ai.simulator.operators.kai import KaiHookJobs, KaiOperator
+from physical_ai.simulator.operators.kai_webhooks import Endpoint
 from physical_ai.simulator.operators.starting import crash
+from physical_ai.simulator.operators.webhook_server import WebhookServer
 
 MOUNTS = "mounts"
 """Pods with this label wait until what they mount exists. Then KWOK runs them like all others."""
@@ -27,14 +30,21 @@ class Operators:
         client: Client,
         refusal: Callable[[Json], str] = lambda pod: "",
         unmounted: Callable[[Json], mounts.StartProblem | None] = lambda pod: None,
+        folder: Path | None = None,
     ) -> None:
         """`refusal` tells why a service that a Pod logs in to when it starts does not accept it, `unmounted` why a
-        volume of a CSI driver is not mounted."""
+        volume of a CSI driver is not mounted. `folder` is that of the control plane, for the address of webhooks;
+        without one there are none."""
         self._refusal, self._unmounted = refusal, unmounted
         self.loop = Loop("operators", self.round)
         self._cluster = Cluster(client, self.loop.wake)
-        self._kai, self._hook_jobs = KaiOperator(self._cluster), KaiHookJobs(self._cluster)
+        self._kai, self._hook_jobs = KaiOperator(self._cluster, lambda: self._endpoint), KaiHookJobs(self._cluster)
+        self._endpoint = self._webhooks(folder) if folder else None
         self._reported: dict[str, mounts.StartProblem] = {}
+
+    def _webhooks(self, folder: Path) -> Endpoint:
+        server = WebhookServer(folder, self._kai.answer)
+        return Endpoint(server.address, server.certificate, server.secret())
 
     def round(self) -> float | None:
         """One round; returns the seconds until the next one while a Pod lacks something that it mounts."""
