@@ -3,9 +3,10 @@
 >>> evaluate('event.codes.exists(code, code in ["48"])', {"event": {"codes": ["48"]}})
 True
 
-It knows literals, lists, `{}`, selection with and without `?`, index, `in`, comparison, `+`, `!`, `&&`, `||`, the
-macros `has`, `exists` and `all`, `orValue`, `size`, `dyn`, `string`, and `contains` and `startsWith` of texts. Anything
-else is an Unsupported, never a guess. As in CEL, a missing key is an error, and `false && error` is false.
+It knows literals, lists, maps, selection with and without `?`, index, `in`, comparison, `+`, `!`, `&&`, `||`, `? :`,
+the macros `has`, `exists`, `all`, `filter` and `map`, `orValue`, `size`, `dyn`, `string`, `join`, and `contains` and
+`startsWith` of texts. Anything else is an Unsupported, never a guess. As in CEL, a missing key is an error, and
+`false && error` is false.
 
 Source: google/cel-spec doc/langdef.md, Kubernetes docs, reference/using-api/cel.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -25,7 +26,7 @@ Scope = Mapping[str, Any]
 Term = Callable[[Scope], Any]
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<sign>&&|\|\||==|!=|<=|>=|\.\?|[()\[\]{}.,!+<>]))"
+    r"|(?P<sign>&&|\|\||==|!=|<=|>=|\.\?|[()\[\]{}.,!+<>?:]))"
 )
 _LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None}
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
@@ -68,7 +69,7 @@ def evaluate(expression: str, scope: Scope) -> Any:
 def parse(expression: str) -> Term:
     """The expression as a function. Raises Unsupported."""
     parser = _Parser(_tokens(expression))
-    found = parser.either()
+    found = parser.expression()
     if parser.rest:
         raise Unsupported(f"{parser.rest[0]!r} is not expected in: {expression}")
     return found
@@ -97,6 +98,15 @@ class _Parser:
     def _expect(self, sign: str) -> None:
         if not self._next_is(sign):
             raise Unsupported(f"{sign!r} is missing before {' '.join(self.rest[:3])!r}")
+
+    def expression(self) -> Term:
+        condition = self.either()
+        if not self._next_is("?"):
+            return condition
+        yes = self.expression()
+        self._expect(":")
+        no = self.expression()
+        return lambda scope: yes(scope) if _truth(condition(scope)) else no(scope)
 
     def either(self) -> Term:
         found = self.both()
@@ -133,7 +143,7 @@ class _Parser:
         found = self.primary()
         while sign := self._next_is(".", ".?", "["):
             if sign == "[":
-                found = _applied(_indexed, found, self.either())
+                found = _applied(_indexed, found, self.expression())
                 self._expect("]")
                 continue
             name = self.rest.pop(0)
@@ -145,15 +155,15 @@ class _Parser:
             raise Unsupported("the expression ends too early")
         word = self.rest.pop(0)
         if word == "(":
-            found = self.either()
+            found = self.expression()
             self._expect(")")
             return found
         if word == "[":
             return self._list()
-        if word == "{" and self._next_is("}"):
-            return lambda _: {}
+        if word == "{":
+            return self._map()
         if word in _FUNCTIONS and self._next_is("("):
-            found = self.either()
+            found = self.expression()
             self._expect(")")
             return _FUNCTIONS[word](found)
         if word in _LITERALS or word[0] in "\"'" or word.isdigit():
@@ -165,30 +175,39 @@ class _Parser:
     def _list(self) -> Term:
         items: list[Term] = []
         while not self._next_is("]"):
-            items.append(self.either())
+            items.append(self.expression())
             self._next_is(",")
         return lambda scope: [item(scope) for item in items]
 
+    def _map(self) -> Term:
+        items: list[tuple[Term, Term]] = []
+        while not self._next_is("}"):
+            key = self.expression()
+            self._expect(":")
+            items.append((key, self.expression()))
+            self._next_is(",")
+        return lambda scope: {key(scope): value(scope) for key, value in items}
+
     def _call(self, of: Term, name: str) -> Term:
         if name == "orValue":
-            other = self.either()
+            other = self.expression()
             self._expect(")")
             return lambda scope: found.value if (found := _as_optional(of(scope))).is_there else other(scope)
         if name == "size":
             self._expect(")")
             return _applied(len, of)
-        if name in _OF_TEXTS:
-            part = self.either()
+        if name in _OF_ONE:
+            part = self.expression()
             self._expect(")")
-            return _applied(_OF_TEXTS[name], part, of)
-        if name not in ("exists", "all"):
+            return _applied(_OF_ONE[name], part, of)
+        if name not in _MACROS:
             raise Unsupported(f"the function {name!r} is not known")
         variable = self.rest.pop(0)
         self._expect(",")
-        inner = self.either()
+        inner = self.expression()
         self._expect(")")
-        quantifier = any if name == "exists" else all
-        return lambda scope: quantifier(_truth(inner({**scope, variable: item})) for item in of(scope))
+        macro = _MACROS[name]
+        return lambda scope: macro((item, inner({**scope, variable: item})) for item in of(scope))
 
 
 def _constant(token: str) -> Term:
@@ -279,7 +298,19 @@ def _starts_with(part: Any, of: Any) -> bool:
     return of.startswith(part)
 
 
-_OF_TEXTS: Mapping[str, Callable[[Any, Any], bool]] = {"contains": _contains, "startsWith": _starts_with}
+def _join(sign: Any, of: Any) -> Any:
+    return sign.join(of)
+
+
+_OF_ONE: Mapping[str, Callable[[Any, Any], Any]] = {"contains": _contains, "startsWith": _starts_with, "join": _join}
+"""Functions with one argument."""
+_MACROS: Mapping[str, Callable[[Iterable[tuple[Any, Any]]], Any]] = {
+    "exists": lambda found: any(_truth(value) for _, value in found),
+    "all": lambda found: all(_truth(value) for _, value in found),
+    "filter": lambda found: [item for item, value in found if _truth(value)],
+    "map": lambda found: [value for _, value in found],
+}
+"""What is made of items, each with the value of the inner expression."""
 _FUNCTIONS: Mapping[str, Callable[[Term], Term]] = {
     "has": _has,
     "dyn": lambda term: term,

@@ -14,7 +14,7 @@ from physical_ai.settings.plans.gpu_admission import policies
 from physical_ai.settings.plans.pod_security import pod_security_policies
 from physical_ai.settings.plans.registry_images import registry_policies
 from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
 from tests.simulator.conftest import ApiServer
 from tests.support.in_force import wait_until_in_force
 from tests.support.waiting import until
@@ -191,6 +191,19 @@ def test_affinity_has_to_select_one_kind_of_gpu(warned: Cluster, terms: list[Jso
             pod(gpu="") | {"metadata": {"name": "x", "annotations": {"cdi.k8s.io/a": "nvidia.com/gpu=all"}}},
             "cdi.k8s.io",
         ),
+        (
+            pod(gpu="") | {"metadata": {"name": "x", "annotations": {"nvidia.cdi.k8s.io/container.train": "a"}}},
+            "nvidia.cdi.k8s.io",
+        ),
+        (
+            # As KAI's webhook leaves it: the reason is what somebody wrote, not what the webhook added.
+            pod(
+                gpu="",
+                env=[{"name": VISIBLE, "valueFrom": {"configMapKeyRef": {"name": "x-shared-gpu-0", "key": "k"}}}],
+            )
+            | {"metadata": {"name": "x", "annotations": {"gpu-fraction": "0.5"}}},
+            "the annotation gpu-fraction asks for a fraction of a GPU",
+        ),
         (pod(gpu="", env=[{"name": VISIBLE, "value": ""}]), ""),
         (pod(gpu="", env=[{"name": VISIBLE, "value": "void"}], runtimeClassName="nvidia"), ""),
     ],
@@ -204,6 +217,22 @@ def test_a_pod_that_would_see_gpus_it_does_not_request_is_refused(warned: Cluste
     assert (refused.value.code, refusal in str(refused.value)) == (422, True), refused.value
     # The platform's own agents see all GPUs of their node.
     assert warned.make(made, OPERATOR)
+
+
+def test_what_a_pod_may_not_be_created_with_is_not_added_to_it_later(warned: Cluster) -> None:
+    pods = f"/api/v1/namespaces/{TEAM}/pods"
+    warned.client.request("POST", pods, pod(gpu="", schedulerName="nobodys"))
+
+    def change_annotation(key: str) -> None:
+        warned.client.patch(f"{pods}/train-0", {"metadata": {"annotations": {key: "x"}}}, MERGE_PATCH)
+
+    try:
+        change_annotation("note")
+        for key in ("gpu-fraction", "nvidia.com/container.train.gpu-memory.request", "cdi.k8s.io/a"):
+            with pytest.raises(ApiError, match=key.partition("/")[0]):
+                change_annotation(key)
+    finally:
+        warned.client.request("DELETE", f"{pods}/train-0", None, {"gracePeriodSeconds": "0"})
 
 
 def test_a_pod_that_requests_no_gpu_by_a_zero_is_accepted(warned: Cluster) -> None:
@@ -263,7 +292,6 @@ def test_pods_with_rights_of_their_node_and_bindings_by_hand_are_noticed(warned:
         warned.put(item)
     privileged = pod(gpu="")
     privileged["spec"]["containers"][0]["securityContext"] = {"privileged": True}
-    shares = pod(gpu="") | {"metadata": {"name": "x", "annotations": {"gpu-fraction": "0.5"}}}
     mounts = pod(gpu="", volumes=[{"name": "gpus", "emptyDir": {}}])
     mount = {"name": "gpus", "mountPath": "/var/run/nvidia-container-devices/all"}
     mounts["spec"]["containers"][0]["volumeMounts"] = [mount]
@@ -275,8 +303,6 @@ def test_pods_with_rights_of_their_node_and_bindings_by_hand_are_noticed(warned:
         assert ["is privileged" in each for each in warned.warnings] == [True]
         warned.make(pod(gpu=""))
         assert warned.warnings == []
-        warned.make(shares)
-        assert ["nodeSelector agentpool" in each for each in warned.warnings] == [True]
         assert warned.refuses(mounts)
         _bind_by_hand(warned)
         assert ["only a scheduler binds" in each for each in warned.warnings] == [True]

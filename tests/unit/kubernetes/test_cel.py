@@ -34,6 +34,10 @@ SCOPE: dict[str, Any] = {
         ("node.spec.gone == 1 && false", False),
         ("false || !true || (false)", False),
         ("null == null", True),
+        ("event.isFatal ? [1, 2].map(n, n + 1) : [0]", [2, 3]),
+        ("false ? 1 : true ? 2 : 3", 2),
+        ("{'a': {'b': [1]}, 'c': 2}['a']", {"b": [1]}),
+        ("event.errorCode.filter(code, code != '48').join(', ') + ['a', 'b'].join('-')", "79a-b"),
     ],
 )
 def test_the_value_of_an_expression(expression: str, value: Any) -> None:
@@ -50,6 +54,8 @@ def test_the_value_of_an_expression(expression: str, value: Any) -> None:
         "!1",
         '1 + "a"',
         "event.agent && true",
+        "1 ? 2 : 3",
+        "[1, 2].join(', ')",
     ],
 )
 def test_an_expression_without_a_value_is_an_error(expression: str) -> None:
@@ -59,7 +65,7 @@ def test_an_expression_without_a_value_is_an_error(expression: str) -> None:
 
 @pytest.mark.parametrize(
     "expression",
-    ["", "size(event)", "event.agent.endsWith('s')", "1 ? 2 : 3", "(true", "true true", "[1, 2].map(n, n)", "{'a': 1}"],
+    ["", "size(event)", "event.agent.endsWith('s')", "true ? 1", "(true", "true true", "[1, 2].sort(n, n)", "{'a' 1}"],
 )
 def test_what_is_not_known_is_refused_and_never_guessed(expression: str) -> None:
     with pytest.raises(Unsupported):

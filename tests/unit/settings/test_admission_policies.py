@@ -131,8 +131,7 @@ def limits(name: str, count: str = "1") -> Json:
         (pod(initContainers=[{"name": "a", **limits("nvidia.com/gpu")}]), True),
         (pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "mine"}]), True),
         (pod(limits("deviceclass.resource.kubernetes.io/gpu.nvidia.com")), True),
-        (pod(annotations={"gpu-fraction": "0.5"}), True),
-        (pod(annotations={"gpu-memory": "4000"}), True),
+        (pod(annotations={"gpu-fraction": "0.5"}), False),  # refused by gpu-requests
         (pod(limits("nvidia.com/mig-1g.12gb")), False),  # its name tells the kind of GPU
         (pod(annotations={"note": "none"}), False),
         (pod(), False),
@@ -150,7 +149,6 @@ def test_every_way_to_ask_for_a_gpu_needs_a_placement(made: Json, asks: bool) ->
         (pod(limits("nvidia.com/gpu")), True),
         (pod(limits("nvidia.com/gpu"), **NODE), False),
         (pod(limits("nvidia.com/mig-1g.12gb"), **NODE), False),
-        (pod(annotations={"gpu-fraction": "0.5"}, **NODE), False),
         (pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "mine"}], **NODE), False),
         (pod(**NODE), True),
         (pod(limits("nvidia.com/gpu", "0"), **NODE), True),
@@ -191,7 +189,9 @@ def test_a_mount_gives_no_gpu_that_is_not_requested(kind: str) -> None:
         made = pod()
         mount = {"name": "d", "mountPath": path}
         made["spec"].setdefault(kind, []).append({"name": "other", "volumeMounts": [mount]})
-        scope = {"object": made, "variables": variables(spec, "containers", object=made)}
+        request = {"operation": "CREATE"}
+        known = variables(spec, "created", "containers", object=made, request=request)
+        scope = {"object": made, "request": request, "variables": known}
         return evaluate(rule["expression"], scope)
 
     assert not accepted("/var/run/nvidia-container-devices/all")
@@ -203,5 +203,8 @@ def test_debugging_containers_are_checked_too() -> None:
         rules = policy(name)["matchConstraints"]["resourceRules"]
         assert [(each["operations"], each["resources"]) for each in rules] == [
             (["CREATE"], ["pods"]),
-            (["UPDATE"], ["pods/ephemeralcontainers"]),
+            (
+                ["UPDATE"],
+                ["pods/ephemeralcontainers"] if name == "pod-security" else ["pods", "pods/ephemeralcontainers"],
+            ),
         ]
