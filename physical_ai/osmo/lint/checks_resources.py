@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from physical_ai.catalog import nearest
+from physical_ai.catalog.osmo import IMAGE_TAG, KAI_VERSION
 from physical_ai.osmo import units
 from physical_ai.osmo.lint import rules_task
 from physical_ai.osmo.lint.finding import Path
 from physical_ai.osmo.lint.view import WORKFLOW, TaskView, View, gib
+from physical_ai.osmo.pods.topology import placed
 from physical_ai.osmo.refusal import Refusal
 from physical_ai.osmo.shapes import a_map
-from physical_ai.osmo.workflow.schema import DEFAULT_RESOURCE, ResourceSpec
+from physical_ai.osmo.workflow.schema import DEFAULT_RESOURCE, ResourceSpec, TopologyRequirement
 from physical_ai.settings.facts.osmo import PlatformFacts
 
 _KUBERNETES_UNITS = ("Ki", "Mi", "Gi", "Ti", "")
@@ -215,3 +218,24 @@ def _topology(view: View) -> None:
                 f"keys {', '.join(keys)}; another resource has {', '.join(first)}",
             )
         first = first or keys
+    if all(item.key in known for resource in view.spec.resources.values() for item in resource.topology):
+        _nested_subgroups(view)
+
+
+def _nested_subgroups(view: View) -> None:
+    """Groups that OSMO submits and the scheduler refuses."""
+    groups: dict[str, dict[str, Sequence[TopologyRequirement]]] = {}
+    for task in (each for each in view.tasks if each.group and each.resource):
+        own = task.resource.topology if task.resource else ()
+        groups.setdefault(task.group.name if task.group else "", {})[task.spec.name] = own
+    for number, group in enumerate(view.spec.groups):
+        parents = placed(groups.get(group.name, {}), view.pool.topology_keys, "").parents
+        if parents:
+            problem = (
+                f"tasks of group '{group.name}' are apart on two levels of the topology, so that"
+                f" {', '.join(repr(each) for each in parents)} has parts of its own: KAI {KAI_VERSION} refuses the"
+                f" group that OSMO {IMAGE_TAG} makes of it (minMember cannot be set on a mid-level SubGroup)"
+            )
+            view.add(
+                rules_task.TOPOLOGY, (*WORKFLOW, "groups", number, "name"), problem, "Let them differ on one level."
+            )

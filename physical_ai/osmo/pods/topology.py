@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from physical_ai.osmo.choices import TopologyRequirementType
 from physical_ai.osmo.service.pools import TopologyKey
 from physical_ai.osmo.workflow.schema import TaskSpec, TopologyRequirement
+
+Requirements = Mapping[str, Sequence[TopologyRequirement]]
+"""By name of the task."""
 
 
 @dataclass
@@ -40,6 +43,13 @@ class Constraints:
     members: dict[str, str] = field(default_factory=dict[str, str])
     """Subgroup of each task that is in one."""
 
+    @property
+    def parents(self) -> list[str]:
+        """Subgroups that have subgroups of their own. OSMO 6.3.1 gives them a `minMember`, which KAI from v0.15 on
+        refuses (kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/apis/scheduling/v2alpha2/podgroup_webhook.go)."""
+        above = {each["parent"] for each in self.subgroups if "parent" in each}
+        return [each["name"] for each in self.subgroups if each["name"] in above]
+
 
 def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology: str) -> Constraints:
     """Constraints of a group's tasks, in the pool's `keys` from the widest to the narrowest.
@@ -49,6 +59,11 @@ def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology
     """
     if not any(task.resources.topology for task in tasks):
         return Constraints()
+    return placed({task.name: task.resources.topology for task in tasks}, keys, topology)
+
+
+def placed(tasks: Requirements, keys: Sequence[TopologyKey], topology: str) -> Constraints:
+    """The same for the requirements of tasks, some of which have any."""
     root, top = _tree(tasks, keys), None
     while len(root.below) == 1:
         root = root.below[0]
@@ -60,19 +75,19 @@ def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology
     return Constraints(top, tuple(subgroups), members)
 
 
-def _tree(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey]) -> _Branch:
+def _tree(tasks: Requirements, keys: Sequence[TopologyKey]) -> _Branch:
     labels = {key.key: key.label for key in keys}
     order = [key.key for key in keys]
     root, branches = _Branch(), dict[str, _Branch]()
-    for task in tasks:
+    for task, requirements in tasks.items():
         here = root
-        for wanted in sorted(task.resources.topology, key=lambda item: order.index(item.key)):
+        for wanted in sorted(requirements, key=lambda item: order.index(item.key)):
             name = f"{here.name}-{wanted.group}" if here.name else wanted.group
             if name not in branches:
                 branches[name] = _Branch(name, labels[wanted.key], _is_required(wanted))
                 here.below.append(branches[name])
             here = branches[name]
-        here.tasks.append(task.name)
+        here.tasks.append(task)
     return root
 
 

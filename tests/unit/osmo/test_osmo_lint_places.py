@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import pytest
 import yaml
 
-from physical_ai.osmo.lint import check_text, of_chart_values
+from physical_ai.osmo.lint import check_text, checks_resources, of_chart_values
 from physical_ai.osmo.lint.places import refused_at
 from physical_ai.osmo.lint.source import Source
 from physical_ai.osmo.lint.view import View
 from physical_ai.osmo.refusal import Refusal
+from physical_ai.osmo.service.pools import TopologyKey
 from physical_ai.osmo.units import duration, span
 from physical_ai.osmo.workflow.schema import parse
 from physical_ai.settings import load
@@ -244,3 +245,26 @@ def test_the_stacks_own_values_have_no_finding() -> None:
 def test_values_of_another_form_are_refused(value: object) -> None:
     with pytest.raises(Refusal, match="workflow"):
         of_chart_values({"services": {"configs": {"workflow": value}}}, "v")
+
+
+@pytest.mark.parametrize(("zones", "found"), [(("a", "a", "b"), ["'a'"]), (("a", "a", "a"), [])])
+def test_tasks_that_are_apart_on_two_levels_of_a_topology_are_found(zones: tuple[str, ...], found: list[str]) -> None:
+    racks = ("a", "b", "a")
+    own = "".join(
+        f"    r{i}: {{cpu: 1, topology: [{{key: zone, group: {zone}}}, {{key: rack, group: {rack}}}]}}\n"
+        for i, (zone, rack) in enumerate(zip(zones, racks, strict=True))
+    )
+    tasks = "".join(
+        f"    - {{name: t{i}, image: a, command: [x], resource: r{i}, lead: {str(not i).lower()}}}\n" for i in range(3)
+    )
+    text = f"workflow:\n  name: w\n  resources:\n{own}  groups:\n  - name: g\n    tasks:\n{tasks}"
+    source = Source("w.yaml", text)
+    source.composed(text, tuple(range(text.count("\n") + 1)))
+    context = stack()
+    keys = [TopologyKey(key=key, label=key) for key in ("zone", "rack")]
+    pool = context.config.pool(context.pool).model_copy(update={"topology_keys": keys})
+    checks_resources.check(View(source, context, pool, parse(yaml.safe_load(text))))
+    problems = [each.problem for each in source.findings if "mid-level" in each.problem]
+    assert [f"so that {name} has parts of its own" in each for name, each in zip(found, problems, strict=True)] == [
+        True for _ in found
+    ]

@@ -13,6 +13,7 @@ import yaml
 
 from physical_ai.osmo.pods.objects import GroupObjects, generated_run, make_all
 from physical_ai.osmo.refusal import Refusal
+from physical_ai.simulator.operators.kai_pod_groups import group_problems
 from tests.support.osmo_recordings import configured, submit
 
 TWO = """workflow:
@@ -172,6 +173,23 @@ def test_tasks_that_part_below_a_shared_zone_are_subgroups() -> None:
     ]
     labels = [pod["metadata"]["labels"]["kai.scheduler/subgroup-name"] for pod in group.pods]
     assert labels == ["default-a", "default-a", "default-b"]
+
+
+NESTED = (
+    "{key: zone, group: a}, {key: rack, group: a}",
+    "{key: zone, group: a}, {key: rack, group: b}",
+    "{key: zone, group: b}, {key: rack, group: a}",
+)
+"""Apart on two levels: zone a has two racks."""
+
+
+def test_kai_refuses_what_osmo_makes_of_tasks_that_are_apart_on_two_levels() -> None:
+    """As genuine code does: OSMO 6.3.1 src/utils/job/topology.py, KAI v0.17.0 podgroup_webhook.go."""
+    for requirements, words in ((NESTED, 'subgroup "a": minMember cannot be set'), (NESTED[:2], "")):
+        (group,) = placed(*requirements)
+        made_group = next(item for item in group.objects if item["kind"] == "PodGroup")
+        refusal, _ = group_problems(made_group, is_update=False)
+        assert words in refusal if words else refusal == ""
 
 
 def test_a_preference_is_no_requirement() -> None:
