@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from cluster_cleanup.server import Refused
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 NODES = "/api/v1/nodes"
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
 PAUSE_SECONDS = 1.0
 
 
@@ -29,6 +30,8 @@ class Wanted:
         labels: patterns of label keys that the GPU Operator sets on nodes.
         annotations: the same of annotations.
         operator: definition of the object without which no GPU Operator labels nodes.
+        webhooks: by definition, `mutatingwebhookconfigurations/NAME` or `validatingwebhookconfigurations/NAME` that an
+            operator keeps for an object of it. Without that operator they refuse what they are asked about.
     """
 
     definitions: Sequence[str]
@@ -36,6 +39,7 @@ class Wanted:
     labels: Sequence[str]
     annotations: Sequence[str]
     operator: str
+    webhooks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,8 @@ def clean(
             say(f"{definition} was there before: it stays")
             continue
         try:
-            if _delete(server, definition, wanted.remains.get(definition, ()), say):
+            ours, webhooks = wanted.remains.get(definition, ()), wanted.webhooks.get(definition, ())
+            if _delete(server, definition, ours, webhooks, say):
                 deleted.append(definition)
         except Refused as refusal:
             problems.append(str(refusal))
@@ -108,12 +113,21 @@ def _matches(text: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
-def _delete(server: Requests, definition: str, ours: Sequence[str], say: Callable[[str], object]) -> bool:
-    """Deletes a definition unless others have objects of it; whether it did."""
+def _delete(
+    server: Requests, definition: str, ours: Sequence[str], webhooks: Sequence[str], say: Callable[[str], object]
+) -> bool:
+    """Deletes a definition and its webhooks unless others have objects of it; whether it did."""
     others = sorted({name for name in _objects(server, definition) if not _matches(name, ours)})
     if others:
         say(f"{definition} is kept: it has objects of another owner: {', '.join(others)}")
         return False
+    for webhook in webhooks:
+        try:
+            server.request("DELETE", f"{WEBHOOKS}/{webhook}")
+            say(f"{webhook} is deleted")
+        except Refused as refusal:
+            if refusal.code != 404:
+                raise
     try:
         server.request("DELETE", f"{DEFINITIONS}/{definition}")
     except Refused as refusal:

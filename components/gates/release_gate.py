@@ -15,7 +15,8 @@ from physical_ai.readiness.waiting import DELETES_NOTHING
 
 FIX = (
     "`helm history NAME -n NAMESPACE` shows what happened. `helm rollback NAME -n NAMESPACE` returns to the last "
-    "revision that worked, and the next `pulumi up --refresh` repeats the change. See docs/runbooks/stuck-release.md."
+    "revision that worked, and the next `pulumi up --refresh` repeats the change; kai-scheduler is uninstalled "
+    "instead. See docs/runbooks/stuck-release.md."
 )
 
 

@@ -43,6 +43,14 @@ class ChecksumMismatch(Exception):
     """A chart archive differs from the pinned one. The text names both checksums and what to do."""
 
 
+class RetractedVersion(UnknownName):
+    """A version of a chart that its publisher took back."""
+
+    def __init__(self, name: str, item: Retracted, suggestion: str | None) -> None:
+        super().__init__(f"version of the {name} chart", item.version, suggestion)
+        self.args = (f"'{item.version}' of the {name} chart was retracted: {item.reason} ({item.source}).",)
+
+
 class KeysRead(Row):
     """Another version than the pinned one at which the keys of its values were read."""
 
@@ -155,10 +163,12 @@ def pin_problems(pins: Sequence[Chart], retracted: Iterable[Retracted] = ()) -> 
 
 
 def chart(name: str, version: str) -> Chart:
-    """The pin of a chart. Raises `UnknownName`, with the nearest name or version."""
+    """The pin of a chart. Raises `UnknownName`, with the nearest name or version, or why the version was retracted."""
     found = pinned_charts().get((name, version))
     if found is not None:
         return found
+    if item := retracted_charts().get((name, version)) or retracted_charts().get((name, f"v{version}")):
+        raise RetractedVersion(name, item, [own for other, own in pinned_charts() if other == name][-1])
     versions = [own for other, own in pinned_charts() if other == name]
     if not versions:
         raise UnknownName("chart", name, nearest(name, {other for other, _ in pinned_charts()}))

@@ -30,6 +30,9 @@ class Remaining(Row):
     """CustomResourceDefinitions, by all releases of the chart."""
     remains: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """By definition, patterns of the names of objects."""
+    webhooks: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    """By definition, webhook configurations that an operator keeps for an object of it: those of the chart itself are
+    deleted with the release."""
     source: Text
     date: datetime.date
 
@@ -48,6 +51,17 @@ def definitions_of(charts: Iterable[str]) -> list[str]:
     known = remaining()
     names = (name for chart in charts if chart in known for name in known[chart].definitions)
     return sorted(dict.fromkeys(names))
+
+
+def webhooks_of(charts: Iterable[str]) -> dict[str, list[str]]:
+    """Webhook configurations that can remain of these charts, as `<plural>/<name>`, by definition."""
+    known = remaining()
+    return {
+        definition: list(names)
+        for chart in charts
+        if chart in known
+        for definition, names in known[chart].webhooks.items()
+    }
 
 
 def objects_of(charts: Iterable[str]) -> dict[str, list[str]]:

@@ -52,6 +52,10 @@ KAI_VERSION = "v0.17.0"
 OSMO 6.3.1 asks for 0.12 or newer where workflows use topologies. v0.20.0 and v0.20.1 are older, and retracted."""
 KAI_RELEASE = "kai-scheduler"
 KAI_NAMESPACE = "kai-scheduler"
+NO_ROLLBACK = frozenset({KAI_RELEASE})
+"""Releases that `helm rollback` leaves failed: their chart renders some objects only where they do not exist, so an
+earlier manifest has objects that exist and that the later one does not know (kai-scheduler/KAI-Scheduler tag v0.17.0,
+docs/migrationguides). Uninstalled and installed again, they keep queues, groups and running Pods."""
 KAI_RESERVATION_NAMESPACE = "kai-resource-reservation"
 """Where KAI's binder holds shared GPUs with Pods of its own, which name their node (the chart's default)."""
 KAI_SHARD = "default"

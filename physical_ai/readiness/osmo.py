@@ -22,7 +22,7 @@ from physical_ai.readiness.reader import Get, Missing
 from physical_ai.settings.facts.osmo import MANAGED_LABEL
 from physical_ai.settings.facts.osmo_token import TOKEN_ANNOTATION, VALID, WARN_DAYS
 
-_SHARDS = "/apis/kai.scheduler/v1/schedulingshards"
+_SHARDS, _CONFIGS = "/apis/kai.scheduler/v1/schedulingshards", "/apis/kai.scheduler/v1/configs"
 _PODS = f"/api/v1/namespaces/{WORKFLOWS_NAMESPACE}/pods"
 _GROUPS = f"/apis/{KAI_POD_GROUP_API}/namespaces/{WORKFLOWS_NAMESPACE}/podgroups"
 _TOKEN = f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/secrets/{TOKEN_SECRET}"
@@ -43,11 +43,9 @@ def not_ready(get: Get, *, agents: bool = True, service: bool = False) -> list[s
     shards = _items(get, _SHARDS)
     if not shards:
         lines.append("KAI's operator has not created a SchedulingShard yet")
-    lines += [
-        f"SchedulingShard {_name(shard)} is not Available"
-        for shard in shards
-        if _condition(shard, "Available") != "True"
-    ]
+    lines += [f"SchedulingShard {_name(shard)} is not Available" for shard in shards if not _is_available(shard)]
+    # After an upgrade, what ran before is still available: the operator has to have seen the new Config first.
+    lines += [f"Config {_name(each)} is not Available" for each in _items(get, _CONFIGS) if not _is_available(each)]
     installed = {CONTROL_NAMESPACE: service, KAI_NAMESPACE: True, OPERATOR_NAMESPACE: agents}
     for namespace in (name for name, there in installed.items() if there):
         deployments = _items(get, f"/apis/apps/v1/namespaces/{namespace}/deployments")
@@ -57,7 +55,26 @@ def not_ready(get: Get, *, agents: bool = True, service: bool = False) -> list[s
             wanted, ready = item["spec"].get("replicas", 1), item.get("status", {}).get("availableReplicas", 0)
             if ready < wanted:
                 lines.append(f"Deployment {namespace}/{_name(item)}: {ready} of {wanted} available")
+            elif _is_rolling(item, wanted):
+                lines.append(f"Deployment {namespace}/{_name(item)}: its newest template does not run yet")
     return lines
+
+
+def _is_rolling(deployment: Json, wanted: int) -> bool:
+    status: Json = deployment.get("status", {})
+    seen = status.get("observedGeneration", 0) >= deployment["metadata"].get("generation", 0)
+    return not seen or status.get("updatedReplicas", wanted) < wanted
+
+
+def _is_available(item: Json) -> bool:
+    """Whether the operator says so of what the object is now, and not of what it was."""
+    conditions: list[dict[str, Any]] = item.get("status", {}).get("conditions") or []
+    generation = item["metadata"].get("generation", 0)
+    return any(
+        each["status"] == "True" and each.get("observedGeneration", generation) >= generation
+        for each in conditions
+        if each["type"] == "Available"
+    )
 
 
 def is_managed(get: Get) -> bool:
@@ -134,8 +151,3 @@ def _items(get: Get, path: str, parameters: Mapping[str, str] | None = None) -> 
 
 def _name(item: Json) -> str:
     return str(item["metadata"]["name"])
-
-
-def _condition(item: Json, kind: str) -> str:
-    conditions: list[dict[str, Any]] = item.get("status", {}).get("conditions") or []
-    return next((str(each["status"]) for each in conditions if each["type"] == kind), "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from physical_ai.catalog.osmo import NO_ROLLBACK
 from physical_ai.readiness.reader import Get
 
 DEPLOYED, NOT_INSTALLED = "deployed", "not installed"
@@ -19,7 +20,7 @@ class StuckRelease:
     status: str
     revision: int
     can_roll_back: bool
-    """An earlier revision was deployed."""
+    """An earlier revision was deployed, and the chart lets Helm return to it."""
 
 
 def stuck_releases(get: Get, releases: Mapping[str, str]) -> list[StuckRelease]:
@@ -35,7 +36,8 @@ def stuck_releases(get: Get, releases: Mapping[str, str]) -> list[StuckRelease]:
         status = last.get("status", NOT_INSTALLED)
         if status != DEPLOYED:
             worked = any(each.get("status") in (DEPLOYED, "superseded") for each in labels)
-            stuck.append(StuckRelease(name, namespace, status, _revision(last), worked))
+            can_roll_back = worked and name not in NO_ROLLBACK
+            stuck.append(StuckRelease(name, namespace, status, _revision(last), can_roll_back))
     return stuck
 
 

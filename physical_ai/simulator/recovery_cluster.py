@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from physical_ai.catalog.osmo import NO_ROLLBACK
 from physical_ai.simulator.kubernetes.client import Client, UnknownKind
 from physical_ai.simulator.kubernetes.helm import Helm
 from physical_ai.simulator.kubernetes.objects import (
@@ -58,8 +59,17 @@ class ClusterRecovery:
             return
         namespace, name = parse_id(str(resource["id"]))
         if self._status(name, namespace) in ("pending-upgrade", "pending-rollback"):
+            if name in NO_ROLLBACK:
+                self._forget(name, namespace)
+                return
             good = [each["revision"] for each in self.helm.history(name, namespace) if each["status"] == "deployed"]
             self.helm.run("rollback", name, *map(str, good[-1:]), "--namespace", namespace)
+
+    def _forget(self, name: str, namespace: str) -> None:
+        """Removes the record of the unfinished revision; helm then upgrades from the one before it."""
+        last = self.helm.last_release(name, namespace) or {}
+        record = f"sh.helm.release.v1.{name}.v{last['version']}"
+        self.client.request("DELETE", f"/api/v1/namespaces/{namespace}/secrets/{record}")
 
     def is_gone(self, resource: Mapping[str, Any]) -> bool:
         """A release that is uninstalled can't be uninstalled again; an object can."""

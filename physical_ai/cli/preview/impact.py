@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from physical_ai.catalog.charts import retracted_charts
+from physical_ai.catalog.osmo import KAI_RELEASE
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.cli.changes import Step
+from physical_ai.settings.plans.release_upgrade import installed_version
 
 NODE_MINUTES = 10
 """The least time AKS takes to create a cluster, and GPU nodes after it (docs/simulator.md, "Time")."""
@@ -39,6 +42,11 @@ LOST: Mapping[str, str] = {
     "kubernetes:nvidia.com/v1:ClusterPolicy": "GPU pods end while drivers and toolkit are installed again.",
 }
 """Resources that hold state or drive GPUs, by type token, and what is lost with each."""
+RESTARTS: Mapping[str, str] = {
+    KAI_RELEASE: "KAI's operator restarts, and then all that it runs: running Pods stay; for about a minute, Pods for"
+    " the scheduler kai-scheduler are neither admitted nor placed, and a workflow that starts then can fail.",
+}
+"""By release, what restarts with another version of its chart."""
 DRIVER_PROPERTIES = ("spec.version", "spec.image", "spec.repository", "spec.kernelModuleType")
 """Of an NVIDIADriver: what makes the GPU Operator install the driver again, node by node."""
 
@@ -51,7 +59,7 @@ def impact(step: Step, nodes_lost: int, driver_minutes: int) -> list[str]:
         driver_minutes: how long an `up` waits for GPUs; 0 for no wait.
     """
     if step.op == "update":
-        return _driver_update(step)
+        return [*_driver_update(step), *_release_update(step)]
     if step.op not in ("replace", "delete"):
         return []
     sentences: list[str] = []
@@ -84,6 +92,19 @@ def _driver_update(step: Step) -> list[str]:
     if step.kind != "NVIDIADriver" or not _touches(step.properties, DRIVER_PROPERTIES):
         return []
     return ["The driver is installed again, node by node; GPU pods on each node end."]
+
+
+def _release_update(step: Step) -> list[str]:
+    """What another version of a chart restarts, and why a lower number can be the newer software."""
+    if step.kind != "Release" or not _touches(step.properties, ("version", "chart", "repositoryOpts")):
+        return []
+    name, before, after = str(step.new.get("name")), installed_version(step.old), installed_version(step.new)
+    if before is None or after is None or before == after:
+        return []
+    found = [RESTARTS[name]] if name in RESTARTS else []
+    if taken_back := retracted_charts().get((name, before)):
+        found.append(f"{before} was retracted ({taken_back.reason}): the change to {after} is no downgrade.")
+    return found
 
 
 def _touches(paths: Sequence[str], names: Sequence[str]) -> bool:

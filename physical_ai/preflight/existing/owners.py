@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from physical_ai.catalog.charts import retracted_charts
 from physical_ai.catalog.hardware import on_premises
+from physical_ai.catalog.osmo import KAI_CHART, KAI_VERSION
 from physical_ai.catalog.runai import WORKER_LABEL
 from physical_ai.findings import Finding
 from physical_ai.kubernetes.objects import labels, name, namespace
@@ -78,17 +80,30 @@ def _drivers(pool: str, settings: Pool, nodes: Sequence[Json], found: Found) -> 
 
 
 def _schedulers(found: Found, nodes: Mapping[str, Json]) -> Iterator[Finding]:
-    there = {SCHEDULERS[name(each)]: namespace(each) for each in found.deployments or () if name(each) in SCHEDULERS}
+    running = [each for each in found.deployments or () if name(each) in SCHEDULERS]
+    there = {SCHEDULERS[name(each)]: namespace(each) for each in running}
     for kind, where in sorted(there.items()):
         if kind == "Run:ai":
             yield from _runai(where, found.nodes or (), nodes)
         elif kind == "KAI":
-            yield ok("scheduler", kind, f"in {where}")
+            yield from _kai(where, next(each for each in running if SCHEDULERS[name(each)] == kind))
         else:
             problem = f"{kind} in {where} gives out GPUs without knowing of KAI's quotas; Pods name one or the other."
             yield doubtful("scheduler", kind, problem, "Keep its Pods off the nodes of the pools, by their taint.")
     if not there:
         yield ok("scheduler", "the cluster", "no other one for GPUs")
+
+
+def _kai(where: str, deployment: Json) -> Iterator[Finding]:
+    """A version that its publisher took back is worse than its number says."""
+    image = str(at(deployment, "spec.template.spec.containers", [{}])[0].get("image", ""))
+    version = image.rpartition(":")[2]
+    taken_back = retracted_charts().get((KAI_CHART, version))
+    if taken_back is None:
+        yield ok("scheduler", "KAI", f"in {where}")
+        return
+    problem = f"KAI in {where} is {version}, which was retracted: {taken_back.reason}."
+    yield doubtful("scheduler", "KAI", problem, f"Install {KAI_VERSION}: the number is lower, and the software newer.")
 
 
 def _runai(where: str, every: Sequence[Json], ours: Mapping[str, Json]) -> Iterator[Finding]:

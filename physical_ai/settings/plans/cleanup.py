@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from physical_ai.catalog.definitions import NODE_ANNOTATIONS, NODE_LABELS, OPERATORS_KIND, definitions_of, objects_of
+from physical_ai.catalog.definitions import (
+    NODE_ANNOTATIONS,
+    NODE_LABELS,
+    OPERATORS_KIND,
+    definitions_of,
+    objects_of,
+    webhooks_of,
+)
 from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.facts.images import PYTHON_IMAGE
 from physical_ai.settings.facts.pools import services_placement
@@ -39,7 +46,7 @@ def cleanup_plan(settings: Settings, charts: Collection[str]) -> CleanupPlan:
     """`charts` are the names of those that the stack installs."""
     namespace, account, role, binding, config, job = copy.deepcopy(manifests.load("cluster-cleanup.yaml"))
     definitions, files = definitions_of(charts), agents.files(AGENT)
-    role["rules"] += _rights(definitions)
+    role["rules"] += [*_rights(definitions), *_rights_to_webhooks(charts)]
     config["data"] = {**files, "wanted.json": json.dumps(_wanted(definitions, charts))}
     pod = job["spec"]["template"]["spec"]
     pod |= services_placement(settings)
@@ -83,6 +90,7 @@ def _wanted(definitions: Sequence[str], charts: Collection[str]) -> dict[str, An
         "labels": NODE_LABELS if ours else (),
         "annotations": NODE_ANNOTATIONS if ours else (),
         "operator": OPERATORS_KIND,
+        "webhooks": webhooks_of(charts),
     }
 
 
@@ -99,6 +107,16 @@ def _rights(definitions: Sequence[str]) -> list[dict[str, Any]]:
         kinds.setdefault(group, []).append(plural)
     lists = ({"apiGroups": [group], "resources": plurals, "verbs": ["list"]} for group, plurals in kinds.items())
     return [*rules, *lists]
+
+
+def _rights_to_webhooks(charts: Collection[str]) -> list[dict[str, Any]]:
+    """The rights to delete the webhook configurations that can remain of these charts, by name."""
+    kinds: dict[str, list[str]] = {}
+    for each in (each for names in webhooks_of(charts).values() for each in names):
+        plural, _, name = each.partition("/")
+        kinds.setdefault(plural, []).append(name)
+    place = {"apiGroups": ["admissionregistration.k8s.io"], "verbs": ["delete"]}
+    return [{**place, "resources": [plural], "resourceNames": sorted(names)} for plural, names in sorted(kinds.items())]
 
 
 def _hook(item: dict[str, Any], weight: str) -> None:

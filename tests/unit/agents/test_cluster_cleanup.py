@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cluster_cleanup import __main__ as program
-from cluster_cleanup.cleanup import DEFINITIONS, NODES, Found, Wanted, clean
+from cluster_cleanup.cleanup import DEFINITIONS, NODES, WEBHOOKS, Found, Wanted, clean
 from cluster_cleanup.server import Refused
 
 QUEUES, POLICIES, RULES = (
@@ -25,6 +25,7 @@ WANTED = Wanted(
     labels=["nvidia.com/gpu.present", "nvidia.com/gpu.deploy.*"],
     annotations=["nvidia.com/gpu-driver-upgrade-enabled"],
     operator=POLICIES,
+    webhooks={QUEUES: ["validatingwebhookconfigurations/queues", "mutatingwebhookconfigurations/pods"]},
 )
 NOTHING = Found([], {}, {})
 
@@ -38,6 +39,7 @@ class World:
     stuck: frozenset[str] = frozenset()
     refused: dict[str, int] = field(default_factory=dict[str, int])
     said: list[str] = field(default_factory=list[str])
+    webhooks: list[str] = field(default_factory=list[str])
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
         if code := self.refused.get(method):
@@ -48,6 +50,11 @@ class World:
             node = self.nodes[path.removeprefix(f"{NODES}/")]
             for part, change in body["metadata"].items():
                 node[part] = {key: value for key, value in node.get(part, {}).items() if key not in change}
+            return {}
+        if path.startswith(WEBHOOKS):
+            if path not in self.webhooks:
+                raise Refused(f"{method} {path}", 404, "not found")
+            self.webhooks.remove(path)
             return {}
         if path.startswith(DEFINITIONS):
             return self._definition(method, path.removeprefix(f"{DEFINITIONS}/"))
@@ -95,6 +102,20 @@ def test_a_definition_with_objects_of_another_owner_is_kept() -> None:
     assert run(given) == []
     assert given.objects == {QUEUES: ["osmo-pool-default", "theirs"]}
     assert any("objects of another owner: theirs" in line for line in given.said)
+
+
+def test_webhooks_that_an_operator_kept_go_with_its_kind() -> None:
+    """Nothing answers them any more, so each object that they are asked about would be refused."""
+    given = world()
+    given.webhooks = [f"{WEBHOOKS}/validatingwebhookconfigurations/{name}" for name in ("queues", "theirs")]
+    assert run(given) == []
+    assert given.webhooks == [f"{WEBHOOKS}/validatingwebhookconfigurations/theirs"]
+    for kept in (Found([QUEUES], {}, {}), NOTHING):
+        given = world()
+        given.webhooks = [f"{WEBHOOKS}/validatingwebhookconfigurations/queues"]
+        given.objects[QUEUES].append("theirs")
+        assert run(given, kept) == []
+        assert given.webhooks, "somebody else's scheduler needs them"
 
 
 def test_labels_stay_while_an_operator_is_there() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog.charts import Chart, Retracted, pin_problems, pinned_charts, retracted_charts
+from physical_ai.catalog.charts import Chart, Retracted, chart, pin_problems, pinned_charts, retracted_charts
 from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.compat.tables import key_versions, keys_read
 from physical_ai.catalog.gpu_lookup import operator_release
+from physical_ai.catalog.lookup import UnknownName
 from physical_ai.settings import load
 from physical_ai.settings.rules.compat import of_charts
 
@@ -68,6 +69,13 @@ def test_a_retracted_version_is_refused_with_its_reason() -> None:
     taken_back = Retracted(version="v1.1.0", reason="published by mistake", source="example/scheduler#1", date=DAY)
     (problem,) = pin_problems([pin("v1.1.0")], [taken_back])
     assert problem == "scheduler v1.1.0 was retracted: published by mistake (example/scheduler#1)"
+
+
+@pytest.mark.parametrize("version", ["v0.20.0", "v0.20.1", "0.20.1"])
+def test_who_asks_for_a_retracted_version_hears_why(version: str) -> None:
+    with pytest.raises(UnknownName, match=r"retracted: .*November 2025|retracted: made only to retract") as refusal:
+        chart("kai-scheduler", version)
+    assert refusal.value.suggestion == "v0.17.0"
 
 
 def test_no_pinned_chart_is_retracted() -> None:

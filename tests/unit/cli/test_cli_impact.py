@@ -57,6 +57,27 @@ def test_what_holds_state_is_disruptive_to_lose_and_harmless_to_update(type: str
     assert impact(step("update", type), 0, 45) == []
 
 
+RELEASE = "kubernetes:helm.sh/v3:Release"
+
+
+def release_step(name: str, old: str, new: str) -> Step:
+    inputs = [{"name": name, "chart": name, "version": each} for each in (old, new)]
+    return step("update", RELEASE, old=inputs[0], new=inputs[1], properties=("version",))
+
+
+def test_another_version_of_the_scheduler_says_what_restarts() -> None:
+    shown = impact_text(release_step("kai-scheduler", "v0.16.0", "v0.17.0"))
+    assert "running Pods stay" in shown
+    assert "retracted" not in shown
+    assert impact(release_step("gpu-operator", "v26.3.3", "v26.7.1"), 0, 45) == []
+
+
+def test_a_lower_number_after_a_retracted_version_is_no_downgrade() -> None:
+    shown = impact_text(release_step("kai-scheduler", "v0.20.1", "v0.17.0"))
+    assert "v0.20.1 was retracted" in shown
+    assert "the change to v0.17.0 is no downgrade" in shown
+
+
 def test_a_configmap_is_not_grave() -> None:
     assert not is_disruptive(step("replace", "kubernetes:core/v1:ConfigMap"))
 

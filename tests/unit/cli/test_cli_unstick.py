@@ -11,7 +11,7 @@ import pytest
 from physical_ai.catalog.engine_values import SECRET, SIGNATURE
 from physical_ai.cli.adoption import assume_created
 from physical_ai.cli.unstick_plan import Repair, repairs
-from physical_ai.readiness.releases import NOT_INSTALLED, StuckRelease
+from physical_ai.readiness.releases import NOT_INSTALLED, StuckRelease, stuck_releases
 
 SUBSCRIPTION = "/subscriptions/00000000-0000-0000-0000-000000000001"
 CLUSTER = f"{SUBSCRIPTION}/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks"
@@ -135,6 +135,20 @@ def test_a_lock_is_removed_before_anything_else_and_its_holder_is_named() -> Non
     assert words(first) == [("pulumi", "cancel", "dev-westus2", "--yes")]
     assert words(second)[0][:3] == ("pulumi", "stack", "import")
     assert words(third)[0][:2] == ("helm", "rollback")
+
+
+def test_helm_does_not_return_to_an_earlier_revision_of_kais_chart() -> None:
+    """It would leave the release failed: no Namespace with the name "kai-resource-reservation" found."""
+
+    def stuck(name: str) -> StuckRelease:
+        labels = [{"version": "1", "status": "superseded"}, {"version": "2", "status": "pending-upgrade"}]
+        items = [{"metadata": {"labels": each}} for each in labels]
+        (found,) = stuck_releases(lambda path, params: {"items": items}, {name: name})
+        return found
+
+    for name, verb in (("gpu-operator", "rollback"), ("kai-scheduler", "uninstall")):
+        (step,) = repairs("dev-westus2", {}, [stuck(name)])
+        assert words(step)[0][:3] == ("helm", verb, name)
 
 
 @pytest.mark.parametrize(

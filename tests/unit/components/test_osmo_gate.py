@@ -88,6 +88,27 @@ def test_what_is_not_ready_is_reported(change: dict[str, list[Json]], line: str)
     assert line in reported[0]
 
 
+@pytest.mark.parametrize(
+    ("observed", "lines"),
+    [(3, []), (2, ["SchedulingShard default is not Available", "Config kai-config is not Available"])],
+)
+def test_what_the_operator_said_before_an_upgrade_does_not_count(observed: int, lines: list[str]) -> None:
+    available = {"type": "Available", "status": "True", "observedGeneration": observed}
+    status = {"conditions": [available]}
+    own = [{"metadata": {"name": name, "generation": 3}, "status": status} for name in ("default", "kai-config")]
+    change = {SHARDS: own[:1], "/apis/kai.scheduler/v1/configs": own[1:]}
+    assert osmo.not_ready(Api({**UP, **change}).get) == lines
+
+
+@pytest.mark.parametrize("status", [{"observedGeneration": 1}, {"observedGeneration": 2, "updatedReplicas": 0}])
+def test_pods_of_the_template_before_do_not_count(status: Json) -> None:
+    old = deployment(names.KAI_SCHEDULER)
+    old["metadata"]["generation"] = 2
+    old["status"] |= status
+    (line,) = osmo.not_ready(Api({**UP, deployments(names.KAI_NAMESPACE): [old]}).get)
+    assert line.endswith("its newest template does not run yet")
+
+
 def test_without_the_schedulers_kinds_nothing_is_ready() -> None:
     assert len(osmo.not_ready(Api({}).get)) == 3
 

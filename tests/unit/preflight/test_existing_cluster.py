@@ -84,6 +84,15 @@ PLUGIN = named(
 )
 DRIVERS = named("nvidia-driver-daemonset-550", "gpu", spec={"template": {"spec": {"containers": []}}})
 RUNAI = named("runai-scheduler", "runai")
+
+
+def kai(version: str) -> dict[str, Any]:
+    container = {"name": "scheduler", "image": f"ghcr.io/nvidia/kai-scheduler/scheduler:{version}"}
+    return named("kai-scheduler-default", "kai-scheduler") | {
+        "spec": {"template": {"spec": {"containers": [container]}}}
+    }
+
+
 WORKER = "node-role.kubernetes.io/runai-gpu-worker"
 E, W, U = Severity.ERROR, Severity.WARNING, Severity.UNKNOWN
 CASES: list[tuple[str, Found, str, Severity, str]] = [
@@ -188,6 +197,7 @@ CASES: list[tuple[str, Found, str, Severity, str]] = [
     ("driver of others", found(daemon_sets=[DRIVERS]), "driver", E, "installs drivers there already"),
     ("Run:ai everywhere", found(deployments=[RUNAI]), "scheduler", E, "every GPU node"),
     ("Volcano", found(deployments=[named("volcano-scheduler", "volcano-system")]), "scheduler", W, "Volcano"),
+    ("KAI, retracted", found(deployments=[kai("v0.20.1")]), "scheduler", W, "v0.20.1, which was retracted"),
     ("not to be read", Found(refused=("/api/v1/nodes",)), "rights", U, "No permission to read"),
 ]
 

@@ -40,12 +40,14 @@ def test_everything_is_a_hook_after_the_release_is_deleted() -> None:
 
 
 def test_the_job_may_delete_the_kinds_of_its_charts_only() -> None:
-    nodes, read, deleted, *lists = objects(plan())["ClusterRole"]["rules"]
+    nodes, read, deleted, *lists, mutating, validating = objects(plan())["ClusterRole"]["rules"]
     assert nodes == {"apiGroups": [""], "resources": ["nodes"], "verbs": ["list", "patch"]}
     assert deleted["verbs"] == ["delete"]
     assert deleted["resourceNames"] == read["resourceNames"] == definitions_of(CHARTS)
     assert not any("monitoring.coreos.com" in name for name in deleted["resourceNames"])
     assert all(each["verbs"] == ["list"] and "*" not in each["resources"] for each in lists)
+    assert (mutating["verbs"], mutating["resourceNames"]) == (["delete"], ["mutating-kai-admission"])
+    assert len(validating["resourceNames"]) == 3
 
 
 def test_a_stack_without_an_operator_of_its_own_leaves_labels_and_deletes_no_kind_of_it() -> None:
@@ -55,7 +57,10 @@ def test_a_stack_without_an_operator_of_its_own_leaves_labels_and_deletes_no_kin
         given = objects(cleanup_plan(settings, charts))
         wanted = Wanted(**json.loads(given["ConfigMap"]["data"]["wanted.json"]))
         assert list(wanted.labels) == []
-        deleting = [each for each in given["ClusterRole"]["rules"] if "delete" in each["verbs"]]
+        rules = given["ClusterRole"]["rules"]
+        deleting = [
+            each for each in rules if "delete" in each["verbs"] and "customresourcedefinitions" in each["resources"]
+        ]
         assert [each["resourceNames"] for each in deleting] == ([definitions_of(charts)] if charts else [])
         read = given["ClusterRole"]["rules"][1]
         assert (read["verbs"], wanted.operator in read["resourceNames"]) == (["get"], True)
@@ -65,6 +70,7 @@ def test_the_program_reads_what_it_is_given() -> None:
     data = objects(plan())["ConfigMap"]["data"]
     wanted = Wanted(**json.loads(data["wanted.json"]))
     assert wanted.remains["schedulingshards.kai.scheduler"] == ["default"]
+    assert "mutatingwebhookconfigurations/mutating-kai-admission" in wanted.webhooks["configs.kai.scheduler"]
     pod = objects(plan())["Job"]["spec"]["template"]["spec"]
     items = {item["key"] for volume in pod["volumes"] for item in volume["configMap"].get("items", ())}
     assert items == set(data)
