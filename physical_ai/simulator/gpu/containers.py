@@ -10,6 +10,7 @@ from physical_ai.catalog.dra import HOST_ROOT
 from physical_ai.simulator.cluster.names import GPU
 from physical_ai.simulator.gpu import gates, names, sharing
 from physical_ai.simulator.gpu.counters import csv_fault
+from physical_ai.simulator.gpu.driver_digest import CONFIG_DIGEST
 from physical_ai.simulator.gpu.gates import Look
 from physical_ai.simulator.gpu.hardware import repartitioned
 from physical_ai.simulator.gpu.node_state import DRIVER_READY, MARKER, NodeState, Pod
@@ -29,9 +30,24 @@ def driver(state: NodeState, pod: Pod) -> Look:
         return state, "No supported NVIDIA GPU found by the datacenter driver: the GPU is a vGPU", True
     if state.hardware.secure_boot and not is_precompiled(tag):
         return state, "modprobe: ERROR: could not insert 'nvidia': Key was rejected by service", True
+    return _installed(state, pod)
+
+
+def _installed(state: NodeState, pod: Pod) -> Look:
+    """A driver whose modules are loaded installs the rest of itself only."""
+    digest = pod.workload.env.get(pod.workload.main, {}).get(CONFIG_DIGEST, "")
+    if digest and digest == state.loaded and not _is_forced(pod):
+        if pod.age < state.timing.driver_start:
+            return state, "performing userspace-only install", False
+        return state.with_files(MARKER), gates.OPEN, False
     if pod.age < state.timing.driver_build:
         return state, "Installing NVIDIA driver kernel modules", False
-    return state.with_files(MARKER), gates.OPEN, False
+    built = replace(state.with_files(MARKER), loaded=digest, built_for=state.network_driver)
+    return built, gates.OPEN, False
+
+
+def _is_forced(pod: Pod) -> bool:
+    return pod.workload.env.get(gates.DRIVER_MANAGER, {}).get("FORCE_REINSTALL") == "true"
 
 
 def is_precompiled(tag: str) -> bool:

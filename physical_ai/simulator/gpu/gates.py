@@ -19,6 +19,20 @@ from physical_ai.simulator.gpu.node_state import (
 )
 from physical_ai.simulator.gpu.release import release
 
+DRIVER_MANAGER, PLUGIN = "k8s-driver-manager", "nvidia-device-plugin"
+OPERANDS = frozenset(
+    {
+        "nvidia-container-toolkit-ctr",
+        "nvidia-operator-validator",
+        PLUGIN,
+        "gpu-feature-discovery",
+        "nvidia-dcgm-exporter",
+        "nvidia-dcgm-ctr",
+        "nvidia-mig-manager",
+    }
+)
+"""Main containers of the operands that the driver manager stops (NVIDIA/k8s-driver-manager v0.12.0,
+`evictAllGPUOperatorComponents`)."""
 OPEN = ""
 RETRY = "command failed, retrying after 5 seconds"
 
@@ -48,7 +62,18 @@ def driver_validation(state: NodeState, pod: Pod) -> Look:
         return state, f"{missing}; {RETRY}", False
     if not (state.container_driver or (state.host.bind_mount and state.host.driver and state.host.loaded)):
         return state, f"failed to find libnvidia-ml.so.1 and nvidia-smi under {CONTAINER_ROOT}; {RETRY}", False
+    if release(state.release).validates_peermem and state.container_driver and peermem_fault(state):
+        return state, f"running command sh with args [-c lsmod | grep -E '^nvidia_peermem\\s']; {RETRY}", False
     return replace(state.with_files(DRIVER_READY), driver_root=CONTAINER_ROOT), OPEN, False
+
+
+def peermem_fault(state: NodeState) -> str:
+    """Why the module is not loaded that lets network cards reach GPUs; empty when it is, or nothing wants it."""
+    pod = state.driver_pod
+    env: Mapping[str, str] = {} if pod is None else pod.workload.env.get(DRIVER_MANAGER, {})
+    if env.get("GPU_DIRECT_RDMA_ENABLED") != "true" or state.labels.get(NIC_LABEL) != "true" or state.has_peermem:
+        return ""
+    return "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument"
 
 
 def device_fault(state: NodeState, root: str) -> str:
@@ -121,7 +146,17 @@ def driver_manager(state: NodeState, pod: Pod) -> Look:
     env = pod.workload.env.get(pod.container, {})
     if env.get("GPU_DIRECT_RDMA_ENABLED") == "true" and not _has_network_driver(state, env):
         return state, "Waiting for MOFED to be installed...", False
-    return state, OPEN, False
+    return (_with_new_operands(state) if pod.workload.is_driver else state), OPEN, False
+
+
+def _with_new_operands(state: NodeState) -> NodeState:
+    """The driver manager stops the node's operands, and lets them start again: here their pods begin anew. The DRA
+    driver's plugin is no operand."""
+    kept = {key: pod for key, pod in state.pods.items() if pod.workload.is_driver or pod.workload.main not in OPERANDS}
+    fresh = {key: Pod(pod.workload) for key, pod in state.pods.items() if key not in kept}
+    zero = dict.fromkeys(state.resources, 0) if any(pod.workload.main == PLUGIN for pod in fresh.values()) else None
+    state = replace(state, pods={**kept, **fresh})
+    return state if zero is None else replace(state, devices=(), resources=zero)
 
 
 def _has_network_driver(state: NodeState, env: Mapping[str, str]) -> bool:
@@ -143,7 +178,7 @@ GATES: Mapping[str, Gate] = {
     "cuda-validation": cuda_validation,
     "plugin-validation": plugin_validation,
     "config-manager-init": config_manager,
-    "k8s-driver-manager": driver_manager,
+    DRIVER_MANAGER: driver_manager,
     "mps-control-daemon-mounts": mps_mounts,
 }
 

@@ -15,7 +15,7 @@ from typing import Any
 from physical_ai.simulator.faults import NodeFaults
 from physical_ai.simulator.gpu import claims, sharing
 from physical_ai.simulator.gpu.containers import MAINS, ONCE
-from physical_ai.simulator.gpu.gates import GATES, OPEN, Look, reading_config, sandbox
+from physical_ai.simulator.gpu.gates import GATES, OPEN, PLUGIN, Look, peermem_fault, reading_config, sandbox
 from physical_ai.simulator.gpu.node_state import MARKER, Host, NodeState, Pod, workload
 
 Json = Mapping[str, Any]
@@ -79,6 +79,13 @@ class Rebooted:
 
 
 @dataclass(frozen=True)
+class NetworkDriverChanged:
+    """A container has installed this driver of the network cards."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class FaultsChanged:
     """Faults were injected into the node, or healed."""
 
@@ -93,9 +100,10 @@ class Tick:
 
 
 _ObjectEvent = PodAdded | PodRemoved | LabelsChanged | ConfigsChanged | ClusterDriver
-Event = _ObjectEvent | HostChanged | MarkerTouched | MarkerRemoved | Rebooted | FaultsChanged | Tick
+Event = (
+    _ObjectEvent | NetworkDriverChanged | HostChanged | MarkerTouched | MarkerRemoved | Rebooted | FaultsChanged | Tick
+)
 
-PLUGIN = "nvidia-device-plugin"
 BOUND = 100
 _GATES, _MAINS = {**GATES, **claims.GATES}, {**MAINS, **claims.MAINS}
 
@@ -125,6 +133,8 @@ def _happen(state: NodeState, event: Event) -> NodeState:
             state = replace(state, driver_in_cluster=present)
         case Rebooted(loads):
             state = _rebooted(state, loads)
+        case NetworkDriverChanged(network):
+            state = replace(state, network_driver=network)
         case FaultsChanged(faults):
             state = _with_faults(state, faults)
         case Tick(seconds):
@@ -165,7 +175,7 @@ def _rebooted(state: NodeState, loads: bool) -> NodeState:
     pods = {key: Pod(pod.workload) for key, pod in state.pods.items()}
     zero = dict.fromkeys(state.resources, 0)
     empty: frozenset[str] = frozenset()
-    state = replace(state, host=host, pods=pods, files=empty, runtimes=empty, driver_root="", claimable=0)
+    state = replace(state, host=host, pods=pods, files=empty, runtimes=empty, driver_root="", claimable=0, loaded="")
     return replace(state, devices=(), resources=zero)
 
 
@@ -192,7 +202,8 @@ def _advance(state: NodeState, name: str) -> NodeState:
     is_broken = pod.container in state.faults.broken
     look = _broken if is_broken else _GATES.get(pod.container) if waiting else _MAINS.get(pod.container)
     if not waiting and pod.ready and pod.container in ONCE and not is_broken:
-        return state
+        fault = peermem_fault(state) if pod.workload.is_driver else ""
+        return state if fault == pod.sidecar_fault else state.with_pod(replace(pod, sidecar_fault=fault))
     if not waiting and not pod.root:
         pod = replace(pod, root=state.driver_root)
     if not waiting:

@@ -28,6 +28,8 @@ class Timing:
     driver_build: float = 100.0
     """From the driver container's start until its startup probe succeeds: the operator finds it ready at the first of
     its looks, every two minutes, as the genuine one does with undisturbed nodes."""
+    driver_start: float = 60.0
+    """The same where its modules are loaded already: the startup probe's first look."""
     poll: float = 5.0
     """Between two looks of a waiting init container (the validator's and the shell loops' own value)."""
     start: float = 2.0
@@ -66,11 +68,24 @@ class Pod:
     failed: bool = False
     """The present container ended with an error and is started again and again."""
     ready: bool = False
+    """The main container is."""
+    sidecar_fault: str = ""
+    """Why nvidia-peermem-ctr, beside a driver, ends again and again."""
     root: str = ""
     """The driver root that the main container read from driver-ready when it started."""
     config_key: str = ""
     config: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The device-plugin configuration that the main container read when it started, and its key."""
+
+    @property
+    def is_ready(self) -> bool:
+        """All containers are."""
+        return self.ready and not self.sidecar_fault
+
+    @property
+    def fault(self) -> str:
+        """What keeps it from being ready; empty when it is."""
+        return self.sidecar_fault if self.ready else self.message
 
     @property
     def restarts(self) -> int:
@@ -133,6 +148,12 @@ class NodeState:
     """In /run/nvidia/validations."""
     driver_root: str = ""
     """Content of driver-ready; empty without the file."""
+    loaded: str = ""
+    """DRIVER_CONFIG_DIGEST of the operator's driver in the running kernel; empty without one, or without a digest."""
+    network_driver: str = ""
+    """The driver of the network cards that a container has installed on the node; empty for that of the node itself."""
+    built_for: str = ""
+    """The network driver that nvidia-peermem was built against."""
     runtimes: frozenset[str] = frozenset()
     """Runtime handlers in containerd's configuration."""
     containerd_dead: str = ""
@@ -170,6 +191,12 @@ class NodeState:
     def container_driver(self) -> bool:
         """The operator's driver is loaded, under /run/nvidia/driver."""
         return self.driver_pod is not None and self.driver_pod.ready and not self.faults.driver_lost
+
+    @property
+    def has_peermem(self) -> bool:
+        """Whether nvidia-peermem is in the running kernel: another network driver unloads it, and one that was not
+        built against that driver does not load (NVIDIA/gpu-operator#2868)."""
+        return self.container_driver and self.built_for == self.network_driver
 
     def with_pod(self, pod: Pod) -> NodeState:
         return replace(self, pods={**self.pods, pod.workload.name: pod})

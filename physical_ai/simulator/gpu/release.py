@@ -71,6 +71,7 @@ class Release(_Strict):
     service_monitor_required: bool = Field(description="A ServiceMonitor without its CRD makes the exporter not ready.")
     not_ready: str = Field(description="Text of the condition; `{states}` are the states that are not ready.")
     host_check: tuple[str, ...] = Field(description="Directories of the host where the validator finds nvidia-smi.")
+    validates_peermem: bool = Field(description="The validator waits for nvidia-peermem where the driver has it.")
     toolkit_sources: tuple[str, ...] = Field(description="Default of RUNTIME_CONFIG_SOURCE in the toolkit it ships.")
     cdi: Cdi
     operands: Mapping[str, Any] = Field(description="Merge patches over data/operands; null removes.")

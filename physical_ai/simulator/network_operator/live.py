@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from physical_ai.catalog.network_operator import NAMESPACE, POLICY
 from physical_ai.simulator.cluster.loop import Loop
-from physical_ai.simulator.cluster.objects import Json, at, by_name, digest, is_ready, is_terminating, labels, name
+from physical_ai.simulator.cluster.names import NETWORK_DRIVER
+from physical_ai.simulator.cluster.objects import (
+    Json,
+    annotations_of,
+    at,
+    by_name,
+    digest,
+    is_ready,
+    is_terminating,
+    labels,
+    name,
+)
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
 from physical_ai.simulator.network_operator import policy as model
@@ -43,7 +54,8 @@ class NetworkOperator:
         nodes = self._watches[NODES].all()
         wanted = model.daemonsets(counts, nodes) if counts is not None else []
         self._make(wanted)
-        self._label(counts, nodes)
+        self._record(nodes)
+        self._label(counts, self._watches[NODES].all())
         self._offer(counts, nodes)
         live = by_name(self._watches[DAEMONSETS].all())
         for item in policies:
@@ -76,6 +88,16 @@ class NetworkOperator:
             if node and STATE_LABEL in labels(pod) and not is_terminating(pod):
                 found.setdefault(labels(pod)[STATE_LABEL], {})[node] = is_ready(pod)
         return found
+
+    def _record(self, nodes: list[Json]) -> None:
+        """Which OFED driver each node has: it stays in the kernel when its Pod ends, until another one is loaded."""
+        for pod in self._watches[PODS].all():
+            if labels(pod).get(STATE_LABEL) != OFED or not is_ready(pod) or is_terminating(pod):
+                continue
+            image = str(pod["spec"]["containers"][0]["image"])
+            node = next((each for each in nodes if name(each) == at(pod, "spec.nodeName")), None)
+            if node is not None and annotations_of(node).get(NETWORK_DRIVER) != image:
+                self._patch(f"{NODES}/{name(node)}", {"metadata": {"annotations": {NETWORK_DRIVER: image}}}, NODES)
 
     def _label(self, policy: Json | None, nodes: list[Json]) -> None:
         for key, value in model.wait_labels(policy, nodes, self._running().get(OFED, {})).items():

@@ -35,7 +35,8 @@ def daemonsets(policy: Json, nodes: Iterable[Json]) -> list[Json]:
     if driver := spec.get("ofedDriver"):
         systems = {(labels(node).get(OS_ID), labels(node).get(OS_VERSION)) for node in nodes if has_cards(node)}
         for system, version in sorted((str(a), str(b)) for a, b in systems if a and b):
-            key = f"mofed-{system}{version}-{digest([system, version, driver])}-ds"
+            # The genuine name has a digest of the kernel; the driver's version is not in it, so a new one is an update.
+            key = f"mofed-{system}{version}-{digest([system, version])}-ds"
             image = f"{_image(driver)}-{system}{version}-amd64"
             selector = {NIC_LABEL: "true", OS_ID: system, OS_VERSION: version}
             found.append(_daemonset(policy, OFED, key, container="mofed-container", image=image, selector=selector))

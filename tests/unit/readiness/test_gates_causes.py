@@ -66,6 +66,11 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     ("driver", "image-pull", lambda: Situation().stuck("driver", state={"waiting": {"reason": "ImagePullBackOff"}})),
     ("driver", "ofed-missing", waiting_for_ofed),
     (
+        "driver",
+        "peermem-outdated",
+        lambda: Situation().fails("driver", "could not insert 'nvidia_peermem': Invalid argument"),
+    ),
+    (
         "validator",
         "fabric-manager",
         lambda: Situation().fails("validator", "802: system not yet initialized"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
@@ -10,7 +11,8 @@ from physical_ai.simulator.gpu import nfd, node
 from physical_ai.simulator.gpu.driver_daemonsets import daemonset
 from physical_ai.simulator.gpu.driver_files import NO_FILES
 from physical_ai.simulator.gpu.hardware import of_node
-from physical_ai.simulator.gpu.node_state import NodeState
+from physical_ai.simulator.gpu.live import pod_status
+from physical_ai.simulator.gpu.node_state import NodeState, Pod
 from physical_ai.simulator.gpu.release import release
 from physical_ai.simulator.network_operator import policy as model
 from tests.unit.settings.test_settings_fabric import policy as spec
@@ -125,3 +127,89 @@ def test_a_driver_of_the_host_is_not_waited_for() -> None:
     assert after.driver_pod.container == "nvidia-driver-ctr"
     containers = driver(use_host=True)["spec"]["template"]["spec"]["containers"]
     assert [each["name"] for each in containers] == ["nvidia-driver-ctr", "nvidia-peermem-ctr"]
+
+
+OLD, NEW = "doca-driver:doca3.1.0", "doca-driver:doca3.5.0"
+
+
+def settled(given: NodeState, seconds: float = 0.0) -> NodeState:
+    return node.step(given, node.Tick(seconds))
+
+
+def driven(ofed: str = OLD) -> NodeState:
+    """A node whose GPU driver was built against a network driver, with an operand that the driver manager restarts."""
+    given = node.step(state(**{DRIVER_WAIT_LABEL: "false"}), node.NetworkDriverChanged(ofed))
+    toolkit = {
+        "metadata": {"name": "toolkit"},
+        "spec": {
+            "template": {
+                "spec": {
+                    "initContainers": [{"name": "driver-validation"}],
+                    "containers": [{"name": "nvidia-container-toolkit-ctr", "image": "i"}],
+                }
+            }
+        },
+    }
+    given = node.step(replace(given, driver_in_cluster=True), node.PodAdded(toolkit))
+    return settled(given, given.timing.driver_build)
+
+
+def driver_pod(given: NodeState) -> Pod:
+    found = given.driver_pod
+    assert found is not None
+    return found
+
+
+def restarted(given: NodeState, **env: str) -> NodeState:
+    """The node after its driver's Pod was deleted and made again."""
+    item = driver(use_host=False)
+    (manager,) = item["spec"]["template"]["spec"]["initContainers"]
+    manager["env"] = [*manager["env"], *({"name": key, "value": value} for key, value in env.items())]
+    return node.step(node.step(given, node.PodRemoved(item["metadata"]["name"])), node.PodAdded(item))
+
+
+def test_the_gpu_driver_does_not_fit_another_network_driver_until_it_is_built_anew() -> None:
+    """NVIDIA/gpu-operator#2868: to delete the driver's Pod is not enough, since it keeps the loaded modules."""
+    given = driven()
+    assert driver_pod(given).is_ready
+    assert given.pods["toolkit"].ready
+    replaced = node.step(given, node.NetworkDriverChanged(NEW))
+    assert "could not insert 'nvidia_peermem'" in driver_pod(replaced).fault
+    assert replaced.pods["toolkit"].ready, "what runs goes on"
+    short_way = settled(restarted(replaced), replaced.timing.driver_build)
+    assert "nvidia_peermem" in driver_pod(short_way).fault
+    assert short_way.pods["toolkit"].container == "driver-validation"
+    assert "nvidia_peermem" in short_way.pods["toolkit"].message
+    forced = settled(restarted(replaced, FORCE_REINSTALL="true"), replaced.timing.driver_build)
+    assert driver_pod(forced).is_ready
+    assert forced.pods["toolkit"].ready
+    rebooted = settled(node.step(short_way, node.Rebooted()), short_way.timing.driver_build)
+    assert driver_pod(rebooted).is_ready
+
+
+def test_a_driver_that_is_loaded_is_back_before_one_that_is_built() -> None:
+    given = driven()
+    again = settled(restarted(given), given.timing.driver_start)
+    assert driver_pod(again).is_ready
+    assert given.timing.driver_start < given.timing.driver_build
+
+
+def test_a_pod_with_a_failing_sidecar_is_reported_as_such() -> None:
+    broken = driver_pod(node.step(driven(), node.NetworkDriverChanged(NEW)))
+    spec_ = driver(use_host=False)["spec"]["template"]["spec"]
+    live = {"metadata": {"name": "d", "namespace": "n", "uid": "u"}, "spec": {**spec_, "nodeName": "nd-0"}}
+    found = pod_status.status(broken, live, "2026-11-27T00:00:00Z")
+    states = {each["name"]: each["ready"] for each in found["containerStatuses"]}
+    assert states == {"nvidia-driver-ctr": True, "nvidia-peermem-ctr": False}
+    assert {each["type"]: each["status"] for each in found["conditions"]}["Ready"] == "False"
+    event = pod_status.event(broken, live, "2026-11-27T00:00:00Z")
+    assert event["involvedObject"]["fieldPath"] == "spec.containers{nvidia-peermem-ctr}"
+
+
+def test_a_new_network_driver_updates_the_daemonset_and_waits_for_its_pods_to_be_deleted() -> None:
+    newer = policy()
+    newer["spec"]["ofedDriver"] = {**newer["spec"]["ofedDriver"], "version": "doca9.9.9"}
+    old, new = (model.daemonsets(each, [item("nd-0")])[0] for each in (policy(), newer))
+    assert old["metadata"]["name"] == new["metadata"]["name"]
+    assert old["spec"]["updateStrategy"] == {"type": "OnDelete"}
+    assert old["spec"]["template"] != new["spec"]["template"]

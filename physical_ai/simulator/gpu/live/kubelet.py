@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from physical_ai.simulator.cluster.names import BOOTS, HOST_DRIVER, NVIDIA, RUN_BY, SECURE_BOOT
+from physical_ai.simulator.cluster.names import BOOTS, HOST_DRIVER, NETWORK_DRIVER, NVIDIA, RUN_BY, SECURE_BOOT
 from physical_ai.simulator.cluster.objects import (
     Changes,
     Json,
@@ -131,6 +131,9 @@ class Kubelet:
         if host.bind_mount != self._marked:
             self._do(node.MarkerTouched() if host.bind_mount else node.MarkerRemoved())
         self._marked = host.bind_mount
+        network = annotations_of(item).get(NETWORK_DRIVER, "")
+        if network != self.state.network_driver:
+            self._do(node.NetworkDriverChanged(network))
         if (faults := node_faults(item)) != self.state.faults:
             self._do(node.FaultsChanged(faults))
         boots = annotations_of(item).get(BOOTS, "")
@@ -195,7 +198,7 @@ class Kubelet:
 
     def _report_message(self, pod: Pod, uid: str, live: Json) -> None:
         """An event for a pod that is not ready, unless it becomes ready in a moment."""
-        message = "" if pod.ready else pod.message
+        message = "" if pod.is_ready else pod.fault
         shown, since = self._messages.get(uid, ("", 0.0))
         now = time.monotonic()
         if message != shown:

@@ -7,6 +7,7 @@ import zlib
 from typing import Any
 
 from physical_ai.simulator.cluster.objects import Json, at
+from physical_ai.simulator.gpu.driver_daemonsets import PEERMEM
 from physical_ai.simulator.gpu.node_state import Pod
 
 WAITING_FOR_INIT: Json = {"waiting": {"reason": "PodInitializing"}}
@@ -44,6 +45,13 @@ def _present(pod: Pod, given: Json, now: str) -> Json:
     return _container(given, {"running": {"startedAt": now}}, ready=ready, started=ready)
 
 
+def _sidecar(pod: Pod, given: Json, now: str) -> Json:
+    if pod.sidecar_fault and given["name"] == PEERMEM:
+        again = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off restarting failed container"}}
+        return {**_container(given, again, restarts=1), "lastState": _terminated(now, 1, pod.sidecar_fault)}
+    return _container(given, {"running": {"startedAt": now}}, ready=True, started=True)
+
+
 def _condition(kind: str, holds: bool, now: str, reason: str = "", message: str = "") -> Json:
     details = {} if holds else {"reason": reason, "message": message}
     return {"type": kind, "status": "True" if holds else "False", "lastTransitionTime": now, **details}
@@ -67,12 +75,12 @@ def status(pod: Pod, live: Json, now: str) -> Json:
         if not initialized
         else _present(pod, each, now)
         if index == 0
-        else _container(each, {"running": {"startedAt": now}}, ready=True, started=True)
+        else _sidecar(pod, each, now)
         for index, each in enumerate(main)
     ]
     missing = [each["name"] for each in init_states if not each["ready"]]
     unready = [each["name"] for each in states if not each["ready"]]
-    ready = initialized and pod.ready
+    ready = initialized and pod.is_ready
     address = str(PODS[zlib.crc32(str(at(live, "metadata.uid")).encode()) % (PODS.num_addresses - 2) + 1])
     incomplete = f"containers with incomplete status: {missing}"
     text, not_ready = f"containers with unready status: {unready}", "ContainersNotReady"
@@ -99,7 +107,7 @@ def status(pod: Pod, live: Json, now: str) -> Json:
 
 def key(pod: Pod) -> tuple[Any, ...]:
     """What a status depends on: equal keys, equal statuses."""
-    return (pod.at, pod.started, pod.restarts, pod.ready, pod.message)
+    return (pod.at, pod.started, pod.restarts, pod.ready, pod.message, pod.sidecar_fault)
 
 
 def event(pod: Pod, live: Json, now: str) -> Json:
@@ -111,12 +119,13 @@ def event(pod: Pod, live: Json, now: str) -> Json:
     sandbox = not pod.started
     reason = "FailedCreatePodSandBox" if sandbox else "SimulatedLog"
     metadata: Json = live["metadata"]
-    where = f"spec.{'initContainers' if pod.at < len(pod.workload.init) else 'containers'}{{{pod.container}}}"
+    container = PEERMEM if pod.ready and pod.sidecar_fault else pod.container
+    where = f"spec.{'initContainers' if pod.at < len(pod.workload.init) else 'containers'}{{{container}}}"
     return {
         "apiVersion": "v1",
         "kind": "Event",
         "metadata": {
-            "name": f"{metadata['name']}.{zlib.crc32(f'{reason} {pod.container} {pod.message}'.encode()):08x}",
+            "name": f"{metadata['name']}.{zlib.crc32(f'{reason} {container} {pod.fault}'.encode()):08x}",
             "namespace": metadata["namespace"],
         },
         "involvedObject": {
@@ -127,9 +136,9 @@ def event(pod: Pod, live: Json, now: str) -> Json:
             "uid": metadata["uid"],
             "fieldPath": where,
         },
-        "type": "Warning" if sandbox or pod.failed else "Normal",
+        "type": "Warning" if sandbox or pod.failed or pod.sidecar_fault else "Normal",
         "reason": reason,
-        "message": pod.message,
+        "message": pod.fault,
         "source": {"component": "kubelet", "host": str(at(live, "spec.nodeName"))},
         "reportingComponent": "kubelet",
         "reportingInstance": str(at(live, "spec.nodeName")),
