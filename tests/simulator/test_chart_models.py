@@ -98,8 +98,18 @@ def test_up_to_25_10_empty_sections_render_as_null(release: str, is_null: bool) 
     assert ours["validator"]["plugin"]["env"] == [{"name": "WITH_WORKLOAD", "value": "false"}]
 
 
-def test_an_empty_mig_strategy_leaves_the_field_out() -> None:
-    assert "mig" not in one(render("v26.7.0", OURS), "ClusterPolicy")["spec"]
+@pytest.mark.parametrize("release", ["v25.3.4", "v26.3.3", "v26.7.0"])
+def test_an_empty_mig_strategy_renders_as_null(release: str) -> None:
+    """As in templates/clusterpolicy.yaml of each tag. Helm's POST drops it, and server-side apply refuses it."""
+    assert one(render(release, OURS), "ClusterPolicy")["spec"]["mig"] is None
+
+
+def test_from_26_7_on_the_driver_manager_of_drivers_is_named_in_the_operators_environment() -> None:
+    rendered = render("v26.7.0", over(OURS, {"driver": {"manager": {"version": "v0.12.1"}}}))
+    assert "manager" not in one(rendered, "ClusterPolicy")["spec"]["driver"]
+    (container,) = one(rendered, "Deployment", "gpu-operator")["spec"]["template"]["spec"]["containers"]
+    environment = {each["name"]: each.get("value", "") for each in container["env"]}
+    assert environment["DRIVER_MANAGER_IMAGE"].endswith("/k8s-driver-manager:v0.12.1")
 
 
 @pytest.mark.parametrize(("release", "kept"), [("v26.3.3", True), ("v26.7.0", False)])

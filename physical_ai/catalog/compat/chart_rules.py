@@ -19,6 +19,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 """Enumerations of the ClusterPolicy schema; the API server rejects any other value."""
 SCHEMA = "NVIDIA/gpu-operator ClusterPolicy CRD"
+NULL_SECTIONS: dict[str, tuple[str, ...]] = {"mig": ("mig.strategy",)}
+"""Sections of the ClusterPolicy, and the values that fill them."""
 VALIDATIONS = "NVIDIA/gpu-operator templates/validations.yaml"
 
 
@@ -34,10 +36,29 @@ def judge_values(release: str, values: Mapping[str, Any]) -> Iterator[Finding]:
     if at(values, "cdi.enabled") is False and at(values, "cdi.nriPluginEnabled") is True:
         path, fix = "cdi.nriPluginEnabled", "cdi.enabled: true, or cdi.nriPluginEnabled: false"
         yield Finding(Severity.ERROR, "nri-without-cdi", path, "The chart refuses NRI without CDI.", fix, VALIDATIONS)
+    yield from _empty_sections(values)
     yield from _default_driver(release, values)
     if version(operator_release(release).version) >= (26, 7):
         yield from _refused_since_26_7(values)
     yield from _detection(values)
+
+
+def _empty_sections(values: Mapping[str, Any]) -> Iterator[Finding]:
+    """Sections that the chart renders without content for an empty value: null, where the CRD wants an object.
+
+    Helm sends a new object by POST, which drops the null; server-side apply refuses it. Where the values leave the key
+    out, the chart's default fills the section.
+    """
+    for section, keys in NULL_SECTIONS.items():
+        given = [at(values, key) for key in keys]
+        if any(value is not None for value in given) and not any(given):
+            problem = f"The chart renders {section} as null for an empty {keys[0]}."
+            fix = (
+                "Leave it so with Pulumi or helm. Deployers that use server-side apply, as Flux and Argo CD may, are "
+                f"refused: spec.{section} in body must be of type object."
+            )
+            source = "NVIDIA/gpu-operator v26.7.0 templates/clusterpolicy.yaml; seen on an API server 1.36"
+            yield Finding(Severity.INFO, "chart-null", keys[0], problem, fix, source)
 
 
 def _default_driver(release: str, values: Mapping[str, Any]) -> Iterator[Finding]:

@@ -42,6 +42,7 @@ MIG_LAYOUTS, GPU_CLIENTS = "default-mig-parted-config", "default-gpu-clients"
 """ConfigMaps of the MIG manager that the operator creates, unless the ClusterPolicy names others."""
 DRIVER_ROOT = "/run/nvidia/driver"
 INSTALL_DIR = "/usr/local/nvidia"
+MPS_ROOT = "/run/nvidia/mps"
 
 
 def is_enabled(description: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
@@ -180,6 +181,17 @@ def toolkit(given: Draft, spec: Mapping[str, Any], found: Release, _: Mapping[st
     given.volumes["containerd-socket"] = {"hostPath": posixpath.dirname(socket)}
 
 
+def _mps_root(given: Draft, spec: Mapping[str, Any]) -> None:
+    """Another folder of the host for the MPS control daemon."""
+    root = str(at(spec, "devicePlugin.mps.root", "") or MPS_ROOT)
+    if root == MPS_ROOT:
+        return
+    given.volumes["mps-root"]["hostPath"] = root
+    given.volumes["mps-shm"]["hostPath"] = posixpath.join(root, "shm")
+    if "MPS_ROOT" in given.env(given.main):
+        given.env(given.main)["MPS_ROOT"] = root
+
+
 def device_plugin(given: Draft, spec: Mapping[str, Any], found: Release, image: Mapping[str, str]) -> None:
     env = given.env(given.main)
     env["DEVICE_LIST_STRATEGY"] = found.cdi.list_strategy if cdi(spec) else "envvar"
@@ -188,11 +200,13 @@ def device_plugin(given: Draft, spec: Mapping[str, Any], found: Release, image: 
         if at(spec, "toolkit.enabled", True) is True:
             env["NVIDIA_CDI_HOOK_PATH"] = hook_path(spec)
     _mig_strategy(given, spec)
+    _mps_root(given, spec)
     _config_manager(given, spec, image["devicePlugin"], "nvidia-device-plugin")
 
 
 def mps(given: Draft, spec: Mapping[str, Any], _: Release, image: Mapping[str, str]) -> None:
     _mig_strategy(given, spec)
+    _mps_root(given, spec)
     _config_manager(given, spec, image["devicePlugin"], "/usr/bin/mps-control-daemon")
 
 

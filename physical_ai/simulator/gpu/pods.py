@@ -77,7 +77,7 @@ def draft(
         init=containers(description["init"]),
         containers=containers(description["containers"]),
         volumes=copy.deepcopy(dict(description["volumes"])),
-        pod={key: True for key in ("hostPID", "hostIPC") if description.get(key)},
+        pod={key: description[key] for key in _OF_POD if description.get(key) is not None},
         scc=bool(description["scc"]),
     )
 
@@ -92,6 +92,7 @@ def env_list(values: Mapping[str, EnvValue]) -> list[Json]:
     ]
 
 
+_OF_POD = ("hostPID", "hostIPC", "automountServiceAccountToken")
 _AS_GIVEN = (
     "imagePullPolicy",
     "command",
@@ -127,6 +128,8 @@ def _volume(name: str, given: Mapping[str, Any]) -> Json:
         return {"name": name, "hostPath": source}
     items = [{"key": key, "path": path} for key, path in given.get("items", {}).items()]
     chosen: Json = {"items": items} if items else {}
+    if "mode" in given:
+        chosen["defaultMode"] = given["mode"]
     if "configMap" in given:
         return {"name": name, "configMap": {"name": given["configMap"], **chosen}}
     if "secret" in given:

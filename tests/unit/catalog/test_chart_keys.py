@@ -128,6 +128,7 @@ VALUES: list[tuple[str, dict[str, Any], str, str]] = [
     ("v26.7.0", {"mig": {"strategy": "mixd"}}, "chart-value", "mixed"),
     ("v26.7.0", {"driver": {"kernelModuleType": "opened"}}, "chart-value", "open"),
     ("v26.3.3", {"driver": {"nvidiaDriverCRD": {"enabled": True}}}, "chart-default-driver", "deployDefaultCR: false"),
+    ("v26.7.0", {"mig": {"strategy": ""}}, "chart-null", "Leave it so with Pulumi or helm"),
     ("v26.7.0", {"gpuCluster": {"deployCR": True}}, "chart-two-owners", "clusterPolicy.deployCR: false"),
     ("v26.7.0", {"devicePlugin": {"config": {"create": True, "name": "a"}}}, "chart-empty-config", "data"),
     (

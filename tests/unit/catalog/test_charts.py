@@ -52,7 +52,7 @@ def test_only_a_checksum_with_a_source_is_in_the_catalogue() -> None:
 
 @pytest.mark.parametrize(
     ("name", "version", "near"),
-    [("gpu-operater", "v26.7.0", OPERATOR), (OPERATOR, "26.7.0", "v26.7.0"), (OPERATOR, "v26.7.9", "v26.7.1")],
+    [("gpu-operater", "v26.7.0", OPERATOR), (OPERATOR, "26.7.0", "v26.7.0"), (OPERATOR, "v26.7.9", "v26.7.2")],
 )
 def test_a_chart_that_is_not_pinned_is_unknown_and_the_nearest_is_named(name: str, version: str, near: str) -> None:
     with pytest.raises(UnknownName) as caught:
