@@ -1,67 +1,83 @@
-"""What admission policies say about an object, by physical_ai/kubernetes/cel.py: in milliseconds."""
+"""What ValidatingAdmissionPolicies refuse, evaluated here instead of by an API server."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.kubernetes.cel import evaluate
-from physical_ai.settings import Settings
-from physical_ai.settings.plans.gpu_admission import policies
+from physical_ai.kubernetes.cel import EvaluationError, evaluate
+from physical_ai.kubernetes.objects import labels, matches
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A reason of one policy, in the order in which it gives them."""
+class Request:
+    """A change as an admission policy sees it; `resource` is the plural, with its subresource."""
 
-    policy: str
-    message: str
-
-
-class _Variables(Mapping[str, Any]):
-    """Variables of a policy, each known once those before it are used, as in Kubernetes."""
-
-    def __init__(self, given: Sequence[Json], scope: Json) -> None:
-        self._expressions = {each["name"]: each["expression"] for each in given}
-        self._scope = {**scope, "variables": self}
-
-    def __getitem__(self, name: str) -> Any:
-        return evaluate(self._expressions[name], self._scope)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._expressions)
-
-    def __len__(self) -> int:
-        return len(self._expressions)
+    operation: str
+    resource: str
+    groups: Sequence[str]
+    new: Mapping[str, Any] | None = None
+    old: Mapping[str, Any] | None = None
+    namespace: str = ""
 
 
-def denials(settings: Settings, pod: Json, *, old: Json | None = None, namespace: str = "team") -> list[Verdict]:
-    """Why a stack refuses a Pod that is created, or updated from `old`."""
-    found = policies(settings)
-    denied = {
-        each["spec"]["policyName"]
-        for each in found
-        if each["kind"] == "ValidatingAdmissionPolicyBinding" and "Deny" in each["spec"]["validationActions"]
+@dataclass(frozen=True)
+class Admission:
+    """Policies with their bindings. `parameters` are the objects that bindings may select, by kind."""
+
+    objects: Sequence[Mapping[str, Any]]
+
+    def refusal(self, request: Request, parameters: Mapping[str, Iterable[Mapping[str, Any]]]) -> str:
+        """The name of the first policy that refuses the change; empty if none does."""
+        policies = {each["metadata"]["name"]: each for each in self._of("ValidatingAdmissionPolicy")}
+        for binding in self._of("ValidatingAdmissionPolicyBinding"):
+            policy = policies[binding["spec"]["policyName"]]
+            if _concerns(policy, binding, request) and not _passes(policy, binding, request, parameters):
+                return str(policy["metadata"]["name"])
+        return ""
+
+    def _of(self, kind: str) -> list[Mapping[str, Any]]:
+        return [each for each in self.objects if each["kind"] == kind]
+
+
+def _concerns(policy: Mapping[str, Any], binding: Mapping[str, Any], request: Request) -> bool:
+    rules: list[Json] = policy["spec"]["matchConstraints"]["resourceRules"]
+    if not any(request.operation in each["operations"] and request.resource in each["resources"] for each in rules):
+        return False
+    chosen = binding["spec"].get("matchResources", {}).get("objectSelector", {}).get("matchLabels", {})
+    both = [each for each in (request.new, request.old) if each is not None]
+    return not chosen or any(matches(chosen, labels(each)) for each in both)
+
+
+def _passes(
+    policy: Mapping[str, Any],
+    binding: Mapping[str, Any],
+    request: Request,
+    parameters: Mapping[str, Iterable[Mapping[str, Any]]],
+) -> bool:
+    spec = policy["spec"]
+    scope: Json = {
+        "request": {"userInfo": {"groups": list(request.groups)}, "namespace": request.namespace},
+        "object": request.new,
+        "oldObject": request.old,
     }
-    made = [each for each in found if each["kind"] == "ValidatingAdmissionPolicy"]
-    mine = [each for each in made if each["metadata"]["name"] in denied]
-    return [verdict for policy in mine for verdict in _of(policy, pod, old, namespace)]
-
-
-def _of(policy: Json, pod: Json, old: Json | None, namespace: str) -> Iterator[Verdict]:
-    spec, operation = policy["spec"], "UPDATE" if old else "CREATE"
-    rules = spec["matchConstraints"]["resourceRules"]
-    if not any("pods" in rule["resources"] and operation in rule["operations"] for rule in rules):
-        return
-    scope: Json = {"object": pod, "oldObject": old, "request": {"operation": operation, "namespace": namespace}}
-    variables = _Variables(spec.get("variables", ()), scope)
-    known = {**scope, "variables": variables}
-    if not all(evaluate(each["expression"], known) for each in spec.get("matchConditions", ())):
-        return
-    for each in spec["validations"]:
-        if not evaluate(each["expression"], known):
-            words = each.get("message") or evaluate(each["messageExpression"], known)
-            yield Verdict(policy["metadata"]["name"], words)
+    # An error in a condition or a validation is a refusal, as failurePolicy: Fail has it.
+    assert spec["failurePolicy"] == "Fail"
+    try:
+        if not all(evaluate(each["expression"], scope) for each in spec.get("matchConditions", ())):
+            return True
+        scope["variables"] = {each["name"]: evaluate(each["expression"], scope) for each in spec.get("variables", ())}
+        reference = binding["spec"].get("paramRef")
+        if reference is None:
+            return all(evaluate(each["expression"], scope) for each in spec["validations"])
+        chosen = reference["selector"]["matchLabels"]
+        found = [each for each in parameters[spec["paramKind"]["kind"]] if matches(chosen, labels(each))]
+        if not found:
+            return bool(reference["parameterNotFoundAction"] == "Allow")
+        scopes = [{**scope, "params": one} for one in found]
+        return all(evaluate(each["expression"], own) for own in scopes for each in spec["validations"])
+    except EvaluationError:
+        return False

@@ -15,7 +15,7 @@ from physical_ai.catalog import osmo
 from physical_ai.settings import Overlay, Settings, existing, load
 from physical_ai.simulator.operators.kai_admission import Options, mutated, options, pod_problem
 from physical_ai.simulator.operators.kai_operands import admission_arguments
-from tests.support.admission import denials
+from tests.support.policy_verdicts import denials
 
 Json = dict[str, Any]
 FIXTURES = Path(__file__).parents[2] / "fixtures/osmo/6.3.1/pods"
