@@ -56,7 +56,10 @@ class Clusters:
         return list(self._slots())
 
     def prepare(self, *, spare: bool) -> None:
-        """Starts, in the background, what is stopped; and with `spare` a control plane when there is no cluster yet."""
+        """Starts, in the background, what is stopped or has other code than the checkout.
+
+        With `spare` that is a new control plane, if there is no cluster yet.
+        """
         planes = [self._plane(slot) for slot in self._slots().values()]
         if spare and not planes:
             planes = [self._plane(self._spare())]
@@ -64,6 +67,7 @@ class Clusters:
         def start() -> None:
             try:
                 for plane in planes:
+                    plane.renew()
                     plane.start()
             except ControlPlaneFailed as problem:
                 self._failure = problem  # reported to operations that need a cluster; a destroy needs none

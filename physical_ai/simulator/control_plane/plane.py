@@ -23,6 +23,7 @@ from physical_ai.simulator.control_plane import kubeconfig
 from physical_ai.simulator.control_plane.certificates import Authority
 from physical_ai.simulator.errors import ControlPlaneFailed
 from physical_ai.simulator.kubernetes.client import READY, SERVING
+from physical_ai.simulator.loaded_code import has_changed
 from physical_ai.simulator.metrics.port_file import METRICS_FILE
 from physical_ai.simulator.ports import kept_port, noted
 from physical_ai.simulator.tools import Toolbox
@@ -37,6 +38,8 @@ CAUGHT_UP = "controllers.caught-up"
 """File that the simulator's own controllers create after their first round. Until then a new cluster lacks what they
 bring, such as storage classes, and one that was started again shows in etcd what its hosts were like before; they are
 empty now."""
+CODE = "controllers.code"
+"""File in which they note what they have loaded."""
 START_SECONDS = 60.0
 START_POLL_SECONDS = 0.1
 ETCD = "unix://etcd.sock"
@@ -107,6 +110,18 @@ class ControlPlane:
             self._wait_until_it_answers(READY)
         if not is_new:
             self._wait_for((CONTROLLERS,), "had not read the cluster", (self.folder / CAUGHT_UP).exists)
+
+    def renew(self) -> None:
+        """Stops a control plane whose controllers are of other code than the checkout's: of a version before an update.
+
+        Its state stays. As after a restart of the machine, hosts are empty until the models have filled them again.
+        """
+        if not self.folder.exists():
+            return
+        with FileLock(self.folder.with_suffix(".lock")):
+            # Controllers that have not caught up may not have noted anything yet.
+            if (self.folder / CAUGHT_UP).exists() and has_changed(self.folder / CODE):
+                self.stop()
 
     def stop(self) -> None:
         """Ends every process; clients first, since an API server without its etcd hangs."""
@@ -209,11 +224,13 @@ class ControlPlane:
     def _start_controllers(self) -> None:
         """The simulator's own controllers, which load their modules while the API server starts."""
         _write_private(self.folder / "admin.kubeconfig", self.admin_kubeconfig())
-        (self.folder / CAUGHT_UP).unlink(missing_ok=True)
+        for file in (CAUGHT_UP, CODE):
+            (self.folder / file).unlink(missing_ok=True)
         arguments = (
             "--kubeconfig=admin.kubeconfig",
             f"--slots={self.folder.parent / SLOTS_FILE}",
             f"--caught-up={CAUGHT_UP}",
+            f"--code={CODE}",
             f"--simulation={self._tokens.parent}",
         )
         command = [sys.executable, "-m", CONTROLLERS, *arguments]

@@ -12,6 +12,7 @@ from physical_ai.simulator.cleanup import Cleanup
 from physical_ai.simulator.clock import seconds_per_model_minute
 from physical_ai.simulator.controllers.gpu_stack import GpuStack
 from physical_ai.simulator.kubernetes.client import Client
+from physical_ai.simulator.loaded_code import note
 from physical_ai.simulator.metrics.server import serve
 from physical_ai.simulator.network_operator.live import NetworkOperator
 from physical_ai.simulator.nvsentinel.live import loop_of
@@ -31,7 +32,9 @@ def main() -> None:
     parser.add_argument("--simulation", type=Path, required=True, help="folder of the simulation")
     parser.add_argument("--slots", type=Path, required=True, help="which cluster of Azure has which control plane")
     parser.add_argument("--caught-up", type=Path, required=True, help="file to create after the first complete round")
+    parser.add_argument("--code", type=Path, required=True, help="file to note what this process has loaded in")
     given = parser.parse_args()
+    note(given.code)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     plane = given.kubeconfig.resolve().parent

@@ -1,0 +1,49 @@
+"""Whether a daemon still has the code of the checkout: the files that it loaded, noted beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from physical_ai.repository import ROOT
+
+DATA = "data"
+"""Folder of the data that the modules beside it read."""
+Stamp = list[int]
+"""Time of the last change, and size; zeros where there is no such file."""
+
+
+def note(file: Path) -> None:
+    """Writes what this process has loaded of the project."""
+    unfinished = file.with_suffix(".new")
+    unfinished.write_text(json.dumps({path: _stamp(path) for path in sorted(_loaded())}))
+    unfinished.rename(file)
+
+
+def has_changed(file: Path) -> bool:
+    """Whether something that was noted differs now. True where nothing was noted, as by an earlier version."""
+    try:
+        noted: dict[str, Stamp] = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return True
+    return any(_stamp(path) != stamp for path, stamp in noted.items())
+
+
+def _loaded() -> Iterator[str]:
+    """The modules of the project, and the data beside them."""
+    modules = {found for module in list(sys.modules.values()) if (found := getattr(module, "__file__", None))}
+    folders = {Path(path).parent for path in modules if Path(path).is_relative_to(ROOT)}
+    for folder in folders:
+        yield from (str(path) for path in folder.glob("*.py") if str(path) in modules)
+        yield from (str(path) for path in (folder / DATA).rglob("*") if path.is_file() and path.suffix != ".pyc")
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return [0, 0]
+    return [found.st_mtime_ns, found.st_size]
