@@ -49,6 +49,8 @@ SHELL = (
     "then",
     "fi",
     "tee",
+    "cat",
+    "sudo",
 )
 """Everything else that a step runs."""
 FIRST_WORDS = (*OURS, *SHELL)
@@ -74,6 +76,10 @@ class Job:
         path = self.folder / name
         path.touch()
         return path
+
+    @property
+    def workspace(self) -> Path:
+        return self.folder / "workspace"
 
     @property
     def summary(self) -> str:
@@ -113,6 +119,10 @@ class Runner:
         job.names |= {f"needs.{name}.outputs.{key}": filled(each, job.names) for key, each in outputs.items()}
         return job
 
+    def script(self, text: str) -> str:
+        """The script of a step, as it is run here: on the commands of the test's own environment."""
+        return text.replace(".venv/bin/", "")
+
     def _prepare(self, job: Job) -> None:
         workspace, commands = job.folder / "workspace", job.folder / "bin"
         for folder in (workspace, commands):
@@ -139,16 +149,25 @@ class Runner:
     def _steps(self, job: Job, steps: list[dict[str, Any]]) -> None:
         failed: StepFailed | None = None
         for step in steps:
-            state = {"always()": True, "failure()": failed is not None}
+            state = {
+                "always()": True,
+                "failure()": failed is not None,
+                "cancelled()": False,
+                "hashFiles": lambda path: "hash" if (job.workspace / path).exists() else "",
+            }
             condition = step.get("if")
             if failed is not None and "()" not in str(condition):
                 continue
             if condition is not None and not value(str(condition), job.names | state):
                 continue
+            outcome = "success"
             try:
                 self._step(job, step)
             except StepFailed as problem:
-                failed = failed or problem
+                outcome = "failure"
+                failed = failed or (None if step.get("continue-on-error") else problem)
+            if "id" in step:
+                job.names[f"steps.{step['id']}.outcome"] = outcome
         if failed is not None:
             raise failed
 
@@ -166,14 +185,18 @@ class Runner:
             self._steps(job, definition["runs"]["steps"])
             job.names = outer
         else:
-            assert action in GIVEN, f"the action {action} is not known here"
+            self.given(job, action, step.get("with", {}))
+
+    def given(self, job: Job, action: str, inputs: Mapping[str, Any]) -> None:
+        """An action of others. Its inputs are as the workflow has them, with their expressions."""
+        assert action in GIVEN, f"the action {action} is not known here"
 
     def _shell(self, job: Job, step: Mapping[str, Any]) -> None:
         """Runs the step's script in bash, as GitHub does: with `pipefail` only where the step names its shell."""
         title = step.get("name") or step.get("id") or step["run"]
         for words in split(_ARRAY.sub("", step["run"])):
             assert words[0] in FIRST_WORDS, f"step '{title}': the command {words[0]} is not known here"
-        script = step["run"].replace(".venv/bin/", "")
+        script = self.script(step["run"])
         files = {name: job.file(f"{name}-{len(job.groups)}") for name in ("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH")}
         own = {key: filled(str(each), job.names) for key, each in step.get("env", {}).items()}
         environment = {**job.environment, **own, **{name: str(path) for name, path in files.items()}}
@@ -183,7 +206,7 @@ class Runner:
             log.open("w") as out,
             subprocess.Popen(
                 ["bash", *options, "-c", filled(script, job.names)],
-                cwd=job.folder / "workspace",
+                cwd=job.workspace,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=out,

@@ -14,6 +14,8 @@ _EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _NAME = re.compile(r"[a-z]\w*(\.[\w-]+)+")
 _TEXT = re.compile(r"'([^']*)'")
 _VARIABLE = re.compile(r"vars\.(\w+)|vars\[format\('([^']*)', ([\w.]+)\)\]")
+_HASH_FILES = re.compile(r"hashFiles\('([^'*]+)'\)")
+_STATES = ("always()", "failure()", "cancelled()")
 _FROM_JSON = re.compile(r"fromJson\((.*)\)", re.IGNORECASE)
 
 
@@ -40,7 +42,7 @@ def value(expression: str, names: Mapping[str, Any]) -> Any:
         first, rest = text.split("&&", 1)
         return value(first, names) and value(rest, names)
     for operator in ("==", "!="):
-        if operator in text:
+        if operator in text and not _FROM_JSON.fullmatch(text):
             left, right = (value(side, names) for side in text.split(operator, 1))
             return (left == right) == (operator == "==")
     return _atom(text, names)
@@ -56,6 +58,10 @@ def _atom(text: str, names: Mapping[str, Any]) -> Any:
         name = found[1] or found[2].format(names[found[3]])
         known = {key.lower(): each for key, each in names.items()}
         return known.get(f"vars.{name}".lower(), "")
-    if _NAME.fullmatch(text) or text in ("always()", "failure()"):
+    if found := _HASH_FILES.fullmatch(text):
+        return names["hashFiles"](found[1])
+    if text.startswith("!") and text[1:] in _STATES:
+        return not names[text[1:]]
+    if _NAME.fullmatch(text) or text in _STATES:
         return names[text]
     raise ValueError(f"an expression of a form that is not known: {text}")

@@ -12,7 +12,10 @@ NAMES: dict[str, Any] = {
     "inputs.login": "true",
     "inputs.stack": "dev-westus2",
     "matrix.stack.name": "x",
+    "always()": True,
     "failure()": False,
+    "cancelled()": False,
+    "hashFiles": lambda path: "hash" if path == "there" else "",
     "vars.DEPLOY": "true",
     "vars.X_RUNNER": "own",
 }
@@ -25,6 +28,9 @@ NAMES: dict[str, Any] = {
         ("inputs.login != 'true' && 'pip' || ''", ""),
         ("inputs.login == 'true' && 'requirements-deploy.txt' || 'requirements-dev.txt'", "requirements-deploy.txt"),
         ("failure()", False),
+        ("!cancelled() && inputs.stack == 'dev-westus2'", True),
+        ("always() && hashFiles('there') != ''", True),
+        ("always() && hashFiles('preview/comment.md') != ''", False),
         ("vars.DEPLOY", "true"),
         ("vars.OTHER", ""),
         ("vars[format('{0}_RUNNER', matrix.stack.name)] || 'ubuntu-24.04'", "own"),
@@ -43,4 +49,4 @@ def test_what_is_not_known_is_an_error() -> None:
     with pytest.raises(KeyError):
         value("inputs.other", NAMES)
     with pytest.raises(ValueError, match="hashFiles"):
-        value("hashFiles('a')", NAMES)
+        value("hashFiles('**/*.py')", NAMES)
