@@ -20,7 +20,8 @@ from physical_ai.preflight.needs_foreign import Foreign, foreign_rights, owners_
 from physical_ai.preflight.needs_private import private_actions
 from physical_ai.preflight.quotas import by_azures_name, need_text, quota_findings
 from physical_ai.settings import NodePool, Pool, Settings
-from physical_ai.settings.facts.data_services import managed
+from physical_ai.settings.facts.data_services import DataNames, managed
+from physical_ai.settings.facts.images import import_command
 from physical_ai.settings.facts.pool_regions import Place, place
 from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.facts.quota import quota_needs
@@ -45,6 +46,7 @@ def check(
         foreign: what the declared resources need in subscriptions other than the one that it is given.
     """
     findings = [*_tools(which), *_region(settings, azure, today)]
+    findings += _asked("image", "imported", lambda: _imports(settings, azure))
     if azure is None:
         findings += _sizes_of_catalogue(settings)
         findings += [_unasked("quota", need.usage, need_text(need)) for need in quota_needs(settings)]
@@ -76,6 +78,17 @@ def check(
             "database", "PostgreSQL", lambda: database_findings(settings, azure, azure.subscription().id)
         )
     return findings
+
+
+def _imports(settings: Settings, azure: Azure | None) -> Iterator[Finding]:
+    """Images that somebody imports: what a registry has, Azure's management does not tell."""
+    given = managed(settings)
+    for image in given.registry.imported if given is not None else ():
+        registry = "REGISTRY" if azure is None else DataNames(settings.stack, azure.subscription().id).registry
+        problem = (
+            "Whether the stack's registry has it is not known. It can be imported once the registry exists; Pods wait."
+        )
+        yield Finding(Severity.UNKNOWN, "image", image, problem, import_command(image, registry), CATALOGUE)
 
 
 def _parts(settings: Settings) -> dict[str, bool]:

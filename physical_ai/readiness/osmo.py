@@ -26,6 +26,7 @@ _SHARDS, _CONFIGS = "/apis/kai.scheduler/v1/schedulingshards", "/apis/kai.schedu
 _PODS = f"/api/v1/namespaces/{WORKFLOWS_NAMESPACE}/pods"
 _GROUPS = f"/apis/{KAI_POD_GROUP_API}/namespaces/{WORKFLOWS_NAMESPACE}/podgroups"
 _TOKEN = f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/secrets/{TOKEN_SECRET}"
+PULLING = ("ImagePullBackOff", "ErrImagePull")
 _OF_WORKFLOWS = {"labelSelector": WORKFLOW_LABEL}
 
 
@@ -52,11 +53,13 @@ def not_ready(get: Get, *, agents: bool = True, service: bool = False) -> list[s
         if not deployments:
             lines.append(f"no Deployment in {namespace} yet")
         for item in deployments:
+            name = _name(item)
             wanted, ready = item["spec"].get("replicas", 1), item.get("status", {}).get("availableReplicas", 0)
             if ready < wanted:
-                lines.append(f"Deployment {namespace}/{_name(item)}: {ready} of {wanted} available")
+                line = f"Deployment {namespace}/{name}: {ready} of {wanted} available"
+                lines.append(f"{line}{_unpulled(get, namespace, name)}")
             elif _is_rolling(item, wanted):
-                lines.append(f"Deployment {namespace}/{_name(item)}: its newest template does not run yet")
+                lines.append(f"Deployment {namespace}/{name}: its newest template does not run yet")
     return lines
 
 
@@ -75,6 +78,24 @@ def _is_available(item: Json) -> bool:
         for each in conditions
         if each["type"] == "Available"
     )
+
+
+def _unpulled(get: Get, namespace: str, deployment: str) -> str:
+    """Which image a Deployment's Pods wait for, and how it comes into the stack's registry; empty for other reasons."""
+    for pod in _items(get, f"/api/v1/namespaces/{namespace}/pods"):
+        status = pod.get("status", {})
+        for each in (*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())):
+            reason = each.get("state", {}).get("waiting", {}).get("reason", "")
+            if reason not in PULLING or not _name(pod).startswith(f"{deployment}-"):
+                continue
+            image = str(each["image"])
+            host, _, path = image.partition("/")
+            text = f": {reason} of {image}"
+            if not host.endswith(".azurecr.io") or "." not in path.partition("/")[0]:
+                return text
+            copy = f"az acr import --name {host.removesuffix('.azurecr.io')} --source {path}"
+            return f"{text}. If the registry does not have it: {copy} --image {path.partition('@')[0]}"
+    return ""
 
 
 def is_managed(get: Get) -> bool:

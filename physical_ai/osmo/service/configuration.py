@@ -90,22 +90,20 @@ class Configuration:
 def with_endpoints(config: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration with the address of each bucket's credential that has none: that of the bucket, as the loader
     fills it in (NVIDIA/OSMO 6.3.1 configmap_loader.py, _default_dataset_credential_endpoints)."""
-    section = config.get("dataset")
-    buckets = a_map(section).get("buckets") if isinstance(section, Mapping) else None
-    if not isinstance(buckets, Mapping):
+    section = a_map(config.get("dataset"))
+    buckets = a_map(section.get("buckets"))
+    if not buckets:
         return dict(config)
 
     def filled(bucket: Any) -> Any:
-        credential = a_map(bucket).get("default_credential") if isinstance(bucket, Mapping) else None
-        if not isinstance(credential, Mapping) or "endpoint" in credential:
+        own = a_map(bucket)
+        credential = a_map(own.get("default_credential"))
+        if not credential or "endpoint" in credential:
             return bucket
-        return {
-            **a_map(bucket),
-            "default_credential": {**a_map(credential), "endpoint": a_map(bucket).get("dataset_path", "")},
-        }
+        return {**own, "default_credential": {**credential, "endpoint": own.get("dataset_path", "")}}
 
-    named = {name: filled(bucket) for name, bucket in a_map(buckets).items()}
-    return {**config, "dataset": {**a_map(section), "buckets": named}}
+    named = {name: filled(bucket) for name, bucket in buckets.items()}
+    return {**config, "dataset": {**section, "buckets": named}}
 
 
 def load_errors(config: Mapping[str, Any]) -> list[LoadError]:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from physical_ai.catalog import amd, otel, slurm
+from physical_ai.catalog.chart_images import images_of
 from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.settings.facts import health
+from physical_ai.settings.facts.dra import claim_pools
+from physical_ai.settings.facts.gpu import installs_operator
+from physical_ai.settings.facts.osmo_access import installs_cert_manager
 from physical_ai.settings.facts.runners import RUNNERS, runner_image
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
@@ -16,6 +21,45 @@ AGENTS_IMAGE = "library/ubuntu"
 """What the agents of nodes run in: they use the node's own programs."""
 PYTHON_IMAGE = "azurelinux/distroless/python"
 """What programs of this project run in that need nothing but the standard library."""
+
+
+def chart_images(settings: Settings) -> Mapping[str, Path]:
+    """Images of the charts that a stack installs, and the setting that each chart follows from. A repository without a
+    tag stands for all images below it."""
+    monitoring = settings.monitoring
+    is_on = {"entra": settings.osmo.access.login == "entra", "grafana": monitoring.grafana.enabled}
+    return {
+        each.image: path
+        for chart, path in _charts(settings).items()
+        for each in images_of(chart)
+        if each.only is None or is_on[each.only]
+    }
+
+
+def _charts(settings: Settings) -> Mapping[str, Path]:
+    """The charts whose images are in the catalogue, each with the setting that it follows from."""
+    mode: Path = ("osmo", "mode")
+    return {
+        chart: path
+        for chart, path, installed in (
+            ("gpu-operator", ("gpuOperator",), installs_operator(settings)),
+            ("dra-driver-nvidia-gpu", ("pools",), bool(claim_pools(settings))),
+            ("kai-scheduler", mode, settings.osmo.installs_backend),
+            ("backend-operator", mode, settings.osmo.installs_backend),
+            ("service", mode, settings.osmo.installs_service),
+            ("kube-prometheus-stack", ("monitoring", "metrics"), settings.monitoring.metrics == "kube-prometheus"),
+            ("nvsentinel", ("health", "mode"), health.reaches(settings, "detect")),
+            ("cert-manager", ("osmo", "access", "tls"), installs_cert_manager(settings)),
+            ("gha-runner-scale-set-controller", RUNNERS, settings.runners is not None),
+            ("network-operator", ("networkOperator",), settings.network_operator is not None),
+        )
+        if installed
+    }
+
+
+def import_command(image: str, registry: str = "REGISTRY") -> str:
+    """The command of Azure's that copies an image into the stack's registry, below the name that Pods pull."""
+    return f"az acr import --name {registry} --source {image} --image {image.partition('@')[0]}"
 
 
 def program_images(settings: Settings) -> Mapping[str, Path]:

@@ -34,6 +34,13 @@ Redundancy = Literal["LRS", "ZRS", "GRS", "GZRS"]
 RegistryHost = Annotated[
     str, written(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", "the host name of a container registry, like nvcr.io")
 ]
+ImportedImage = Annotated[
+    str,
+    written(
+        r"^[a-z0-9-]+(\.[a-z0-9-]+)+/[a-z0-9._/-]+:[A-Za-z0-9_.-]+(@sha256:[0-9a-f]{64})?$",
+        "an image with its registry and tag, like docker.io/library/alpine:3.20",
+    ),
+]
 Days = Annotated[int, Field(ge=1, le=36500)]
 
 
@@ -161,6 +168,11 @@ class Registry(Model):
     upstreams: tuple[RegistryHost, ...] = Field(
         default=("nvcr.io", "ghcr.io", "quay.io", "registry.k8s.io"),
         description="Registries whose images it caches, each below its own host name, without a login.",
+    )
+    imported: tuple[ImportedImage, ...] = Field(
+        default=(),
+        description="Images that you import with `az acr import` under their full name, since no upstream has them"
+        " without a login: `physai check` prints the commands.",
     )
     only: bool = Field(
         default=False,

@@ -11,6 +11,9 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.pod_security import OF_AKS
 
+IMPORTED = "physical-ai/imported-images"
+"""Annotation of the policies: images that the registry has without an upstream."""
+
 
 def registry_policies(settings: Settings, subscription_id: str) -> list[dict[str, Any]]:
     """The policies with their bindings; none where Pods may pull from anywhere."""
@@ -20,7 +23,10 @@ def registry_policies(settings: Settings, subscription_id: str) -> list[dict[str
     # Pods of AKS come from Microsoft's registry, which every cluster reaches, and must not wait for another one.
     others = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(OF_AKS)}
     found = copy.deepcopy(manifests.load("registry-images.yaml"))
+    imported = settings.data_services.registry.imported if settings.data_services is not None else ()
     for manifest in found:
+        if imported:
+            manifest["metadata"]["annotations"] = {IMPORTED: json.dumps(list(imported))}
         spec = manifest["spec"]
         if "matchConstraints" not in spec:
             continue

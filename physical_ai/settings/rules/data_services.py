@@ -10,7 +10,7 @@ from physical_ai.catalog import regions
 from physical_ai.catalog.data_services import NEED_LOGIN, UPSTREAM_SUFFIX, UPSTREAMS, is_upstream
 from physical_ai.catalog.postgres import postgres_regions
 from physical_ai.settings.facts.data_services import DataPlan, data_plan, deletion_words
-from physical_ai.settings.facts.images import program_images
+from physical_ai.settings.facts.images import chart_images, import_command, program_images
 from physical_ai.settings.facts.network_access import private_endpoints
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.data_services import DataServices
@@ -141,16 +141,34 @@ def _only(settings: Settings, given: DataServices, trust: Trust) -> Iterator[Set
         problem = "Images are replaced by a MutatingAdmissionPolicy, which Kubernetes has from 1.36."
         yield error(here, problem, "Raise cluster.kubernetesVersion, or remove it.", others=(version,), rule=ONLY)
     for image, path in program_images(settings).items():
-        host = image.partition("/")[0]
-        if host not in given.registry.upstreams:
-            problem = f"The registry does not cache {host}, so Pods can't pull {image} unless it was imported."
-            add = (
-                ""
-                if host in NEED_LOGIN or not is_upstream(host)
-                else f"Add {host} to registry.upstreams, or name another one. Or "
-            )
-            fix = f"{add or 'Name another image, or '}import it: az acr import --source {image}."
+        if _is_missing(given, image):
+            problem, fix = _missing(image, "name another image, or ")
             yield warning(here, problem, fix, others=(path,), rule=ONLY)
+    # Without one of these the stack would wait for it: a chart's release is declared, and nobody reads its values.
+    for image, path in chart_images(settings).items():
+        if _is_missing(given, image):
+            problem, fix = _missing(image)
+            yield error(here, problem, fix, others=(path,), rule=ONLY)
+
+
+def _is_missing(given: DataServices, image: str) -> bool:
+    return image.partition("/")[0] not in given.registry.upstreams and image.partition("@")[0] not in _names(given)
+
+
+def _names(given: DataServices) -> set[str]:
+    return {image.partition("@")[0] for image in given.registry.imported}
+
+
+def _missing(image: str, otherwise: str = "") -> tuple[str, str]:
+    """Problem and fix."""
+    host = image.partition("/")[0]
+    problem = f"The registry does not cache {host}, so Pods can't pull {image} unless it is imported."
+    add = "" if host in NEED_LOGIN or not is_upstream(host) else f"add {host} to registry.upstreams, or "
+    name = image.partition("@")[0]
+    if add and ":" not in name:  # all images of a repository
+        return problem, f"Add {host} to registry.upstreams."
+    fix = f"{add}{otherwise}import it ({import_command(image)}) and list {name} in registry.imported."
+    return problem, f"{fix[0].upper()}{fix[1:]}"
 
 
 def _registry(settings: Settings, given: DataServices, plan: DataPlan, trust: Trust) -> Iterator[SettingFinding]:

@@ -17,6 +17,7 @@ from physical_ai.simulator.metrics.server import serve
 from physical_ai.simulator.network_operator.live import NetworkOperator
 from physical_ai.simulator.nvsentinel.live import loop_of
 from physical_ai.simulator.operators.live import Operators
+from physical_ai.simulator.operators.pulls import Pulls
 from physical_ai.simulator.operators.vault_secrets import VaultSecrets
 from physical_ai.simulator.osmo.control.live import ControlPlane
 from physical_ai.simulator.runners import RunnerController
@@ -43,7 +44,10 @@ def main() -> None:
     control = ControlPlane(Client(given.kubeconfig), plane, given.simulation)
     control.loop.start()
     vaults = VaultSecrets(Client(given.kubeconfig), given.simulation / AZURE_FILE)
-    Operators(Client(given.kubeconfig), control.agents.refusal, vaults.mount_problem, plane).loop.start()
+    pulls = Pulls(Client(given.kubeconfig), given.simulation / AZURE_FILE)
+    Operators(
+        Client(given.kubeconfig), control.agents.refusal, vaults.mount_problem, plane, unpulled=pulls.problem
+    ).loop.start()
     loop_of(Client(given.kubeconfig)).start()
     NetworkOperator(Client(given.kubeconfig)).loop.start()
     AmdStack(Client(given.kubeconfig), 60 / seconds_per_model_minute()).loop.start()

@@ -31,11 +31,13 @@ class Operators:
         refusal: Callable[[Json], str] = lambda pod: "",
         unmounted: Callable[[Json], mounts.StartProblem | None] = lambda pod: None,
         folder: Path | None = None,
+        *,
+        unpulled: Callable[[Json], mounts.StartProblem | None] = lambda pod: None,
     ) -> None:
         """`refusal` tells why a service that a Pod logs in to when it starts does not accept it, `unmounted` why a
-        volume of a CSI driver is not mounted. `folder` is that of the control plane, for the address of webhooks;
-        without one there are none."""
-        self._refusal, self._unmounted = refusal, unmounted
+        volume of a CSI driver is not mounted, `unpulled` which image its registry does not have. `folder` is that of
+        the control plane, for the address of webhooks; without one there are none."""
+        self._refusal, self._unmounted, self._unpulled = refusal, unmounted, unpulled
         self.loop = Loop("operators", self.round)
         self._cluster = Cluster(client, self.loop.wake)
         self._kai, self._hook_jobs = KaiOperator(self._cluster, lambda: self._endpoint), KaiHookJobs(self._cluster)
@@ -62,7 +64,8 @@ class Operators:
         held: dict[str, mounts.StartProblem] = {}
         for pod in waiting:
             find, uid = self._cluster.find, str(at(pod, "metadata.uid"))
-            why = self._unmounted(pod) or mounts.start_problem(pod, find) or crash(pod, find) or self._login(pod)
+            why = self._unmounted(pod) or self._unpulled(pod) or mounts.start_problem(pod, find)
+            why = why or crash(pod, find) or self._login(pod)
             if why is None:
                 if at(pod, "status.phase") == "Running":
                     # It had crashed. What starts Pods on simulated nodes starts those that are Pending.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -54,6 +55,12 @@ def limit(name: str, value: int) -> Callable[[Any], None]:
         row["limit"] = value
 
     return change
+
+
+def test_what_somebody_has_to_import_is_asked_about_with_the_command() -> None:
+    finding = one("prod-westeurope", None, "image", "docker.io/envoyproxy/envoy:v1.38.1")
+    assert finding.severity is Severity.UNKNOWN
+    assert re.match(r"az acr import --name crprodwesteurope\w{8} --source docker\.io/", finding.fix or "")
 
 
 def test_quota_for_the_most_with_surge_is_enough() -> None:

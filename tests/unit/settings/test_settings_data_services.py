@@ -136,6 +136,20 @@ def test_images_that_no_pod_could_pull_are_named() -> None:
     assert "Add public.ecr.aws to registry.upstreams" in (own.fix or "")
     (other,) = found("gridDriver.imageRegistry=example.azurecr.io")
     assert "upstreams" not in (other.fix or "")  # a host that no registry of Azure caches
+    assert found("dataServices.registry.imported=[docker.io/library/ubuntu:22.04]") == []
+
+
+def test_a_stack_whose_charts_have_an_image_that_no_pod_could_pull_is_refused() -> None:
+    (fault,) = faults("prod-westeurope", "dataServices.registry.imported=[]")
+    assert (fault.where, fault.rule) == ("physical-ai:dataServices.registry.only", "registry-only")
+    envoy = "docker.io/envoyproxy/envoy:v1.38.1"
+    assert envoy in fault.problem
+    assert f"az acr import --name REGISTRY --source {envoy} --image {envoy}" in (fault.fix or "")
+    metrics = "monitoring={metrics: kube-prometheus, receivers: {}}"
+    (grafana,) = faults("prod-westeurope", metrics)
+    assert "docker.io/grafana/grafana" in grafana.problem
+    upstreams = "dataServices.registry.upstreams=[nvcr.io, ghcr.io, quay.io, public.ecr.aws, mcr.microsoft.com]"
+    assert {"registry.k8s.io" in each.problem for each in faults("prod-westeurope", upstreams)} == {True}
 
 
 def test_images_are_replaced_from_the_release_of_kubernetes_that_can_do_it() -> None:

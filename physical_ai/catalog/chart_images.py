@@ -1,0 +1,54 @@
+"""Images that pinned charts bring.
+
+>>> [each.image for each in images_of("service") if each.host == "docker.io"]
+['docker.io/envoyproxy/envoy:v1.38.1']
+"""
+
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+from typing import Any, Literal
+
+from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
+from physical_ai.catalog.rows import Row, Text
+
+
+class ChartImage(Row):
+    image: Text
+    only: Literal["entra", "grafana"] | None = None
+    """What has to be on for it."""
+
+    @property
+    def host(self) -> str:
+        return self.image.partition("/")[0]
+
+
+class ChartImages(Row):
+    chart: Text
+    read: Text
+    """Version of the chart whose values were read."""
+    source: Text
+    date: datetime.date
+    images: tuple[ChartImage, ...]
+
+
+@lru_cache(maxsize=1)
+def chart_images() -> dict[str, ChartImages]:
+    """By the chart's name."""
+    rows = [_row(data) for data in read_rows(DATA / "chart_images.yaml")]
+    found = {item.chart: item for item in rows}
+    if len(found) != len(rows):
+        raise CatalogError("chart_images.yaml: duplicate chart")
+    return found
+
+
+def _row(data: dict[str, Any]) -> ChartImages:
+    images: list[Any] = [{"image": each} if isinstance(each, str) else each for each in data.get("images", ())]
+    return row(ChartImages, {**data, "images": images}, f"chart_images.yaml: {data.get('chart')}")
+
+
+def images_of(chart: str) -> tuple[ChartImage, ...]:
+    """Empty for a chart whose images the settings or other data name."""
+    found = chart_images().get(chart)
+    return () if found is None else found.images
