@@ -31,13 +31,12 @@ OWNED = {
     "node-feature-discovery": "nothing: the GPU Operator brings it, and two would fight over its labels",
     "kmm.enabled": "amdGpuOperator.driver",
     "kmm.controller.nodeSelector": "cpuPool",
-    "kmm.controller.nodeAffinity": "cpuPool",
+    "kmm.controller.affinity": "cpuPool",
     "kmm.webhookServer.nodeSelector": "cpuPool",
-    "kmm.webhookServer.nodeAffinity": "cpuPool",
+    "kmm.webhookServer.affinity": "cpuPool",
     "crds.defaultCR": "amdGpuOperator: each pool has a DeviceConfig of its own",
     "deviceConfig": "amdGpuOperator: each pool has a DeviceConfig of its own",
     "installdefaultNFDRule": "nothing: readiness looks for its labels",
-    "remediation": "nothing: nodes are repaired with `physai node replace`",
     "controllerManager.nodeSelector": "cpuPool",
     "controllerManager.affinity": "cpuPool",
 }
@@ -100,13 +99,12 @@ def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[F
 
 def chart_values(settings: Settings) -> dict[str, Any]:
     """The values that follow from settings alone."""
-    # The chart requires a control-plane node for Kernel Module Management, and AKS shows none.
+    # The chart prefers a control-plane node, of which AKS shows none.
     selector = services_selector(settings)
-    on_cpu_pool: dict[str, Any] = {"nodeSelector": selector, "nodeAffinity": {"nodeSelectorTerms": []}}
+    on_cpu_pool: dict[str, Any] = {"nodeSelector": selector}
     return {
         "node-feature-discovery": {"enabled": False},
         "kmm": {"enabled": True, "controller": on_cpu_pool, "webhookServer": on_cpu_pool},
-        "remediation": {"enabled": False},
         "installdefaultNFDRule": True,
         "crds": {"defaultCR": {"install": False, "upgrade": False}},
         "controllerManager": {"nodeSelector": selector},

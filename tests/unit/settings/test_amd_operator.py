@@ -48,7 +48,8 @@ def test_nfd_is_there_once_and_nothing_asks_for_a_control_plane_node() -> None:
     assert at(plan.gpu.values, "nfd.enabled") is not False
     assert TOLERATION in at(plan.gpu.values, "node-feature-discovery.worker.tolerations")
     for component in ("controller", "webhookServer"):
-        assert at(plan.amd.values, f"kmm.{component}.nodeAffinity.nodeSelectorTerms") == []
+        # The chart only prefers one (ROCm/gpu-operator v1.4.0, charts/kmm/values.yaml).
+        assert at(plan.amd.values, f"kmm.{component}").keys() == {"nodeSelector"}
 
 
 def test_the_chart_renders_operators_on_the_cpu_pool_and_no_device_config(tmp_path: Path) -> None:
@@ -62,7 +63,9 @@ def test_the_chart_renders_operators_on_the_cpu_pool_and_no_device_config(tmp_pa
     for item in found.values():
         spec: dict[str, Any] = item["spec"]["template"]["spec"]
         assert spec["nodeSelector"] == {"kubernetes.azure.com/agentpool": "cpu"}
-        assert "affinity" not in spec or not spec["affinity"]
+        assert "requiredDuringSchedulingIgnoredDuringExecution" not in spec["affinity"]["nodeAffinity"]
+        assert spec["containers"][0]["resources"]["requests"]
+        assert {"node-role.kubernetes.io/control-plane"} <= {each["key"] for each in spec["tolerations"]}
     assert not [item for item in objects if item["kind"] == amd.KIND]
 
 

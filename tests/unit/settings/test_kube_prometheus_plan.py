@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from physical_ai.repository import VALUES
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.plans.kube_prometheus import FILE, NOBODY, alertmanager_config, kube_prometheus_plan
 from physical_ai.settings.plans.scraping import pod_monitors
+from physical_ai.simulator.charts import materialise
+from tests.support.charts import run
 
 SMTP = "monitoring.smtp={host: 'smtp.contoso.com:587', sender: a@contoso.com, username: a, passwordSecret: mail}"
 
@@ -108,3 +111,34 @@ def test_its_faults_stop_a_stack(tmp_path: Path) -> None:
     file.write_text("nodeExportr: {enabled: false}")
     with pytest.raises(SettingsError, match="nodeExportr"):
         load("dev-westus2", [Overlay.assign(["monitoring.metrics=kube-prometheus"])], values=tmp_path / "values")
+
+
+SERVICES = {
+    ("kube-prometheus-prometheus", "monitoring"): 9090,
+    ("kube-prometheus-alertmanager", "monitoring"): 9093,
+    ("kube-prometheus-operator", "monitoring"): 8080,
+    ("kube-prometheus-coredns", "kube-system"): 9153,
+}
+"""First port of the own Services of both versions, rendered with the program's values."""
+
+
+@pytest.mark.parametrize("version", ["82.4.3", "88.5.3"])
+def test_the_chart_has_the_services_that_people_forward_ports_to(version: str, tmp_path: Path) -> None:
+    plan, _ = kube_prometheus_plan(dev(f"monitoring.kubePrometheusVersion={version}"), VALUES)
+    assert plan is not None
+    folder = materialise(plan.chart.name, version, tmp_path)
+    printed = run("template", "kube-prometheus", str(folder), "--namespace", "monitoring", values=plan.values)
+    objects: list[dict[str, Any]] = [item for item in yaml.safe_load_all(printed) if item]
+    found = {
+        (item["metadata"]["name"], item["metadata"]["namespace"]): item["spec"]["ports"][0]["port"]
+        for item in objects
+        if item["kind"] == "Service"
+    }
+    assert SERVICES.items() <= found.items()
+    (alertmanager,) = [item for item in objects if item["kind"] == "Alertmanager"]
+    assert alertmanager["spec"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "cpu"}
+    (operator,) = [item for item in objects if item["kind"] == "Deployment" and "operator" in item["metadata"]["name"]]
+    (service,) = [
+        item for item in objects if item["metadata"]["name"] == "kube-prometheus-operator" and "ports" in item["spec"]
+    ]
+    assert service["spec"]["selector"].items() <= operator["spec"]["template"]["metadata"]["labels"].items()
