@@ -85,6 +85,8 @@ class Cluster(pulumi.ComponentResource):
             node_resource_group=args.names.node_resource_group,
             kubernetes_version=args.settings.kubernetes_version,
             sku=containerservice.ManagedClusterSKUArgs(name="Base", tier=args.settings.tier),
+            # Absent is AKS's own default, as every cluster has it that was created before the setting.
+            support_plan=args.settings.support_plan if args.settings.long_term else None,
             identity=containerservice.ManagedClusterIdentityArgs(
                 type=containerservice.ResourceIdentityType.USER_ASSIGNED,
                 user_assigned_identities=[args.identities.control_plane.id],

@@ -73,19 +73,26 @@ def kubernetes_minor(version: str) -> KubernetesMinor:
 
 
 KubernetesPhase = Literal["due", "supported", "platform", "gone"]
+
+
+def has_long_term(minor: KubernetesMinor, today: datetime.date) -> bool:
+    """Whether long-term support of a minor has not ended."""
+    return minor.long_term_end_of_life is not None and today <= minor.long_term_end_of_life
+
+
 PLATFORM_SUPPORT = 3
 """Newer minors beside which AKS still runs clusters of one that is out of support (platform support, n-3)."""
 
 
-def kubernetes_phase(minor: KubernetesMinor, today: datetime.date) -> KubernetesPhase:
+def kubernetes_phase(minor: KubernetesMinor, today: datetime.date, *, long_term: bool = False) -> KubernetesPhase:
     """Where a minor is on AKS at a date.
 
     `due`: not released yet. `platform`: out of support; existing clusters run, no new ones. `gone`: AKS offers it
-    no more, but for its long-term support. (AKS docs, supported-kubernetes-versions)
+    no more, but for its long-term support, which `long_term` counts. (AKS docs, supported-kubernetes-versions)
     """
     if minor.ga is not None and today < minor.ga:
         return "due"
-    if minor.end_of_life is None or today <= minor.end_of_life:
+    if minor.end_of_life is None or today <= minor.end_of_life or (long_term and has_long_term(minor, today)):
         return "supported"
     every = list(kubernetes_minors().values())
     newer = [other for other in every[every.index(minor) + 1 :] if other.ga is None or other.ga <= today]

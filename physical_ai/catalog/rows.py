@@ -137,6 +137,8 @@ class KubernetesMinor(Row):
     minor: Annotated[str, StringConstraints(pattern=r"^1\.\d{2}$")]
     ga: datetime.date | None
     end_of_life: datetime.date | None
+    long_term_end_of_life: datetime.date | None = None
+    """With the support plan AKSLongTermSupport."""
     ubuntu: Literal["22.04", "24.04"]
     """Release that osSku `Ubuntu` means on this minor."""
     ubuntu2204: bool

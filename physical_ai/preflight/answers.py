@@ -73,6 +73,8 @@ class Version:
     minor: str
     patches: tuple[str, ...]
     preview: bool
+    plans: tuple[str, ...] = ()
+    """Support plans of clusters with it, as `AKSLongTermSupport`; empty where Azure does not say."""
 
 
 class Azure(Protocol):

@@ -140,8 +140,9 @@ def _region(settings: Settings, azure: Azure | None, today: datetime.date) -> li
     """The Kubernetes version in the region: by Azure's list, or by the catalogue's calendar."""
     version, region = settings.cluster.kubernetes_version, settings.region
     if azure is not None:
-        return _asked("kubernetes", version, lambda: _kubernetes(azure, version, region))
-    phase = kubernetes_phase(kubernetes_minor(version), today)
+        plan = settings.cluster.support_plan
+        return _asked("kubernetes", version, lambda: _kubernetes(azure, version, region, plan))
+    phase = kubernetes_phase(kubernetes_minor(version), today, long_term=settings.cluster.long_term)
     if phase == "supported":
         return [Finding(Severity.OK, "kubernetes", version, "supported by AKS, by the calendar", None, CATALOGUE)]
     state = {"due": "is not released yet", "platform": "is out of support: no new cluster", "gone": "was removed"}[
@@ -150,7 +151,7 @@ def _region(settings: Settings, azure: Azure | None, today: datetime.date) -> li
     return [Finding(Severity.ERROR, "kubernetes", version, f"Kubernetes {version} {state}.", None, CATALOGUE)]
 
 
-def _kubernetes(azure: Azure, version: str, region: str) -> Iterator[Finding]:
+def _kubernetes(azure: Azure, version: str, region: str, plan: str) -> Iterator[Finding]:
     offered = azure.kubernetes(region)
     if not offered:
         yield Finding(
@@ -158,11 +159,17 @@ def _kubernetes(azure: Azure, version: str, region: str) -> Iterator[Finding]:
         )
         return
     minor = next((each for each in offered if each.minor == ".".join(version.split(".")[:2])), None)
-    known = ", ".join(each.minor for each in offered if not each.preview)
+    known = ", ".join(each.minor for each in offered if not each.preview and (not each.plans or plan in each.plans))
     if minor is None or (version.count(".") == 2 and version not in minor.patches):
         near = ", ".join(minor.patches) if minor else known
         problem = f"AKS creates no clusters with Kubernetes {version} in {region}."
         yield Finding(Severity.ERROR, "kubernetes", version, problem, f"Offered: {near}.", AZURE)
+    elif minor.plans and plan not in minor.plans:
+        problem = f"AKS has Kubernetes {version} in {region} with the support plan {', '.join(minor.plans)} only."
+        fix = f"Offered with {plan}: {known}."
+        if "AKSLongTermSupport" in minor.plans:
+            fix += " Or cluster: {supportPlan: AKSLongTermSupport, tier: Premium}."
+        yield Finding(Severity.ERROR, "kubernetes", version, problem, fix, AZURE)
     elif minor.preview:
         problem = f"Kubernetes {version} is a preview in {region}."
         yield Finding(Severity.WARNING, "kubernetes", version, problem, f"Offered: {known}.", AZURE)

@@ -75,7 +75,12 @@ class AzureRest:
         path = f"providers/Microsoft.ContainerService/locations/{region}/kubernetesVersions"
         document = _map(self._get(self._path(path), {"api-version": _VERSIONS["kubernetesVersions"]}))
         return [
-            Version(_text(row, "version"), tuple(_map(row.get("patchVersions"))), row.get("isPreview") is True)
+            Version(
+                _text(row, "version"),
+                tuple(_map(row.get("patchVersions"))),
+                row.get("isPreview") is True,
+                _texts(_map(row.get("capabilities")).get("supportPlan")),
+            )
             for row in _rows(document.get("values"))
         ]
 

@@ -85,7 +85,7 @@ def _long_lived(today: datetime.date) -> int:
     return max(rows, key=lambda b: b.end_of_life or today).branch if rows else max(n for _, n in driver_branches())
 
 
-def judge_kubernetes(kubernetes: str, today: datetime.date) -> Iterator[Finding]:
+def judge_kubernetes(kubernetes: str, today: datetime.date, *, long_term: bool = False) -> Iterator[Finding]:
     """Life cycle of a Kubernetes minor on AKS."""
     offered = [m.minor for m in kubernetes_minors().values() if kubernetes_phase(m, today) == "supported"]
     fix = f"AKS supports {', '.join(offered)}." if offered else SEE_AKS
@@ -95,7 +95,7 @@ def judge_kubernetes(kubernetes: str, today: datetime.date) -> Iterator[Finding]
         message = f"AKS does not offer Kubernetes {kubernetes}."
         yield Finding(Severity.ERROR, "kubernetes-not-offered", "kubernetes", message, fix, AKS_VERSIONS)
         return
-    phase = kubernetes_phase(minor, today)
+    phase = kubernetes_phase(minor, today, long_term=long_term)
     ended = f"AKS support for Kubernetes {minor.minor} ended on {minor.end_of_life}"
     if phase == "due":
         message = f"Kubernetes {minor.minor} is due on AKS on {minor.ga}."

@@ -44,6 +44,8 @@ class GpuStack:
     """GPU model of the pool, as in the VM sizes; None skips the rules about it."""
     mig: bool = False
     """Whether GPUs of the pool are partitioned by MIG, in the guest or by the host."""
+    long_term: bool = False
+    """Whether the cluster has AKS's long-term support."""
     production: bool = False
     """Whether a release with a security advisory is refused."""
 
@@ -57,7 +59,7 @@ def judge_stack(stack: GpuStack, today: datetime.date) -> list[Finding]:
         return [Finding(Severity.ERROR, "operator-unknown", "operator", str(error), fix, sources.RELEASES)]
     return [
         *judge_release(release, today, production=stack.production),
-        *judge_kubernetes(stack.kubernetes, today),
+        *judge_kubernetes(stack.kubernetes, today, long_term=stack.long_term),
         *_kubernetes(release, stack.kubernetes),
         *judge_runtime(
             release,

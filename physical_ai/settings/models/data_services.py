@@ -12,7 +12,7 @@ from pydantic import Field
 from physical_ai.settings.models.base import Generation, Model, written
 from physical_ai.settings.models.in_cluster import InCluster
 
-PostgresVersion = Literal["15", "16", "17"]
+PostgresVersion = Literal["15", "16", "17", "18"]
 """OSMO 6.3 needs 15 or later."""
 PostgresSize = Annotated[
     str,

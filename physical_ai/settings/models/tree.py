@@ -118,11 +118,20 @@ class Cluster(Model):
     azure_tier: Literal["Free", "Standard", "Premium"] | None = Field(
         default=None, alias="tier", description="Control plane tier; Standard has an SLA."
     )
+    support_plan: Literal["KubernetesOfficial", "AKSLongTermSupport"] = Field(
+        default="KubernetesOfficial",
+        description="AKSLongTermSupport: security fixes for a year after the community's support ends; on the tier"
+        " Premium.",
+    )
     api_access: ApiAccess = Field(default_factory=ApiAccess, description="Reach of the API server.")
     autoscaler: Autoscaler = Field(default_factory=Autoscaler, description="Cluster autoscaler profile.")
     azure_upgrades: Upgrades | None = Field(
         default=None, alias="upgrades", description="Channels and maintenance windows."
     )
+
+    @property
+    def long_term(self) -> bool:
+        return self.support_plan == "AKSLongTermSupport"
 
     @property
     def tier(self) -> Literal["Free", "Standard", "Premium"]:

@@ -14,6 +14,7 @@ from physical_ai.catalog import (
     kubernetes_phase,
     sources,
 )
+from physical_ai.catalog.lookup import has_long_term
 from physical_ai.findings import Severity
 from physical_ai.settings.facts.addresses import opens_to_the_internet, wide_networks
 from physical_ai.settings.facts.network_access import private_api_server
@@ -82,7 +83,12 @@ def _version(settings: Settings, trust: Trust, today: datetime.date) -> Iterator
         )
         problem += " that AKS rejects every update of the cluster as a downgrade."
         yield error(_VERSION, problem, f'kubernetesVersion: "{minor.minor}", or channel: none.', others=(channel,))
-    yield from _support(minor, today, record=settings.record)
+    yield from _support(minor, today, settings)
+    plan: Path = ("cluster", "supportPlan")
+    if settings.cluster.long_term and trust(plan, ("cluster", "tier")) and settings.cluster.azure_tier != "Premium":
+        problem = f"Long-term support needs the tier Premium, not {settings.cluster.azure_tier}."
+        rule = Rule("long-term-premium", "AKS docs, long-term-support, 2026-08-05")
+        yield error(plan, problem, "tier: Premium, or remove it.", others=(("cluster", "tier"),), rule=rule)
     if minor.ubuntu2204:
         return
     last = [m.minor for m in kubernetes_minors().values() if m.ubuntu2204][-1]
@@ -116,8 +122,8 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def _support(minor: KubernetesMinor, today: datetime.date, *, record: bool) -> Iterator[SettingFinding]:
-    phase = kubernetes_phase(minor, today)
+def _support(minor: KubernetesMinor, today: datetime.date, settings: Settings) -> Iterator[SettingFinding]:
+    record, phase = settings.record, kubernetes_phase(minor, today, long_term=settings.cluster.long_term)
     if phase == "due":
         yield warning(_VERSION, f"Kubernetes {minor.minor} is due on AKS in {minor.ga:%B %Y}.", None)
     if phase not in ("platform", "gone"):
@@ -125,6 +131,8 @@ def _support(minor: KubernetesMinor, today: datetime.date, *, record: bool) -> I
     rule = Rule("kubernetes-end-of-support", minor.source)
     supported = [m.minor for m in kubernetes_minors().values() if kubernetes_phase(m, today) == "supported"]
     fix = f"Supported: {', '.join(supported)}." if supported else None
+    if fix and has_long_term(minor, today):
+        fix += f" Or supportPlan: AKSLongTermSupport with tier: Premium, until {minor.long_term_end_of_life:%B %Y}."
     problem = f"AKS support for Kubernetes {minor.minor} ended in {minor.end_of_life:%B %Y}"
     if phase == "platform":
         yield warning(_VERSION, f"{problem}; AKS creates no new clusters with it.", fix, rule=rule)

@@ -120,6 +120,7 @@ def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
         precompiled=pool is not None and gpu_facts.is_precompiled(settings, pool),
         gpu=gpu_facts.gpu_model(pool) if pool else None,
         mig=pool is not None and (pool.sharing.mig is not None or gpu_facts.has_host_mig(pool)),
+        long_term=settings.cluster.long_term,
         production=settings.environment == "prod" and not settings.record,
     )
 

@@ -65,7 +65,12 @@ def version_after(body: Mapping[str, Any], current: str | None, offers: Offers) 
     asked = str(get(body, "properties.kubernetesVersion") or default_version())
     if current and (current == asked or (asked.count(".") == 1 and current.startswith(f"{asked}."))):
         return current
-    return resolve(asked, offers.versions())
+    return resolve(asked, offers.versions(long_term=has_long_term(body)))
+
+
+def has_long_term(body: Mapping[str, Any]) -> bool:
+    """Whether a cluster has AKS's long-term support."""
+    return get(body, "properties.supportPlan") == "AKSLongTermSupport"
 
 
 def control_plane_identity(body: Mapping[str, Any]) -> str | None:

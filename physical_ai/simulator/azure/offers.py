@@ -20,8 +20,8 @@ class Offers(Protocol):
         ...
 
     def region(self, name: str) -> catalog.Region | None: ...
-    def versions(self) -> Sequence[str]:
-        """Kubernetes patch versions, oldest first."""
+    def versions(self, *, long_term: bool = False) -> Sequence[str]:
+        """Kubernetes patch versions, oldest first; `long_term`: for a cluster with that support plan."""
         ...
 
     def ubuntu(self, version: str) -> str:
@@ -44,9 +44,10 @@ class CatalogOffers:
     def region(self, name: str) -> catalog.Region | None:
         return catalog.regions().get(location(name))
 
-    def versions(self) -> Sequence[str]:
+    def versions(self, *, long_term: bool = False) -> Sequence[str]:
         table: dict[str, Any] = load_json("kubernetes_versions.json")
-        minors = [*(table["retired"].values() if self.past else ()), *table["patches"].values()]
+        kept = [minor for minor in table["retired"] if self.past or (long_term and minor in table["longTerm"])]
+        minors = [*(table["retired"][minor] for minor in kept), *table["patches"].values()]
         return [patch for patches in minors for patch in patches]
 
     def ubuntu(self, version: str) -> str:

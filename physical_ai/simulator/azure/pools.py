@@ -71,7 +71,10 @@ def default_max_pods(cluster: Mapping[str, Any]) -> int:
 
 def version_of(spec: Mapping[str, Any], cluster_version: str, offers: Offers) -> str:
     """Patch version of a pool's nodes: its own, or the control plane's."""
-    return resolve(str(spec.get("orchestratorVersion") or cluster_version), offers.versions()) or cluster_version
+    return (
+        resolve(str(spec.get("orchestratorVersion") or cluster_version), offers.versions(long_term=True))
+        or cluster_version
+    )
 
 
 def initial_count(spec: Mapping[str, Any]) -> int:

@@ -309,3 +309,21 @@ def test_the_namespaces_are_those_of_the_resources_and_of_the_nodes() -> None:
     assert "Microsoft.ContainerService" in namespaces()
     assert "Microsoft.Compute" in namespaces()
     assert "Microsoft.Authorization" not in namespaces()
+
+
+LTS = ("cluster.supportPlan=AKSLongTermSupport", "cluster.tier=Premium", "cluster.upgrades.channel=none")
+
+
+def test_a_minor_of_long_term_support_needs_the_plan() -> None:
+    def only_long_term(document: Any) -> None:
+        for row in document["values"]:
+            if row["version"] == "1.35":
+                row["capabilities"]["supportPlan"] = ["AKSLongTermSupport"]
+
+    asked = ('cluster.kubernetesVersion="1.35"', "cluster.upgrades.channel=none")
+    answers = Answers().change("kubernetesVersions", only_long_term)
+    refused = one("dev-westus2", answers, "kubernetes", "1.35", *asked)
+    assert refused.severity is Severity.ERROR
+    assert "supportPlan: AKSLongTermSupport, tier: Premium" in (refused.fix or "")
+    taken = one("dev-westus2", answers, "kubernetes", "1.35", asked[0], *LTS)
+    assert taken.severity is Severity.OK

@@ -251,3 +251,17 @@ def test_what_is_doubtful_is_a_warning(assignments: tuple[str, ...], path: str, 
 def test_azure_linux_starts_the_driver_of_aks_with_secure_boot() -> None:
     changes = [f"{H100}.osSku=AzureLinux", f"{H100}.driver.source=aks", f"{H100}.secureBoot=true"]
     assert load("dev-westus2", [Overlay.assign(changes)]).settings.pools["h100gpu"].secure_boot
+
+
+def test_long_term_support_keeps_a_minor_and_needs_the_premium_tier() -> None:
+    old, plan = "cluster.kubernetesVersion='1.33'", "cluster.supportPlan=AKSLongTermSupport"
+
+    def rules(*changes: str) -> set[str]:
+        loaded = load("dev-westus2", [Overlay.assign(list(changes))])
+        return {each.rule for each in loaded.warnings if each.rule.startswith(("kubernetes", "long-term"))}
+
+    assert rules(old, plan, "cluster.tier=Premium") == set()
+    with pytest.raises(SettingsError, match="supportPlan: AKSLongTermSupport with tier: Premium"):
+        rules(old)
+    with pytest.raises(SettingsError, match="Premium"):
+        rules(old, plan)

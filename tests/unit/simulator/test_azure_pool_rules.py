@@ -167,14 +167,14 @@ def test_message_of_the_day_in_base64_is_taken(azure: Azure) -> None:
 
 
 def test_size_that_the_region_does_not_list_is_refused_with_its_path(tmp_path: Path) -> None:
-    azure = Azure(tmp_path / "azure.json", place="westus")
+    azure = Azure(tmp_path / "azure.json", place="spaincentral")
     azure.network()
     azure.identities()
     azure.cluster()
     with pytest.raises(ArmError) as refused:
-        azure.pool(vmSize="Standard_NC40ads_H100_v5")
+        azure.pool(**RTX)
     assert refused.value.refusal.rule == "vmsize-known"
-    assert "in location 'westus'" in str(refused.value)
+    assert "in location 'spaincentral'" in str(refused.value)
     assert "physical_ai/catalog/data/regions.yaml" in str(refused.value), "is it Azure or the catalogue that lacks it?"
 
 
@@ -205,6 +205,19 @@ def test_kubernetes_that_is_retired_is_made_only_where_the_past_is_simulated(tmp
         else:
             with pytest.raises(ArmError, match=r"1\.32\.5, which is not supported"):
                 azure.cluster(kubernetesVersion="1.32.5")
+
+
+def test_long_term_support_has_minors_that_others_no_longer_get(tmp_path: Path) -> None:
+    azure = Azure(tmp_path / "azure.json")
+    azure.network()
+    azure.identities()
+    plan = {"supportPlan": "AKSLongTermSupport", "sku": {"name": "Base", "tier": "Premium"}}
+    assert azure.cluster(kubernetesVersion="1.33", **plan).outputs["currentKubernetesVersion"].startswith("1.33.")
+    assert azure.pool(orchestratorVersion="1.33").outputs["currentOrchestratorVersion"].startswith("1.33.")
+    raised = azure.put("ManagedCluster", **azure.cluster_inputs(kubernetesVersion="1.35", **plan))
+    assert raised.outputs["currentKubernetesVersion"].startswith("1.35."), "two minors at once"
+    with pytest.raises(ArmError, match="not supported"):
+        azure.cluster(resourceName="other", kubernetesVersion="1.33")
 
 
 def test_region_without_zones_refuses_zones(tmp_path: Path) -> None:

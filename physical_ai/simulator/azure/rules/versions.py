@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items
-from physical_ai.simulator.azure.clusters import default_version, version_after
+from physical_ai.simulator.azure.clusters import default_version, has_long_term, version_after
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.offers import number, resolve
 from physical_ai.simulator.azure.rules.base import Pool, Put, on_pool, on_put, refuse
 
 
 def _offered(put: Put) -> str:
-    return ", ".join(put.azure.offers.versions())
+    return ", ".join(put.azure.offers.versions(long_term=has_long_term(put.body)))
 
 
 @on_put(
@@ -29,7 +29,7 @@ def control_plane(put: Put) -> Iterator[Refusal]:
     elif current and number(wanted) < number(current):
         message = f"Downgrading Kubernetes version {current} to {wanted} is not allowed."
         yield refuse(put, "cluster-downgrade", message, target)
-    elif current and number(wanted)[1] > number(current)[1] + 1:
+    elif current and number(wanted)[1] > number(current)[1] + 1 and not has_long_term(put.body):
         message = (
             f"Upgrading Kubernetes version {current} to {wanted} is not allowed: minor versions cannot be skipped."
         )
@@ -57,7 +57,7 @@ def node_pool(pool: Pool) -> Iterator[Refusal]:
     existing = pool.azure.get(f"{pool.cluster_id}/agentPools/{pool.name}", "AgentPool")
     current = str(existing.outputs.get("currentOrchestratorVersion", "")) if existing else ""
     same = bool(current) and (current == asked or (str(asked).count(".") == 1 and current.startswith(f"{asked}.")))
-    wanted = current if same else resolve(str(asked), offers.versions())
+    wanted = current if same else resolve(str(asked), offers.versions(long_term=has_long_term(pool.cluster)))
     if wanted is None:
         message = f"Agent pool version {asked} is not supported in this region. Supported: {_offered(pool.put)}."
         yield refuse(pool, "version-supported", message, target, "AgentPoolK8sVersionNotSupported")
