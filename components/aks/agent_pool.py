@@ -106,6 +106,7 @@ class UserPoolArgs:
     tags: Mapping[str, str]
     pool: NodePool
     retry: pulumi.ErrorHook
+    guard: pulumi.ResourceHook
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     taints: Sequence[str] = ()
 
@@ -130,6 +131,6 @@ def declare_user_pool(name: str, args: UserPoolArgs, parent: pulumi.Resource) ->
             ignore_changes=ignored_changes(args.pool),
             replace_on_changes=list(IMMUTABLE_POOL_PROPERTIES),
             delete_before_replace=True,
-            hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
+            hooks=pulumi.ResourceHookBinding(on_error=[args.retry], before_update=[args.guard]),
         ),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import pulumi
 from pulumi_azure_native import authorization, containerservice
 
 from components.aks.agent_pool import ignored_changes, node_pool_properties, system_upgrade_settings
+from components.aks.upgrade_budgets import budgets_let_go
 from components.azure.identities import Identities
 from physical_ai.catalog.vault_secrets import ADDON, ADDON_CONFIG
 from physical_ai.settings import Autoscaler, NodePool
@@ -71,10 +73,15 @@ class Cluster(pulumi.ComponentResource):
     id: pulumi.Output[str]
     name: pulumi.Output[str]
     oidc_issuer_url: pulumi.Output[str]
+    upgrade_guard: pulumi.ResourceHook
+    """Names the budgets for which AKS would refuse an upgrade of the cluster or a pool."""
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:azure:Cluster", name, {}, opts)
         upgrades = args.settings.upgrades
+        self.upgrade_guard = budgets_let_go(
+            f"{name}-budgets", args.resource_group_name, args.names.cluster, upgrades.forced_until
+        )
         self.managed_cluster = containerservice.ManagedCluster(
             f"{name}-aks",
             resource_name_=args.names.cluster,
@@ -112,6 +119,7 @@ class Cluster(pulumi.ComponentResource):
             auto_upgrade_profile=containerservice.ManagedClusterAutoUpgradeProfileArgs(
                 upgrade_channel=upgrades.channel, node_os_upgrade_channel=upgrades.node_os_channel
             ),
+            upgrade_settings=_forced(upgrades.forced_until),
             agent_pool_profiles=[
                 containerservice.ManagedClusterAgentPoolProfileArgs(
                     name=SYSTEM_POOL,
@@ -130,13 +138,22 @@ class Cluster(pulumi.ComponentResource):
                 ignore_changes=ignored_changes(args.system_pool, "agentPoolProfiles[0]."),
                 # The name is fixed, so a replacement cannot exist beside the old cluster.
                 delete_before_replace=True,
-                hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
+                hooks=pulumi.ResourceHookBinding(on_error=[args.retry], before_update=[self.upgrade_guard]),
             ),
         )
         self.id = self.managed_cluster.id
         self.name = self.managed_cluster.name
         self.oidc_issuer_url = self.managed_cluster.oidc_issuer_profile.apply(_issuer_url)
         self.register_outputs({"name": self.name, "oidcIssuerUrl": self.oidc_issuer_url})
+
+
+def _forced(until: datetime.datetime | None) -> containerservice.ClusterUpgradeSettingsArgs | None:
+    """Without a time, ARM ignores the override; none is sent where none is wanted."""
+    if until is None:
+        return None
+    return containerservice.ClusterUpgradeSettingsArgs(
+        override_settings=containerservice.UpgradeOverrideSettingsArgs(force_upgrade=True, until=until.isoformat())
+    )
 
 
 def autoscaler_profile(settings: Autoscaler) -> containerservice.ManagedClusterPropertiesAutoScalerProfileArgs:

@@ -61,7 +61,8 @@ def gpu_properties(name: str, pool: Pool) -> GpuProperties:
 class GpuPoolArgs:
     """What one GPU node pool needs from the rest of the platform.
 
-    `subnet_assignment` lets the control plane join the subnet; `retry` waits until that role works.
+    `subnet_assignment` lets the control plane join the subnet; `retry` waits until that role works;
+    `guard` names the budgets that AKS refuses an upgrade for.
     """
 
     name: str
@@ -73,6 +74,7 @@ class GpuPoolArgs:
     subnet_assignment: authorization.RoleAssignment
     tags: Mapping[str, str]
     retry: pulumi.ErrorHook
+    guard: pulumi.ResourceHook
 
 
 class GpuPool(pulumi.ComponentResource):
@@ -110,7 +112,7 @@ class GpuPool(pulumi.ComponentResource):
                 # The name is fixed, and ARM's PUT of an existing pool is an update.
                 delete_before_replace=True,
                 # A pool added to a running cluster finds its subnet's role seconds old.
-                hooks=pulumi.ResourceHookBinding(on_error=[args.retry]),
+                hooks=pulumi.ResourceHookBinding(on_error=[args.retry], before_update=[args.guard]),
             ),
         )
         self.settled = self.node_pool.urn.recover(lambda _: args.name)

@@ -186,6 +186,7 @@ def _shared_subnet_pool(
         common.settings.tags,
         pool,
         common.retry,
+        cluster.upgrade_guard,
     )
 
 
@@ -205,6 +206,7 @@ def declare_gpu_pools(common: Common, foundation: Foundation, cluster: Cluster) 
                 subnet_assignment=foundation.identities.subnet_assignments[name],
                 tags=tags,
                 retry=common.retry,
+                guard=cluster.upgrade_guard,
             ),
             common.protected,
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 POOL_LABEL = "kubernetes.azure.com/agentpool"
+IMAGE_LABEL = "kubernetes.azure.com/node-image-version"
 """Set by AKS on each node, and known to the autoscaler of a pool without nodes."""
 SHORT_POOL_LABEL = "agentpool"
 """The deprecated name of the same label, which AKS still sets, and by which OSMO's platforms select nodes."""

@@ -34,6 +34,9 @@ POD_CORDON = f"{NODE_PREFIX}pod-cordon"
 """Annotation that the operator sets on the Pod of a node that it drains in Slurm."""
 POD_PROTECT = f"{NODE_PREFIX}pod-protect"
 """Label on the Pod of a node with jobs: a PodDisruptionBudget keeps it from being evicted."""
+WORKER_BUDGET = f"{NAMESPACE}/slurm-workers-pdb-{CLUSTER_RELEASE}"
+"""The budget of these Pods, with maxUnavailable 0. The operator makes it for every cluster, with jobs or without
+(SlinkyProject/slurm-operator v1.2.1, internal/builder/workerbuilder/worker_pdb.go, read 2026-11-27)."""
 STATE_PREFIX = "SlurmNodeState"
 """Of conditions on the Pods of nodes: what Slurm says of the node, with the reason of a drain as the message."""
 BUSY_STATES = ("Allocated", "Mixed", "Completing")

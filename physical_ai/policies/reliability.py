@@ -124,7 +124,7 @@ RULES = (
     Rule(
         "upgrade-drains",
         Severity.ERROR,
-        "An upgrade respects disruption budgets only until its drain timeout, and needs surge or unavailable nodes.",
+        "An upgrade fails if a Pod is not evicted within its drain timeout, and needs surge or unavailable nodes.",
         _drains,
         (AGENT_POOL, MANAGED_CLUSTER),
         topic=Topic.RELIABILITY,
@@ -133,7 +133,7 @@ RULES = (
     Rule(
         "budgets-let-go",
         Severity.ERROR,
-        "A budget that allows no eviction blocks every drain, and with it each upgrade and node image.",
+        "AKS refuses upgrades, and node images, while any budget in the cluster allows no eviction.",
         _budgets,
         (BUDGET,),
         topic=Topic.RELIABILITY,

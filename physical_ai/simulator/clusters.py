@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai.catalog.aks import Role
-from physical_ai.simulator import metrics_addon, pool_nodes, vault_addon
+from physical_ai.simulator import metrics_addon, node_drain, pool_nodes, vault_addon
 from physical_ai.simulator.acceptance.live import pod_log
 from physical_ai.simulator.cluster_roles import RBAC_READER, reader_role
 from physical_ai.simulator.control_plane import SLOTS_FILE, ControlPlane
@@ -179,6 +179,14 @@ class Clusters:
         if not nodes and self._failure is not None:
             return  # a control plane that can't start has no nodes to show, and is deleted with its cluster
         pool_nodes.apply(self.client(cluster_id), pool, nodes)
+
+    def budgets(self, cluster_id: str) -> Sequence[Mapping[str, Any]]:
+        if cluster_id not in self._slots() or self._failure is not None:
+            return ()
+        return node_drain.budgets(self.client(cluster_id))
+
+    def drain(self, cluster_id: str, pool: str, seconds: float) -> str:
+        return node_drain.wait(self.client(cluster_id), pool, seconds)
 
     def restart_node(self, cluster_id: str, node: str) -> None:
         pool_nodes.restart(self.client(cluster_id), node)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.catalog.aks import IMAGE_LABEL, POOL_LABEL
 from physical_ai.simulator.cluster.names import BOOTS, SIMULATOR, STARTUP_TAINTS
 from physical_ai.simulator.cluster.objects import at, is_ready
 from physical_ai.simulator.errors import ControlPlaneFailed
@@ -31,6 +31,12 @@ def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None
     """
     wanted = {node["metadata"]["name"]: node for node in nodes}
     have = _pool_nodes(client, pool)
+    for name in sorted(key for key, live in have.items() if key in wanted and _is_reimaged(live, wanted[key])):
+        # One after the other, as AKS does: the others hold the Pods meanwhile.
+        _remove_node(client, name)
+        _apply_node(client, wanted[name])
+        _wait_until_ready(client, pool, {name})
+        del have[name]
     with ThreadPoolExecutor(WRITERS) as writers:
         gone = {key for key, live in have.items() if key not in wanted or _is_another(live, wanted[key])}
         list(writers.map(partial(_remove_node, client), sorted(gone)))
@@ -44,6 +50,15 @@ def _is_another(live: Object, wanted: Mapping[str, Any]) -> bool:
     """Whether a node is to be another machine than it is, of the same name."""
     before, after = (str(at(each, "status.nodeInfo.systemUUID", "")) for each in (live, wanted))
     return bool(before and after) and before != after
+
+
+def _is_reimaged(live: Object, wanted: Mapping[str, Any]) -> bool:
+    """Whether the same machine gets another kubelet or another node image. Nothing on its disk stays."""
+    if _is_another(live, wanted):
+        return False
+    version, label = "status.nodeInfo.kubeletVersion", IMAGE_LABEL
+    images = [each["metadata"].get("labels", {}).get(label) for each in (live, wanted)]
+    return at(live, version, "") != at(wanted, version, "") or images[0] != images[1]
 
 
 def restart(client: Client, node: str) -> None:

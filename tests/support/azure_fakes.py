@@ -26,6 +26,10 @@ class MemoryHost:
         self.grants: dict[tuple[str, str], tuple[str, str, str]] = {}
         self.calls: list[str] = []
         self.fail: set[str] = set()
+        self.disruption: list[Mapping[str, Any]] = []
+        """The clusters' PodDisruptionBudgets."""
+        self.keeps = ""
+        """What AKS says of a Pod that no drain can evict."""
 
     def _call(self, verb: str) -> None:
         self.calls.append(verb)
@@ -55,6 +59,13 @@ class MemoryHost:
         self._call("apply_nodes")
         assert cluster_id in self.clusters, "nodes for a cluster that does not run"
         self.nodes[(cluster_id, pool)] = list(nodes)
+
+    def budgets(self, cluster_id: str) -> Sequence[Mapping[str, Any]]:
+        return self.disruption
+
+    def drain(self, cluster_id: str, pool: str, seconds: float) -> str:
+        self._call(f"drain {pool} {seconds:g}")
+        return self.keeps
 
     def restart_node(self, cluster_id: str, node: str) -> None:
         self._call(f"restart {node}")

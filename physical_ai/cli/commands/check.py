@@ -6,6 +6,7 @@ import datetime
 import shutil
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +15,7 @@ from physical_ai.cli.azure_login import SUBSCRIPTION_VARIABLE, azure_of_login
 from physical_ai.cli.console import print_json
 from physical_ai.cli.exit_codes import FINDINGS
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
-from physical_ai.findings import Severity, any_at_least
+from physical_ai.findings import Finding, Severity, any_at_least
 
 if TYPE_CHECKING:
     from physical_ai.settings import Settings
@@ -24,6 +25,14 @@ SubscriptionOption = Annotated[
     str | None,
     typer.Option("--subscription", metavar="ID", help=f"The subscription; ${SUBSCRIPTION_VARIABLE} if omitted."),
 ]
+BudgetsOf = Annotated[
+    Path | None,
+    typer.Option(
+        "--kubeconfig",
+        metavar="FILE",
+        help="The stack's AKS cluster, whose disruption budgets are read too: some keep AKS from every upgrade.",
+    ),
+]
 Offline = Annotated[bool, typer.Option("--offline", help="Do not query Azure or the cluster, even with a login.")]
 
 
@@ -32,6 +41,7 @@ def check(  # noqa: PLR0917 - each is an option
     subscription: SubscriptionOption = None,
     offline: Offline = False,
     severity: Least = Severity.ERROR,
+    kubeconfig: BudgetsOf = None,
     file: Files = None,
     set_: Assignments = None,
     json: Json = False,
@@ -62,6 +72,8 @@ def check(  # noqa: PLR0917 - each is an option
         azure, why_not = (None, "--offline") if offline else azure_of_login(subscription)
         findings = check_azure(settings, azure, shutil.which, today, partial(foreign_of, requested))
         queried, asked = azure is not None, "Azure"
+    if existing is None:
+        findings = [*findings, *_budgets(settings, kubeconfig)]
     findings = [*findings, *unverified(loaded.plan.charts), *claims(settings, _others(stack))]
     if json:
         print_json(output.document(stack, region_of(settings), findings, queried=queried, why_not=why_not))
@@ -69,6 +81,23 @@ def check(  # noqa: PLR0917 - each is an option
         output.print_findings(stack, findings, why_not, asked)
     if any_at_least(findings, severity):
         raise typer.Exit(FINDINGS)
+
+
+def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:
+    """What stands against upgrades: of the cluster where it is named, otherwise what the settings tell."""
+    from physical_ai.cli.cluster_gates import real_cluster
+    from physical_ai.preflight import upgrade_budgets
+    from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.readiness.upgrade_budgets import blocking
+
+    if kubeconfig is None:
+        yield from upgrade_budgets.declared(settings)
+        return
+    try:
+        yield from upgrade_budgets.present(blocking(real_cluster(kubeconfig, settings).get), str(kubeconfig))
+    except (Unreachable, Unusable) as problem:
+        text = f"The cluster's disruption budgets cannot be read: {problem}"
+        yield Finding(Severity.UNKNOWN, upgrade_budgets.TOPIC, "disruption budgets", text, None, str(kubeconfig))
 
 
 def _others(stack: str) -> Iterator[Settings]:

@@ -7,6 +7,7 @@ and the reference are generated from it. YAML keys are the camelCase form of the
 
 from __future__ import annotations
 
+import datetime
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -92,6 +93,24 @@ def _stays_on_its_minor(value: object) -> object:
 Channel = Annotated[Literal["patch", "node-image", "none"], BeforeValidator(_stays_on_its_minor)]
 
 
+def _moment(value: object) -> object:
+    """A time with its distance to UTC: ARM reads one without as UTC, and the reader perhaps not."""
+    if isinstance(value, datetime.datetime):  # YAML's own form of it
+        value = value.isoformat()
+    if not isinstance(value, str):
+        raise ValueError("write a time, such as 2026-12-01T04:00:00Z")
+    try:
+        moment = datetime.datetime.fromisoformat(value)
+    except ValueError:
+        raise ValueError(f"'{value}' is no time; write one such as 2026-12-01T04:00:00Z") from None
+    if moment.tzinfo is None:
+        raise ValueError(f"'{value}' lacks the distance to UTC; write {value}Z for UTC")
+    return value
+
+
+Moment = Annotated[str, BeforeValidator(_moment)]
+
+
 class Upgrades(Model):
     """What AKS may upgrade on its own, and when."""
 
@@ -102,8 +121,19 @@ class Upgrades(Model):
         default="NodeImage",
         description="Node images. Unmanaged is not offered: in-place kernel patches break built drivers.",
     )
+    force_until: Moment | None = Field(
+        default=None,
+        description="Upgrades that begin before this time, 2026-12-01T04:00:00Z, pass over disruption budgets and drain"
+        " each node whatever runs there; after it, they respect them again. Absent: AKS refuses an upgrade while a"
+        " budget of the cluster allows no eviction.",
+    )
     kubernetes_window: Window = Field(description="When Kubernetes upgrades may start.")
     node_os_window: Window = Field(description="When node images may change; every node is reimaged then.")
+
+    @property
+    def forced_until(self) -> datetime.datetime | None:
+        """Until when an upgrade passes over disruption budgets."""
+        return datetime.datetime.fromisoformat(self.force_until) if self.force_until else None
 
 
 class Cluster(Model):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from physical_ai.catalog import nearest
-from physical_ai.catalog.slurm import TAINT, TAINT_KEY
+from physical_ai.catalog.slurm import TAINT, TAINT_KEY, WORKER_BUDGET
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.settings.facts.gpu import knows_gpu
 from physical_ai.settings.facts.labels import split_taint
@@ -20,6 +20,7 @@ POOLS: Path = ("slurm", "pools")
 ONE_SCHEDULER = Rule("slurm-one-scheduler", "SlinkyProject/slurm-operator docs, usage/workload-isolation")
 WHOLE_GPUS = Rule("slurm-whole-gpus", "Slurm docs, gres.conf: AutoDetect finds whole GPUs")
 DETECTED = Rule("slurm-detected-gpus", "Slurm docs, gres.conf: AutoDetect=nvidia")
+BUDGET = Rule("slurm-upgrade-budget", "SlinkyProject/slurm-operator v1.2.1, worker_pdb.go; Azure/AKS#4805")
 NODES = Rule("slurm-nodes", "SlinkyProject/slurm-operator docs, concepts/nodeset-controller: scalingMode DaemonSet")
 
 
@@ -29,6 +30,8 @@ def check_slurm(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     given = settings.slurm
     if given is None or not trust(POOLS):
         return
+    if (problem := refused_upgrades(settings)) and trust(("cluster",)):
+        yield warning(SLURM, problem, BUDGET_FIX, rule=BUDGET)
     for index, name in enumerate(given.pools):
         here = (*POOLS, index)
         pool = settings.pools.get(name)
@@ -41,6 +44,22 @@ def check_slurm(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
             yield error(here, f"There is no GPU pool '{name}'.", fix)
         elif trust(("pools", name)):
             yield from _pool(here, name, pool, settings)
+
+
+BUDGET_FIX = (
+    "For an upgrade, drain the nodes in Slurm, and set cluster.upgrades.forceUntil to a time soon after it begins; or"
+    " remove slurm before it."
+)
+
+
+def refused_upgrades(settings: Settings) -> str:
+    """What AKS says to upgrades of a cluster with Slurm; empty where no upgrade is AKS', and where they are forced."""
+    if settings.slurm is None or settings.cluster.azure_upgrades is None or settings.cluster.azure_upgrades.force_until:
+        return ""
+    return (
+        f"Slurm's operator keeps the disruption budget {WORKER_BUDGET} with maxUnavailable 0, for which AKS refuses"
+        " every upgrade of Kubernetes and of node images (UnsatisfiablePDB), also those of a maintenance window."
+    )
 
 
 def _pool(here: Path, name: str, pool: Pool, settings: Settings) -> Iterator[SettingFinding]:

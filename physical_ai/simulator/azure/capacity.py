@@ -11,7 +11,7 @@ from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.data import rules
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.registry import models
-from physical_ai.simulator.azure.state import FAILED, SUCCEEDED, AzureState, Resource
+from physical_ai.simulator.azure.state import FAILED, KEPT, SUCCEEDED, AzureState, Resource
 
 MESSAGE = (
     "Allocation failed. We do not have sufficient capacity for the requested VM size in this {place}. Read more about"
@@ -33,13 +33,18 @@ def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, azure: AzureS
 
 
 def outcome(resource: Resource, azure: AzureState) -> str:
-    """The state in which an operation ends: Failed for a pool that is short of nodes, and for its cluster's PUT."""
-    return FAILED if any(_is_short(pool) for pool in _pools(resource, azure)) else SUCCEEDED
+    """The state in which an operation ends: Failed for a pool that is short of nodes or could not be drained, and for
+    its cluster's PUT."""
+    return FAILED if any(_is_short(pool) or KEPT in pool.facts for pool in _pools(resource, azure)) else SUCCEEDED
 
 
-@models("alloc-fail", "aks-async", "aks-pool-failed")
+@models("alloc-fail", "aks-async", "aks-pool-failed", "upgrade-drain")
 def failure(resource: Resource, azure: AzureState) -> Refusal:
     """Why an accepted operation ended Failed."""
+    for pool in _pools(resource, azure):
+        if KEPT in pool.facts:
+            rule = rules()["upgrade-drain"]
+            return Refusal(rule.id, rule.status, rule.codes[0], str(pool.facts[KEPT]), flat=True)
     short = next(pool for pool in _pools(resource, azure) if _is_short(pool))
     size, wanted = str(get(short.body, "properties.vmSize")), int(short.facts["count"])
     if obtainable(short.id, size, wanted, len(short.facts["addresses"]), azure) == wanted:

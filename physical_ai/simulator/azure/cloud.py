@@ -26,7 +26,7 @@ from physical_ai.simulator.azure.grants import Grants
 from physical_ai.simulator.azure.locks import PoolLocks, SharedLock
 from physical_ai.simulator.azure.offers import CatalogOffers, Offers
 from physical_ai.simulator.azure.registry import models
-from physical_ai.simulator.azure.rules import Delete, Put, refusals
+from physical_ai.simulator.azure.rules import Delete, Put, refusals, upgrade_budgets
 from physical_ai.simulator.azure.state import FINAL, SUCCEEDED, AzureState, Directory, Resource
 from physical_ai.simulator.azure.store import Store
 from physical_ai.simulator.wire import Refused
@@ -67,7 +67,9 @@ class Cloud:
         self._in_flight: dict[str, str] = {}
         self._background = Background(self._store, busy or {})
         self._grants = Grants(self._store, self._lock, host, self.clock, self.directory)
-        self._operations = cluster_operations.ClusterOperations(host, self._lock, PoolLocks(path), self._azure)
+        self._operations = cluster_operations.ClusterOperations(
+            host, self._lock, PoolLocks(path), self._azure, self.clock.seconds_per_model_minute
+        )
 
     # What there is
 
@@ -90,6 +92,7 @@ class Cloud:
             accepts_retired_sizes=self._accepts_retired_sizes,
             deleted_vaults=kept(self._store.deleted_vaults, self.clock.now()),
             taken=self._taken,
+            budgets=self.host.budgets,
         )
 
     def resource_id(self, type: str, inputs: Mapping[str, Any]) -> str | None:
@@ -152,11 +155,11 @@ class Cloud:
         if mapping.kind in cluster_operations.KINDS:
             with self._operation(staged.id, staged.state):
                 try:
-                    self._operations.put(staged)
+                    kept = self._operations.put(staged)
                 except Exception as error:
                     self._roll_back(staged, before)
                     raise Refused(f"the simulated cluster of {staged.id} failed: {error}") from error
-                self._finish(staged.id)
+                self._finish(staged.id, kept)
         if mapping.kind in ("RoleAssignment", "ManagedCluster"):
             self._grants.tick()
         found = self.get(staged.id)
@@ -203,6 +206,24 @@ class Cloud:
         self._finish_pool(staged)
         return staged
 
+    def upgrade_node_image(self, cluster_id: str, pool: str) -> Resource:
+        """Gives a pool's nodes the next node image, as a maintenance window does. Raises ArmError, LookupError.
+
+        A pool that could not be drained has the state Failed then, as after `put`.
+        """
+        with self._lock:
+            azure = self._azure()
+            cluster, found = azure.get(cluster_id, "ManagedCluster"), azure.get(f"{cluster_id}/agentPools/{pool}")
+            if cluster is None or found is None:
+                raise LookupError(f"{cluster_id} has no node pool {pool}")
+            self._raise_first(cluster_id, upgrade_budgets.image_refusals(cluster, azure))
+            staged = replace(puts.reimaged(found), state="Updating")
+            self._keep(staged)
+        self._finish_pool(staged)
+        ended = self.get(staged.id)
+        assert ended is not None
+        return ended
+
     def finish_scaling(self, cluster_id: str, pool: str) -> None:
         """Finishes a resize whose process ended under way: Azure continues without its client."""
         with self._lock:
@@ -212,8 +233,7 @@ class Cloud:
 
     def _finish_pool(self, pool: Resource) -> None:
         with self._operation(pool.id, "Scaling"):
-            self._operations.put(pool)
-            self._finish(pool.id)
+            self._finish(pool.id, self._operations.put(pool))
 
     def settle(self) -> None:
         """Finishes the operations of an earlier process, and grants the roles that have taken effect.
@@ -227,8 +247,7 @@ class Cloud:
                 self.delete(resource.id)
             elif self.exists(resource.id):
                 with self._operation(resource.id, resource.state):
-                    self._operations.put(resource)
-                    self._finish(resource.id)
+                    self._finish(resource.id, self._operations.put(resource))
         self._grants.tick()
 
     def close(self) -> None:
@@ -257,15 +276,19 @@ class Cloud:
         self._store.put(resource)
         self._store.save()
 
-    def _finish(self, resource_id: str) -> None:
-        """Ends an operation, also for the pools that a cluster's PUT creates."""
+    def _finish(self, resource_id: str, kept: Mapping[str, str]) -> None:
+        """Ends an operation, also for the pools that a cluster's PUT creates. `kept`: pools that were not drained."""
         with self._lock:
             azure = self._azure()
             found = azure.get(resource_id)
             if found is None or found.state == "Deleting":
                 return  # another operation on it has started
             for each in (*(r for r in puts.inline_children(found, azure) if r.kind == "AgentPool"), found):
-                ended = replace(each, state=machines.outcome(each, azure))
+                self._store.put(puts.upgraded(each, kept.get(each.id, "")))
+            azure = self._azure()
+            for each in (*(r for r in puts.inline_children(found, azure) if r.kind == "AgentPool"), found):
+                now = azure.get(each.id) or each
+                ended = replace(now, state=machines.outcome(now, azure))
                 self._store.put(replace(ended, outputs=outputs.compute(ended, azure)))
             self._store.save()
 

@@ -36,6 +36,14 @@ class ClusterHost(Protocol):
         """
         ...
 
+    def budgets(self, cluster_id: str) -> Sequence[Mapping[str, Any]]:
+        """The cluster's PodDisruptionBudgets, in all namespaces."""
+        ...
+
+    def drain(self, cluster_id: str, pool: str, seconds: float) -> str:
+        """Waits until no budget keeps a Pod of the pool's nodes; after so many seconds, what AKS says of the first."""
+        ...
+
     def restart_node(self, cluster_id: str, node: str) -> None:
         """Restarts the machine of a node: another boot id, and every container starts again."""
         ...

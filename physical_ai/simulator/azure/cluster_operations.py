@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
 from physical_ai.catalog.vault_secrets import ADDON
@@ -10,7 +10,8 @@ from physical_ai.simulator.azure import ids, puts
 from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.cluster_host import ClusterHost
 from physical_ai.simulator.azure.locks import PoolLocks
-from physical_ai.simulator.azure.state import AzureState, Resource
+from physical_ai.simulator.azure.rules.upgrade_budgets import drain_minutes, is_forced
+from physical_ai.simulator.azure.state import UPGRADED_FROM, AzureState, Resource
 
 KINDS = ("ManagedCluster", "AgentPool")
 """Kinds whose operations change a cluster."""
@@ -20,13 +21,21 @@ class ClusterOperations:
     """Applies a resource, as the cloud's file describes it, to its cluster."""
 
     def __init__(
-        self, host: ClusterHost, lock: AbstractContextManager[None], pools: PoolLocks, azure: Callable[[], AzureState]
+        self,
+        host: ClusterHost,
+        lock: AbstractContextManager[None],
+        pools: PoolLocks,
+        azure: Callable[[], AzureState],
+        seconds_per_minute: float,
     ) -> None:
         self._host, self._lock, self._pools, self._azure = host, lock, pools, azure
+        self._seconds_per_minute = seconds_per_minute
 
-    def put(self, resource: Resource) -> None:
+    def put(self, resource: Resource) -> Mapping[str, str]:
+        """Applies it. Returns why an upgrade of a pool failed, by the pool's id; nothing where all went well."""
+        kept: dict[str, str] = {}
         if resource.kind == "AgentPool":
-            self._apply_nodes(resource)
+            kept[resource.id] = self._apply_nodes(resource)
         if resource.kind == "ManagedCluster":
             if resource.state == "Creating":
                 self._host.create(resource.id, str(resource.facts["version"]))
@@ -37,18 +46,30 @@ class ClusterOperations:
             with self._lock:
                 inline = [pool for pool in self._azure().children(resource.id, "AgentPool") if pool.inline]
             for pool in inline:
-                self._apply_nodes(pool)
+                kept[pool.id] = self._apply_nodes(pool)
+        return {pool_id: why for pool_id, why in kept.items() if why}
 
-    def _apply_nodes(self, pool: Resource) -> None:
-        """Applies the pool's nodes as the cloud's file describes them now."""
+    def _apply_nodes(self, pool: Resource) -> str:
+        """Applies the pool's nodes as the cloud's file describes them now; why they could not be drained, if so."""
         with self._pools.of(ids.key(pool.id)):
             with self._lock:
                 azure = self._azure()
                 cluster = azure.get(ids.parent(pool.id), "ManagedCluster")
                 current = azure.get(pool.id, "AgentPool")
                 wanted = puts.nodes_of(current, azure) if current else []
-            if cluster is not None and current is not None and current.state != "Deleting":
-                self._host.apply_nodes(cluster.id, ids.name(pool.id), wanted)
+            if cluster is None or current is None or current.state == "Deleting":
+                return ""
+            if why := self._undrained(cluster, current, azure):
+                return why
+            self._host.apply_nodes(cluster.id, ids.name(pool.id), wanted)
+            return ""
+
+    def _undrained(self, cluster: Resource, pool: Resource, azure: AzureState) -> str:
+        """Why the nodes of a pool that is upgraded cannot be drained. A forced upgrade asks no budget."""
+        if not pool.facts.get(UPGRADED_FROM) or is_forced(cluster.body, azure.now):
+            return ""
+        minutes = drain_minutes(puts.spec_of(pool, azure))
+        return self._host.drain(cluster.id, ids.name(pool.id), minutes * self._seconds_per_minute)
 
     def delete(self, resource: Resource) -> None:
         if resource.kind == "ManagedCluster":

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai import catalog
-from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, allocatable
+from physical_ai.catalog.aks import IMAGE_LABEL, POOL_LABEL, SHORT_POOL_LABEL, allocatable
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.simulator.azure import ids, pools
 from physical_ai.simulator.azure.bodies import Json, get, table
@@ -45,6 +45,8 @@ class PoolFacts:
     kubelet_client_id: str
     ubuntu: str
     """Ubuntu release that osSKU Ubuntu means: `24.04`."""
+    image: str = IMAGE_VERSION
+    """Version of the node image."""
 
     @property
     def release(self) -> str:
@@ -127,11 +129,17 @@ def runtime(release: str) -> str:
     return f"containerd://{catalog.node_images()[f'Ubuntu {release}'].containerd}"
 
 
-def image_name(release: str) -> str:
+def image_name(release: str, version: str = IMAGE_VERSION) -> str:
     """`AKSUbuntu-2404gen2containerd-202611.05.0` for release 24.04."""
     if release == "AzureLinux":
-        return f"AKSAzureLinux-V3gen2-{IMAGE_VERSION}"
-    return f"AKSUbuntu-{release.replace('.', '')}gen2containerd-{IMAGE_VERSION}"
+        return f"AKSAzureLinux-V3gen2-{version}"
+    return f"AKSUbuntu-{release.replace('.', '')}gen2containerd-{version}"
+
+
+def next_image(version: str) -> str:
+    """The image after one: `202611.05.1` after `202611.05.0`."""
+    month, day, number = version.split(".")
+    return f"{month}.{day}.{int(number) + 1}"
 
 
 @models("gpu-server-labels")
@@ -152,7 +160,7 @@ def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
         "kubernetes.azure.com/cluster": pool.node_resource_group,
         "kubernetes.azure.com/kubelet-identity-client-id": pool.kubelet_client_id,
         "kubernetes.azure.com/mode": str(spec["mode"]).lower(),
-        "kubernetes.azure.com/node-image-version": image_name(pool.release),
+        IMAGE_LABEL: image_name(pool.release, pool.image),
         "kubernetes.azure.com/nodepool-type": str(spec["type"]),
         "kubernetes.azure.com/os-sku": sku.removesuffix("2204").removesuffix("2404"),
         "kubernetes.azure.com/os-sku-effective": effective,

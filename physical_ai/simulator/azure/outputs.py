@@ -252,7 +252,9 @@ def _pool(resource: Resource, outputs: Json, azure: AzureState) -> Json:
         "currentOrchestratorVersion": version,
         "orchestratorVersion": spec.get("orchestratorVersion") or version,
         "eTag": guid(resource, f"etag-{resource.facts.get('puts', 0)}"),
-        "nodeImageVersion": nodes.image_name(nodes.os_release(spec, azure.offers.ubuntu(version))),
+        "nodeImageVersion": nodes.image_name(
+            nodes.os_release(spec, azure.offers.ubuntu(version)), str(resource.facts.get("image", nodes.IMAGE_VERSION))
+        ),
         "type": resource.mapping.arm_type,
     }
 

@@ -13,7 +13,7 @@ from physical_ai.simulator.azure.guids import vm_guid
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.azure.rules import Put
 from physical_ai.simulator.azure.rules.pool_subnets import prefixes
-from physical_ai.simulator.azure.state import SUCCEEDED, AzureState, Resource, kind_of
+from physical_ai.simulator.azure.state import KEPT, SUCCEEDED, UPGRADED_FROM, AzureState, Resource, kind_of
 from physical_ai.simulator.azure.store import Store
 
 MANAGED_SUBNET = "10.224.0.0/16"
@@ -87,12 +87,21 @@ def _pool_facts(
     running = str(cluster.facts["version"]) if cluster else ""
     spec = pools.effective(sent, body, azure.offers)
     version = _pool_version(sent, old.get("version"), running, azure)
+    leaves = _left(version, old)
     facts: Json = {
         "version": version,
+        **({"image": old["image"]} if "image" in old else {}),
+        **({UPGRADED_FROM: leaves} if leaves else {}),
         "puts": old.get("puts", 0) + 1,
         "count": pools.count_after(spec, before and pools.effective(before, body, azure.offers), old.get("count")),
     }
     return {**facts, **_machines(pool_id, spec, facts["count"], machines_of(old), azure, old)}
+
+
+def _left(version: str, old: Mapping[str, Any]) -> Json:
+    """What the nodes have still where they get another version; empty where they do not, and for a new pool."""
+    present: Json = old.get(UPGRADED_FROM) or {name: old[name] for name in ("version", "image") if name in old}
+    return present if present and present.get("version") != version else {}
 
 
 def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, azure: AzureState) -> str:
@@ -104,6 +113,25 @@ def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, az
     if running.startswith(f"{asked}."):
         return running
     return pools.version_of({"orchestratorVersion": asked}, running, azure.offers)
+
+
+def upgraded(pool: Resource, kept: str) -> Resource:
+    """A pool at the end of its operation: with its new version; with the old one where no drain was possible."""
+    if UPGRADED_FROM not in pool.facts:
+        return pool
+    facts = {name: value for name, value in pool.facts.items() if name not in (UPGRADED_FROM, KEPT)}
+    if kept:
+        facts.pop("image", None)
+        return replace(pool, facts={**facts, **pool.facts[UPGRADED_FROM], KEPT: kept})
+    return replace(pool, facts=facts)
+
+
+def reimaged(pool: Resource) -> Resource:
+    """A pool whose nodes get the next node image."""
+    present = str(pool.facts.get("image", nodes.IMAGE_VERSION))
+    left = {"version": pool.facts["version"], "image": present}
+    facts = {name: value for name, value in pool.facts.items() if name != KEPT}
+    return replace(pool, facts={**facts, "image": nodes.next_image(present), UPGRADED_FROM: left})
 
 
 def machines_of(facts: Mapping[str, Any]) -> dict[int, str]:
@@ -233,6 +261,7 @@ def nodes_of(pool: Resource, azure: AzureState, machines: Mapping[int, str] | No
         cluster=body,
         kubelet_client_id=str(outputs.kubelet_identity(cluster, azure)["clientId"]),
         ubuntu=azure.offers.ubuntu(version),
+        image=str(pool.facts.get("image", nodes.IMAGE_VERSION)),
     )
     given = machines_of(pool.facts) if machines is None else machines
     return nodes.nodes(facts, given, azure.offers, vms_of(pool.facts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,10 @@ from physical_ai.simulator.azure.roles import builtin_roles, role_of
 SUCCEEDED, FAILED = "Succeeded", "Failed"
 FINAL = (SUCCEEDED, FAILED)
 """States of a resource that no operation is changing."""
+UPGRADED_FROM = "from"
+"""A pool's fact while its nodes get another version or node image: those that they have still."""
+KEPT = "kept"
+"""A pool's fact after an upgrade that failed: what AKS says of the Pod that could not be evicted."""
 
 
 @dataclass
@@ -132,6 +136,9 @@ class AzureState:
     """Key vaults that can still be recovered, by name in lower case."""
     taken: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
     """Names that are taken by others, in lower case, by kind of resource."""
+
+    budgets: Callable[[str], Sequence[Mapping[str, Any]]] = lambda cluster_id: ()
+    """PodDisruptionBudgets that a cluster has now, by the cluster's id."""
 
     def get(self, resource_id: Any, kind: str | None = None) -> Resource | None:
         found = self.resources.get(ids.key(resource_id)) if isinstance(resource_id, str) else None

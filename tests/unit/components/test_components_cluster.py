@@ -267,3 +267,11 @@ def test_names_fit_what_azure_allows(stack: str) -> None:
     assert len(names.node_resource_group) <= 80
     assert names.node_resource_group != names.resource_group
     assert len(names.workspace) <= 63
+
+
+def test_an_upgrade_is_forced_only_until_a_time(simulate: Simulate) -> None:
+    assert "upgradeSettings" not in simulate("dev-westus2").of_type(CLUSTER)[0].inputs
+    until = "2026-12-01T04:00:00Z"
+    found = simulate("dev-westus2", {"cluster": {"upgrades": {"forceUntil": until}}}).of_type(CLUSTER)[0].inputs
+    override = found["upgradeSettings"]["overrideSettings"]
+    assert override == {"forceUpgrade": True, "until": "2026-12-01T04:00:00+00:00"}

@@ -57,3 +57,11 @@ def test_nodes_are_as_new_as_the_control_plane_or_a_little_older(nodes: str, pro
         assert not [fault for fault in warned(assignment) if "nodesVersion" in fault.where]
     else:
         expect(faults_of(assignment), "cluster.nodesVersion", problem, '"1.33" to "1.36"')
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [("soon", "'soon' is no time"), ("2026-12-01T04:00:00", "lacks the distance to UTC"), ("5", "no time")],
+)
+def test_the_end_of_forced_upgrades_is_a_moment(given: str, says: str) -> None:
+    expect(faults_of(f"cluster.upgrades.forceUntil='{given}'"), "cluster.upgrades.forceUntil", says)

@@ -170,3 +170,13 @@ def test_gpus_of_another_vendor_are_refused() -> None:
 def test_a_pool_that_grows_by_pods_that_wait_is_doubted() -> None:
     found = loaded(given({"scale": {"count": None, "min": 1, "max": 4, "initial": None}}))
     assert any("the pool stays at its min, 1" in warning.problem for warning in found.warnings)
+
+
+def test_the_budget_that_keeps_aks_from_every_upgrade_is_named() -> None:
+    """The operator makes it, so no policy about declared budgets sees it."""
+    (found,) = [each for each in loaded(given()).warnings if each.rule == "slurm-upgrade-budget"]
+    assert "slurm/slurm-workers-pdb-slurm with maxUnavailable 0" in found.problem
+    assert "cluster.upgrades.forceUntil" in (found.fix or "")
+    forced = {**given(), "cluster": {"upgrades": {"forceUntil": "2026-12-01T04:00:00Z"}}}
+    assert not [each for each in loaded(forced).warnings if each.rule == "slurm-upgrade-budget"]
+    assert not [each for each in loaded({}).warnings if each.rule == "slurm-upgrade-budget"]

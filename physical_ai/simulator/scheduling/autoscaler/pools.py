@@ -42,6 +42,12 @@ class NodesOnly:
     def user_kubeconfig(self, cluster_id: str) -> str:
         raise NotImplementedError
 
+    def budgets(self, cluster_id: str) -> Sequence[Mapping[str, Any]]:
+        raise NotImplementedError
+
+    def drain(self, cluster_id: str, pool: str, seconds: float) -> str:
+        raise NotImplementedError
+
     def restart_node(self, cluster_id: str, node: str) -> None:
         raise NotImplementedError
 

@@ -1,0 +1,52 @@
+"""Names the disruption budgets for which AKS would refuse an upgrade, in the preview and before the request."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import datetime
+from collections.abc import Awaitable
+
+import pulumi
+from pulumi_azure_native import containerservice
+
+from physical_ai.readiness.client import connect
+from physical_ai.readiness.kubeconfig import exec_kubeconfig
+from physical_ai.readiness.reader import Missing, Unreachable, Unusable
+from physical_ai.readiness.upgrade_budgets import blocking, is_forced, is_upgrade, refusal
+
+
+def budgets_let_go(
+    name: str, resource_group_name: pulumi.Input[str], cluster_name: str, until: datetime.datetime | None
+) -> pulumi.ResourceHook:
+    """A hook for updates of a cluster and its pools: it fails an upgrade that a budget of the cluster stands against.
+
+    A cluster that this identity cannot read is AKS' to judge: the hook warns, and says so. It runs in previews too.
+    """
+
+    async def check(args: pulumi.ResourceHookArgs) -> None:
+        old, new = [await pulumi.Output.from_input(each).future() for each in (args.old_inputs, args.new_inputs)]
+        if not is_upgrade(old, new) or is_forced(until, datetime.datetime.now(datetime.UTC)):
+            return
+        group = await pulumi.Output.from_input(resource_group_name).future()
+        try:
+            found = await asyncio.to_thread(_read, str(group), cluster_name)
+        except (Missing, Unreachable, Unusable, ValueError, LookupError) as problem:
+            unread = f"The disruption budgets of {cluster_name} cannot be read, which AKS reads before an upgrade"
+            pulumi.log.warn(f"{unread}: {problem}")
+            return
+        if (problem := refusal(found, until)) is not None:
+            raise pulumi.RunError(f"{args.name}\n  {problem}")
+
+    def hook(args: pulumi.ResourceHookArgs) -> Awaitable[None]:
+        return check(args)
+
+    return pulumi.ResourceHook(name, hook, pulumi.ResourceHookOptions(on_dry_run=True))
+
+
+def _read(group: str, cluster: str) -> list[str]:
+    answer = containerservice.list_managed_cluster_user_credentials(
+        resource_group_name=group, resource_name=cluster, format="exec"
+    )
+    text = exec_kubeconfig(base64.b64decode(answer.kubeconfigs[0].value).decode())
+    return blocking(connect(text))

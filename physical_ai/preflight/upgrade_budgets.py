@@ -1,0 +1,28 @@
+"""Disruption budgets that stand against upgrades by AKS: what the settings tell of them, and what a cluster has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from physical_ai.catalog.slurm import WORKER_BUDGET
+from physical_ai.findings import Finding, Severity
+from physical_ai.settings import Settings
+from physical_ai.settings.rules.slurm import BUDGET, BUDGET_FIX, refused_upgrades
+
+TOPIC = "upgrade"
+FIX = "Change the budget, or set cluster.upgrades.forceUntil to a time soon after an upgrade begins."
+
+
+def declared(settings: Settings) -> Iterator[Finding]:
+    """Budgets that what the stack installs will make."""
+    if problem := refused_upgrades(settings):
+        yield Finding(Severity.WARNING, TOPIC, WORKER_BUDGET, problem, BUDGET_FIX, BUDGET.source)
+
+
+def present(found: Sequence[str], where: str) -> Iterator[Finding]:
+    """Budgets of a cluster for which AKS refuses upgrades, as `blocking` names them."""
+    for each in found:
+        problem = f"AKS refuses every upgrade of Kubernetes and of node images because of {each} (UnsatisfiablePDB)."
+        yield Finding(Severity.WARNING, TOPIC, each.partition(" ")[0], problem, FIX, where)
+    if not found:
+        yield Finding(Severity.OK, TOPIC, "disruption budgets", "each allows an eviction", None, where)

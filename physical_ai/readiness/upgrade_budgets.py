@@ -1,0 +1,77 @@
+"""Disruption budgets for which AKS refuses an upgrade before it begins (UnsatisfiablePDB). Pure, but for `blocking`.
+
+AKS reads all budgets of the cluster, whichever pool is upgraded, before it upgrades Kubernetes or node images, and
+refuses for those that allow no eviction by their own terms (learn.microsoft.com, unsatisfiablepdb-error;
+Azure/AKS#4805, #4839). A forced upgrade passes over them until a time.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from physical_ai.nested import at
+from physical_ai.readiness.reader import Get, listed
+
+PATH = "/apis/policy/v1/poddisruptionbudgets"
+FORCE_SETTING = "cluster.upgrades.forceUntil"
+Inputs = Mapping[str, Any] | None
+
+
+def never_lets_go(budget: Mapping[str, Any]) -> str | None:
+    """Why AKS refuses upgrades because of a budget; None where it does not."""
+    spec: Mapping[str, Any] = budget.get("spec") or {}
+    most, least = spec.get("maxUnavailable"), spec.get("minAvailable")
+    if most is not None and str(most) in ("0", "0%"):
+        return f"maxUnavailable is {most}"
+    pods = int(at(budget, "status.expectedPods") or 0)
+    if least is None or str(least) in ("0", "0%"):
+        return None
+    needed = _number(least, pods)
+    return f"minAvailable is {least}, of {pods} {'Pod' if pods == 1 else 'Pods'}" if needed >= pods else None
+
+
+def _number(amount: Any, pods: int) -> int:
+    text = str(amount)
+    return -(-pods * int(text[:-1]) // 100) if text.endswith("%") else int(text)
+
+
+def blocking(get: Get) -> list[str]:
+    """The budgets of a cluster for which AKS refuses upgrades, each with its reason. Raises as `get` does."""
+    return list(_named(listed(get, PATH)))
+
+
+def _named(budgets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for each in budgets:
+        if (why := never_lets_go(each)) is not None:
+            yield f"{at(each, 'metadata.namespace')}/{at(each, 'metadata.name')} ({why})"
+
+
+def is_upgrade(old: Inputs, new: Inputs) -> bool:
+    """Whether a cluster's or a pool's inputs change a version of Kubernetes."""
+    return bool(old) and _versions(old) != _versions(new)
+
+
+def _versions(inputs: Inputs) -> list[Any]:
+    given = inputs or {}
+    profiles = cast("list[Mapping[str, Any]]", given.get("agentPoolProfiles") or [])
+    own = [given.get(name) for name in ("kubernetesVersion", "orchestratorVersion")]
+    return [*own, *(each.get("orchestratorVersion") for each in profiles)]
+
+
+def is_forced(until: datetime.datetime | None, now: datetime.datetime) -> bool:
+    """Whether an upgrade that starts now passes over the budgets."""
+    return until is not None and now < until
+
+
+def refusal(found: Sequence[str], until: datetime.datetime | None) -> str | None:
+    """What to say before AKS refuses; None where no budget stands against the upgrade."""
+    if not found:
+        return None
+    passed = f" {FORCE_SETTING} {until.isoformat()} has passed." if until is not None else ""
+    return (
+        f"AKS refuses an upgrade while a PodDisruptionBudget allows no eviction (UnsatisfiablePDB): {'; '.join(found)}."
+        f"{passed} Change the budget, or set {FORCE_SETTING} to a time soon after the upgrade begins: a forced upgrade"
+        " drains every node whatever its budgets, and ends what runs there (docs/settings.md, when nodes are reimaged)."
+    )
