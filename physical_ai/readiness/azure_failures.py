@@ -3,8 +3,9 @@ message gives none."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+
+from physical_ai.readiness.causes import azure_error_of
 
 RETRY_SECONDS_VARIABLE = "PHYSICAL_AI_RETRY_SECONDS"
 """Environment variable with the first delay in seconds; a simulated Azure needs shorter delays than the real one."""
@@ -53,12 +54,6 @@ The engine words a partial creation as a list, "1 error occurred:" (InitError, G
 provider answers so when the PUT was accepted and its long-running operation then failed; "failed to initialize
 completely" is a Helm release's.
 """
-
-_NO_CAPACITY = ("AllocationFailed", "OverconstrainedAllocationRequest", "SkuNotAvailable")
-
-_BESIDE_AN_AUTOSCALER = re.compile(
-    r"\bcount\b.{0,40}\b(between|minCount|maxCount|min_count|max_count)\b|manually scale", re.IGNORECASE | re.DOTALL
-)
 
 
 def may_exist(error: str) -> bool:
@@ -126,7 +121,7 @@ def base_seconds(environment: Mapping[str, str]) -> float:
 
 
 def advice(error: str) -> str | None:
-    """What to do about a failure whose own message is not sufficient; None for all others."""
+    """What to do about a failure whose own message is not sufficient; None for all others, whose words stand alone."""
     if role_is_pending(error) and may_exist(error):
         return "the resource exists, and failed during its setup. Run the command again: it updates the resource."
     if is_busy(error):
@@ -134,16 +129,5 @@ def advice(error: str) -> str | None:
             "another operation on the cluster has not ended. `az aks show` and `az aks nodepool list` show which; "
             "run the command again when it has."
         )
-    if any(code in error for code in _NO_CAPACITY):
-        return (
-            "Azure has no capacity for this size now. `pulumi up --continue-on-error` deploys what does not need the "
-            "pool; a pool without a first node (scale.initial: 0) is created without capacity."
-        )
-    if _BESIDE_AN_AUTOSCALER.search(error):
-        return (
-            "Azure received the node count of an earlier deployment, which does not fit the new scale. "
-            "docs/settings.md, 'Changing a pool's scale', describes the two steps."
-        )
-    if "PropertyChangeNotAllowed" in error:
-        return "this property cannot be changed in place; docs/settings.md, 'What cannot be changed', describes how."
-    return None
+    known = azure_error_of(error)
+    return (known.deployment or None) if known is not None else None

@@ -1,8 +1,9 @@
-"""The known causes, of closed gates (`data/causes.yaml`) and of Pods that do not run (`data/workload_causes.yaml`), and
-the search for the one that fits."""
+"""The known causes, of closed gates (`data/causes.yaml`), of Pods that do not run (`data/workload_causes.yaml`) and of
+what Azure refuses (`data/azure_errors.yaml`), and the search for the one that fits."""
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections import defaultdict
 from collections.abc import Mapping
@@ -14,6 +15,8 @@ from typing import Any
 from physical_ai import safe_yaml
 
 DATA = Path(__file__).parent / "data"
+CAPACITY = "capacity"
+"""The stage of a Pod in which Azure is asked for a node."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,60 @@ def amd_causes() -> Mapping[str, Cause]:
 
 @cache
 def workload_causes() -> Mapping[str, Cause]:
-    """The known causes for which a Pod does not run, by id, in the order of the search."""
-    return _read("workload_causes.yaml", "stages")
+    """The known causes for which a Pod does not run, by id, in the order of the search: Azure's refusals last."""
+    return {**_read("workload_causes.yaml", "stages"), **_of_azure()}
+
+
+@dataclass(frozen=True)
+class AzureError:
+    """A code of Azure: what it means for a pool, if anything, and advice below the error of a deployment."""
+
+    id: str
+    pattern: re.Pattern[str]
+    symptom: str
+    reason: str
+    """Empty for what concerns a deployment only."""
+    fix: str
+    deployment: str
+    """Empty where Azure's own message is sufficient."""
+    source: str
+    how: str
+    date: datetime.date
+    waits: bool
+
+
+@cache
+def azure_errors() -> Mapping[str, AzureError]:
+    """The one table of Azure's codes, by id, in the order of the search."""
+    rows: Mapping[str, Mapping[str, Any]] = safe_yaml.load((DATA / "azure_errors.yaml").read_text())
+    return {
+        key: AzureError(
+            id=key,
+            pattern=re.compile(row["pattern"], re.IGNORECASE | re.DOTALL),
+            symptom=row["symptom"],
+            reason=row.get("reason", ""),
+            fix=row.get("fix", ""),
+            deployment=str(row.get("deployment", "")).strip(),
+            source=row["source"],
+            how=row["how"],
+            date=row["date"],
+            waits=bool(row.get("waits", False)),
+        )
+        for key, row in rows.items()
+    }
+
+
+def azure_error_of(text: str) -> AzureError | None:
+    """The first row that fits a code and message of Azure; None for words that are not known."""
+    return next((each for each in azure_errors().values() if each.pattern.search(text)), None)
+
+
+def _of_azure() -> dict[str, Cause]:
+    return {
+        key: Cause(key, (CAPACITY,), row.symptom, row.reason, row.fix, row.source, row.pattern, row.waits)
+        for key, row in azure_errors().items()
+        if row.reason
+    }
 
 
 def _read(file: str, stages: str) -> Mapping[str, Cause]:

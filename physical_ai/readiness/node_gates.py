@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from physical_ai.catalog.aks import IMAGE_LABEL
 from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.kubernetes.objects import at, condition, is_ready, labels, name
 from physical_ai.readiness.causes import cause_of, causes
@@ -209,13 +210,17 @@ class NodeGates:
         message, more = self.evidence.messages(pod)
         status = phase(pod)
         if (matched := cause_of(gate, f"{status} in {active_container(pod)}\n{more}")) is not None:
-            return self.closed(gate, matched[0].id, pod=pod, message=message, **matched[1])
+            return self.closed(gate, self._of_source(matched[0].id), pod=pod, message=message, **matched[1])
         if role == "nfd":
             return self.closed(gate, "nfd-worker-down", pod=pod, message=message)
         container = unfinished(pod)[0]
         where = f", in container {container}" if container else ""
         failing = "fails" if "BackOff" in status or "Error" in status else "is not ready"
         return self.wait(gate, f"The node's {TITLES[role]} {failing}{where}.", pod=pod, message=message)
+
+    def _of_source(self, cause: str) -> str:
+        """A driver that is gone comes back by whoever installs it: from AKS, only with another node image."""
+        return "driver-gone-aks" if cause == "driver-gone" and self.expected.driver_source == "aks" else cause
 
     def missing(self, gate: str, role: Role) -> ClosedGate:
         blocked = self.evidence.blocking_daemonset(role, self.node)
@@ -263,6 +268,7 @@ class NodeGates:
             "namespace": self.namespace,
             "pod": name(pod) if pod else "",
             "container": container,
+            "image": self.labels.get(IMAGE_LABEL, "of this node"),
             **facts,
         }
         reason, fix = known.describe(given)

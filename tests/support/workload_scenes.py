@@ -65,6 +65,11 @@ def in_azure(body: Mapping[str, Any] | None) -> Scene:
     return Scene((waits(),), more={"azure": {**others, **({"h100gpu": body} if body is not None else {})}})
 
 
+def failed_in_azure(code: str, message: str) -> dict[str, Any]:
+    """The H100 pool after an operation that failed, as `az aks nodepool show` has it."""
+    return {"provisioningState": "Failed", "status": {"provisioningError": {"code": code, "message": message}}}
+
+
 def status(group: str, scale_up: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The autoscaler's status with one node group."""
     return {"autoscalerStatus": "Running", "nodeGroups": [{"name": group, "scaleUp": scale_up or {}}]}

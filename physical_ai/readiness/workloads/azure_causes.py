@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.kubernetes.objects import Json, at
+from physical_ai.readiness.causes import azure_error_of
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan
 
@@ -43,8 +44,11 @@ def pool_state(item: str, plan: PoolPlan, index: Index) -> Explanation | None:
         return index.explanation(item, "azure-pool-stopped", "capacity", f"powerState: {power}", **facts)
     if state in ("Failed", "Canceled"):
         why = str(at(body, "status.provisioningError.message", "") or "")
+        # A code that is not known is shown in its own words.
+        known = azure_error_of(f"{at(body, 'status.provisioningError.code', '') or ''} {why}")
+        cause = known.id if known is not None and known.reason else "azure-pool-failed"
         return index.explanation(
-            item, "azure-pool-failed", "capacity", f"provisioningState: {state} {why}".strip(), state=state, **facts
+            item, cause, "capacity", f"provisioningState: {state} {why}".strip(), state=state, **facts
         )
     if state in CHANGING:
         return index.explanation(

@@ -12,6 +12,7 @@ from physical_ai.readiness.azure_failures import (
     may_exist,
     retry_delay,
 )
+from physical_ai.readiness.causes import azure_errors, workload_cause_of
 from physical_ai.repository import ROOT
 
 FORBIDDEN = (
@@ -124,7 +125,7 @@ def test_advice_names_sections_that_exist() -> None:
 
 
 def test_other_refusals_get_no_advice() -> None:
-    assert advice('Code="QuotaExceeded" Message="…"') is None
+    assert advice('Code="SomethingNew" Message="…"') is None
     assert advice('pods "driver" is forbidden: exceeded count quota') is None
 
 
@@ -156,3 +157,64 @@ def test_first_delay_comes_from_the_environment(text: str, seconds: float) -> No
 def test_an_unusable_delay_names_the_variable(text: str) -> None:
     with pytest.raises(ValueError, match="PHYSICAL_AI_RETRY_SECONDS"):
         base_seconds({"PHYSICAL_AI_RETRY_SECONDS": text})
+
+
+EGRESS = "VMExtensionProvisioningError: Enable failed: command terminated with exit status=50"
+DRAIN = 'Code="UpgradeFailed" Message="Drain node a failed when evicting pod b failed with\nToo Many Requests error."'
+SPOT = 'Code="OperationNotAllowed" Message="… exceeding approved LowPriorityCores quota. Additional details …"'
+
+
+@pytest.mark.parametrize(
+    ("error", "row"),
+    [
+        ("OverconstrainedZonalAllocationRequest", "no-capacity-in-zones"),
+        ("ZonalAllocationFailed", "no-capacity-in-zones"),
+        ("OverconstrainedAllocationRequest", "no-capacity"),
+        ("SkuNotAvailable", "no-capacity"),
+        ("AKSCapacityHeavyUsage", "region-full"),
+        ("AksCapacityError", "region-full"),
+        ("ErrCode_InsufficientVCPUQuota", "quota-exceeded"),
+        (SPOT, "quota-spot"),
+        ("UnsatisfiablePDB", "upgrade-budget"),
+        (DRAIN, "upgrade-drain"),
+        ("UpgradeFailed: Too Many Requests", "upgrade-drain"),
+        (EGRESS, "no-way-out"),
+        (EGRESS.replace("=50", " = 51"), "no-api-server"),
+        ("K8SAPIServerDNSLookupFailVMExtensionError", "no-api-server"),
+        ("SubnetIsFull", "subnet-full"),
+        ("VMCannotFitEphemeralOSDisk", "disk-does-not-fit"),
+        ("SubscriptionRequestsThrottled", "throttled"),
+        ("RequestDisallowedByPolicy", "policy-denies"),
+    ],
+)
+def test_events_and_deployments_know_the_same_codes(error: str, row: str) -> None:
+    """One table: what an event of the autoscaler means is what a deployment gets advice about."""
+    assert advice(error) == azure_errors()[row].deployment
+    found = workload_cause_of("capacity", f"scaleUp: Backoff cloudProviderError {error}")
+    assert found is not None
+    assert found[0].id == row
+
+
+@pytest.mark.parametrize("code", ["RoleAssignmentExists", "MissingSubscriptionRegistration", "ScopeLocked"])
+def test_what_concerns_a_deployment_only_is_no_cause_of_a_pending_pod(code: str) -> None:
+    assert advice(f'Code="{code}" Message="…"')
+    assert workload_cause_of("capacity", code) is None
+
+
+def test_every_row_says_where_it_is_from_and_is_found_by_its_own_symptom() -> None:
+    for key, row in azure_errors().items():
+        assert row.source, key
+        assert row.how in ("read", "believed"), key
+        assert row.deployment or row.reason, key
+        assert bool(row.reason) == bool(row.fix), key
+
+
+def test_an_exit_status_that_only_begins_so_is_another_one() -> None:
+    assert advice(EGRESS.replace("=50", "=500")) is None
+
+
+def test_no_other_list_of_azures_codes_is_left() -> None:
+    """A code that is named in the data of causes belongs into the one table."""
+    others = (ROOT / "physical_ai/readiness/data/workload_causes.yaml").read_text()
+    for code in ("AllocationFailed", "QuotaExceeded", "SubnetIsFull", "UnsatisfiablePDB", "SkuNotAvailable"):
+        assert code not in others, code

@@ -134,6 +134,11 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     ("device-plugin", "driver-gone", lambda: Situation().fails("device-plugin", "failed to initialize NVML")),
     (
         "device-plugin",
+        "driver-gone-aks",
+        lambda: Situation().grid("aks").fails("device-plugin", "failed to initialize NVML"),
+    ),
+    (
+        "device-plugin",
         "config-key",
         lambda: Situation().fails("device-plugin", "specified config h1oo does not exist", "config-manager-init"),
     ),
@@ -331,3 +336,14 @@ def test_shares_of_a_broken_gpu_are_called_shares_and_the_node_is_to_be_cordoned
     (found,) = shared(4, 3).report().closed
     assert "1 of 4 shares" in found.reason
     assert found.fix.startswith("kubectl cordon")
+
+
+def test_a_driver_of_aks_that_is_gone_names_its_node_image_and_the_commands() -> None:
+    situation = Situation().grid("aks").fails("device-plugin", "Driver/library version mismatch")
+    situation.labels["kubernetes.azure.com/node-image-version"] = "AKSUbuntu-2404gen2containerd-202607.01.0"
+    closed = first(situation)
+    assert closed.cause == "driver-gone-aks"
+    assert "AKSUbuntu-2404gen2containerd-202607.01.0" in closed.reason
+    assert "az aks nodepool get-upgrades --nodepool-name h100gpu" in closed.fix
+    assert "--node-image-only --name h100gpu" in closed.fix
+    assert "driver.source" in closed.fix

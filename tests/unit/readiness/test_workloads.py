@@ -23,6 +23,7 @@ from tests.support.workload_scenes import (
     READY,
     disrupted,
     failed,
+    failed_in_azure,
     grown,
     in_azure,
     in_queue,
@@ -81,6 +82,15 @@ ONE_CAUSE: dict[str, Scene] = {
     "quota-exceeded": refused("QuotaExceeded"),
     "no-capacity": refused("AllocationFailed"),
     "no-capacity-in-zones": refused("ZonalAllocationFailed"),
+    "quota-spot": refused("OperationNotAllowed: exceeding approved LowPriorityCores quota"),
+    "region-full": refused("AKSCapacityHeavyUsage"),
+    "disk-does-not-fit": refused("VMCannotFitEphemeralOSDisk"),
+    "no-way-out": refused("VMExtensionProvisioningError: command terminated with exit status=50"),
+    "no-api-server": refused("VMExtensionProvisioningError: command terminated with exit status=51"),
+    "throttled": refused("SubscriptionRequestsThrottled"),
+    "policy-denies": refused("RequestDisallowedByPolicy"),
+    "upgrade-budget": in_azure(failed_in_azure("UnsatisfiablePDB", "PDB a/b has maxUnavailable == 0")),
+    "upgrade-drain": in_azure(failed_in_azure("UpgradeFailed", "Drain node x failed when evicting pod y")),
     "azure-pool-missing": in_azure(None),
     "azure-pool-failed": in_azure({"provisioningState": "Failed"}),
     "azure-pool-stopped": in_azure({"provisioningState": "Succeeded", "powerState": {"code": "Stopped"}}),
@@ -238,6 +248,13 @@ def test_a_pool_has_the_causes_of_its_nodes_and_the_refusals_of_azure() -> None:
     scene = Scene((), (node("h100gpu", cordoned=True),), {"reports": [closed(HOST)], **refused("QuotaExceeded").more})
     assert named("h100gpu", scene) == ["node-cordoned", "quota-exceeded", "gate-driver"]
     assert named(HOST, scene) == ["node-cordoned", "gate-driver"]
+
+
+def test_a_code_that_is_not_known_is_shown_in_its_own_words() -> None:
+    scene = in_azure(failed_in_azure("SomethingNew", "the flux is too low"))
+    (found,) = explain("train-0", scene.workloads())[1]
+    assert found.cause == "azure-pool-failed"
+    assert "the flux is too low" in found.evidence
 
 
 def test_every_cause_has_a_scenario() -> None:
