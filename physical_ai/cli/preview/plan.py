@@ -14,7 +14,7 @@ from rich.text import Text
 from physical_ai.catalog.engine_values import UNKNOWN, is_secret
 from physical_ai.cli.changes import Run, Step
 from physical_ai.cli.preview.moves import NetworkMove, network_move
-from physical_ai.cli.preview.read_back import read_back, significant, significant_drift
+from physical_ai.cli.preview.read_back import read_back, reasons, significant, significant_drift
 
 SYMBOLS = {"create": "[green]+[/]", "update": "[yellow]~[/]", "delete": "[red]-[/]", "replace": "[magenta]±[/]"}
 WORDS = {"create": "to create", "update": "to update", "delete": "to delete", "replace": "to replace"}
@@ -22,8 +22,8 @@ DONE = {"create": "created", "update": "updated", "delete": "deleted", "replace"
 PARTS_OF_REPLACE = ("create-replacement", "delete-replaced")
 SHOWN_LENGTH = 60
 READ_BACK = (
-    "Azure lists the node pools in their cluster, and a refresh reports that as a change of it, and of what depends on "
-    "it. --expect-no-changes does not report them; `up --refresh` sends the cluster again, as it is."
+    "{reasons}, and a refresh reports that as a change, and of what depends on it. --expect-no-changes does not report"
+    " them; `up --refresh` sends the resource again, as it is."
 )
 """Why the updates of `read_back` are not counted."""
 NONE = "(none)"
@@ -157,7 +157,8 @@ def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
     lines.append(summary(run))
     if without_effect := read_back(run):
         names = ", ".join(f"{step.kind} {step.name}" for step in without_effect)
-        lines.append(f"not counted: {len(without_effect)} to update ({escape(names)}). {READ_BACK}")
+        why = READ_BACK.format(reasons="; ".join(reasons(without_effect)))
+        lines.append(f"not counted: {len(without_effect)} to update ({escape(names)}). {why}")
     return Group(*(Text.from_markup(line) for line in lines))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from physical_ai.simulator.azure import bodies, ids, reading, rights
+from physical_ai.simulator.azure import bodies, filled, ids, reading, rights
 from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.cloud import Cloud
 from physical_ai.simulator.azure.data import TypeMapping, by_token
@@ -116,6 +116,7 @@ class AzureNative(Provider):
         found = self._cloud.get(request.id)
         if found is None:
             return "", {}, {}
+        found = replace(found, outputs=filled.outputs_of_get(found))
         return found.id, found.outputs, reading.inputs_after(mapping, found, outputs, inputs)
 
     def update(

@@ -10,7 +10,7 @@ from rich.console import Console
 from physical_ai.catalog.engine_values import UNKNOWN
 from physical_ai.cli.changes import Run, Step
 from physical_ai.cli.preview import plan
-from physical_ai.cli.preview.read_back import significant
+from physical_ai.cli.preview.read_back import reasons, significant, significant_drift
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 CREDENTIAL = "azure-native:managedidentity:FederatedIdentityCredential"
@@ -81,3 +81,44 @@ def test_a_refresh_that_only_reads_the_pools_in_their_cluster_finds_no_differenc
 def test_an_unknown_value_counts_where_the_cluster_really_changes() -> None:
     cluster, credential = step(CLUSTER, "kubernetesVersion"), step(CREDENTIAL, "issuer", issuer=UNKNOWN)
     assert significant(run(cluster, credential)) == [cluster, credential]
+
+
+SETTING = "azure-native:monitor:DiagnosticSetting"
+OFF = {"days": 0, "enabled": False}
+SENT = [{"category": "guard", "enabled": True}, {"category": "kube-audit-admin", "enabled": True}]
+SHOWN = [{**each, "retentionPolicy": OFF} for each in SENT]
+OTHERS = [{"category": name, "enabled": False, "retentionPolicy": OFF} for name in ("kube-audit", "kube-scheduler")]
+
+
+def setting(old: list[Any], new: list[Any], *properties: str, op: str = "update") -> Step:
+    return Step("urn:setting", SETTING, op, properties, old={"logs": old}, new={"logs": new})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        setting([*SHOWN, *OTHERS], SENT, "logs[0].retentionPolicy", "logs[1].retentionPolicy", "logs[2]", "logs[3]"),
+        setting(SENT, [*SHOWN, *OTHERS], "logs[0].retentionPolicy", "logs[2]", op="refresh"),
+        setting(
+            [*OTHERS, *reversed(SHOWN)], SENT, "logs[0].category", "logs[0].enabled", "logs[1].category", "logs[2]"
+        ),
+    ],
+)
+def test_categories_that_azure_lists_as_off_are_no_change_in_whatever_order(change: Step) -> None:
+    assert significant(run(change)) == []
+    assert significant_drift(run(change)) == []
+    assert reasons([change]) or change.properties[0] == "logs[0].category"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        setting([*SHOWN, {**OTHERS[0], "enabled": True}], SENT, "logs[2]"),
+        setting([SHOWN[0], {**SHOWN[1], "enabled": False}], SENT, "logs[1].enabled", "logs[1].retentionPolicy"),
+        setting([{**SHOWN[0], "retentionPolicy": {"days": 30, "enabled": True}}], SENT[:1], "logs[0].retentionPolicy"),
+        setting([*SHOWN, *OTHERS], SENT, "logs[2]", "workspaceId"),
+        setting(SHOWN[:1], SENT, "logs[1]"),
+    ],
+)
+def test_a_change_of_a_diagnostic_setting_that_somebody_made_is_one(change: Step) -> None:
+    assert len(significant(run(change))) == 1

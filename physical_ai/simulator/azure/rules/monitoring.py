@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from physical_ai.simulator.azure.bodies import get
+from physical_ai.simulator.azure.bodies import get, items
 from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.filled import categories
 from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
-from physical_ai.simulator.azure.state import kind_of
+from physical_ai.simulator.azure.state import arm_type, kind_of
 
 OPEN_SKUS = ("PerGB2018", "CapacityReservation", "LACluster")
 LEVELS = (100, 200, 300, 400, 500, 1000, 2000, 5000, 10000, 25000, 50000)
@@ -35,7 +36,7 @@ def workspace(put: Put) -> Iterator[Refusal]:
 DESTINATIONS = ("workspaceId", "storageAccountId", "eventHubAuthorizationRuleId", "marketplacePartnerId")
 
 
-@on_put("DiagnosticSetting")
+@on_put("DiagnosticSetting", "diag-category")
 def diagnostic_setting(put: Put) -> Iterator[Refusal]:
     """The watched resource and the workspace exist, and there is a destination."""
     watched = str(put.inputs.get("resourceUri", ""))
@@ -48,3 +49,9 @@ def diagnostic_setting(put: Put) -> Iterator[Refusal]:
     if not any(put.properties.get(name) for name in DESTINATIONS):
         message = "At least one data sink needs to be specified."
         yield refuse(put, "arm-wrong-type", message, "properties", "BadRequest")
+    known = categories().get(arm_type(watched).lower(), {})
+    for name in ("logs", "metrics"):
+        for each in items(put.properties, name):
+            if known and each.get("category") and each["category"] not in known[name]:
+                message = f"Category '{each['category']}' is not supported."
+                yield refuse(put, "diag-category", message, f"properties.{name}")

@@ -1,0 +1,83 @@
+"""Differences that Azure makes by itself, and that are no drift. Rows, reading, and whether a difference is one."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Literal, cast
+
+from physical_ai.catalog.load import DATA, read_rows, row
+from physical_ai.catalog.rows import Row, Text
+
+ABSENT = object()
+"""In the place of a value: the path is not there."""
+
+
+class Tolerated(Row):
+    """One property of one type, and what Azure adds there."""
+
+    type: Text
+    path: Text
+    added: Mapping[str, Any] | None = None
+    names: tuple[Text, ...] = ()
+    of: tuple[Text, ...] = ()
+    """Lists that Azure may give back in another order."""
+    reason: Text
+    source: Text
+    how: Literal["seen", "read", "believed"]
+    date: datetime.date
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """The lists of the inputs that it is about, where it says what Azure adds to their elements."""
+        return self.of if self.added is not None else ()
+
+    def fits(self, type_: str, path: str, value: Any) -> bool:
+        if type_ != self.type or not re.fullmatch(self.path, path):
+            return False
+        if self.added is None:
+            return True
+        if not isinstance(value, Mapping):
+            return False
+        given = {key: each for key, each in cast("Mapping[str, Any]", value).items() if key not in self.names}
+        return given == self.added
+
+
+@lru_cache(maxsize=1)
+def tolerated_differences() -> tuple[Tolerated, ...]:
+    rows = read_rows(DATA / "tolerated_differences.yaml")
+    return tuple(row(Tolerated, each, f"tolerated_differences.yaml: {each.get('path')}") for each in rows)
+
+
+def without_added(type_: str, name: str, value: Any) -> Any:
+    """A top-level list without what Azure adds to it and to its elements, in the order of what names them."""
+    if not isinstance(value, list):
+        return [] if value is None else value
+    kept: list[Any] = []
+    for index, element in enumerate(cast("list[Any]", value)):
+        at = f"{name}[{index}]"
+        if tolerated(type_, at, element, ABSENT) is not None:
+            continue
+        bare = element
+        if isinstance(element, Mapping):
+            members = cast("Mapping[str, Any]", element).items()
+            bare = {key: each for key, each in members if tolerated(type_, f"{at}.{key}", each, ABSENT) is None}
+        kept.append(bare)
+    return sorted(kept, key=lambda element: json.dumps(element, sort_keys=True, default=str))
+
+
+def tolerated(type_: str, path: str, before: Any, after: Any) -> Tolerated | None:
+    """The row that a difference fits: Azure's value on one side, and nothing on the other; None for any other.
+
+    A row without a value fits whatever is there.
+    """
+    for each in tolerated_differences():
+        if each.added is None and each.fits(type_, path, None):
+            return each
+        sides = [value for value in (before, after) if value is not ABSENT]
+        if len(sides) == 1 and each.fits(type_, path, sides[0]):
+            return each
+    return None
