@@ -11,9 +11,12 @@ from physical_ai.catalog import slurm as names
 from physical_ai.cli.simulated_stack import readiness_client
 from physical_ai.readiness import read_reports
 from physical_ai.readiness.expected import expected_pools
+from physical_ai.readiness.upgrade_budgets import blocking
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.plans.plan import make_plan
 from physical_ai.settings.plans.slurm import SlurmPlan
+from physical_ai.simulator import node_drain, pool_nodes
+from physical_ai.simulator.azure.rules.upgrade_budgets import unsatisfiable
 from physical_ai.simulator.charts import chart_source
 from physical_ai.simulator.cluster.objects import annotations_of, at, is_ready
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError
@@ -68,6 +71,7 @@ def test_slurmd_runs_on_the_gpu_nodes_and_slurm_drains_one_before_its_pod_goes(c
         until(lambda node=node: _protected(client, pod(node)), "the budget does not know the Pod")
         with pytest.raises(ApiError, match="disruption budget"):
             client.request("POST", f"{PODS}/{eviction['metadata']['name']}/eviction", eviction)
+    _aks_upgrades_nothing(client)
     annotate(first, **{GPUS_IN_USE: None})
     until(lambda: states(first) == {"Idle", "Drain"}, "the job has ended, and the node is not drained")
     _cordon(client, first, None)
@@ -85,8 +89,37 @@ def test_slurmd_runs_on_the_gpu_nodes_and_slurm_drains_one_before_its_pod_goes(c
     until(lambda: not pod(second), "slurmd keeps the GPUs of a node without jobs")
     cluster.label(second, **{names.OUT_LABEL: None})
     until(lambda: states(second) == {"Idle"}, "slurmd does not come back")
-    cluster.helm.run("uninstall", names.CLUSTER_RELEASE, "--namespace", names.NAMESPACE, "--timeout", "60s")
-    cluster.helm.run("uninstall", names.OPERATOR_RELEASE, "--namespace", names.OPERATOR_NAMESPACE, "--timeout", "60s")
+    for release, where in (
+        (names.CLUSTER_RELEASE, names.NAMESPACE),
+        (names.OPERATOR_RELEASE, names.OPERATOR_NAMESPACE),
+    ):
+        cluster.helm.run("uninstall", release, "--namespace", where, "--timeout", "60s")
+    _an_upgraded_node_is_another_one(client, "cpu-0")
+
+
+def _aks_upgrades_nothing(client: Any) -> None:
+    """The operator's own budget: AKS refuses an upgrade for it, no drain passes it, and a preview names it."""
+    (said,) = filter(None, map(unsatisfiable, node_drain.budgets(client)))
+    assert said == "PDB slurm/slurm-workers-pdb-slurm has maxUnavailable == 0 can't proceed with put operation"
+    assert "blocked by pdb slurm-workers-pdb-slurm" in node_drain.wait(client, "h100gpu", 0)
+    assert node_drain.wait(client, "cpu", 0) == ""
+    assert blocking(readiness_client(client)) == ["slurm/slurm-workers-pdb-slurm (maxUnavailable is 0)"]
+
+
+def _an_upgraded_node_is_another_one(client: Any, name: str) -> None:
+    before = client.get(f"/api/v1/nodes/{name}")
+    wanted = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {key: before["metadata"][key] for key in ("name", "labels", "annotations")},
+        "spec": {"taints": at(before, "spec.taints", [])},
+        "status": {key: before["status"][key] for key in ("capacity", "allocatable")}
+        | {"nodeInfo": {**before["status"]["nodeInfo"], "kubeletVersion": "v1.37.0"}},
+    }
+    pool_nodes.apply(client, "cpu", [wanted])
+    after = client.get(f"/api/v1/nodes/{name}")
+    assert after["status"]["nodeInfo"]["kubeletVersion"] == "v1.37.0"
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
 
 
 def _install(cluster: SimulatedCluster, plan: SlurmPlan) -> None:
