@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
-from physical_ai.catalog.vault_secrets import ADDON
 from physical_ai.simulator.azure import ids, puts
 from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.cluster_host import ClusterHost
 from physical_ai.simulator.azure.locks import PoolLocks
+from physical_ai.simulator.azure.own_facts import VAULT_ADDON
 from physical_ai.simulator.azure.rules.upgrade_budgets import drain_minutes, is_forced
 from physical_ai.simulator.azure.state import UPGRADED_FROM, AzureState, Resource
 
@@ -41,7 +41,7 @@ class ClusterOperations:
                 self._host.create(resource.id, str(resource.facts["version"]))
             if get(resource.body, "properties.azureMonitorProfile.metrics.enabled") is True:
                 self._host.enable_metrics(resource.id)
-            if get(resource.body, f"properties.addonProfiles.{ADDON}.enabled") is True:
+            if get(resource.body, f"properties.addonProfiles.{VAULT_ADDON}.enabled") is True:
                 self._host.enable_vault_secrets(resource.id)
             with self._lock:
                 inline = [pool for pool in self._azure().children(resource.id, "AgentPool") if pool.inline]

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai import catalog
-from physical_ai.catalog.aks import IMAGE_LABEL, POOL_LABEL, SHORT_POOL_LABEL, allocatable
+from physical_ai.catalog.aks import allocatable
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.simulator.azure import ids, pools
 from physical_ai.simulator.azure.bodies import Json, get, table
 from physical_ai.simulator.azure.guids import boot_guid, physical_host, vm_guid
 from physical_ai.simulator.azure.offers import Offers
+from physical_ai.simulator.azure.own_facts import IMAGE_LABEL, POOL_LABEL, SHORT_POOL_LABEL
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.cluster.names import HOST_DRIVER, PHYSICAL_HOST, SECURE_BOOT
 

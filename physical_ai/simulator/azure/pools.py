@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from physical_ai.catalog.aks import SPOT_LABEL, SPOT_TAINT
 from physical_ai.simulator.azure import sku_capabilities
 from physical_ai.simulator.azure.bodies import Json, get
 from physical_ai.simulator.azure.offers import Offers, resolve
+from physical_ai.simulator.azure.own_facts import SPOT_LABEL, SPOT_TAINT
 from physical_ai.simulator.azure.registry import models
 
 MANAGED_DISK_GIB = 128

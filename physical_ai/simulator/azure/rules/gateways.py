@@ -5,10 +5,10 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
-from physical_ai.catalog.private_link import GATEWAY_SUBNET
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.own_facts import GATEWAY_SUBNET
 from physical_ai.simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
 from physical_ai.simulator.azure.rules.network_deletes import referenced
 from physical_ai.simulator.azure.rules.networks import parse

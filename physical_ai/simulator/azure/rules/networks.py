@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
-from physical_ai.catalog.private_link import GATEWAY_SUBNET
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items, table
 from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.own_facts import GATEWAY_SUBNET
 from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
 from physical_ai.simulator.azure.rules.pool_subnets import prefixes
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from physical_ai.catalog.aks import SET_BY_AKS, SPOT_LABEL, SPOT_TAINT
 from physical_ai.simulator.azure.bodies import items
 from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.own_facts import SET_BY_AKS, SPOT_LABEL, SPOT_TAINT
 from physical_ai.simulator.azure.rules.base import Pool, on_pool, refuse
 
 NAME_PART = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$")

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from physical_ai.catalog.data_services import POSTGRES_TIERS
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items
 from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.own_facts import POSTGRES_TIERS
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
 from physical_ai.simulator.azure.rules.pool_subnets import prefixes

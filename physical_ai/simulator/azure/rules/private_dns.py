@@ -6,10 +6,10 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
-from physical_ai.catalog.private_link import RESOLVER_DELEGATION
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items
 from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.own_facts import RESOLVER_DELEGATION
 from physical_ai.simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
 from physical_ai.simulator.azure.rules.pool_subnets import prefixes
 from physical_ai.simulator.azure.state import Resource

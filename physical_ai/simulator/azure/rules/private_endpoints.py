@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from physical_ai.catalog.private_link import GATEWAY_SUBNET
 from physical_ai.simulator.azure import ids
 from physical_ai.simulator.azure.bodies import get, items
 from physical_ai.simulator.azure.errors import Refusal
+from physical_ai.simulator.azure.own_facts import GATEWAY_SUBNET
 from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
 from physical_ai.simulator.azure.state import arm_type, kind_of
 
