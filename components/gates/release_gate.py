@@ -14,9 +14,9 @@ from physical_ai.readiness.releases import not_deployed
 from physical_ai.readiness.waiting import DELETES_NOTHING
 
 FIX = (
-    "`helm history NAME -n NAMESPACE` shows what happened. `helm rollback NAME -n NAMESPACE` returns to the last "
-    "revision that worked, and the next `pulumi up --refresh` repeats the change; kai-scheduler is uninstalled "
-    "instead. See docs/runbooks/stuck-release.md."
+    "`helm history NAME -n NAMESPACE` shows what happened. Once its cause is gone, `helm rollback NAME REVISION -n "
+    "NAMESPACE` repeats the revision that failed; kai-scheduler is uninstalled instead. Pulumi itself may see no "
+    "difference. See docs/runbooks/stuck-release.md."
 )
 
 

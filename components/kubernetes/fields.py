@@ -1,7 +1,7 @@
 """Whether an object has only fields that its kind has.
 
 Pulumi's plugin creates an object with a POST that is not strict: the API server drops a field that it does not know,
-and nothing is reported. Only a later update, a server-side apply, fails.
+and nothing is reported. For kinds of Kubernetes itself the plugin leaves it out of later updates, too.
 """
 
 from __future__ import annotations

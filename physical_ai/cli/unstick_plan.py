@@ -99,7 +99,9 @@ def _releases(stuck: Sequence[StuckRelease]) -> Iterator[Repair]:
         place = (each.name, "--namespace", each.namespace)
         problem = f"Helm release {each.namespace}/{each.name} is {each.status} in revision {each.revision}."
         if each.can_roll_back and each.status != "uninstalling":
-            effect = "Returns to the last revision that worked. The next `pulumi up --refresh` repeats the change."
+            effect = (
+                "Returns to the last revision that worked. The next `pulumi up` without --refresh repeats the change."
+            )
             yield Repair(problem, (Command(("helm", "rollback", *place)),), effect)
         else:
             effect = "Removes what was installed of it. The next `pulumi up --refresh` installs it again."

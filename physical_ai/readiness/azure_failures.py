@@ -1,5 +1,5 @@
-"""What a failed request to Azure means: roles that are not in effect yet, a cluster that is busy, and advice where the
-message gives none."""
+"""What a failed request to Azure or to the cluster means: roles that are not in effect yet, a cluster that is busy, and
+advice where the message gives none."""
 
 from __future__ import annotations
 
@@ -54,6 +54,16 @@ The engine words a partial creation as a list, "1 error occurred:" (InitError, G
 provider answers so when the PUT was accepted and its long-running operation then failed; "failed to initialize
 completely" is a Helm release's.
 """
+
+_FAILED_RELEASE = "failed to initialize completely"
+_NOT_READY = (
+    "timed out waiting to be Ready",
+    "timed out waiting for the condition",
+    "Timeout occurred polling for",
+)
+"""Parts of the messages of pulumi-kubernetes (provider/pkg/await, 2026-07-01) when an object is not ready in time. They
+name no Pod that has no node."""
+_FIELD_CONFLICT = "field conflict detected"
 
 
 def may_exist(error: str) -> bool:
@@ -130,4 +140,23 @@ def advice(error: str) -> str | None:
             "run the command again when it has."
         )
     known = azure_error_of(error)
-    return (known.deployment or None) if known is not None else None
+    return (known.deployment if known is not None else None) or _cluster_advice(error)
+
+
+def _cluster_advice(error: str) -> str | None:
+    if _FAILED_RELEASE in error:
+        return (
+            "the next `pulumi up` upgrades the release again. Do not refresh before: a refresh forgets the failure, "
+            "and no run would repeat it. docs/runbooks/stuck-release.md describes both."
+        )
+    if any(sign in error for sign in _NOT_READY):
+        return (
+            "the plugin does not say what the Pods wait for. `physai doctor STACK --kubeconfig FILE` does, and "
+            "`kubectl describe`. The next `pulumi up` waits again."
+        )
+    if _FIELD_CONFLICT in error:
+        return (
+            "somebody else owns the field. docs/troubleshooting.md, 'A preview fails with a field conflict', describes "
+            "who, and what to do."
+        )
+    return None

@@ -74,7 +74,7 @@ def test_a_release_is_installed_upgraded_read_and_uninstalled(
 
     second, _ = helm_provider.check(request(RELEASE), first, {**wanted, "values": {"word": "bonjour"}})
     changed = helm_provider.diff(request(RELEASE), first, state, second).changes
-    assert set(changed) == {"values"}
+    assert set(changed) == {"values.word"}
     state = helm_provider.update(request(RELEASE, id=id), first, state, second)
     assert state["status"]["revision"] == 2
     path = client.path("v1", "ConfigMap", namespace, "hi")

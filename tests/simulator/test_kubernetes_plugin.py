@@ -11,13 +11,16 @@ from typing import Any
 
 import pytest
 
+from physical_ai.catalog.monitoring import GRAFANA_PASSWORD_KEY, GRAFANA_SECRET, GRAFANA_USER_KEY
 from physical_ai.repository import ROOT
 from physical_ai.simulator.home import HOME_VARIABLE, Home
 from physical_ai.simulator.kubernetes_plugin import PATH_VARIABLE, installed
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.homes import Homes, wipe
+from tests.simulator.killed_install import administrator
 from tests.simulator.physai import fixed, physai
 
+LAB = "onprem-lab"
 OFFICIAL = ("--kubernetes-plugin", "official")
 SETTINGS: dict[str, tuple[str, ...]] = {
     "nothing": (),
@@ -60,17 +63,28 @@ def test_a_plugin_on_the_machine_runs_in_place_of_the_stand_in(
     assert not Simulation("dev-westus2").exists
 
 
-@pytest.fixture(scope="module")
-def official(homes: Homes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
-    """The default stack, deployed with the official plugin."""
+def deployed(homes: Homes, folder: Path, *arguments: str) -> Iterator[Home]:
+    """A home in which a stack is deployed with the official plugin."""
     if installed(os.environ) is None:
         pytest.skip(f"the official Kubernetes plugin is not on this machine; {PATH_VARIABLE} names it elsewhere")
-    made = homes.make(tmp_path_factory.mktemp("official"))
+    made = homes.make(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(HOME_VARIABLE, str(made.folder))
-        physai("up", *OFFICIAL)
+        physai("up", *arguments, *OFFICIAL)
     yield made
     wipe(made)
+
+
+@pytest.fixture(scope="module")
+def official(homes: Homes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """The default stack."""
+    yield from deployed(homes, tmp_path_factory.mktemp("official"))
+
+
+@pytest.fixture(scope="module")
+def official_lab(homes: Homes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """The stack on an existing cluster, which has monitoring and data services in the cluster."""
+    yield from deployed(homes, tmp_path_factory.mktemp("official-lab"), LAB)
 
 
 def planned(home: Home, change: tuple[str, ...]) -> list[tuple[Any, ...]]:
@@ -85,3 +99,22 @@ def planned(home: Home, change: tuple[str, ...]) -> list[tuple[Any, ...]]:
 def test_both_plugins_plan_the_same(official: Home, request: pytest.FixtureRequest, change: str) -> None:
     stand_in: Simulation = request.getfixturevalue("shared_deployment")  # not deployed for tests that are skipped
     assert planned(official, SETTINGS[change]) == planned(stand_in.home, SETTINGS[change])
+
+
+@pytest.mark.deep
+def test_a_stack_on_an_existing_cluster_settles_with_the_plugin(
+    official_lab: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a run makes anew, or the server drops, would be a change here, and after the second `up` a loss."""
+    monkeypatch.setenv(HOME_VARIABLE, str(official_lab.folder))
+    before = login(official_lab)
+    assert set(before) == {GRAFANA_USER_KEY, GRAFANA_PASSWORD_KEY}
+    for options in ((), ("--refresh",)):
+        assert physai("preview", LAB, "--json", *options).json["changes"] == []
+    physai("up", LAB)
+    assert login(official_lab) == before
+
+
+def login(home: Home) -> dict[str, str]:
+    client = administrator(Simulation(LAB, home))
+    return client.get(f"/api/v1/namespaces/monitoring/secrets/{GRAFANA_SECRET}")["data"]

@@ -38,7 +38,7 @@ ONLY_ON_AZURE = re.compile(r"\s*<!-- Only on Azure: .+\. -->")
 STACK = "dev-westus2"
 POOL, CREDENTIAL = "physical-ai-rtxprogpu-nodes", "physical-ai-osmo-workflows-osmo-workflow"
 VALUES = "physical-ai-osmo-service-values"
-PLACEHOLDERS = re.compile(r"\b(STACK|NAMESPACE|NAME|ID|URN)\b")
+PLACEHOLDERS = re.compile(r"\b(STACK|NAMESPACE|NAME|REVISION|ID|URN)\b")
 
 
 def blocks(page: str) -> list[str]:
@@ -207,9 +207,9 @@ def by_hand(simulation: Simulation, terminal: Terminal) -> None:
     assert "osmo-operator" in terminal.run(f"physai unstick {STACK} --yes")
     assert "nothing is stuck" in physai("unstick", STACK).out
     terminal.type("stuck-release", "helm history", **release)
-    terminal.type("stuck-release", "helm rollback", **release)
+    terminal.type("stuck-release", "helm rollback NAME REVISION", **release, REVISION="1")
+    terminal.type("stuck-release", "helm rollback NAME -n", **release)
     terminal.type("stuck-release", "helm uninstall", **release)
-    terminal.type("stuck-release", "pulumi up")
     assert "nothing is stuck" in physai("unstick", STACK).out
 
 

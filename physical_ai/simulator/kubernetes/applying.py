@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from physical_ai.simulator.kubernetes.awaiting import Awaiter
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client, UnknownKind
-from physical_ai.simulator.kubernetes.field_managers import conflicting, is_taken_over, moved
+from physical_ai.simulator.kubernetes.field_managers import is_as_created, moved
 from physical_ai.simulator.kubernetes.objects import Object, is_crd, metadata, name_of, namespace_of
 
 LATE_SECONDS = 63
@@ -79,22 +79,18 @@ class Applier:
     def _take_over(self, obj: Object, live: Object, manager: str, force: bool, dry_run: bool) -> Object:
         """Applies, as the owner of what the create and `kubectl` have set.
 
-        The official plugin moves their fields to the resource's manager first, without a word (client-go,
-        csaupgrade). A dry run moves nothing, so it overrides them.
+        The official plugin moves their fields to the resource's manager first, without a word (await.go,
+        fixCSAFieldManagers). In a dry run it moves nothing. It overrides every manager then, but only as long as the
+        create's own entry exists, which the first update moves: a preview of an object that was updated once conflicts
+        with `kubectl`, and the update itself does not (patchForce).
         """
+        if dry_run:
+            return self.apply(obj, manager, force or is_as_created(live), dry_run)
         fields = moved(live, manager)
-        if fields is None:
-            return self.apply(obj, manager, force, dry_run)
-        if not dry_run:
+        if fields is not None:
             seen = {"managedFields": fields, "resourceVersion": metadata(live).get("resourceVersion")}
             self.client.patch(self.path(obj), {"metadata": seen}, MERGE_PATCH)
-            return self.apply(obj, manager, force)
-        try:
-            return self.apply(obj, manager, force, dry_run)
-        except ApiError as problem:
-            if problem.code != 409 or not all(is_taken_over(owner) for owner in conflicting(problem)):
-                raise
-            return self.apply(obj, manager, True, dry_run)
+        return self.apply(obj, manager, force or not metadata(live).get("managedFields"))
 
     def relinquish(self, obj: Object, manager: str) -> None:
         """Release every field of a manager: fields that only it had set are removed, the object remains."""
@@ -128,7 +124,7 @@ def explained(problem: ApiError | UnknownKind, manager: str) -> str:
     """The API server's message, with the official plugin's advice on field conflicts."""
     if isinstance(problem, ApiError) and problem.code == 409 and _is_field_conflict(problem):
         return (
-            f"Server-Side Apply field conflict detected. See {_CONFLICT_HELP} for troubleshooting help.\n"
+            f"server-side apply field conflict detected, see {_CONFLICT_HELP} for troubleshooting help\n"
             f'The resource managed by field manager "{manager}" had an apply conflict: {problem}'
         )
     return str(problem)

@@ -21,13 +21,16 @@ from physical_ai.simulator.kubernetes.objects import (
     name_of,
     namespace_of,
 )
+from physical_ai.simulator.kubernetes.pods import pod_problems
 from physical_ai.simulator.kubernetes.readiness import (
     DEFAULT_SECONDS,
     Surroundings,
     Waiting,
     awaited,
     blocking_finalizers,
-    pod_problems,
+    checked_in_refresh,
+    limit,
+    unready,
     waiting,
     waiting_for,
 )
@@ -81,25 +84,26 @@ class Awaiter:
         """
         if annotated(inputs, SKIP_AWAIT) or not (awaited(live) or annotation(inputs, WAIT_FOR)):
             return live
-        path = self._path(live)
-        for left in self._polls(seconds_for(inputs, timeout)):
+        path, custom = self._path(live), bool(annotation(inputs, WAIT_FOR))
+        seconds = (None if custom else limit(live)) or seconds_for(inputs, timeout)
+        for left in self._polls(seconds):
             state = self._state(live, inputs)
             if state is None:
                 return live
             if state.final or not left:
-                headline = f"'{name_of(live)}' " + ("failed" if state.final else "timed out waiting to be Ready")
-                raise NotInTime(live, [headline, *state.reasons, *self._causes(live, state)])
+                headline = unready(live, final=state.final, custom=custom)
+                raise NotInTime(live, [headline] if custom else [headline, *state.reasons, *self._causes(live)])
             live = self._client.find(path) or _vanished(live)
         raise AssertionError("the last poll returns or raises")
 
     def check(self, live: Object, inputs: Object) -> None:
-        """Raise NotInTime unless the object is ready now."""
-        if annotated(inputs, SKIP_AWAIT):
+        """Raise NotInTime unless the object is ready now, for the kinds that a refresh looks at."""
+        if annotated(inputs, SKIP_AWAIT) or not checked_in_refresh(live):
             return
-        state = self._state(live, inputs)
+        state = waiting(live, self._surroundings(live))
         if state is not None:
-            headline = f"Resource '{name_of(live)}' was created but failed to initialize"
-            raise NotInTime(live, [headline, *state.reasons, *self._causes(live, state)])
+            headline = unready(live, final=True, custom=False)
+            raise NotInTime(live, [headline, *state.reasons, *self._causes(live)])
 
     def deleted(self, path: str, inputs: Object, timeout: float) -> None:
         """Return once nothing is at the path; raises Refused, naming what blocks, when time is up."""
@@ -145,37 +149,33 @@ class Awaiter:
 
     def _surroundings(self, live: Object) -> Surroundings:
         spec = cast("Object", live.get("spec") or {})
-        if gvk_of(live) == ("", "v1", "Service") and spec.get("clusterIP") != "None":
-            return Surroundings(endpoints=spec.get("type") == "ExternalName" or self._has_endpoints(live))
+        if gvk_of(live) == ("", "v1", "Service") and spec.get("selector") and spec.get("clusterIP") != "None":
+            return self._endpoints(live)
         if gvk_of(live) == ("", "v1", "PersistentVolumeClaim") and spec.get("storageClassName"):
             storage = self._client.find(f"/apis/storage.k8s.io/v1/storageclasses/{spec['storageClassName']}") or {}
             return Surroundings(binds_on_first_use=storage.get("volumeBindingMode") == "WaitForFirstConsumer")
         return Surroundings()
 
-    def _has_endpoints(self, service: Object) -> bool:
-        slices = self._list(
-            f"/apis/discovery.k8s.io/v1/namespaces/{namespace_of(service)}/endpointslices",
-            {"labelSelector": f"kubernetes.io/service-name={name_of(service)}"},
+    def _endpoints(self, service: Object) -> Surroundings:
+        found = self._client.find(f"/api/v1/namespaces/{namespace_of(service)}/endpoints/{name_of(service)}")
+        subsets = cast("list[Object]", (found or {}).get("subsets") or [])
+        return Surroundings(
+            endpoints_known=found is not None,
+            endpoints_ready=any(each.get("addresses") for each in subsets),
+            endpoints_pending=any(each.get("notReadyAddresses") for each in subsets),
         )
-        endpoints = [item for each in slices for item in cast("list[Object]", each.get("endpoints") or [])]
-        return any(cast("Object", item.get("conditions") or {}).get("ready") is not False for item in endpoints)
 
-    def _causes(self, live: Object, state: Waiting) -> list[str]:
-        """Messages of Pods and events, the most relevant first."""
+    def _causes(self, live: Object) -> list[str]:
+        """What is said about the Pods of a Deployment, a Job or a StatefulSet."""
         selector = _selector(live)
         pods = f"/api/v1/namespaces/{namespace_of(live)}/pods"
-        found = pod_problems(self._list(pods, {"labelSelector": selector})) if selector else []
-        events = f"/api/v1/namespaces/{namespace_of(live) or 'default'}/events"
-        chosen = f"involvedObject.uid={metadata(live).get('uid')},type=Warning"
-        for event in self._list(events, {"fieldSelector": chosen})[-3:]:
-            found.append(f"[{event.get('reason')}] {event.get('message')}")
-        return [line for line in dict.fromkeys(found) if line not in state.reasons]
+        return pod_problems(self._list(pods, {"labelSelector": selector})) if selector else []
 
     def _list(self, path: str, params: Mapping[str, str]) -> list[Object]:
         try:
             return cast("list[Object]", self._client.get(path, params).get("items") or [])
         except ApiError:
-            # Explanations are extra: who may not list pods still gets the object's own reason.
+            # Who may not list pods still gets the object's own reason.
             return []
 
     def _path(self, live: Object) -> str:
@@ -186,7 +186,7 @@ def _selector(obj: Object) -> str:
     """The label selector of the pods an object owns, as a query."""
     spec = cast("Object", obj.get("spec") or {})
     held: Any = spec.get("selector")
-    if not isinstance(held, dict) or gvk_of(obj).kind not in ("DaemonSet", "Deployment", "Job", "StatefulSet"):
+    if not isinstance(held, dict) or gvk_of(obj).kind not in ("Deployment", "Job", "StatefulSet"):
         return ""
     selector = cast("Object", held)
     terms = [f"{key}={value}" for key, value in cast("Object", selector.get("matchLabels") or {}).items()]

@@ -57,8 +57,10 @@ def diff_objects(
 
     So drift that a refresh found is corrected, and what the cluster adds is ignored.
     """
-    base, wanted = as_inputs(to_api(live), to_api(old_inputs)), normalized(to_api(new))
-    if is_known(wanted):
+    wanted = normalized(to_api(new))
+    known = is_known(wanted)
+    base = as_inputs(to_api(live), to_api(old_inputs), without_emptied=known)
+    if known:
         wanted = cast("Object", _in_form(wanted, base, normalized(to_api(old_inputs))))
     for side in (base, wanted):
         if isinstance(side.get("metadata"), dict):
@@ -78,13 +80,24 @@ def diff_objects(
     )
 
 
-def as_inputs(live: Object, inputs: Object) -> Object:
+def as_inputs(live: Object, inputs: Object, *, without_emptied: bool = False) -> Object:
     """The live object in the shape of the inputs: what the program would have had to write to get it.
 
-    What the server filled in is left out, and so is what it dropped.
+    What the server filled in is left out, and so is what it dropped. `without_emptied` also leaves out maps of which a
+    refresh has left nothing, as the live object has other keys.
     """
     shape = normalized(inputs)
-    return cast("Object", _pruned(live, shape)) if live else shape
+    return cast("Object", _pruned(live, shape, without_emptied)) if live else shape
+
+
+def three_way(declared: Any, current: Any, wanted: Any) -> Any:
+    """What to compare the wanted inputs with: the state of what they name, and what was declared and is gone."""
+    if not isinstance(current, dict) or not isinstance(wanted, dict):
+        return cast("Any", current)
+    state, named = cast("Object", current), cast("Object", wanted)
+    before = cast("Object", declared) if isinstance(declared, dict) else {}
+    kept = {key: three_way(before.get(key), state[key], item) for key, item in named.items() if key in state}
+    return {**kept, **{key: item for key, item in before.items() if key not in named}}
 
 
 def member(path: str, key: str) -> str:
@@ -141,13 +154,17 @@ _QUANTITIES = frozenset(
 """Members whose values are resource quantities. Elsewhere `1.10` and `1.1` are different texts."""
 
 
-def _pruned(live: Any, shape: Any) -> Any:
+def _pruned(live: Any, shape: Any, without_emptied: bool) -> Any:
     if isinstance(live, dict) and isinstance(shape, dict):
         members, model = cast("Object", live), cast("Object", shape)
-        return {key: _pruned(members[key], item) for key, item in model.items() if key in members}
+        return {
+            key: _pruned(members[key], item, without_emptied)
+            for key, item in model.items()
+            if key in members and not (without_emptied and item == {} and members[key])
+        }
     if isinstance(live, list) and isinstance(shape, list):
         items, models = cast("list[Any]", live), cast("list[Any]", shape)
-        return [_pruned(item, model) for item, model in zip(items, models, strict=False)]
+        return [_pruned(item, model, without_emptied) for item, model in zip(items, models, strict=False)]
     return cast("Any", live)
 
 

@@ -1,32 +1,38 @@
 """Who owns the fields of an object, and whose fields an update takes over. Pure.
 
-Behaviour: pulumi-kubernetes v4, provider/pkg/await; client-go, util/csaupgrade.
+Source: pulumi-kubernetes, provider/pkg/await/await.go (fixCSAFieldManagers, patchForce), 2026-07-01, and fluxcd/pkg,
+ssa/patch.go at 4f94dc68: a manager counts by the beginning of its name.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from physical_ai.simulator.kubernetes.client import ApiError
 from physical_ai.simulator.kubernetes.objects import Object, metadata
 
-_OWNER = re.compile(r'conflict with "([^"]+)"')
+_TAKEN_OVER = {
+    "Update": ("kubectl", "before-first-apply", "pulumi-kubernetes", "pulumi-resource-kubernetes"),
+    "Apply": ("kubectl",),
+}
+"""Beginnings of names, by operation: of `kubectl` and of creates."""
+_CREATORS = ("pulumi-kubernetes", "pulumi-kubernetes.exe", "pulumi-resource-kubernetes")
 
 
-def is_taken_over(manager: str) -> bool:
-    """Whether an update takes the fields of this manager without a conflict: those of creates and of kubectl."""
-    return manager == "pulumi-kubernetes" or manager.startswith("kubectl")
+def is_as_created(live: Object) -> bool:
+    """Whether no update has moved the fields of the create yet."""
+    return any(
+        each.get("operation") == "Update" and each.get("manager") in _CREATORS for each in _entries(live)
+    ) or not _entries(live)
 
 
 def moved(live: Object, manager: str) -> list[Object] | None:
     """`managedFields` with the fields of such managers given to `manager`, to be applied; None where there are none."""
-    entries = cast("list[Object]", metadata(live).get("managedFields") or [])
-    taken = [each for each in entries if _is_update(each) and is_taken_over(str(each.get("manager")))]
+    entries = _entries(live)
+    mine = [each for each in entries if each.get("manager") == manager and each.get("operation") == "Apply"]
+    taken = [each for each in entries if each not in mine and _is_taken_over(each)]
     if not taken:
         return None
-    mine = [each for each in entries if each.get("manager") == manager and each.get("operation") == "Apply"]
     fields: Object = {}
     for each in (*mine, *taken):
         fields = united(fields, cast("Object", each.get("fieldsV1") or {}))
@@ -34,8 +40,14 @@ def moved(live: Object, manager: str) -> list[Object] | None:
     return [own, *(each for each in entries if each not in taken and each not in mine)]
 
 
-def _is_update(entry: Mapping[str, Any]) -> bool:
-    return entry.get("operation") == "Update" and not entry.get("subresource")
+def _entries(live: Object) -> list[Object]:
+    return cast("list[Object]", metadata(live).get("managedFields") or [])
+
+
+def _is_taken_over(entry: Mapping[str, Any]) -> bool:
+    """Without those of a subresource: what `kubectl scale` sets is a conflict."""
+    names = _TAKEN_OVER.get(str(entry.get("operation")), ())
+    return not entry.get("subresource") and str(entry.get("manager")).startswith(names)
 
 
 def united(one: Object, other: Object) -> Object:
@@ -44,9 +56,3 @@ def united(one: Object, other: Object) -> Object:
     for key, value in other.items():
         result[key] = united(cast("Object", result.get(key) or {}), cast("Object", value))
     return result
-
-
-def conflicting(problem: ApiError) -> list[str]:
-    """The managers that a refused apply conflicts with."""
-    causes = cast("list[Mapping[str, Any]]", problem.details.get("causes") or [])
-    return [found[1] for each in causes if (found := _OWNER.search(str(each.get("message"))))]

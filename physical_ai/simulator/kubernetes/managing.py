@@ -13,6 +13,7 @@ from physical_ai.simulator.kubernetes.diffing import as_inputs
 from physical_ai.simulator.kubernetes.objects import (
     DELETION_POLICY,
     FIELD_MANAGER,
+    INPUTS,
     PATCH_FORCE,
     Object,
     annotated,
@@ -129,7 +130,7 @@ class ObjectManager:
         except (ApiError, Unreachable) as problem:
             if isinstance(problem, ApiError) and problem.code == 403:
                 return inputs
-            raise Refused(f'update of resource "{request.urn}" failed: {_error_text(problem, manager)}') from None
+            self._update_refused(request, inputs, manager, problem)
         live.pop("status", None)
         return _state(live, inputs, manager)
 
@@ -190,17 +191,20 @@ class ObjectManager:
         except (ApiError, Unreachable, Refused) as problem:
             reasons = [str(problem)]
         messages = [f"{headline}: {reasons[0]}", *reasons[1:]]
-        raise NotReady(object_id(live), _state(live, inputs, manager), messages, _sealed(inputs))
+        raise NotReady(object_id(live), _state(live, inputs, manager), messages)
 
     def _update_refused(
         self, request: Request, inputs: Object, manager: str, problem: ApiError | Unreachable
     ) -> NoReturn:
-        """A refused update of an object that still exists is stored as not ready, so that the next run retries."""
+        """A refused update of an object that still exists is stored as not ready, so that the next run retries.
+
+        In a preview this is an error like any other.
+        """
         live = self.find(to_api(inputs)) if isinstance(problem, ApiError) else None
         if live is None:
             raise Refused(f'update of resource "{request.urn}" failed: {_error_text(problem, manager)}')
         reason = f"{_not_live(object_id(live))}: {_error_text(problem, manager)}"
-        raise NotReady(object_id(live), _state(live, inputs, manager), [reason], _sealed(inputs))
+        raise NotReady(object_id(live), _state(live, inputs, manager), [reason])
 
     def _dry_runnable(self, inputs: Object) -> bool:
         known = self.settings.server_side_apply and not has_unknown(inputs)
@@ -226,8 +230,12 @@ def _identity(request: Request, known: Object) -> Object:
 
 
 def _state(live: Object, inputs: Object, manager: str) -> Object:
-    """What is stored in the state: the live object, without the inputs, which the state has."""
-    return {**_sealed(from_api(live)), _INITIAL_VERSION: inputs.get("apiVersion"), _MANAGER: manager}
+    """What is stored in the state: the live object, and the inputs that made it.
+
+    These are secret as a whole: the engine tells the plugin of no value in them that is.
+    """
+    kept = {_INITIAL_VERSION: inputs.get("apiVersion"), _MANAGER: manager, INPUTS: Secret(dict(inputs))}
+    return {**_sealed(from_api(live)), **kept}
 
 
 def _sealed(obj: Object) -> Object:
@@ -255,7 +263,6 @@ def _not_deleted(request: Request, problem: ApiError) -> str:
     if request.type.endswith("Patch") and required:
         return (
             "this Patch resource is currently managing a required field, so it can't be deleted directly. Either set "
-            "the `retainOnDelete` resource option, or transfer ownership of the field before deleting: "
-            + ", ".join(required)
+            "the `retainOnDelete` resource option, or transfer ownership of the field before deleting: " + required[0]
         )
-    return f'deletion of resource "{request.urn}" failed: {problem}'
+    return str(problem)

@@ -20,6 +20,9 @@ SKIP_AWAIT = "pulumi.com/skipAwait"
 TIMEOUT = "pulumi.com/timeoutSeconds"
 WAIT_FOR = "pulumi.com/waitFor"
 
+INPUTS = "__inputs"
+"""The output with the inputs of the last operation, also of one that failed: the plugin compares with these."""
+
 RELEASE_TYPE = "kubernetes:helm.sh/v3:Release"
 
 READ_ONLY_METADATA = (
@@ -143,6 +146,12 @@ def is_crd(obj: Mapping[str, Any]) -> bool:
 
 def is_secret(obj: Mapping[str, Any]) -> bool:
     return obj.get("kind") == "Secret" and obj.get("apiVersion") == "v1"
+
+
+def inputs_of(outputs: Mapping[str, Any], kept: Object) -> Object:
+    """The inputs of the last operation on a resource; those that the engine kept, for states that have no others."""
+    held = outputs.get(INPUTS)
+    return cast("Object", held) if isinstance(held, dict) else kept
 
 
 def metadata(obj: Mapping[str, Any]) -> Object:

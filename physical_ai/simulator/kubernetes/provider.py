@@ -14,7 +14,15 @@ from physical_ai.simulator.kubernetes.diffing import Mutability, diff_config, di
 from physical_ai.simulator.kubernetes.helm import Helm
 from physical_ai.simulator.kubernetes.kubeconfig import Kubeconfig, KubeconfigError, load
 from physical_ai.simulator.kubernetes.managing import ObjectManager
-from physical_ai.simulator.kubernetes.objects import RELEASE_TYPE, REPLACE_UNREADY, Object, annotated, is_patch, to_api
+from physical_ai.simulator.kubernetes.objects import (
+    RELEASE_TYPE,
+    REPLACE_UNREADY,
+    Object,
+    annotated,
+    inputs_of,
+    is_patch,
+    to_api,
+)
 from physical_ai.simulator.kubernetes.options import KubernetesOptions, Settings, settings_from
 from physical_ai.simulator.kubernetes.readiness import waiting
 from physical_ai.simulator.kubernetes.releases import Releases
@@ -138,7 +146,7 @@ class Kubernetes(Provider):
             return self._releases.diff(old_inputs, old_outputs, inputs)
         live = {key: value for key, value in old_outputs.items() if not key.startswith("__")}
         found = diff_objects(
-            old_inputs,
+            inputs_of(old_outputs, old_inputs),
             live,
             inputs,
             namespaced=self._scopes.namespaced(inputs),
@@ -161,7 +169,7 @@ class Kubernetes(Provider):
 
     def update(self, request: Request, old_inputs: Object, old_outputs: Object, inputs: Object) -> Object:
         if request.type == RELEASE_TYPE:
-            return self._releases.update(request, inputs)
+            return self._releases.update(request, old_outputs, inputs)
         if request.preview:
             if self._objects is None:
                 return inputs
@@ -179,7 +187,7 @@ class Kubernetes(Provider):
                 f"failed to read resource state due to unreachable cluster. {_FORGET_IT}"
             )
         if request.type == RELEASE_TYPE:
-            return self._releases.read(request, inputs)
+            return self._releases.read(request, outputs, inputs)
         return self._objects.read(request, outputs, inputs)
 
     def delete(self, request: Request, old_inputs: Object, old_outputs: Object) -> None:

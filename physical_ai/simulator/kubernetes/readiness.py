@@ -1,18 +1,23 @@
 """When an object is ready, and if not, why: by its own status. Pure.
 
-What each kind waits for: pulumi-kubernetes v4, provider/pkg/await. Reasons are in `[Reason] message` form, as there.
+What each kind waits for, and what is said about it: pulumi-kubernetes, provider/pkg/await, 2026-07-01. The plugin says
+nothing about Pods that no node takes: their messages are in `physai why` and in the gates.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from physical_ai.simulator.kubernetes.jsonpath import find
 from physical_ai.simulator.kubernetes.objects import Object, gvk_of, metadata, name_of
+from physical_ai.simulator.kubernetes.pods import READY, pod_state
 
+_REVISION = "deployment.kubernetes.io/revision"
+_FINAL = ("BackoffLimitExceeded", "DeadlineExceeded")
+"""Reasons of a failed Job with which the plugin stops waiting; with another one it waits until its time is up."""
 DEFAULT_SECONDS = 600
 """How long the official plugin waits for each of the kinds below."""
 
@@ -29,15 +34,40 @@ class Waiting:
 class Surroundings:
     """The state of other objects, where an object's own status is not sufficient."""
 
-    endpoints: bool = True
+    endpoints_known: bool = True
+    """Whether the controller has made the Service's endpoints, of none, some or all Pods that it selects."""
+    endpoints_ready: bool = True
     """Whether any ready Pod answers for the Service."""
+    endpoints_pending: bool = False
+    """Whether the Service selects a Pod that is not ready."""
     binds_on_first_use: bool = False
     """Whether the claim's StorageClass binds only when a Pod uses it."""
 
 
 def awaited(obj: Mapping[str, Any]) -> bool:
-    """Whether objects of this kind are waited for at all."""
+    """Whether a create or an update waits for objects of this kind."""
     return _kind(obj) in _CHECKS
+
+
+def checked_in_refresh(obj: Mapping[str, Any]) -> bool:
+    """Whether a refresh reports that an object of this kind is not ready."""
+    return _kind(obj) in _CHECKS and str(obj.get("kind")) in _READ
+
+
+def limit(obj: Mapping[str, Any]) -> float | None:
+    """How long the wait for kinds takes that have a limit of their own."""
+    return _POLLED.get(_kind(obj))
+
+
+def unready(obj: Object, *, final: bool, custom: bool) -> str:
+    """The headline of the error when a wait has ended."""
+    if final:
+        return f"Resource '{name_of(obj)}' was created but failed to initialize"
+    if _kind(obj) in _POLLED and not custom:
+        return f"Timeout occurred polling for '{name_of(obj)}'"
+    if custom or obj.get("kind") == "DaemonSet":
+        return "timed out waiting for the condition"
+    return f"'{name_of(obj)}' timed out waiting to be Ready"
 
 
 def waiting(obj: Object, around: Surroundings | None = None) -> Waiting | None:
@@ -69,19 +99,6 @@ def parse_wait_for(expressions: str) -> list[str]:
         if not expression.startswith(("jsonpath=", "condition=")):
             raise ValueError(f'expected a "jsonpath=" or "condition=" prefix, got "{expression}"')
     return wanted
-
-
-def pod_problems(pods: Sequence[Object], most: int = 5) -> list[str]:
-    """What keeps pods from being ready, one line a distinct cause, with the first pod it was seen on."""
-    found: dict[str, list[str]] = {}
-    for pod in pods:
-        for cause in _pod_causes(pod):
-            found.setdefault(cause, []).append(name_of(pod))
-    lines = [
-        f"[Pod {names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}]: {cause}"
-        for cause, names in found.items()
-    ]
-    return lines[:most]
 
 
 def blocking_finalizers(obj: Object) -> str:
@@ -128,58 +145,67 @@ def _deployment(obj: Object, around: Surroundings) -> Waiting | None:
     updated, ready, total = (int(status.get(key) or 0) for key in ("updatedReplicas", "readyReplicas", "replicas"))
     if _observed(obj) and updated >= wanted and ready >= wanted and total <= updated:
         return None
+    progressing, available = _condition(obj, "Progressing"), _condition(obj, "Available")
     shown = [
         f"[{condition.get('reason')}] {condition.get('message')}"
-        for condition in _conditions(obj)
-        if condition.get("status") == ("True" if condition.get("type") == "ReplicaFailure" else "False")
+        for condition in (progressing, available)
+        if condition and condition.get("status") != "True"
     ]
-    return _waits(*shown, f"{min(ready, updated)} of {wanted} replicas are ready")
+    first = _annotations(obj).get(_REVISION) == "1"
+    if available.get("status") != "True":
+        return _waits(*shown, "Minimum number of live Pods was not attained")
+    if first or progressing.get("reason") != "NewReplicaSetAvailable" or progressing.get("status") != "True":
+        return _waits(*shown, "Minimum number of Pods to consider the application live was not attained")
+    return _waits(*shown, "Attempted to roll forward to new ReplicaSet, but minimum number of Pods did not become live")
 
 
 def _daemon_set(obj: Object, around: Surroundings) -> Waiting | None:
     status = _part(obj, "status")
-    wanted, updated, available = (
-        int(status.get(key) or 0) for key in ("desiredNumberScheduled", "updatedNumberScheduled", "numberAvailable")
+    wanted, *reached = (
+        int(status.get(key) or 0)
+        for key in (
+            "desiredNumberScheduled",
+            "currentNumberScheduled",
+            "updatedNumberScheduled",
+            "numberAvailable",
+            "numberReady",
+        )
     )
-    if _observed(obj) and updated >= wanted and available >= wanted:
-        return None
-    if not _observed(obj):
-        return _waits("the DaemonSet controller has not seen the change yet")
-    return _waits(f"{available} of {wanted} pods are available, {updated} of {wanted} are up to date")
+    return None if _observed(obj) and all(each >= wanted for each in reached) else _waits()
 
 
 def _stateful_set(obj: Object, around: Surroundings) -> Waiting | None:
+    """A `partition` is not looked at: with one the revisions stay different, and the wait ends with its time."""
     status, spec = _part(obj, "status"), _part(obj, "spec")
-    wanted, ready = int(spec.get("replicas", 1)), int(status.get("readyReplicas") or 0)
-    rolling = _part(spec, "updateStrategy").get("type", "RollingUpdate") == "RollingUpdate"
-    partition = int(_part(_part(spec, "updateStrategy"), "rollingUpdate").get("partition") or 0)
-    rolled = (
-        not rolling
-        or (partition > 0 and int(status.get("updatedReplicas") or 0) >= wanted - partition)
-        or status.get("currentRevision") == status.get("updateRevision")
+    wanted = int(spec.get("replicas", 1))
+    total, ready, current, updated = (
+        int(status.get(key) or 0) for key in ("replicas", "readyReplicas", "currentReplicas", "updatedReplicas")
     )
-    if _observed(obj) and ready >= wanted and rolled:
-        return None
-    return _waits(f"{ready} of {wanted} replicas are ready" + ("" if rolled else ", the rollout is not complete"))
+    before, after = status.get("currentRevision") or "", status.get("updateRevision") or ""
+    seen, generation = _observed(obj), int(metadata(obj).get("generation") or 1)
+    if generation > 1 and _part(spec, "updateStrategy").get("type") == "OnDelete":
+        replicas, revision = seen and total == ready == wanted, seen
+    else:
+        replicas = seen and total == ready == current == wanted
+        revision = seen and before != "" and before == after
+    shown = ready if revision else min(ready, updated)
+    reasons = [] if replicas else [f"{shown} out of {wanted} replicas succeeded readiness checks"]
+    if not revision:
+        reasons.append(f'StatefulSet controller failed to advance from revision "{before}" to revision "{after}"')
+    return _waits(*reasons) if reasons else None
 
 
 def _job(obj: Object, around: Surroundings) -> Waiting | None:
     failed = _condition(obj, "Failed")
-    if failed.get("status") == "True":
+    if failed.get("status") == "True" and failed.get("reason") in _FINAL:
         return Waiting((f"[{failed.get('reason')}] {failed.get('message')}",), final=True)
-    if _condition(obj, "Complete").get("status") == "True":
-        return None
-    status = _part(obj, "status")
-    done, wanted = int(status.get("succeeded") or 0), int(_part(obj, "spec").get("completions") or 1)
-    return _waits(f"{done} of {wanted} completions, {int(status.get('failed') or 0)} failed pods")
+    started = _part(obj, "status").get("startTime")
+    return None if started and _condition(obj, "Complete").get("status") == "True" else _waits()
 
 
 def _pod(obj: Object, around: Surroundings) -> Waiting | None:
-    phase = _part(obj, "status").get("phase")
-    if phase == "Succeeded" or _condition(obj, "Ready").get("status") == "True":
-        return None
-    causes = _pod_causes(obj) or [f"the pod is {phase or 'not scheduled yet'}"]
-    return Waiting(tuple(causes), final=phase == "Failed")
+    state = pod_state(obj)
+    return None if state == READY else _waits(*([state] if state else []))
 
 
 def _namespace(obj: Object, around: Surroundings) -> Waiting | None:
@@ -197,31 +223,43 @@ def _crd(obj: Object, around: Surroundings) -> Waiting | None:
 
 
 def _service(obj: Object, around: Surroundings) -> Waiting | None:
+    """A Service that selects no Pod is ready; one that selects a Pod which is not ready waits for it."""
     spec = _part(obj, "spec")
-    if spec.get("type") == "ExternalName":
+    balanced = spec.get("type") != "LoadBalancer" or bool(_part(_part(obj, "status"), "loadBalancer").get("ingress"))
+    without_pods = spec.get("type") == "ExternalName" or spec.get("clusterIP") == "None" or not spec.get("selector")
+    if balanced and (without_pods or (around.endpoints_known and not around.endpoints_pending)):
         return None
-    missing: list[str] = []
-    if spec.get("clusterIP") != "None" and not around.endpoints:
-        missing.append(
+    reasons: list[str] = []
+    if not around.endpoints_ready:
+        reasons.append(
             "Service does not target any Pods. Selected Pods may not be ready, "
             "or field '.spec.selector' may not match labels on any Pods"
         )
-    if spec.get("type") == "LoadBalancer" and not _part(_part(obj, "status"), "loadBalancer").get("ingress"):
-        missing.append("Service was not allocated an IP address; does your cloud provider support this?")
-    return Waiting(tuple(missing)) if missing else None
+    if not balanced:
+        reasons.append("Service was not allocated an IP address; does your cloud provider support this?")
+    return _waits(*([] if spec.get("clusterIP") == "None" else reasons))
 
 
 def _claim(obj: Object, around: Surroundings) -> Waiting | None:
     phase = _part(obj, "status").get("phase")
-    if phase == "Bound" or (phase == "Pending" and around.binds_on_first_use):
-        return None
-    return Waiting((f"the PersistentVolumeClaim is {phase or 'not known to its controller yet'}",), phase == "Lost")
+    return None if phase == "Bound" or (phase == "Pending" and around.binds_on_first_use) else _waits()
+
+
+def _volume(obj: Object, around: Surroundings) -> Waiting | None:
+    return None if _part(obj, "status").get("phase") in ("Available", "Bound") else _waits()
+
+
+def _quota(obj: Object, around: Surroundings) -> Waiting | None:
+    hard, counted = _part(obj, "spec").get("hard"), _part(obj, "status").get("hard")
+    return None if isinstance(hard, dict) and hard == counted else _waits()
 
 
 _CHECKS: Mapping[tuple[str, str], Callable[[Object, Surroundings], Waiting | None]] = {
     ("", "Namespace"): _namespace,
+    ("", "PersistentVolume"): _volume,
     ("", "PersistentVolumeClaim"): _claim,
     ("", "Pod"): _pod,
+    ("", "ResourceQuota"): _quota,
     ("", "Service"): _service,
     ("apiextensions.k8s.io", "CustomResourceDefinition"): _crd,
     ("apps", "DaemonSet"): _daemon_set,
@@ -229,42 +267,13 @@ _CHECKS: Mapping[tuple[str, str], Callable[[Object, Surroundings], Waiting | Non
     ("apps", "StatefulSet"): _stateful_set,
     ("batch", "Job"): _job,
 }
-
-
-def _pod_causes(pod: Object) -> list[str]:
-    status = _part(pod, "status")
-    if status.get("phase") == "Succeeded" or _condition(pod, "Ready").get("status") == "True":
-        return []
-    scheduled = _condition(pod, "PodScheduled")
-    if scheduled.get("status") == "False":
-        return [f"[{scheduled.get('reason')}] {scheduled.get('message')}"]
-    causes = [
-        cause
-        for part in ("initContainerStatuses", "containerStatuses")
-        for container in cast("list[Object]", status.get(part) or [])
-        if (cause := _container_cause(container))
-    ]
-    unready = _condition(pod, "Ready")
-    if not causes and unready.get("message"):
-        causes = [f"[{unready.get('reason')}] {unready.get('message')}"]
-    if not causes and status.get("phase") == "Failed":
-        causes = [f"[{status.get('reason') or 'Failed'}] {status.get('message') or 'the pod failed'}"]
-    return causes
-
-
-def _container_cause(container: Object) -> str:
-    state = _part(container, "state")
-    held, ended = (
-        _part(state, "waiting"),
-        _part(state, "terminated") or _part(_part(container, "lastState"), "terminated"),
-    )
-    name = container.get("name")
-    if held.get("reason") and held["reason"] not in ("ContainerCreating", "PodInitializing"):
-        return f"container {name}: [{held['reason']}] {held.get('message') or ''}".rstrip()
-    if ended and int(ended.get("exitCode") or 0):
-        message = f": {ended['message']}" if ended.get("message") else ""
-        return f"container {name}: [{ended.get('reason') or 'Error'}] exit code {ended['exitCode']}{message}"
-    return ""
+_READ = frozenset({"DaemonSet", "Deployment", "Job", "Pod", "Service", "StatefulSet"})
+_POLLED: Mapping[tuple[str, str], float] = {
+    ("", "PersistentVolume"): 300,
+    ("", "PersistentVolumeClaim"): 300,
+    ("", "ResourceQuota"): 60,
+}
+"""Kinds with a limit of their own, in seconds, which no timeout of the resource changes."""
 
 
 def _kind(obj: Mapping[str, Any]) -> tuple[str, str]:
@@ -292,3 +301,7 @@ def _part(obj: Mapping[str, Any], key: str) -> Object:
 
 def _waits(*reasons: str) -> Waiting:
     return Waiting(reasons)
+
+
+def _annotations(obj: Object) -> Object:
+    return _part(metadata(obj), "annotations")

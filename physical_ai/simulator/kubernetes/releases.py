@@ -17,15 +17,27 @@ import yaml
 from physical_ai import safe_yaml
 from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.kubernetes.definitions import create_definitions
-from physical_ai.simulator.kubernetes.diffing import as_inputs, member
+from physical_ai.simulator.kubernetes.diffing import member, three_way
 from physical_ai.simulator.kubernetes.helm import Document, Helm, HelmFailed
 from physical_ai.simulator.kubernetes.helm_flags import CHART_FLAGS, REPOSITORY_OPTIONS, operation_arguments
-from physical_ai.simulator.kubernetes.objects import Object, autoname, parse_id, without_nulls
+from physical_ai.simulator.kubernetes.objects import INPUTS, Object, autoname, inputs_of, parse_id, without_nulls
 from physical_ai.simulator.kubernetes.options import KubernetesOptions
-from physical_ai.simulator.wire import UNKNOWN, Diff, Failure, NotReady, Refused, Request, changes, has_unknown
+from physical_ai.simulator.wire import (
+    UNKNOWN,
+    Diff,
+    Failure,
+    NotReady,
+    Refused,
+    Request,
+    Secret,
+    changes,
+    has_unknown,
+)
 
 DEFAULT_SECONDS = 300
 _COMPUTED = ("checksum", "resourceNames")
+_PREFIXES = {"install": "INSTALLATION FAILED: ", "upgrade": "UPGRADE FAILED: "}
+"""What the `helm` command puts before the errors of the library, which the official plugin calls."""
 _UNTOUCHED = ("cannot re-use a name that is still in use", "another operation (install/upgrade/rollback)")
 """Refusals after which a release is as it was before (helm 3, pkg/action/{install,upgrade}.go)."""
 
@@ -51,6 +63,8 @@ class Releases:
             release.setdefault("timeout", DEFAULT_SECONDS)
         if not release.get("chart"):
             return release, [Failure("chart", "is required: the name, path or OCI address of a chart")]
+        if not release.get("version") and (version := self._version_of(str(release["chart"]))):
+            release["version"] = version
         if has_unknown(release):
             return release, []
         try:
@@ -65,16 +79,16 @@ class Releases:
         return release, []
 
     def diff(self, old_inputs: Object, old_outputs: Object, inputs: Object) -> Diff:
-        """The state, reduced to the old inputs, against the new ones: a declared value that has changed is put right.
+        """The state of what the inputs name against them: a declared value that has changed is put right.
 
         Checksum and resource names are compared by no plugin since 4.11 (pulumi-kubernetes#2672).
         """
-        before, after = (
-            {key: value for key, value in side.items() if key not in _COMPUTED} for side in (old_inputs, inputs)
+        declared, current, wanted = (
+            without_nulls({"values": {}, **{key: value for key, value in side.items() if key not in _COMPUTED}})
+            for side in (inputs_of(old_outputs, old_inputs), old_outputs, inputs)
         )
-        if before.get("values") and isinstance(old_outputs.get("values"), dict):
-            before["values"] = as_inputs(old_outputs["values"], before["values"])
-        return Diff(changes(without_nulls(before), without_nulls(after), member=member), ("name", "namespace"))
+        found = changes(three_way(declared, current, wanted), wanted, member=member)
+        return Diff(found, ("name", "namespace"), of_inputs=False)
 
     def create(self, request: Request, inputs: Object) -> tuple[str, Object]:
         if request.preview:
@@ -82,22 +96,23 @@ class Releases:
         if self.unreachable:
             raise Refused(f"can't create Helm Release with unreachable cluster: {self.unreachable}")
         id = f"{inputs['namespace']}/{inputs['name']}"
-        headline = f'Helm release "{id}" was created, but failed to initialize completely. Use Helm CLI to investigate.'
+        headline = f'Helm release "{id}" was created, but failed to initialize completely. Use Helm CLI to investigate'
         return id, self._operate("install", request, inputs, headline)
 
-    def update(self, request: Request, inputs: Object) -> Object:
+    def update(self, request: Request, old_outputs: Object, inputs: Object) -> Object:
         if request.preview:
             return {**inputs, "status": UNKNOWN}
         if self.unreachable:
             raise Refused(f"can't update Helm Release with unreachable cluster: {self.unreachable}")
         id = f"{inputs['namespace']}/{inputs['name']}"
-        headline = f'Helm release "{id}" failed to initialize completely. Use Helm CLI to investigate.'
-        return self._operate("upgrade", request, inputs, headline)
+        headline = f'Helm release "{id}" failed to initialize completely. Use Helm CLI to investigate'
+        return self._operate("upgrade", request, inputs, headline, _revision(old_outputs))
 
-    def read(self, request: Request, inputs: Object) -> tuple[str, Object, Object]:
+    def read(self, request: Request, outputs: Object, inputs: Object) -> tuple[str, Object, Object]:
         """What there is. A failed release is no error, so a refresh makes the engine forget the failure.
 
-        Its inputs stay as they are: only a declared value that has changed shows as a difference.
+        Its inputs are those of the last operation, failed or not: after a failed upgrade and a refresh, nothing is left
+        to change. Only a declared value that somebody has changed since shows as a difference.
         """
         namespace, name = parse_id(request.id)
         try:
@@ -108,8 +123,9 @@ class Releases:
         except HelmFailed as problem:
             raise Refused(f"failed to read Helm release {request.id}: {problem}") from None
         imported = {"name": name, "namespace": namespace, "chart": chart.get("name"), "values": live.get("config")}
-        found = dict(inputs) or {key: value for key, value in imported.items() if value}
-        return request.id, _outputs({**found, "values": live.get("config") or {}}, live, chart), found
+        found = dict(inputs_of(outputs, inputs)) or {key: value for key, value in imported.items() if value}
+        kept = {key: value for key, value in outputs.items() if key != INPUTS}
+        return request.id, _outputs(kept or found, found, live, chart), found
 
     def delete(self, request: Request, old: Object) -> None:
         if self.unreachable:
@@ -120,10 +136,12 @@ class Releases:
         try:
             self.helm.run("uninstall", name, "--namespace", namespace, *wait, seconds=seconds)
         except HelmFailed as problem:
-            raise Refused(f"failed to uninstall Helm release {request.id}: {problem}") from None
+            raise Refused(str(problem)) from None
 
-    def _operate(self, verb: Literal["install", "upgrade"], request: Request, inputs: Object, headline: str) -> Object:
-        """Runs helm; raises NotReady where it leaves a failed release behind, else Refused.
+    def _operate(
+        self, verb: Literal["install", "upgrade"], request: Request, inputs: Object, headline: str, revision: int = 0
+    ) -> Object:
+        """Runs helm; raises NotReady where it leaves a failed release behind that `revision` was not, else Refused.
 
         A release that another process installs or upgrades, or that a killed one has left pending, is refused by helm.
         """
@@ -142,26 +160,33 @@ class Releases:
                 seconds=seconds,
             )
         except HelmFailed as problem:
-            outputs = None if any(sign in str(problem) for sign in _UNTOUCHED) else self._left_behind(inputs)
+            message = str(problem).removeprefix(_PREFIXES[verb])
+            outputs = None if any(sign in message for sign in _UNTOUCHED) else self._left_behind(inputs, revision)
             if outputs is None:
-                raise Refused(str(problem)) from None
+                raise Refused(message) from None
             reason = (
                 f"{headline}: failed to become available within allocated timeout. "
-                f"Error: Helm Release {namespace}/{name}: {problem}"
+                f"Error: Helm Release {namespace}/{name}: {message}"
             )
-            raise NotReady(f"{namespace}/{name}", outputs, [reason], inputs) from None
+            raise NotReady(f"{namespace}/{name}", outputs, [reason]) from None
         live: Document = json.loads(done)
         chart = cast("Document", live.get("chart") or {})
-        return _outputs(inputs, live, cast("Document", chart.get("metadata") or {}))
+        return _outputs(inputs, inputs, live, cast("Document", chart.get("metadata") or {}))
 
-    def _left_behind(self, inputs: Object) -> Object | None:
-        """State of the failed release that a failed helm left, or None where it left none."""
+    def _version_of(self, chart: str) -> str:
+        """The version of a chart that is a folder here; the official plugin takes that of every chart."""
+        file = self.options.working_directory / chart / "Chart.yaml"
+        found: Any = safe_yaml.load(file.read_text()) if file.is_file() else None
+        return str(cast("Document", found).get("version") or "") if isinstance(found, dict) else ""
+
+    def _left_behind(self, inputs: Object, revision: int) -> Object | None:
+        """State of the failed release that a failed helm left, or None where it left none newer than `revision`."""
         name, namespace = str(inputs["name"]), str(inputs["namespace"])
         try:
             live = self.helm.last_release(name, namespace)
-            if live is None or _info(live).get("status") != "failed":
+            if live is None or _info(live).get("status") != "failed" or int(live.get("version") or 0) <= revision:
                 return None
-            return _outputs(inputs, live, self.helm.chart_of(name, namespace))
+            return _outputs(inputs, inputs, live, self.helm.chart_of(name, namespace))
         except HelmFailed:
             return None
 
@@ -254,8 +279,18 @@ def _info(live: Document) -> Document:
     return cast("Document", live.get("info") or {})
 
 
-def _outputs(inputs: Object, live: Document, chart: Document) -> Object:
-    """Inputs, with helm's data on the release."""
+def _revision(outputs: Object) -> int:
+    return int(cast("Document", outputs.get("status") or {}).get("revision") or 0)
+
+
+def _outputs(state: Object, inputs: Object, live: Document, chart: Document) -> Object:
+    """The state so far, or the inputs, with helm's data on the release.
+
+    `inputs` are what the next run compares with. They are secret as a whole, as in the official plugin.
+    """
+    values = _over(cast("Document", state.get("values") or {}), cast("Document", live.get("config") or {}))
+    before = cast("Document", state.get("status") or {}).get("version")
+    declared = state.get("version") if before in (None, chart.get("version")) else None
     status = {
         "appVersion": chart.get("appVersion"),
         "chart": chart.get("name"),
@@ -266,8 +301,10 @@ def _outputs(inputs: Object, live: Document, chart: Document) -> Object:
         "version": chart.get("version"),
     }
     return {
-        **inputs,
-        "version": inputs.get("version") or chart.get("version"),
+        **state,
+        **({"values": values} if values else {}),
+        "version": declared or chart.get("version"),
         "resourceNames": resource_names(str(live.get("manifest") or "")),
         "status": {key: value for key, value in status.items() if value is not None},
+        INPUTS: Secret(dict(inputs)),
     }

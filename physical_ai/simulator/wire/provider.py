@@ -52,9 +52,14 @@ class Refused(Exception):
 
 
 class NotReady(Exception):
-    """The object exists but did not become ready: the engine keeps it in state, with these reasons."""
+    """The object exists but did not become ready: the engine keeps it in state, with these reasons.
 
-    def __init__(self, id: str, outputs: Mapping[str, Any], reasons: Sequence[str], inputs: Mapping[str, Any]) -> None:
+    Without `inputs` the engine keeps those that it had: after a failed update, the old ones.
+    """
+
+    def __init__(
+        self, id: str, outputs: Mapping[str, Any], reasons: Sequence[str], inputs: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__("; ".join(reasons))
         self.id, self.outputs, self.reasons, self.inputs = id, outputs, reasons, inputs
 

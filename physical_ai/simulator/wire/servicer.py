@@ -218,7 +218,7 @@ def _abort_not_ready(context: Context, problem: NotReady) -> NoReturn:
             id=problem.id,
             properties=encode(problem.outputs),
             reasons=list(problem.reasons),
-            inputs=encode(problem.inputs),
+            inputs=encode(problem.inputs) if problem.inputs is not None else None,
         )
     )
     status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(problem), details=[detail])

@@ -218,3 +218,17 @@ def test_no_other_list_of_azures_codes_is_left() -> None:
     others = (ROOT / "physical_ai/readiness/data/workload_causes.yaml").read_text()
     for code in ("AllocationFailed", "QuotaExceeded", "SubnetIsFull", "UnsatisfiablePDB", "SkuNotAvailable"):
         assert code not in others, code
+
+
+@pytest.mark.parametrize(
+    ("error", "hint"),
+    [
+        ("1 error occurred:\n\t* 'web' timed out waiting to be Ready", "physai doctor"),
+        ("1 error occurred:\n\t* timed out waiting for the condition", "physai doctor"),
+        ('Helm release "a/b" failed to initialize completely. … timed out waiting for the condition', "Do not refresh"),
+        ("server-side apply field conflict detected, see …", "troubleshooting.md"),
+    ],
+)
+def test_a_failure_in_the_cluster_whose_message_is_short_gets_a_hint(error: str, hint: str) -> None:
+    assert hint in str(advice(error))
+    assert retry_delay([error], 1) is None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import yaml
 from physical_ai.simulator.kubernetes.helm import Helm, HelmFailed
 from physical_ai.simulator.kubernetes.options import KubernetesOptions
 from physical_ai.simulator.kubernetes.releases import Releases, resource_names
-from physical_ai.simulator.wire import UNKNOWN, Refused, Request
+from physical_ai.simulator.wire import UNKNOWN, NotReady, Refused, Request, Secret
 
 REQUEST = Request(
     urn="urn:pulumi:dev::demo::kubernetes:helm.sh/v3:Release::op", type="kubernetes:helm.sh/v3:Release", name="op"
@@ -28,6 +29,11 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: a, namespace: x}
 """
+
+
+def plain(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """A state as the engine gives it back."""
+    return {key: value.value if isinstance(value, Secret) else value for key, value in outputs.items()}
 
 
 class RecordedHelm(Helm):
@@ -164,7 +170,7 @@ def installed(answers: dict[str, str], *, upgrade: bool = False, **inputs: Any) 
     helm = ScriptedHelm(options, {verb: release("deployed"), **answers})
     made = Releases(helm, options, "team")
     if upgrade:
-        made.update(REQUEST, {**WANTED, **inputs})
+        made.update(REQUEST, {}, {**WANTED, **inputs})
     else:
         made.create(REQUEST, {**WANTED, **inputs})
     return [" ".join(command) for command in helm.commands]
@@ -191,8 +197,47 @@ def test_a_release_that_helm_refuses_to_touch_is_no_failed_release_of_this_run(m
 
     options = KubernetesOptions()
     made = Releases(Refusing(options, {"status": release("failed")}), options, "team")
-    with pytest.raises(Refused, match=re.escape(message)):
-        made.create(REQUEST, dict(WANTED))
+    with pytest.raises(Refused, match="^" + re.escape(message.partition(": ")[2])):
+        made.create(REQUEST, dict(WANTED)) if "INSTALL" in message else made.update(REQUEST, {}, dict(WANTED))
+
+
+class Failing(ScriptedHelm):
+    """An upgrade fails; the newest revision is that of `answers["status"]`."""
+
+    def run(self, *arguments: str, stdin: str | None = None, seconds: float = 300) -> str:
+        if arguments[0] == "upgrade":
+            raise HelmFailed("UPGRADE FAILED: context deadline exceeded")
+        return super().run(*arguments, stdin=stdin, seconds=seconds)
+
+
+def failed(version: int, chart: str = "1.2.0") -> dict[str, str]:
+    status = {"name": "a", "namespace": "team", "version": version, "info": {"status": "failed"}, "manifest": ""}
+    return {"status": json.dumps(status), "get": json.dumps({"chart": "c", "version": chart})}
+
+
+def test_after_a_failed_upgrade_and_a_refresh_nothing_is_left_to_change() -> None:
+    """The plugin compares with the inputs of the failed upgrade, which it keeps, not with those the engine keeps."""
+    options = KubernetesOptions()
+    made = Releases(Failing(options, failed(2)), options, "team")
+    old = {**WANTED, "version": "1.1.0", "values": {"word": "two"}}
+    new = {**old, "version": "1.2.0", "values": {"word": "two", "added": True}}
+    before = {**old, "status": {"revision": 1, "status": "deployed", "version": "1.1.0"}}
+    with pytest.raises(NotReady, match=r"failed to initialize completely\. Use Helm CLI to investigate: ") as problem:
+        made.update(REQUEST, before, new)
+    assert problem.value.inputs is None, "the engine keeps the old inputs"
+    state = plain(problem.value.outputs)
+    assert made.diff(old, state, new).changes == {}, "an update without properties, as the failure is remembered"
+    _, refreshed, kept = made.read(replace(REQUEST, id="team/a"), state, old)
+    assert kept == new, "a refresh gives the engine the new inputs"
+    assert made.diff(kept, plain(refreshed), new).changes == {}
+    assert made.diff(kept, plain(refreshed), old).changes == {"version": "update", "values.added": "delete"}
+
+
+def test_an_upgrade_that_made_no_revision_changes_nothing_in_the_state() -> None:
+    options = KubernetesOptions()
+    made = Releases(Failing(options, failed(2)), options, "team")
+    with pytest.raises(Refused, match=r"^context deadline exceeded$"):
+        made.update(REQUEST, {**WANTED, "status": {"revision": 2, "status": "failed"}}, dict(WANTED))
 
 
 def test_a_declared_value_that_was_changed_elsewhere_is_a_difference_and_an_added_one_is_not() -> None:

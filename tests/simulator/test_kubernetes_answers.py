@@ -1,0 +1,66 @@
+"""The stand-in in dialogues that Pulumi's own Kubernetes plugin had: it answers the same, or what is listed.
+
+Where the plugin is on the machine, it is held against its recording, too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai.simulator.kubernetes import KubernetesOptions
+from physical_ai.simulator.kubernetes.provider import Kubernetes
+from physical_ai.simulator.kubernetes_plugin import installed
+from physical_ai.simulator.tools import toolbox
+from tests.simulator.conftest import ApiServer
+from tests.simulator.plugin_answers import GENUINE, recorded, scene
+from tests.simulator.plugin_dialogues import DIALOGUES
+from tests.simulator.plugin_process import plugin_process
+from tests.simulator.plugin_stack import Seen
+
+STAND_IN = {"short": 1, "settled": 20}
+"""Seconds: the stand-in does not let endpoints settle."""
+RECORDED: Mapping[str, Any] = recorded()
+
+
+def expected(name: str) -> list[Seen]:
+    """What the plugin answered, with the stand-in's own answers at the places where they differ."""
+    found: list[Seen] = list(RECORDED["answers"][name])
+    for difference in RECORDED["differences"].get(name, ()):
+        assert found[difference["answer"]] != difference["stand-in"], f"{name}: no difference any more"
+        found[difference["answer"]] = difference["stand-in"]
+    return found
+
+
+def test_every_dialogue_is_recorded_and_every_difference_has_its_reason() -> None:
+    assert set(RECORDED["answers"]) == set(DIALOGUES)
+    assert set(RECORDED["differences"]) <= set(DIALOGUES)
+    assert all(each["because"] for listed in RECORDED["differences"].values() for each in listed)
+    assert {"source", "recorded"} <= set(RECORDED["plugin"])
+
+
+@pytest.mark.parametrize("name", list(DIALOGUES))
+def test_the_stand_in_answers_as_recorded(name: str, api_server: ApiServer, users_tools: Path, tmp_path: Path) -> None:
+    helm = str(toolbox(users_tools).path("helm"))
+    provider = Kubernetes(KubernetesOptions(helm=helm, working_directory=tmp_path))
+    provider.configure({"kubeconfig": api_server.kubeconfig})
+    with scene(provider, api_server.kubeconfig, tmp_path, helm, STAND_IN) as place:
+        assert DIALOGUES[name](place) == expected(name)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", list(DIALOGUES))
+def test_the_plugin_answers_as_recorded(name: str, api_server: ApiServer, users_tools: Path, tmp_path: Path) -> None:
+    plugin = installed(os.environ)
+    if plugin is None:
+        pytest.skip("Pulumi's own Kubernetes plugin is not on this machine")
+    helm = toolbox(users_tools).path("helm")
+    with (
+        plugin_process(plugin, api_server.kubeconfig, tmp_path, helm.parent) as provider,
+        scene(provider, api_server.kubeconfig, tmp_path, str(helm), GENUINE) as place,
+    ):
+        assert DIALOGUES[name](place) == RECORDED["answers"][name]
