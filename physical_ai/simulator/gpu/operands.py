@@ -32,6 +32,18 @@ ORDER = (
 """Operands in the order of the operator's states; the ClusterPolicy's own driver is first."""
 
 OFF_BY_DEFAULT = ("dcgm", "nodeStatusExporter")
+SETTABLE = (
+    "toolkit",
+    "validator",
+    "devicePlugin",
+    "dcgm",
+    "dcgmExporter",
+    "gfd",
+    "migManager",
+    "nodeStatusExporter",
+)
+"""Components whose pull settings, resources and network the operands get here; those of virtual machines do not."""
+WITHOUT_ARGS = ("nvidia-container-toolkit-daemonset", "nvidia-device-plugin-mps-control-daemon")
 OWN_ENV = (
     "nvidia-container-toolkit-daemonset",
     "nvidia-operator-validator",
@@ -287,6 +299,21 @@ def _driver_root(given: Draft, spec: Mapping[str, Any]) -> None:
         given.env("driver-validation").update(DRIVER_INSTALL_DIR=folder, DRIVER_INSTALL_DIR_CTR_PATH=folder)
 
 
+def _containers(given: Draft, name: str, section: Mapping[str, Any]) -> None:
+    """How a component's images are pulled, and what its containers get (NVIDIA/gpu-operator v26.7.0, the operands'
+    `Transform` functions in controllers/object_controls.go). The device plugin's arguments are not the MPS daemon's."""
+    if section.get("args") and name not in WITHOUT_ARGS:
+        given.containers[given.main]["args"] = list(section["args"])
+    if section.get("imagePullPolicy"):
+        given.containers[given.main]["imagePullPolicy"] = str(section["imagePullPolicy"])
+    given.pull_secrets(section.get("imagePullSecrets"))
+    if section.get("resources"):
+        for container in given.containers.values():
+            container["resources"] = section["resources"]
+    if section.get("hostNetwork") is True:
+        given.pod |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+
+
 def daemonset(found: Release, spec: Mapping[str, Any], name: str, namespace: str, owner: tuple[str, str, str]) -> Json:
     """One operand's DaemonSet for the ClusterPolicy."""
     description, image = operand(found.version, name), images(found, spec)
@@ -294,6 +321,8 @@ def daemonset(found: Release, spec: Mapping[str, Any], name: str, namespace: str
     common(given, spec)
     if name in TRANSFORMS:
         TRANSFORMS[name](given, spec, found, image)
+    if description["component"] in SETTABLE:
+        _containers(given, name, at(spec, description["component"], {}))
     if description["runtimeClass"]:
         _gpu_access(given, spec)
     _driver_root(given, spec)

@@ -298,3 +298,40 @@ def test_a_daemonset_that_only_a_taint_keeps_away_stays() -> None:
     cluster.mark()
     cluster.restart()
     assert [step.verb for step in cluster.steps if step.kind == "DaemonSet"] == []
+
+
+OPERANDS = {
+    "toolkit": "nvidia-container-toolkit-daemonset",
+    "devicePlugin": "nvidia-device-plugin-daemonset",
+    "dcgm": "nvidia-dcgm",
+    "dcgmExporter": "nvidia-dcgm-exporter",
+    "gfd": "gpu-feature-discovery",
+    "validator": "nvidia-operator-validator",
+}
+
+
+@pytest.mark.parametrize("component", OPERANDS)
+def test_resources_pull_settings_and_network_of_an_operand_reach_its_pods(component: str) -> None:
+    """So a change restarts them (the `Transform` functions in controllers/object_controls.go of v26.7.0)."""
+    on = {"enabled": True}
+    made = started(1, driver("h100"), dcgm=on)
+    key = OPERANDS[component]
+    before = annotations_of(made.state.daemonsets[key])[LAST_APPLIED]
+    given = {"resources": {"requests": {"cpu": "1"}}, "imagePullSecrets": ["pull"], "hostNetwork": True, "args": ["-v"]}
+    set_policy(made, component, {**on, **given})
+    item = made.state.daemonsets[key]
+    pod = item["spec"]["template"]["spec"]
+    assert annotations_of(item)[LAST_APPLIED] != before
+    assert all(each["resources"] == given["resources"] for each in pod["containers"])
+    assert (pod["imagePullSecrets"], pod["hostNetwork"]) == ([{"name": "pull"}], True)
+    assert (pod["containers"][0]["args"] == ["-v"]) is (component != "toolkit")
+
+
+@pytest.mark.parametrize("version", names())
+def test_another_folder_for_mps_reaches_the_plugin_and_the_daemon(version: str) -> None:
+    """Seen: `devicePlugin.mps.root` patched into the ClusterPolicy works."""
+    made = started(1, driver("h100"), version=version, devicePlugin={"enabled": True, "mps": {"root": "/mnt/mps"}})
+    for key in ("nvidia-device-plugin-daemonset", "nvidia-device-plugin-mps-control-daemon"):
+        pod = made.state.daemonsets[key]["spec"]["template"]["spec"]
+        paths = {each["name"]: at(each, "hostPath.path") for each in pod["volumes"]}
+        assert (paths["mps-root"], paths["mps-shm"]) == ("/mnt/mps", "/mnt/mps/shm")
