@@ -33,16 +33,23 @@ APPS = tuple(
     )
 )
 """Isaac Sim from 4.5, and before."""
-ENVIRONMENTS = tuple(
-    (f"{package}.envs.{module}", name)
-    for package in ("isaaclab", "omni.isaac.lab")
-    for module, name in (
-        ("manager_based_env", "ManagerBasedEnv"),
-        ("direct_rl_env", "DirectRLEnv"),
-        ("direct_marl_env", "DirectMARLEnv"),
-    )
+ENVIRONMENTS = (
+    *(
+        (f"{package}.envs.{module}", name)
+        for package in ("isaaclab", "omni.isaac.lab")
+        for module, name in (
+            ("manager_based_env", "ManagerBasedEnv"),
+            ("direct_rl_env", "DirectRLEnv"),
+            ("direct_marl_env", "DirectMARLEnv"),
+        )
+    ),
+    # Of Isaac Lab 3, derived from none of these (isaac-sim/IsaacLab, read 2026-11-27).
+    ("isaaclab.envs.direct_deployment_env", "DirectDeploymentEnv"),
+    ("isaaclab.envs.leapp_deployment_env", "LeappDeploymentEnv"),
+    ("isaaclab_experimental.envs.direct_rl_env_warp", "DirectRLEnvWarp"),
+    ("isaaclab_experimental.envs.manager_based_env_warp", "ManagerBasedEnvWarp"),
 )
-"""Isaac Lab's base classes. Derived classes call their close."""
+"""Isaac Lab's base classes. Derived classes call their close, ManagerBasedMARLEnv that of ManagerBasedEnv."""
 
 _WATCHED = {module for module, _ in (*APPS, *ENVIRONMENTS)}
 _MARK = "_simulation_shutdown"

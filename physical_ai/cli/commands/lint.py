@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -71,6 +72,10 @@ Render = Annotated[bool, typer.Option("--render", help="Print the Pods that OSMO
 Simulate = Annotated[
     bool, typer.Option("--simulate", help="Then create the Pods in the simulated stack, and show the node of each.")
 ]
+OsmoVersion = Annotated[
+    Literal["6.3", "6.4"],
+    typer.Option("--osmo-version", help="Release to check for: 6.4 as its main branch of 2026-08-20 has it."),
+]
 Objects = Annotated[
     bool, typer.Option("--objects", help="Print all objects that OSMO would create: Secrets, PodGroups, Pods.")
 ]
@@ -84,6 +89,7 @@ def lint(  # noqa: PLR0917 - each is an option
     set_string: TemplateStrings = None,
     set_env: TemplateVariables = None,
     priority: WorkflowPriority = "NORMAL",
+    osmo_version: OsmoVersion = "6.3",
     values: Values = None,
     file: Files = None,
     setting: Setting = None,
@@ -114,6 +120,7 @@ def lint(  # noqa: PLR0917 - each is an option
         context = values_context(values, pool, variables)
     else:
         context = stack_context(stack, pool, variables, file or [], setting or [])
+    context = replace(context, osmo_version=osmo_version)
     if from_sbatch is not None or platform or image or output:
         from physical_ai.cli.workflows.sbatch import Request, lint_script
 

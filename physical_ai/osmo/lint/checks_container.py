@@ -23,7 +23,8 @@ _SECRET_VALUE = re.compile(
     r"hf_[A-Za-z0-9]{20,}|ghp_[A-Za-z0-9]{30,}|nvapi-[\w-]{20,}|AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVATE KEY-----"
     r"|[?&]sig=[A-Za-z0-9%]{20,}"
 )
-_CLOSES = re.compile(r"\b(simulation_app|app_launcher\.app)\.close\(\)")
+_CLOSES = re.compile(r"\b(simulation_app|app_launcher\.app)\.close\(\s*\)")
+"""Without an exit code: the process ends with 0 after a failure, too, if it ends."""
 
 
 def check(view: View) -> None:
@@ -94,12 +95,18 @@ def _capabilities(task: TaskView, product: Isaac | None) -> tuple[str | None, Pa
     return f"{what}: {', '.join(missing)} is missing in {value}", path
 
 
+def _ends_by_itself(product: Isaac | None) -> bool:
+    """Whether its `close` ends the process within a bound: Isaac Sim 6 has a watchdog of its own for that."""
+    return product is not None and product.sim is not None and product.sim >= (6, 0)
+
+
 def _isaac(view: View, task: TaskView, product: Isaac | None) -> None:
     texts = [(("files", index, "contents"), file.contents) for index, file in enumerate(task.spec.files)]
     texts += [(("args", index), text) for index, text in enumerate(task.spec.args)]
     for step, text in texts:
         if found := _CLOSES.search(text):
-            view.add(rules_task.ISAAC_CLOSE, (*task.path, *step), f"'{task.name}' ends with {found[0]}")
+            fix = "simulation_app.close(exit_code=code), or os._exit(code)" if _ends_by_itself(product) else None
+            view.add(rules_task.ISAAC_CLOSE, (*task.path, *step), f"'{task.name}' ends with {found[0]}", fix)
     if product is None:
         return
     if task.spec.environment.get("ACCEPT_EULA", "").upper() not in ("Y", "YES"):

@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from physical_ai.findings import Severity
 from physical_ai.osmo.choices import ExitAction
 from physical_ai.osmo.lint import rules_file
+from physical_ai.osmo.lint.context import NEXT
 from physical_ai.osmo.lint.view import WORKFLOW, TaskView, View
 from physical_ai.osmo.names import object_name
 from physical_ai.osmo.shapes import a_list, a_map
 from physical_ai.osmo.units import duration
 from physical_ai.osmo.workflow.schema import upstream
-from physical_ai.osmo.workflow.spec_data import TaskInputOutput
+from physical_ai.osmo.workflow.spec_data import TaskInputOutput, dataset_name
 
 _TOKEN = re.compile(r"\{\{ *(uuid|workflow_id|output|input:[^}]+?|host:[^}]+?) *\}\}")
 
@@ -25,8 +27,18 @@ def check(view: View, raw: Mapping[str, Any]) -> None:
     _ignored_keys(view, raw)
     _timeouts(view, raw)
     for task in view.tasks:
+        _datasets(view, task)
         _tokens(view, task)
         _exit_actions(view, task)
+
+
+def _datasets(view: View, task: TaskView) -> None:
+    severity = Severity.ERROR if view.context.osmo_version == NEXT else None
+    for place, items in (("inputs", task.spec.inputs), ("outputs", task.spec.outputs)):
+        for index, item in enumerate(items):
+            if (name := dataset_name(item)) is not None:
+                problem = f"'{task.name}' uses the dataset '{name}'"
+                view.source.add(rules_file.NEXT_RELEASE, (*task.path, place, index), problem, severity=severity)
 
 
 def _names(view: View) -> None:

@@ -17,6 +17,8 @@ from physical_ai.settings.facts.osmo import PlatformFacts, platforms
 from physical_ai.settings.plans.osmo_platforms import DEFAULT_POOL
 from physical_ai.settings.plans.osmo_service import SECTIONS
 
+CURRENT, NEXT = "6.3", "6.4"
+
 
 @dataclass(frozen=True)
 class Context:
@@ -33,6 +35,8 @@ class Context:
     nccl: Mapping[str, str] = field(default_factory=dict[str, str])
     """Kind of the nodes for NCCL (`infiniband`, …), by platform with GPUs."""
     variables: Variables = field(default_factory=Variables)
+    osmo_version: str = CURRENT
+    """Release that the file is checked for."""
 
 
 def of_stack(

@@ -125,6 +125,15 @@ EXIT_ACTIONS = rule(
     reason="A range such as 5-1 never matches; RESCHEDULE does nothing while the service allows no retry.",
     fix="Write 1-5; set osmo.retries in the stack's settings.",
 )
+NEXT_RELEASE = rule(
+    "next-release",
+    "warning",
+    "A workflow uses nothing that OSMO 6.4 removes.",
+    reason="6.4 has no datasets: `dataset` and `update_dataset` are unknown keys there, and the submission is refused."
+    " With --osmo-version 6.4 this is an error.",
+    fix="Address the data: inputs and outputs with `url`, such as azure://ACCOUNT/CONTAINER/folder.",
+    source="NVIDIA/OSMO main (2026-08-20) src/utils/job/task.py, InputType and OutputType",
+)
 REFUSED = rule(
     "refused",
     "error",

@@ -128,10 +128,11 @@ ISAAC_EULA = rule(
 ISAAC_CLOSE = rule(
     "isaac-close",
     "warning",
-    "Scripts end after env.close() with os._exit(code), not with simulation_app.close().",
-    reason="simulation_app.close() hangs where Vulkan failed, and the task with it until exec_timeout.",
+    "Scripts end after env.close() with os._exit(code), not with simulation_app.close() without a code.",
+    reason="simulation_app.close() hangs where Vulkan failed, and the task with it until exec_timeout. Isaac Sim 6 ends"
+    " it by a watchdog, but without an exit code as a success.",
     fix="os._exit(code) as the last line, after all output is written.",
-    source="isaac-sim/IsaacLab#3475, #3782",
+    source="isaac-sim/IsaacLab#3475, #3782; isaac-sim/IsaacSim#717",
 )
 IMAGE_REFERENCE = rule(
     "image-reference",

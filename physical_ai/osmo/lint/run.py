@@ -21,7 +21,7 @@ from physical_ai.osmo.lint import (
     places,
     rules_file,
 )
-from physical_ai.osmo.lint.context import Context
+from physical_ai.osmo.lint.context import NEXT, Context
 from physical_ai.osmo.lint.finding import WorkflowFinding
 from physical_ai.osmo.lint.repair import repaired
 from physical_ai.osmo.lint.source import Source
@@ -125,6 +125,9 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Res
         source.add(rules_file.YAML_DUPLICATE, place, f"'{key}' is a duplicate key; the last value is used")
     _version(source)
     document = _with_contents(document, source, folder)
+    if context.osmo_version == NEXT:
+        # Of 6.4 (NVIDIA/OSMO main, 2026-08-20, src/utils/job/workflow.py); its policy is not checked.
+        document["workflow"].pop("labels", None)
     try:
         pool = context.config.pool(context.pool)
     except Refusal as refusal:

@@ -12,7 +12,13 @@ from physical_ai.preflight.existing.machines import judge_machines
 from physical_ai.preflight.existing.objects import selects, unknown
 from physical_ai.preflight.existing.owners import judge_owners
 from physical_ai.preflight.existing.reading import Found
-from physical_ai.preflight.existing.software import judge_cgroups, judge_kernel, judge_kubernetes, judge_runtime
+from physical_ai.preflight.existing.software import (
+    judge_cgroups,
+    judge_gateway,
+    judge_kernel,
+    judge_kubernetes,
+    judge_runtime,
+)
 from physical_ai.preflight.existing.structure import judge_addresses, judge_availability, judge_storage
 from physical_ai.settings import Settings
 
@@ -39,6 +45,8 @@ def judge_cluster(wanted: Wanted, found: Found, today: datetime.date) -> list[Fi
     of_pools = [node for node in found.nodes if any(node in members for members in classes.values())]
     if of_pools:
         findings += judge_runtime(of_pools, nri=settings.gpu_operator.nri)
+        if settings.osmo.installs_service and settings.osmo.access.tls is not None:
+            findings += judge_gateway(of_pools)
         findings += [*judge_kernel(of_pools), *judge_cgroups(of_pools)]
     findings += judge_availability(found)
     findings += judge_storage(found, settings.storage.longhorn)

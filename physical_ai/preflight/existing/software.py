@@ -13,6 +13,7 @@ from physical_ai.findings import Finding, Severity
 from physical_ai.kubernetes.objects import name
 from physical_ai.preflight.existing.objects import Json, doubtful, info, listed, numbers, ok, unknown, wrong
 
+GATEWAY_PORT = "containerd docs, cri/config; CRI-O docs, crio.conf"
 CGROUPS_REQUIRED = (1, 35)
 """Minor from which a kubelet refuses to start on cgroups v1, unless it is configured to (Kubernetes docs, cgroups)."""
 
@@ -80,6 +81,25 @@ def judge_runtime(nodes: Sequence[Json], *, nri: bool) -> Iterator[Finding]:
     if len({text.partition("://")[0] for text in runtimes}) > 1:
         problem = "Nodes differ in their runtime, and the operator has one toolkit for all."
         yield wrong("runtime", "nodes", problem, "One runtime on all GPU nodes.", "NVIDIA/gpu-operator, toolkit")
+
+
+UNPRIVILEGED_PORTS = (2,)
+"""Major of containerd that lets every container listen below port 1024 (enable_unprivileged_ports, on by
+default; believed, no gateway was run)."""
+
+
+def judge_gateway(nodes: Sequence[Json]) -> Iterator[Finding]:
+    """Whether OSMO's gateway may listen on port 443, as user 1001 without capabilities (NVIDIA/OSMO 6.3.1
+    deployments/charts/service/templates/gateway.yaml). Envoy ends with `Permission denied` where it may not."""
+    for text in sorted({info(node, "containerRuntimeVersion") for node in nodes}):
+        kind, _, given = text.partition("://")
+        if kind == "containerd" and numbers(given) >= UNPRIVILEGED_PORTS:
+            continue
+        setting = "enable_unprivileged_ports = true in containerd's configuration"
+        if kind == "cri-o":
+            setting = "default_sysctls = ['net.ipv4.ip_unprivileged_port_start=0'] in CRI-O's configuration"
+        problem = f"OSMO's gateway listens on port 443 without rights, which {text or 'it'} refuses by default."
+        yield doubtful("runtime", text or "none", problem, f"{setting}, on the nodes of the cpu pool.", GATEWAY_PORT)
 
 
 def judge_kernel(nodes: Sequence[Json]) -> Iterator[Finding]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -280,3 +282,36 @@ def test_ten_thousand_lines_are_checked_quickly() -> None:
     assert rules_of(result) == ["refused"]
     assert "more than 100 tasks" in result.findings[0].problem
     assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize(
+    ("image", "call", "fix"),
+    [
+        ("isaac-lab:2.3.0", "simulation_app.close()", "os._exit(code) as the last line"),
+        ("isaac-lab:3.0.0", "simulation_app.close()", "simulation_app.close(exit_code=code)"),
+        ("isaac-sim:6.0.0", "simulation_app.close( )", "simulation_app.close(exit_code=code)"),
+        ("isaac-lab:3.0.0", "simulation_app.close(exit_code=1)", ""),
+    ],
+)
+def test_isaac_sim_6_ends_with_the_code_that_it_is_given(image: str, call: str, fix: str) -> None:
+    text = (EXAMPLES / "isaac-close" / "fail.yaml").read_text()
+    text = re.sub(r"isaac-lab:3\.0\.0@\S+", f"{image}{DIGEST}", text).replace("simulation_app.close()", call)
+    fixes = [each.fix or "" for each in checked(text).findings if each.rule == "isaac-close"]
+    assert [fix in each for each in fixes] == ([True] if fix else [])
+
+
+def test_what_the_next_release_removes_is_an_error_when_it_is_checked_for() -> None:
+    text = (EXAMPLES / "next-release" / "fail.yaml").read_text()
+
+    def severities(context: Context) -> set[str]:
+        return {each.severity.value for each in checked(text, context).findings if each.rule == "next-release"}
+
+    following = replace(stack(), osmo_version="6.4")
+    assert (severities(stack()), severities(following)) == ({"warning"}, {"error"})
+    labelled = (
+        (EXAMPLES / "next-release" / "pass.yaml")
+        .read_text()
+        .replace("  name: example\n", "  name: example\n  labels: {team: vision}\n")
+    )
+    assert checked(labelled, following).findings == []
+    assert checked(labelled).findings != []

@@ -11,6 +11,7 @@ import pytest
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.existing import Found, Wanted, judge_cluster, read_cluster
 from physical_ai.preflight.existing.reading import ADDRESS_POOLS, NODES, SNAPSHOT_CLASSES
+from physical_ai.preflight.existing.software import judge_gateway
 from physical_ai.settings import Overlay, Settings, load
 from physical_ai.settings.models.cluster_services import LoadBalancer, Longhorn, MetalLb, Storage
 from tests.support import existing_cluster as world
@@ -225,6 +226,14 @@ def test_nri_needs_a_containerd_that_has_it(text: str, refused: bool) -> None:
         nodes = changed(nodes, name, "status/nodeInfo/containerRuntimeVersion", text)
     assert bool(of_rule(judged(found(nodes=nodes), of=settings(nri=True)), "runtime", E)) is refused
     assert not of_rule(judged(found(nodes=nodes)), "runtime", E)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"), [("cri-o://1.32.1", True), ("containerd://1.7.30", True), ("containerd://2.0.5", False)]
+)
+def test_the_gateway_needs_a_runtime_that_lets_it_listen_on_its_port(text: str, named: bool) -> None:
+    nodes = [{"status": {"nodeInfo": {"containerRuntimeVersion": text}}}]
+    assert ["port 443" in each.problem for each in judge_gateway(nodes)] == ([True] if named else [])
 
 
 def test_runai_and_kai_each_with_nodes_of_their_own() -> None:

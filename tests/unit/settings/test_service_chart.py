@@ -73,6 +73,8 @@ def test_entra_and_the_service_itself_issue_the_tokens_that_are_accepted() -> No
     assert gateway["envoy"]["defaultIdentity"]["user"] == ""
     assert gateway["authz"]["enabled"]
     assert gateway["oauth2Proxy"]["enabled"]
+    # What renews a browser's login at each cookieRefresh.
+    assert "offline_access" in gateway["oauth2Proxy"]["scope"].split()
     assert gateway["envoy"]["ssl"] == {"enabled": True, "secretName": "osmo-gateway-tls"}
 
 

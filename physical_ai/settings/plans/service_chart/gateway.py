@@ -91,6 +91,8 @@ def _oauth2_proxy(access: OsmoAccess) -> dict[str, Any]:
         "oidcIssuerUrl": f"https://{ENTRA}/{access.entra.tenant_id}/v2.0",
         "clientId": access.entra.client_id,
         "cookieSecure": True,
+        # Without offline_access Entra gives no refresh token, and people would log in again at each cookieRefresh.
+        "scope": "openid email profile offline_access",
         "redisSessionStore": False,
         "useKubernetesSecrets": True,
         "secretName": names.OAUTH2_SECRET,
