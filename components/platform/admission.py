@@ -6,6 +6,7 @@ from components.gpu.admission import GpuAdmission, GpuAdmissionArgs
 from components.platform.common import Common, InstallTarget
 from physical_ai.settings.plans.dra import claimed_node_policies
 from physical_ai.settings.plans.gpu_admission import policies
+from physical_ai.settings.plans.gpu_nodes import gpu_node_policies
 from physical_ai.settings.plans.node_admission import node_policies
 from physical_ai.settings.plans.pod_security import pod_security_policies
 
@@ -13,6 +14,7 @@ from physical_ai.settings.plans.pod_security import pod_security_policies
 def declare_admission(common: Common, install: InstallTarget) -> GpuAdmission:
     settings = common.settings
     nodes = [*node_policies(settings), *claimed_node_policies(settings)]
-    declared = [*policies(settings), *pod_security_policies(settings), *nodes]
+    pods = [*policies(settings), *gpu_node_policies(settings), *pod_security_policies(settings)]
+    declared = [*pods, *nodes]
     args = GpuAdmissionArgs(install.target, declared, list(install.namespaces.values()))
     return GpuAdmission(f"{common.name}-gpu-admission", args, common.protected)

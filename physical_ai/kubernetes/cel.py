@@ -4,9 +4,9 @@
 True
 
 It knows literals, lists, maps, selection with and without `?`, index, `in`, comparison, `+`, `!`, `&&`, `||`, `? :`,
-the macros `has`, `exists`, `all`, `filter` and `map`, `orValue`, `size`, `dyn`, `string`, `join`, and `contains` and
-`startsWith` of texts. Anything else is an Unsupported, never a guess. As in CEL, a missing key is an error, and
-`false && error` is false.
+the macros `has`, `exists`, `all`, `filter` and `map`, `orValue`, `size`, `dyn`, `string`, `join`, and of texts
+`contains`, `startsWith` and `matches`. Anything else is an Unsupported, never a guess. As in CEL, a missing key is an
+error, and `false && error` is false.
 
 Source: google/cel-spec doc/langdef.md, Kubernetes docs, reference/using-api/cel.
 """
@@ -302,7 +302,18 @@ def _join(sign: Any, of: Any) -> Any:
     return sign.join(of)
 
 
-_OF_ONE: Mapping[str, Callable[[Any, Any], Any]] = {"contains": _contains, "startsWith": _starts_with, "join": _join}
+def _matches(pattern: Any, of: Any) -> bool:
+    if not isinstance(of, str):
+        raise EvaluationError(f"{of!r} is not a text")
+    return re.search(pattern, of) is not None
+
+
+_OF_ONE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "contains": _contains,
+    "startsWith": _starts_with,
+    "matches": _matches,
+    "join": _join,
+}
 """Functions with one argument."""
 _MACROS: Mapping[str, Callable[[Iterable[tuple[Any, Any]]], Any]] = {
     "exists": lambda found: any(_truth(value) for _, value in found),

@@ -68,7 +68,8 @@ def test_a_machine_is_recorded_by_its_own_node_only_and_removed_by_the_retention
     kept = cluster.client.get(f"{MAPS}/{record.name('gpu-a', VM)}")
     assert set(kept["data"]) == {record.MACHINE, record.GPUS}
     assert refusal(lambda: save(own, "gpu-a", "more.json")) == "policy"
-    assert refusal(lambda: own.request("POST", MAPS, {"metadata": {"name": "other"}})) == "policy"
+    for name in ("other", "evidence-gpu-a-1", "evidence-gpu-a-0af4c2de-0af4c2de", "evidence-gpu-a-worker-1"):
+        assert refusal(lambda name=name: own.request("POST", MAPS, {"metadata": {"name": name}})) == "policy"
     assert refusal(lambda: own.request("GET", MAPS)) == "roles"
     assert refusal(lambda: own.request("DELETE", f"{MAPS}/{record.name('gpu-a', VM)}")) == "roles"
     assert refusal(lambda: own.request("GET", f"/api/v1/namespaces/{NAMESPACE}/secrets")) == "roles"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 from physical_ai.catalog import amd
@@ -27,6 +28,9 @@ OF_AKS = (
 )
 """Namespaces of AKS and its extensions, whose agents have the rights of their node (AKS docs, concepts-security)."""
 
+USER_NAMESPACES_MINOR = 35
+"""From which the standard trusts user namespaces (pod-security-admission, policy/check_procMount_baseline.go)."""
+
 
 def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
     """The policy with its binding; none with `admission.podSecurity: off`."""
@@ -38,6 +42,10 @@ def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
     policy["spec"]["matchConstraints"]["namespaceSelector"] = {"matchExpressions": [names]}
     # A warning must not stop Pods by failing, and a refusal must not be bypassed by making it fail.
     policy["spec"]["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
+    minor = int(settings.cluster.kubernetes_version.split(".")[1])
+    for variable in policy["spec"]["variables"]:
+        if variable["name"] == "userNamespaces":
+            variable["expression"] = json.dumps(minor >= USER_NAMESPACES_MINOR)
     # As with the policies for GPU Pods, another action is another binding.
     binding["metadata"]["name"] += f"-{action}"
     binding["spec"]["validationActions"] = list(ACTIONS[action])

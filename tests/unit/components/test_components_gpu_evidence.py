@@ -9,7 +9,9 @@ import pytest
 
 from gpu_evidence import record
 from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.kubernetes.cel import evaluate
 from physical_ai.policies.workloads import GPU_EVIDENCE
+from physical_ai.settings.plans import manifests
 from tests.unit.conftest import Simulate
 
 NAME = "gpu-evidence"
@@ -72,3 +74,21 @@ def test_how_long_records_stay_is_the_settings(simulate: Simulate) -> None:
     (cron,) = recording.of_type("CronJob")
     (container,) = cron.inputs["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
     assert container["args"] == ["prune", "--days=30", "--most=40"]
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [
+        ("evidence-gpu", True),
+        ("evidence-gpu-0af4c2de", True),
+        ("evidence-gpu-1", False),  # of another node
+        ("evidence-gpu-worker-1", False),
+        ("evidence-gpu-1-0af4c2de", False),
+        ("evidence-gpu2", False),
+        ("evidence-", False),
+    ],
+)
+def test_a_node_records_itself_and_no_other_whose_name_begins_like_its_own(name: str, allowed: bool) -> None:
+    policy = manifests.load("gpu-evidence-limits.yaml")[0]["spec"]
+    scope = {"object": {"metadata": {"name": name}}, "variables": {"node": "gpu"}}
+    assert evaluate(policy["validations"][0]["expression"], scope) is allowed

@@ -14,6 +14,7 @@ from physical_ai.kubernetes.cel import evaluate
 from physical_ai.settings import Overlay, Settings, load
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.gpu_admission import policies
+from physical_ai.settings.plans.gpu_nodes import gpu_node_policies
 from physical_ai.settings.plans.pod_security import exempt, pod_security_policies
 from tests.unit.settings.settings_faults import expect, faults_of
 
@@ -27,7 +28,7 @@ def settings(*assignments: str) -> Settings:
 
 def policy(name: str, *assignments: str) -> Json:
     stack = settings(*assignments)
-    declared = [*policies(stack), *pod_security_policies(stack)]
+    declared = [*policies(stack), *gpu_node_policies(stack), *pod_security_policies(stack)]
     return next(each["spec"] for each in declared if (each["kind"], each["metadata"]["name"]) == (VALIDATING, name))
 
 
@@ -74,6 +75,12 @@ def secured(**context: Any) -> Json:
         (pod(secured(seLinuxOptions={"type": "spc_t"})), "SELinux"),
         (pod(securityContext={"seLinuxOptions": {"user": "system_u"}}), "SELinux"),
         (pod(securityContext={"sysctls": [{"name": "kernel.msgmax", "value": "1"}]}), "sysctls"),
+        (pod({"livenessProbe": {"httpGet": {"host": "169.254.169.254", "port": 80}}}), "metadata service"),
+        (pod({"readinessProbe": {"tcpSocket": {"host": "10.0.0.4", "port": 80}}}), "metadata service"),
+        (pod({"lifecycle": {"postStart": {"httpGet": {"host": "x", "port": 80}}}}), "metadata service"),
+        (pod(initContainers=[{"name": "a", "startupProbe": {"httpGet": {"host": "x", "port": 1}}}]), "metadata"),
+        (pod(securityContext={"windowsOptions": {"hostProcess": True}}), "Windows"),
+        (pod(annotations={"container.apparmor.security.beta.kubernetes.io/main": "unconfined"}), "AppArmor"),
     ],
 )
 def test_a_pod_with_rights_of_its_node_is_found(made: Json, words: str) -> None:
@@ -93,6 +100,64 @@ def test_a_pod_with_rights_of_its_node_is_found(made: Json, words: str) -> None:
 )
 def test_a_pod_of_level_baseline_is_accepted(made: Json) -> None:
     assert complaints(made) == []
+
+
+def test_a_user_namespace_may_see_proc_unmasked_where_the_standard_says_so() -> None:
+    made = pod(secured(procMount="Unmasked"), hostUsers=False)
+    assert complaints(made) == []
+    assert complaints(pod(secured(procMount="Unmasked"), hostUsers=True)) != []
+
+    def trusts(version: str) -> str:
+        (policy, _) = pod_security_policies(settings(f"cluster.kubernetesVersion='{version}'"))
+        return next(each["expression"] for each in policy["spec"]["variables"] if each["name"] == "userNamespaces")
+
+    assert (trusts("1.34"), trusts("1.35")) == ("false", "true")
+
+
+TOLERATES_GPUS = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
+ONE_GPU = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+SPOT = [{"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists"}]
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (pod(tolerations=[{"operator": "Exists"}], nodeSelector={"agentpool": "h100gpu"}), "tolerates the taint"),
+        (pod(tolerations=[{"operator": "Exists", "effect": "NoSchedule"}]), "tolerates the taint"),
+        (pod(tolerations=[*SPOT, *TOLERATES_GPUS]), "tolerates the taint"),
+        (pod({"resources": {"limits": {"nvidia.com/gpu": "0"}}}, tolerations=TOLERATES_GPUS), "tolerates the taint"),
+        (pod(**NODE), "names its node"),
+        (pod(priorityClassName="system-node-critical"), "priority"),
+        (
+            pod({"resources": {"limits": {"nvidia.com/gpu": "1"}}}, priorityClassName="system-cluster-critical"),
+            "priority",
+        ),
+        (pod({"resources": {"limits": {"nvidia.com/gpu": "1"}}}, tolerations=TOLERATES_GPUS), ""),
+        (pod({"resources": {"limits": {"nvidia.com/mig-1g.12gb": "1"}}}, tolerations=TOLERATES_GPUS), ""),
+        (pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "mine"}], tolerations=TOLERATES_GPUS), ""),
+        (pod(tolerations=SPOT), ""),
+        (pod(priorityClassName="training"), ""),
+        (pod(), ""),
+    ],
+)
+def test_gpu_nodes_are_for_work_with_gpus_and_no_work_has_the_clusters_priority(made: Json, words: str) -> None:
+    spec = policy("gpu-nodes")
+    scope = {"object": made, "variables": variables(spec, object=made)}
+    said = [each["message"] for each in spec["validations"] if not evaluate(each["expression"], scope)]
+    assert [words in each for each in said] == ([True] if words else [])
+
+
+def test_agents_of_nodes_and_mirrors_of_a_kubelet_are_left_alone() -> None:
+    spec = policy("gpu-nodes", "admission.podSecurityExempt=[datadog]")
+    (selector,) = spec["matchConstraints"]["namespaceSelector"]["matchExpressions"]
+    left = {"kube-system", "gpu-operator", "osmo-workflows", "kai-resource-reservation", "monitoring", "datadog"}
+    assert left <= set(selector["values"])
+    (condition,) = spec["matchConditions"]
+    for groups, concerned in ((["system:nodes"], False), (["system:authenticated"], True), ([], True)):
+        assert evaluate(condition["expression"], {"request": {"userInfo": {"groups": groups}}}) is concerned
+    assert gpu_node_policies(settings("admission.gpuPods=off")) == []
+    denied = gpu_node_policies(settings("admission.gpuPods=deny"))
+    assert (denied[0]["spec"]["failurePolicy"], denied[1]["spec"]["validationActions"]) == ("Fail", ["Deny", "Audit"])
 
 
 def test_pod_security_warns_first_and_denies_by_the_settings() -> None:
@@ -194,8 +259,13 @@ def test_a_mount_gives_no_gpu_that_is_not_requested(kind: str) -> None:
         scope = {"object": made, "request": request, "variables": known}
         return evaluate(rule["expression"], scope)
 
-    assert not accepted("/var/run/nvidia-container-devices/all")
-    assert accepted("/var/run/mine")
+    root = "nvidia-container-devices"
+    for path in (f"/var/run/{root}/all", f"/var//run/{root}/all", f"/var/./run/{root}/all", f"//var/run/./{root}/0"):
+        assert not accepted(path), path
+    for path in (f"var/run/{root}/all", f"./var/run/{root}", f"/x/../var/run/{root}/all", "/var/run/..", "../run"):
+        assert not accepted(path), path
+    for path in ("/var/run/mine", f"/data/var/run/{root}", "/var/run/..data", "/etc/a..b/c", "/var.d/run"):
+        assert accepted(path), path
 
 
 def test_debugging_containers_are_checked_too() -> None:
