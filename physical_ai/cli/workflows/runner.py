@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.catalog.osmo_service import GATEWAY
 from physical_ai.cli.console import err
 from physical_ai.cli.exit_codes import FINDINGS
 from physical_ai.cli.output.lint import print_findings
@@ -139,12 +141,18 @@ def _service(simulation: Simulation) -> Service:
 
 def user_at(simulation: Simulation, principal: Principal | None = None) -> User:
     """The principal, or the simulation's deployer, at the gateway of a running stack."""
+    from physical_ai.simulator.azure.inbound import dropped
+    from physical_ai.simulator.azure.store import Store
     from physical_ai.simulator.entra import DEPLOYER
     from physical_ai.simulator.osmo.control.user import User
+    from physical_ai.simulator.subscription import AZURE_FILE
 
     cluster = running_cluster(simulation)
     assert cluster is not None
-    return User(simulation.clusters().osmo(cluster), simulation.folder, principal or DEPLOYER)
+    clusters = simulation.clusters()
+    service = clusters.client(cluster).find(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/services/{GATEWAY}")
+    reason = dropped(Store(simulation.folder / AZURE_FILE).resources.values(), service)
+    return User(clusters.osmo(cluster), simulation.folder, principal or DEPLOYER, reason)
 
 
 def _ignore(task: TaskResult) -> None:

@@ -30,6 +30,7 @@ class InboundRule:
 
     name: str
     priority: int
+    """From 1000: Azure's lowest is 100, and rules of a landing zone have room before these."""
     sources: tuple[str, ...]
     """CIDRs, or one service tag."""
     ports: tuple[int, ...]
@@ -52,15 +53,15 @@ def gateway_port(settings: Settings) -> int | None:
 def _rules(settings: Settings) -> Iterator[InboundRule]:
     port = gateway_port(settings)
     if port is not None and settings.osmo.access.scope == "public":
-        yield InboundRule("allow-osmo-gateway", 100, (INTERNET,), (port,), "Tcp", "Users and agents of OSMO.")
+        yield InboundRule("allow-osmo-gateway", 1000, (INTERNET,), (port,), "Tcp", "Users and agents of OSMO.")
     given, clients = private_network(settings), private_clients(settings)
     if given is None or not clients:
         return
     ports = tuple(sorted({HTTPS, port or HTTPS}))
     reason = "VPN and hub: the gateway, private endpoints, the API server."
-    yield InboundRule("allow-private-clients", 110, clients, ports, "Tcp", reason)
+    yield InboundRule("allow-private-clients", 1010, clients, ports, "Tcp", reason)
     if given.resolver is not None:
-        yield InboundRule("allow-private-dns", 120, clients, (DNS,), "*", "VPN and hub: the DNS resolver.")
+        yield InboundRule("allow-private-dns", 1020, clients, (DNS,), "*", "VPN and hub: the DNS resolver.")
 
 
 def private_clients(settings: Settings) -> tuple[str, ...]:

@@ -96,7 +96,7 @@ def test_the_rule_has_to_let_everybody_in(simulate: Simulate, inputs: dict[str, 
     assert states(stack, "internet", "public-balancers") == {is_open}
 
 
-DENY = {"securityRuleName": "deny", "priority": 99, "access": "Deny", "sourceAddressPrefix": "*"}
+DENY = {"securityRuleName": "deny", "priority": 999, "access": "Deny", "sourceAddressPrefix": "*"}
 
 
 def test_a_rule_before_it_decides(simulate: Simulate) -> None:
@@ -108,7 +108,7 @@ def test_a_rule_before_it_decides(simulate: Simulate) -> None:
         inputs={
             **rule.inputs,
             "securityRuleName": "deny",
-            "priority": 99,
+            "priority": 999,
             "access": "Deny",
             "sourceAddressPrefix": "*",
         },

@@ -119,6 +119,8 @@ def test_rules_whose_options_the_engine_hides_are_left_to_the_command() -> None:
         "vault-secret-retained",
         "role-principal-type",
         "zone-role-before-cluster",
+        "needed-flows-open",
+        "forbidden-flows-closed",
     }
 
 

@@ -29,10 +29,11 @@ class User:
     Args:
         address: Of the gateway.
         simulation: The simulation's folder, with the key of the simulated Entra ID.
+        dropped: Why Azure lets no packet of the user through to the gateway; empty where it does.
     """
 
-    def __init__(self, address: str, simulation: Path, principal: Principal) -> None:
-        self.address, self._simulation, self.principal = address, simulation, principal
+    def __init__(self, address: str, simulation: Path, principal: Principal, dropped: str = "") -> None:
+        self.address, self._simulation, self.principal, self._dropped = address, simulation, principal, dropped
 
     def submit(self, pool: str, text: str) -> tuple[str, ...]:
         """Submits a workflow; the roles by which it was accepted. Raises Refused."""
@@ -51,6 +52,8 @@ class User:
                 "this simulation's control plane runs without OSMO's gateway, as an earlier version started it; run"
                 " `physai down` with the stack's name, and then the command again",
             )
+        if self._dropped:
+            raise Refused(0, f"OSMO's gateway does not answer: {self._dropped}")
         try:
             with httpx.Client(trust_env=False, timeout=SECONDS) as client:
                 answer = client.request(method, f"{self.address}{path}", json=body, headers=headers)
