@@ -21,6 +21,7 @@ from physical_ai.settings import Settings
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo import AGENT_TOKEN, MANAGED_LABEL
 from physical_ai.settings.facts.osmo_token import FROM_JOB, SOURCE_ANNOTATION
+from physical_ai.settings.plans.isolation import default_deny
 from physical_ai.settings.plans.nccl_topology import CONFIG_MAP, GANG_TOPOLOGY, gang_topology, topology_files
 from physical_ai.settings.plans.osmo import AGENT_FILES, OsmoRelease
 from physical_ai.settings.plans.osmo_backend import OsmoBackend
@@ -138,6 +139,9 @@ class Osmo(pulumi.ComponentResource):
         """The scheduler, and then the agents, where they have a control plane and a login."""
         scheduler, agents = backend.scheduler, backend.agents
         self._release(f"{name}-scheduler", args, scheduler, scheduler.values, [args.namespaces[scheduler.namespace]])
+        # The chart makes this namespace. Nothing runs in it while no GPU is shared by fractions.
+        closed = [default_deny(osmo.KAI_RESERVATION_NAMESPACE)]
+        declare(name, self, args.target, closed, after=[self.installed[scheduler.name].resource])
         if (levels := gang_topology(args.settings)) is not None:
             kubernetes.apiextensions.CustomResource(
                 f"{name}-topology",

@@ -115,7 +115,7 @@ def test_no_pod_of_theirs_reaches_the_machines_metadata(simulate: Simulate) -> N
         for each in policies
         if each.inputs["spec"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
     }
-    assert denied == {WORKFLOWS, "osmo-operator"}
+    assert denied == {WORKFLOWS, "osmo-operator", osmo.KAI_RESERVATION_NAMESPACE}
 
 
 def test_namespaces_alone_bring_no_release_and_no_namespace_for_the_scheduler(simulate: Simulate) -> None:
