@@ -27,6 +27,8 @@ from physical_ai.settings.secrets import Secrets, secret_texts, secrets
 
 SIMULATED_VARIABLE = "PHYSICAL_AI_SIMULATED"
 """Environment variable that the simulator sets to 1: the providers do not reach Azure."""
+CHARTS_VARIABLE = "PHYSICAL_AI_CHARTS"
+"""Environment variable with which a pipeline installs the archives that it has verified: `cache`, for any stack."""
 ENVIRONMENT = "(environment)"
 WOULD_REFUSE = "A real deployment would be refused:"
 
@@ -69,7 +71,7 @@ def configured() -> tuple[Loaded, Secrets]:
     """
     if faults := environment_faults(os.environ):
         raise SettingsError(faults)
-    loaded = load_config(pulumi.get_stack(), engine_config())
+    loaded = with_verified_charts(load_config(pulumi.get_stack(), engine_config()), os.environ)
     if faults := archive_faults(loaded):
         raise SettingsError(faults)
     warnings = list(loaded.warnings)
@@ -86,7 +88,18 @@ def configured() -> tuple[Loaded, Secrets]:
 
 def environment_faults(environment: Mapping[str, str]) -> list[Fault]:
     """Variables that would fail the deployment where they are used, at its end."""
-    return [fault(ENVIRONMENT, variable, problem) for variable, problem in unusable_variables(environment)]
+    unusable = list(unusable_variables(environment))
+    if environment.get(CHARTS_VARIABLE, "") not in ("", "cache"):
+        unusable.append((CHARTS_VARIABLE, f"'{environment[CHARTS_VARIABLE]}': write cache, or omit it."))
+    return [fault(ENVIRONMENT, variable, problem) for variable, problem in unusable]
+
+
+def with_verified_charts(loaded: Loaded, environment: Mapping[str, str]) -> Loaded:
+    """The stack with `charts.source: cache` where the environment says so: nothing else is installed then."""
+    if environment.get(CHARTS_VARIABLE) != "cache":
+        return loaded
+    charts = loaded.settings.charts.model_copy(update={"source": "cache"})
+    return replace(loaded, settings=loaded.settings.model_copy(update={"charts": charts}))
 
 
 def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:

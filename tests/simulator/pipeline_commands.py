@@ -43,24 +43,11 @@ def login(words: list[str]) -> int:
     return 0
 
 
-def install(words: list[str]) -> int:
-    """Leaves a file where the plugin would be; the simulation has its own."""
-    action, kind, name, version = words
-    assert (action, kind) == ("install", "resource")
-    command = f"pulumi-resource-{name}"
-    path = Path(os.environ["PULUMI_HOME"]) / "plugins" / f"resource-{name}-v{version}" / command
-    path.parent.mkdir(parents=True)
-    path.touch()
-    return 0
-
-
 def pulumi(words: list[str]) -> int:
     """The real command on the simulated stack; the program runs in a process of its own, as for `physai`."""
     verb, *rest = words
     if verb == "login":
         return login(rest)
-    if verb == "plugin":
-        return install(rest)
     from physical_ai.simulator import program_process
     from physical_ai.simulator.session import SIMULATED
     from physical_ai.simulator.simulation import Simulation

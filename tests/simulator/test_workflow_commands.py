@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from components.config import CHARTS_VARIABLE
 from physical_ai.simulator.entra import READER, SECOND_DEPLOYER, TENANT_ID, Principal
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from physical_ai.simulator.simulation import Simulation
@@ -75,7 +76,8 @@ def variables(principal: Principal) -> dict[str, str]:
 
 
 @pytest.fixture
-def runner(tmp_path: Path) -> Iterator[Runner]:
+def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runner]:
+    monkeypatch.setenv(CHARTS_VARIABLE, "cache")  # as the workflows set it: the same charts, by another address
     folder = tmp_path / "jobs"
     folder.mkdir()
     environments = {"dev": variables(SECOND_DEPLOYER), "dev-preview": variables(READER)}

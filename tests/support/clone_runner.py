@@ -43,12 +43,11 @@ PHYSAI = """case "$1" in preview | pr-preview) %s -m tests.support.clone_command
 [ "$*" != "tools --delivery" ] || echo "$RUNNER_TEMP/bin"
 { for word in "$@"; do printf '%%s\\037' "$word"; done; echo; } >> "$RUNNER_TEMP/%s" """
 """What takes more than a second is written down, and parsed by the test: `commands_of`."""
+PROGRAMS = """[ "$1 $2" != ".github/scripts/pulumi_programs.py install" ] || { echo "$RUNNER_TEMP/bin"; exit; }"""
+"""What it downloads is verified in a test of its own."""
 PREVIEW = json.dumps({"config": {}, "steps": [], "duration": 0, "changeSummary": {"same": 1}})
 PULUMI = f"""case "$1" in
   login) test -s "$AZURE_FEDERATED_TOKEN_FILE" || {{ echo "the backend has no login" >&2; exit 2; }} ;;
-  plugin)
-    folder="$PULUMI_HOME/plugins/resource-$4-v$5"
-    mkdir -p "$folder"; : > "$folder/pulumi-resource-$4" ;;
   preview) echo {shlex.quote(PREVIEW)} ;;
   up | refresh | destroy) case "$*" in *--yes*) ;; *) echo "a job answers no question" >&2; exit 2 ;; esac ;;
   *) echo "pulumi $* is not known here" >&2; exit 2 ;;
@@ -96,11 +95,10 @@ class CloneRunner(Runner):
             folder.mkdir(parents=True)
         python = f'PYTHONPATH="$GITHUB_WORKSPACE" exec {shlex.quote(sys.executable)}'
         written = {
-            venv / "python": f'{python} "$@"',
+            venv / "python": f'{PROGRAMS}\n{python} "$@"',
             venv / "physai": PHYSAI % (python, CALLS),
             commands / "python3": f'exec {shlex.quote(sys.executable)} -I "$@"',
             commands / "pulumi": PULUMI,
-            commands / "pulumi-language-python": "exit 0",
             commands / "make": MAKE % shutil.which("make"),
             commands / "sudo": SUDO,
             commands / "az": AZ,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -81,10 +82,10 @@ def pull(
             out.print(f"  No checksum was known. This one is now in {LOCK.parent.name}/{LOCK.name}: commit it.")
             out.print("  When another source confirms it, add it to physical_ai/catalog/data/charts.yaml:")
             out.print(escape(f"    - {{version: {item.chart.version}, sha256: {item.sha256}, …}}"), soft_wrap=True)
-    if settings.charts.source == "repository":
+    if settings.charts.source == "repository" and os.environ.get("PHYSICAL_AI_CHARTS") != "cache":
         err.print(
             "charts.source is repository: `pulumi up` downloads the charts again and verifies nothing. "
-            "With charts.source: cache it installs these files."
+            "With charts.source: cache, or PHYSICAL_AI_CHARTS=cache, it installs these files."
         )
 
 

@@ -254,11 +254,26 @@ def test_only_a_development_stack_with_a_confirmed_name_is_destroyed(stack: str,
     assert (ran.returncode == 0) is continues
 
 
-def test_the_cli_that_deploys_is_the_one_that_is_pinned() -> None:
-    pinned = re.search(r"^pulumi==(\S+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
-    (step,) = [step for step in _azure_steps() if "pulumi/actions@" in step.get("uses", "")]
-    assert pinned is not None
-    assert step["with"]["pulumi-version"] == pinned[1]
+def test_pulumi_and_its_plugins_are_those_whose_checksums_are_recorded() -> None:
+    """Their versions are those of the installed packages, which are pinned."""
+    scripts = [step.get("run", "") for step in _azure_steps()]
+    installed = next(place for place, each in enumerate(scripts) if "pulumi_programs.py install" in each)
+    assert not any(each.startswith("pulumi ") for each in scripts[:installed])
+    assert not any("pulumi" in step.get("uses", "") for step in _azure_steps())
+    every = [step.get("run", "") for workflow in ALL.values() for _, step in workflow.steps()] + scripts
+    assert not any("plugin install" in each or "get.pulumi.com" in each for each in every)
+
+
+@each_workflow
+def test_what_runs_the_program_installs_the_charts_that_were_verified(workflow: Workflow) -> None:
+    for name, job in workflow.jobs.items():
+        scripts = [step.get("run", "") for step in job.get("steps", [])]
+        runs = [place for place, each in enumerate(scripts) if re.search(r"\bpulumi (up|preview) ", each)]
+        if runs:
+            assert job["env"]["PHYSICAL_AI_CHARTS"] == "cache", name
+            (pulled,) = [place for place, each in enumerate(scripts) if "charts pull" in each]
+            assert "--locked" in scripts[pulled], name
+            assert pulled < runs[0], name
 
 
 def _azure_steps() -> list[dict[str, Any]]:

@@ -1,0 +1,179 @@
+"""Pulumi, its language host and the provider plugins, from archives whose checksums .github/checksums.toml records.
+
+    pulumi_programs.py install FOLDER   what a job does; prints the folder for PATH. An archive without a recorded
+                                        checksum, or with another one, is an error: nothing of it is unpacked or run
+    pulumi_programs.py record           what a person does once for each version, to commit the result: downloads each
+                                        archive and compares it with its publisher's list of checksums, if it has one
+
+These programs get the deploying identity's login, and no module proxy has them. Everything else that a deployment
+downloads is verified where it is pinned: Python packages by requirements-deploy.txt, charts by the catalogue and
+stacks/charts.lock, kubelogin and helm by physical_ai/simulator/tools.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import platform
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+CHECKSUMS = Path(__file__).parents[1] / "checksums.toml"
+PROVIDERS = ("azure-native", "kubernetes", "random")
+RELEASES, SOURCES = "https://get.pulumi.com/releases", "https://github.com/pulumi"
+PLATFORMS = {("linux", "x64"), ("linux", "arm64")}
+"""Of runners: those that GitHub hosts, and pools of a stack."""
+LARGEST = 1 << 30
+
+
+class Refused(Exception):
+    """An archive that must not be used; the text says why and what to do."""
+
+
+class Archive(NamedTuple):
+    """`listed` is the publisher's list of checksums, which not every archive has."""
+
+    name: str
+    address: str
+    listed: str
+    plugin: tuple[str, str] | None = None
+
+
+def machine() -> str:
+    return {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+
+
+def versions() -> dict[str, str]:
+    """Of the packages that are installed: a program and its package are one version."""
+    return {name: version(f"pulumi-{name}") for name in PROVIDERS} | {"pulumi": version("pulumi")}
+
+
+def archives(pins: Mapping[str, str], system: str, chip: str) -> Iterator[Archive]:
+    """What a job on this platform downloads, Pulumi first."""
+    own = pins["pulumi"]
+    name = f"pulumi-v{own}-{system}-{chip}.tar.gz"
+    # The address of the list: pulumi/actions v7.0.0, src/libs/libs/get-version.ts.
+    yield Archive(name, f"{RELEASES}/sdk/{name}", f"{RELEASES}/sdk/pulumi-{own}-checksums.txt")
+    for provider in PROVIDERS:
+        pin = pins[provider]
+        name = f"pulumi-resource-{provider}-v{pin}-{system}-{'amd64' if chip == 'x64' else chip}.tar.gz"
+        listed = f"{SOURCES}/pulumi-{provider}/releases/download/v{pin}/pulumi-{provider}_{pin}_checksums.txt"
+        yield Archive(name, f"{RELEASES}/plugins/{name}", listed, (provider, pin))
+
+
+def recorded() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(CHECKSUMS.read_text(encoding="utf-8")).get("archives", {})
+
+
+def download(address: str, file: Path) -> str:
+    """Writes what an address has to a file; its SHA-256. Raises Refused."""
+    found = hashlib.sha256()
+    try:
+        with urllib.request.urlopen(address, timeout=60) as answer, file.open("wb") as out:  # noqa: S310 - pinned
+            while part := answer.read(1 << 20):
+                found.update(part)
+                out.write(part)
+                if out.tell() > LARGEST:
+                    raise Refused(f"{address} is larger than {LARGEST} bytes")
+    except (OSError, ValueError) as problem:
+        raise Refused(f"{address} could not be downloaded: {problem}") from None
+    return found.hexdigest()
+
+
+def verified(archive: Archive, known: Mapping[str, Mapping[str, Any]], folder: Path) -> Path:
+    """The archive's file, if it is the recorded one. Raises Refused, and then there is no file."""
+    row = known.get(archive.name)
+    if row is None:
+        raise Refused(
+            f"no checksum of {archive.name} is recorded, and a job trusts no first download. Run "
+            f".github/scripts/pulumi_programs.py record on your machine, and commit .github/{CHECKSUMS.name}"
+        )
+    file = folder / archive.name
+    found = download(archive.address, file)
+    if found != row["sha256"]:
+        file.unlink()
+        raise Refused(f"{archive.address} has the sha256 {found}, and {row['sha256']} is recorded. Find out why")
+    return file
+
+
+def install(folder: Path) -> Path:
+    """Unpacks Pulumi, and gives it the plugins; the folder with its commands."""
+    known = recorded()
+    with tempfile.TemporaryDirectory() as scratch:
+        pulumi, *plugins = (verified(each, known, Path(scratch)) for each in _here())
+        with tarfile.open(pulumi) as packed:
+            packed.extractall(folder, filter="data")
+        command = folder / "pulumi" / "pulumi"
+        for archive, file in zip(list(_here())[1:], plugins, strict=True):
+            assert archive.plugin is not None
+            words = [str(command), "plugin", "install", "resource", *archive.plugin, "--file", str(file)]
+            subprocess.run(words, check=True, stdout=sys.stderr)
+    return command.parent
+
+
+def _here() -> Iterator[Archive]:
+    return archives(versions(), platform.system().lower(), machine())
+
+
+def listed(archive: Archive) -> str | None:
+    """The archive's checksum in its publisher's list; None where there is no list, or it is not in it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "checksums.txt"
+        try:
+            download(archive.listed, file)
+        except Refused:
+            return None
+        rows = [line.split() for line in file.read_text(encoding="utf-8", errors="replace").splitlines()]
+    return next((row[0].lower() for row in rows if len(row) == 2 and row[1].lstrip("*./") == archive.name), None)
+
+
+def record() -> None:
+    """Records what is not recorded yet, and forgets other versions. Raises Refused."""
+    known, rows = recorded(), dict[str, dict[str, Any]]()
+    for system, chip in sorted(PLATFORMS):
+        for archive in archives(versions(), system, chip):
+            rows[archive.name] = known.get(archive.name) or _first(archive)
+            print(f"{archive.name}  {rows[archive.name]['sha256']}  {rows[archive.name]['how']}", file=sys.stderr)
+    head = CHECKSUMS.read_text(encoding="utf-8").partition("\n[archives")[0].rstrip()
+    lines = [
+        f'[archives."{name}"]\nsha256 = "{row["sha256"]}"\nhow = "{row["how"]}"\ndate = {row["date"]}\n'
+        for name, row in rows.items()
+    ]
+    CHECKSUMS.write_text("\n\n".join([head, "\n".join(lines)]), encoding="utf-8")
+
+
+def _first(archive: Archive) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as scratch:
+        found = download(archive.address, Path(scratch) / archive.name)
+    told = listed(archive)
+    if told is not None and told != found:
+        raise Refused(f"{archive.address} has the sha256 {found}, and its publisher's list {archive.listed} has {told}")
+    how = f"the publisher's list, {archive.listed}" if told else "first use: no list has it"
+    return {"sha256": found, "how": how, "date": datetime.datetime.now(datetime.UTC).date()}
+
+
+def main() -> int:
+    try:
+        if sys.argv[1:] == ["record"]:
+            record()
+        else:
+            verb, folder = sys.argv[1:]
+            assert verb == "install", verb
+            print(install(Path(folder)))
+    except Refused as problem:
+        print(f"::error::{problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
