@@ -26,7 +26,10 @@ _TOLERATED_BY_ALL = {
 """Taints that the DaemonSet controller makes its pods tolerate (kubernetes/kubernetes, daemonset_util.go)."""
 
 OFFERED = (*GPU_DOMAINS, CLAIM_DRIVER)
-_BEING_REMOVED = ("ToBeDeletedByClusterAutoscaler", "remediator.kubernetes.azure.com/unschedulable")
+SCALE_DOWN_TAINT = "ToBeDeletedByClusterAutoscaler"
+EVICTION_TAINT = "remediator.kubernetes.azure.com/unschedulable"
+"""AKS sets it on a Spot machine that Azure is about to evict."""
+_BEING_REMOVED = (SCALE_DOWN_TAINT, EVICTION_TAINT)
 """Taints of nodes that are being removed, whose GPUs are not waited for."""
 
 

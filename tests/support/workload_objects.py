@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -18,12 +19,16 @@ from physical_ai.catalog.osmo import (
 )
 from physical_ai.readiness.model import ClosedGate, Report
 from physical_ai.readiness.workloads import PoolPlan, Workloads, pool_plans
-from physical_ai.readiness.workloads.explain import AGENTS
+from physical_ai.repository import ROOT
 from physical_ai.settings import load
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
 
 Json = dict[str, Any]
+RECORDED_AGENTS: list[list[Any]] = json.loads(
+    (ROOT / "tests" / "fixtures" / "osmo" / "6.3.1" / "chart-values-backend-operator.json").read_text()
+)["sketch"]["objects"]
+"""Kind, name and namespace of what the chart of OSMO's agents renders (NVIDIA/OSMO, tag 6.3.1)."""
 STACK = "dev-westus2"
 WHERE = "osmo-workflows"
 KEYS = ("CriticalAddonsOnly", "nvidia.com/gpu", "kubernetes.azure.com/scalesetpriority")
@@ -146,12 +151,19 @@ def queue(name: str, parent: str = "") -> Json:
     return {"metadata": {"name": name}, "spec": {"parentQueue": parent}}
 
 
-def deployment(namespace: str, name: str, available: int = 1) -> Json:
+def deployment(namespace: str, name: str, available: int = 1, account: str = "default") -> Json:
     return {
         "metadata": {"name": name, "namespace": namespace},
-        "spec": {"replicas": 1},
+        "spec": {"replicas": 1, "template": {"spec": {"serviceAccountName": account}}},
         "status": {"availableReplicas": available},
     }
+
+
+def agent(kind: str, available: int = 1) -> Json:
+    """The Deployment of OSMO's agent `listener` or `worker`, named as the chart was recorded to name it."""
+    name = next(name for what, name, _ in RECORDED_AGENTS if what == "Deployment" and name.endswith(kind))
+    account = next(name for what, name, _ in RECORDED_AGENTS if what == "ServiceAccount" and name.endswith(kind))
+    return deployment(OPERATOR_NAMESPACE, name, available, account)
 
 
 def closed(host: str, gate: str = "driver", cause: str = "", reason: str = "The driver is still building.") -> Report:
@@ -176,7 +188,8 @@ class Scene:
             queues=(queue("osmo-default", "osmo"), queue("osmo")),
             deployments=(
                 deployment(KAI_NAMESPACE, KAI_SCHEDULER),
-                *(deployment(OPERATOR_NAMESPACE, agent) for agent in AGENTS),
+                agent("listener"),
+                agent("worker"),
             ),
             pools=tuple(plans().values()),
             stack=STACK,

@@ -110,6 +110,7 @@ def _read(
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.workloads import pool_plans, read_workloads
+    from physical_ai.settings.facts.osmo_access import control_plane_url
 
     kubeconfig, context = access
     if (azure or osmo) and not kubeconfig:
@@ -118,7 +119,8 @@ def _read(
     beside = _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)
     target = cluster_of(stack, kubeconfig, settings, context)
     try:
-        return replace(read_workloads(target.get, target.expected, pool_plans(settings), stack), **beside)
+        found = read_workloads(target.get, target.expected, pool_plans(settings), stack)
+        return replace(found, has_agents=control_plane_url(settings) is not None, **beside)
     except (Unreachable, Unusable) as problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED) from None

@@ -15,21 +15,20 @@ from physical_ai.catalog.osmo import (
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.evidence import is_available
 from physical_ai.readiness.model import ClosedGate
-from physical_ai.readiness.objects import is_being_removed
 from physical_ai.readiness.workloads.azure_causes import pool_state
 from physical_ai.readiness.workloads.claims import claim_causes
 from physical_ai.readiness.workloads.hang import explained, hang_causes, peers
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import STAGES, CauseGroup, Explanation, PoolPlan, Workloads
-from physical_ai.readiness.workloads.node_causes import cordon, not_accepted, not_ready, slurm_drain
+from physical_ai.readiness.workloads.node_causes import cordon, leaving, not_accepted, not_ready, slurm_drain
 from physical_ai.readiness.workloads.osmo_causes import osmo_causes
-from physical_ai.readiness.workloads.placement import placement_causes, scale_up_failure
+from physical_ai.readiness.workloads.placement import placement_causes, scale_up_failure, unknown_causes
 from physical_ai.readiness.workloads.queueing import creation_causes, group_causes, queue_causes
 from physical_ai.readiness.workloads.running import running_causes
 from physical_ai.readiness.workloads.volumes import volume_causes
 
 AGENTS = (LISTENER_ACCOUNT, WORKER_ACCOUNT)
-"""OSMO's agents, whose Deployments have the names of their ServiceAccounts."""
+"""ServiceAccounts of OSMO's agents. The chart names their Deployments otherwise: by its release and the Service."""
 NCCL = "nccl"
 """The cause of a rank whose collective operation failed, whatever the reason."""
 _ORDER = list(STAGES)
@@ -111,11 +110,14 @@ def _of_pod(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     if at(pod, "spec.nodeName") or at(pod, "status.phase") in ("Succeeded", "Failed"):
         yield from running_causes(pod, index)
         return
-    yield from group_causes(pod, index)
-    yield from queue_causes(pod, index)
-    yield from claim_causes(pod, index)
-    yield from volume_causes(pod, index)
-    yield from placement_causes(pod, index)
+    found = [
+        *group_causes(pod, index),
+        *queue_causes(pod, index),
+        *claim_causes(pod, index),
+        *volume_causes(pod, index),
+        *placement_causes(pod, index),
+    ]
+    yield from found or unknown_causes(pod, index)
 
 
 def _of_gang(members: Sequence[Json], index: Index) -> list[Explanation]:
@@ -134,9 +136,11 @@ def _is_of_nccl(found: Iterable[Explanation]) -> bool:
 
 def _of_node(node: Json, index: Index) -> Iterator[Explanation]:
     item = f"node {name(node)}"
-    gate = index.gates.get(name(node))
-    if is_being_removed(node):
+    leaves = leaving(item, node, index)
+    if leaves is not None:
+        yield leaves
         return
+    gate = index.gates.get(name(node)) or index.changes.get(name(node))
     found = _of_gate(item, gate) if gate is not None else not_ready(item, node, index)
     others = (cordon(item, node, index), slurm_drain(item, node, index), not_accepted(item, node, index))
     yield from (each for each in (found, *others) if each is not None)
@@ -158,16 +162,28 @@ def _of_pool(plan: PoolPlan, index: Index) -> Iterator[Explanation]:
 
 
 def _agents(index: Index) -> Iterator[Explanation]:
-    """OSMO's agents that do not run: nothing of a workflow moves without them."""
-    for each in index.given.deployments:
-        if namespace(each) == OPERATOR_NAMESPACE and name(each) in AGENTS and not is_available(each):
+    """OSMO's agents that do not run, or are not there: nothing of a workflow moves without them."""
+    found = {
+        at(each, "spec.template.spec.serviceAccountName", ""): each
+        for each in index.given.deployments
+        if namespace(each) == OPERATOR_NAMESPACE
+    }
+    for account in AGENTS if index.given.has_agents or found.keys() & set(AGENTS) else ():
+        agent = found.get(account)
+        if agent is None:
+            item = f"agent {OPERATOR_NAMESPACE}/{account}"
+            evidence = f"no Deployment of {OPERATOR_NAMESPACE} has the service account {account}"
             yield index.explanation(
-                f"deployment {namespace(each)}/{name(each)}",
+                item, "agent-missing", "osmo", evidence, account=account, namespace=OPERATOR_NAMESPACE
+            )
+        elif not is_available(agent):
+            yield index.explanation(
+                f"deployment {OPERATOR_NAMESPACE}/{name(agent)}",
                 "agents-down",
                 "osmo",
-                f"availableReplicas: {at(each, 'status.availableReplicas', 0)} of {at(each, 'spec.replicas', 1)}",
-                deployment=name(each),
-                namespace=namespace(each),
+                f"availableReplicas: {at(agent, 'status.availableReplicas', 0)} of {at(agent, 'spec.replicas', 1)}",
+                deployment=name(agent),
+                namespace=OPERATOR_NAMESPACE,
             )
 
 

@@ -13,8 +13,8 @@ from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import Offer, holds, requests, why_not
 from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, name, namespace
 from physical_ai.readiness.causes import workload_causes
-from physical_ai.readiness.model import ClosedGate
-from physical_ai.readiness.objects import pool_of
+from physical_ai.readiness.model import ROLLOUT, ClosedGate
+from physical_ai.readiness.objects import owner, pool_of
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
 
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
@@ -29,10 +29,11 @@ class Index:
         self.given = given
         self.nodes = {name(node): node for node in given.nodes}
         self.pods = {(namespace(pod), name(pod)): pod for pod in given.pods}
-        self.gates: dict[str, ClosedGate] = {
-            gate.node: gate for report in given.reports for gate in report.closed if gate.gate != "rollout"
-        }
-        """The closed gate of each node."""
+        closed = [gate for report in given.reports for gate in report.closed]
+        self.gates: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate != ROLLOUT}
+        """The closed gate of each node that does not offer its GPUs."""
+        self.changes: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate == ROLLOUT}
+        """Of nodes that offer their GPUs: the change that has not reached them, or the driver that is not verified."""
         self._takes: dict[str, bool] = {}
 
     @cached_property
@@ -113,6 +114,18 @@ class Index:
         """Who holds a resource of the pool's nodes."""
         found = self._holders.get((pool, resource), [])
         return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+
+    def on_node(self, node: str) -> list[str]:
+        """The running Pods of a node that no DaemonSet keeps there."""
+        return self._on_node.get(node, [])
+
+    @cached_property
+    def _on_node(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for pod in filter(holds, self.given.pods):
+            if not owner(pod):
+                found[str(pod["spec"]["nodeName"])].append(f"{namespace(pod)}/{name(pod)}")
+        return found
 
     @cached_property
     def _holders(self) -> Mapping[tuple[str, str], list[str]]:

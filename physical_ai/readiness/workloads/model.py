@@ -68,6 +68,8 @@ class Workloads:
     """Properties of the node pools in Azure, by name; None where Azure was not asked."""
     workflows: Sequence[Json] = ()
     """Workflows as OSMO describes them, where it was asked."""
+    has_agents: bool = False
+    """Whether the stack installs OSMO's agents."""
     stack: str = "STACK"
     now: str = ""
     """The time of the reading, as Kubernetes writes it."""

@@ -7,12 +7,12 @@ from typing import Any
 
 from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import Offer, lacking, requests
-from physical_ai.kubernetes.objects import Json, at, labels, matches, name
+from physical_ai.kubernetes.objects import Json, at, labels, matches, name, namespace
 from physical_ai.kubernetes.selectors import selects, terms_of
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.objects import untolerated
 from physical_ai.readiness.workloads.azure_causes import backoff, not_managed, pool_state
-from physical_ai.readiness.workloads.index import Index, condition, gpu_resources, subject
+from physical_ai.readiness.workloads.index import Index, condition, gpu_resources, short, subject
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan
 from physical_ai.readiness.workloads.node_causes import behind_gate, cordon, not_accepted
 from physical_ai.readiness.workloads.queueing import least_of
@@ -65,6 +65,22 @@ def _beside_others(pod: Mapping[str, Any], message: str, index: Index) -> Iterat
         yield index.explanation(subject(pod), "gang-does-not-fit", "scheduling", message, least=str(least_of(group)))
     elif found := workload_cause_of("scheduling", message):
         yield index.explanation(subject(pod), found[0].id, "scheduling", message)
+
+
+def unknown_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
+    """What the scheduler says of a Pod that waits, where nothing else explains it.
+
+    By its requests, labels and taints a node would take the Pod: what keeps it off is known to the scheduler alone.
+    """
+    found = condition(pod, "PodScheduled")
+    if found.get("status") == "False":
+        message = str(found.get("message") or found.get("reason") or "nothing")
+        facts = {"scheduler": _scheduler(pod), "message": short(message), "namespace": namespace(pod), "pod": name(pod)}
+        yield index.explanation(subject(pod), "scheduler-says", "scheduling", message, **facts)
+
+
+def _scheduler(pod: Mapping[str, Any]) -> str:
+    return str(at(pod, "spec.schedulerName", "default-scheduler"))
 
 
 def _unknown_resource(pod: Mapping[str, Any], index: Index) -> Explanation | None:

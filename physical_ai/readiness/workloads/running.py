@@ -11,7 +11,7 @@ from physical_ai.readiness.objects import owner
 from physical_ai.readiness.phase import is_running, unfinished
 from physical_ai.readiness.workloads.index import ROUTINE, Index, condition, gpu_resources, subject
 from physical_ai.readiness.workloads.model import Explanation
-from physical_ai.readiness.workloads.node_causes import behind_gate, not_ready
+from physical_ai.readiness.workloads.node_causes import behind_gate, leaving, not_ready
 
 NOT_STARTED = ("ContainerCreating", "PodInitializing")
 LAST_LINES = 20
@@ -77,6 +77,9 @@ def _failed(pod: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 
 def _node_problem(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | None:
+    leaves = leaving(subject(pod), node, index) if not owner(pod) else None
+    if leaves is not None:
+        return leaves
     if not is_ready(node):
         return not_ready(subject(pod), node, index)
     gate = index.gates.get(name(node))

@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog.osmo import OPERATOR_NAMESPACE
 from physical_ai.readiness.workloads import explain
-from physical_ai.readiness.workloads.explain import AGENTS
 from tests.support import workload_objects as make
 from tests.support.workload_objects import Scene
 
-NO_AGENTS = tuple(make.deployment(OPERATOR_NAMESPACE, agent, 0) for agent in AGENTS[:1])
+NO_AGENTS = (make.agent("listener", 0), make.agent("worker"))
 
 
 def submitted(status: str, *groups: dict[str, Any], **more: Any) -> Scene:

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER, OPERATOR_NAMESPACE
+from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER
 from physical_ai.readiness.causes import workload_causes
+from physical_ai.readiness.model import ROLLOUT
 from physical_ai.readiness.workloads import UnknownSubject, doctor, explain, read_workloads
-from physical_ai.readiness.workloads.explain import AGENTS
 from physical_ai.readiness.workloads.model import STAGES
+from physical_ai.readiness.workloads.node_causes import LEAVING
 from tests.support import workload_objects as make
 from tests.support.workload_objects import Scene, closed, crashing, kai, node, on, pod, unschedulable, waiting
 from tests.support.workload_scenes import (
@@ -46,7 +47,7 @@ GANG_MESSAGE = (
     "PodSchedulingErrors: Resources were found for 1 pods while 2 are required for gang scheduling. Additional pods …"
 )
 NO_KAI = (make.deployment(KAI_NAMESPACE, KAI_SCHEDULER, 0),)
-NO_AGENTS = tuple(make.deployment(OPERATOR_NAMESPACE, agent, 0) for agent in AGENTS[:1])
+NO_AGENTS = (make.agent("listener", 0), make.agent("worker"))
 
 ONE_CAUSE: dict[str, Scene] = {
     "gang-incomplete": Scene(GANG, NODES, {"groups": [make.group("g", 3)]}),
@@ -62,6 +63,14 @@ ONE_CAUSE: dict[str, Scene] = {
     "toleration-missing": Scene((waits(tolerations=[]),)),
     "selects-no-pool": Scene((waits(nodeSelector={"agentpool": "h100"}),)),
     "selects-operator-label": Scene((waits(nodeSelector={"nvidia.com/gpu.product": "NVIDIA-H100-NVL"}),)),
+    "scheduler-says": Scene(
+        (
+            unschedulable(
+                pod(**H100), "0/4 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
+            ),
+        ),
+        NODES,
+    ),
     "gang-does-not-fit": Scene(
         tuple(unschedulable(each, GANG_MESSAGE) for each in GANG), NODES, {"groups": [make.group("g", 2)]}
     ),
@@ -266,9 +275,78 @@ def test_every_cause_has_a_scenario() -> None:
         *OF_SLURM,
         *(cause for _, causes in TWO_CAUSES for cause in causes),
         "agents-down",
+        "agent-missing",
+        *LEAVING.values(),
+        "node-deleted",
     }
     assert set(workload_causes()) == met
     assert {stage for cause in workload_causes().values() for stage in cause.stages} <= set(STAGES)
+
+
+UNKNOWN = [
+    "0/1 nodes are available: 1 Too many pods.",
+    "0/1 nodes are available: 1 node(s) exceed max volume count.",
+    "waiting for ephemeral volume controller to create the persistentvolumeclaim",
+    "running PreBind plugin: VolumeBinding: context deadline exceeded",
+    "device-plugin GPU requests cannot be scheduled on DRA-only nodes",
+    "0/1 nodes are available: 1 Insufficient cpu.",
+    "a text of another scheduler",
+    "",
+]
+
+
+@pytest.mark.parametrize("message", UNKNOWN)
+def test_a_pod_that_is_not_scheduled_is_never_in_order(message: str) -> None:
+    """What the scheduler says is shown where nothing else explains it, also where by our arithmetic a node has room."""
+    scene = Scene((unschedulable(pod(**H100), message),), NODES)
+    found = explain("train-0", scene.workloads())[1]
+    assert found
+    assert [each.subjects for each in doctor(scene.workloads())] == [("pod osmo-workflows/train-0",)]
+    assert message in found[0].reason + found[0].evidence
+
+
+@pytest.mark.parametrize(
+    ("removed", "cause"),
+    [
+        ({"key": "remediator.kubernetes.azure.com/unschedulable", "effect": "NoSchedule"}, "node-evicted"),
+        ({"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}, "node-scaled-down"),
+        (None, "node-deleted"),
+    ],
+)
+def test_a_node_that_is_removed_is_said_so_for_node_pool_and_pod(removed: dict[str, str] | None, cause: str) -> None:
+    host = node("h100gpu")
+    if removed:
+        host["spec"]["taints"].append(removed)
+    else:
+        host["metadata"]["deletionTimestamp"] = make.NOW
+    scene = Scene((on(HOST, pod(), phase="Running", conditions=READY),), (host,))
+    for wanted in (HOST, "h100gpu", "train-0"):
+        found = explain(wanted, scene.workloads())[1]
+        assert [each.cause for each in found] == [cause]
+        assert "osmo-workflows/train-0" in found[0].reason
+    assert [each.first.cause for each in doctor(scene.workloads())] == [cause]
+
+
+@pytest.mark.parametrize("has_agents", [True, False])
+def test_an_agent_without_a_deployment_is_missing_where_the_stack_has_agents(has_agents: bool) -> None:
+    without = {"deployments": (make.deployment(KAI_NAMESPACE, KAI_SCHEDULER),), "has_agents": has_agents}
+    found = doctor(Scene((), NODES, without).workloads())
+    assert [(each.first.cause, len(each.subjects)) for each in found] == [("agent-missing", 1)] * 2 * has_agents
+
+
+def test_one_agent_shows_that_the_other_is_missing() -> None:
+    found = doctor(Scene((), NODES, {"deployments": (make.agent("worker", 0),)}).workloads())
+    assert {each.first.cause for each in found} == {"agents-down", "agent-missing"}
+
+
+def test_a_driver_that_is_not_verified_is_said_of_a_node_that_offers_its_gpus() -> None:
+    message = "The GRID driver agent has not verified the configured driver: the vGPU has no licence yet"
+    scene = Scene((HEALTHY,), NODES, {"reports": [closed(HOST, ROLLOUT, reason=message)]})
+    for wanted in (HOST, "h100gpu"):
+        (found,) = explain(wanted, scene.workloads())[1]
+        assert "has no licence" in found.reason
+    assert [each.first.cause for each in doctor(scene.workloads())] == ["gate-rollout"]
+    assert explain("train-0", scene.workloads())[1] == []  # the Pod itself runs
 
 
 HEALTHY = on(HOST, pod(), phase="Running", conditions=READY,
