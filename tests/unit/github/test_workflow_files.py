@@ -321,3 +321,11 @@ def test_whatever_logs_in_for_long_is_told_in_its_own_log_when_the_assertion_run
 def test_every_login_compares_its_identity_with_the_credentials(workflow: Workflow) -> None:
     logins = [step for _, step in workflow.steps() if step.get("uses") == "./.github/actions/azure"]
     assert all(step["with"]["subject"] == "${{ vars.AZURE_SUBJECT }}" for step in logins)
+
+
+def test_what_code_owners_review_is_there_and_all_that_writes_the_bootstrap_is_reviewed() -> None:
+    lines = [line.split()[0] for line in (GITHUB / "CODEOWNERS").read_text().splitlines() if line.startswith("/")]
+    found = {line: list(ROOT.glob(line.strip("/"))) for line in lines}
+    assert all(found.values()), "a pattern that matches no file protects nothing"
+    reviewed = {path for paths in found.values() for path in paths}
+    assert set((ROOT / "physical_ai" / "cli").glob("bootstrap_*.py")) <= reviewed
