@@ -21,7 +21,7 @@ ANYWHERE = {"*", "0.0.0.0/0", "Internet"}
 
 def dropped(resources: Iterable[Resource], service: Mapping[str, Any] | None) -> str:
     """Why a client on the internet gets no answer of a Service; empty if it does, or without a public address."""
-    annotations = get(service, "metadata.annotations") or {}
+    annotations: Json = get(service, "metadata.annotations") or {}
     if get(service, "spec.type") != "LoadBalancer" or annotations.get(INTERNAL) == "true":
         return ""
     found = list(resources)
