@@ -16,6 +16,7 @@ from physical_ai.settings.plans.plan import make_plan
 from physical_ai.simulator.charts import chart_source, crds
 from physical_ai.simulator.cluster.objects import at
 from physical_ai.simulator.kubernetes import ApiError, Client
+from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
 from physical_ai.simulator.tools import toolbox
 from tests.support.gpu_settings import given_settings
@@ -240,6 +241,22 @@ def test_agents_wait_for_their_token_report_it_and_then_run(kai: SimulatedCluste
     classes = kai.client.get("/apis/scheduling.k8s.io/v1/priorityclasses")["items"]
     made = {each["metadata"]["name"]: each["value"] for each in classes}
     assert made.items() >= {"osmo-high": 125, "osmo-normal": 100, "osmo-low": 50}.items()
+
+
+def test_an_upgrade_keeps_the_namespace_for_reservations_and_drops_its_account(kai: SimulatedCluster) -> None:
+    """The chart renders both only where they do not exist; Helm keeps what has the annotation."""
+    place = f"/api/v1/namespaces/{osmo.KAI_RESERVATION_NAMESPACE}"
+    account = f"{place}/serviceaccounts/{osmo.KAI_RESERVATION_NAMESPACE}"
+    assert kai.client.find(account)
+    # As it was before v0.17.0, whose model came without the annotation.
+    kai.client.patch(place, {"metadata": {"annotations": {"helm.sh/resource-policy": None}}}, MERGE_PATCH)
+    for has_account in (False, True):
+        install(kai, release(osmo.KAI_CHART))
+        assert (kai.client.find(account) is not None) is has_account
+        kept = kai.client.get(place)
+        assert at(kept, "status.phase") == "Active"
+        assert at(kept, "metadata.annotations")["helm.sh/resource-policy"] == "keep"
+    until(lambda: available(kai.client, osmo.KAI_NAMESPACE) >= set(KAI), "KAI does not come back")
 
 
 def test_uninstalled_they_leave_the_definitions_and_the_shard(kai: SimulatedCluster) -> None:
