@@ -32,6 +32,30 @@ def test_the_model_makes_the_recorded_objects() -> None:
     assert ordered([key(each) for each in render(CHART, sketched())]) == ordered(SKETCH["objects"])
 
 
+def test_services_scale_by_memory_and_cpu_and_a_job_monitor_has_the_resources_of_the_core_service() -> None:
+    """Read in NVIDIA/OSMO 6.3.1, deployments/charts/service/templates."""
+    given, wanted = sketched(), {"requests": {"cpu": "250m"}}
+    given["services"].setdefault("service", {})["resources"] = wanted
+    given["services"].setdefault("delayedJobMonitor", {})["resources"] = {"requests": {"cpu": "1"}}
+    objects = render(CHART, given)
+    scalers = [each for each in objects if each["kind"] == "HorizontalPodAutoscaler"]
+    assert {each["metadata"]["name"] for each in scalers} >= {
+        "osmo-agent",
+        "osmo-logger",
+        "osmo-router",
+        "osmo-service",
+    }
+    for each in scalers:
+        metrics = [metric["containerResource"]["name"] for metric in each["spec"]["metrics"]]
+        assert sorted(metrics) == ["cpu", "memory"], each["metadata"]["name"]
+    resources = {
+        each["metadata"]["name"]: each["spec"]["template"]["spec"]["containers"][0].get("resources")
+        for each in objects
+        if each["kind"] == "Deployment"
+    }
+    assert resources["osmo-delayed-job-monitor"] == resources["osmo-service"] == wanted
+
+
 def test_each_deployment_needs_what_it_was_seen_to_need() -> None:
     needed: dict[tuple[str, str], set[str]] = {}
     for each in render(CHART, sketched()):

@@ -152,6 +152,13 @@ spec:
   minReplicas: {{ $scaling.minReplicas }}
   maxReplicas: {{ $scaling.maxReplicas }}
   metrics:
+    {{- with $scaling.hpaMemoryTarget | default $scaling.memoryTarget }}
+    - type: ContainerResource
+      containerResource:
+        name: memory
+        container: {{ index $ 2 }}
+        target: {type: Utilization, averageUtilization: {{ . }}}
+    {{- end }}
     - type: ContainerResource
       containerResource:
         name: cpu
