@@ -14,6 +14,9 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.isolation import limit_osmo
 
+NO_METADATA = "no-metadata"
+"""The policy of the control plane's namespace where the stack does not isolate it."""
+
 
 def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The objects of manifests/osmo.yaml for a stack: quotas counted, accounts bound to identities, networks limited.
@@ -34,8 +37,11 @@ def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[di
         if kind == "NetworkPolicy":
             limit_osmo(item, settings)
     if is_isolated(settings, osmo.CONTROL_NAMESPACE):
-        # Policies add up: this one allows more than those of the isolated namespace.
-        return [item for item in objects if item["metadata"]["name"] != "no-metadata"]
+        for item in objects:
+            if item["metadata"]["name"] == NO_METADATA:
+                # Policies add up, and this one would allow more than those of the isolated namespace. It allows nothing
+                # then; without it, a protected stack that becomes isolated would have to delete a protected object.
+                item["spec"]["egress"] = []
     return objects
 
 
