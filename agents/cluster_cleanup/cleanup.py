@@ -39,7 +39,7 @@ class Wanted:
     labels: Sequence[str]
     annotations: Sequence[str]
     operator: str
-    webhooks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    webhooks: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
 
 
 @dataclass(frozen=True)

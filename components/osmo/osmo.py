@@ -33,6 +33,9 @@ AGENT_ACCOUNTS = (
     (osmo.OPERATOR_NAMESPACE, osmo.LISTENER_ACCOUNT),
     (osmo.OPERATOR_NAMESPACE, osmo.WORKER_ACCOUNT),
 )
+PATCH_FORCE = "pulumi.com/patchForce"
+"""Annotation with which Pulumi takes over fields that somebody else has written, instead of refusing the update
+(pulumi-kubernetes, server-side apply)."""
 SERVICE_VALUES = "osmo-service-values"
 """ConfigMap with the values for OSMO's service, for its installation and so that a preview shows their changes."""
 TIMEOUT_SECONDS = 900
@@ -172,7 +175,8 @@ class Osmo(pulumi.ComponentResource):
         options = args.target.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]])
         # The chart mounts it with every login; with `dev` nothing reads it.
         data: dict[str, pulumi.Input[str]] | None = {osmo.TOKEN_KEY: args.secrets.get(AGENT_TOKEN, "")}
-        annotations: dict[str, str] | None = None
+        # The stack's own token replaces one that the Job has written, whose field the Job owns until then.
+        annotations = {PATCH_FORCE: "true"}
         if args.token is not None:
             # Its end is a difference, with which a stack that sets the token itself again writes it again.
             annotations = {SOURCE_ANNOTATION: FROM_JOB}

@@ -72,8 +72,8 @@ def compose_for_python(text: str) -> yaml.Node | None:
 
 @lru_cache(maxsize=4)
 def _python_loader(text: str) -> Any:
-    """libyaml's for a text that both read alike."""
-    if "!" in text:
+    """libyaml's for a text that both read alike. A byte order mark is a character of PyYAML's and none of libyaml's."""
+    if "!" in text or "\ufeff" in text:
         return yaml.SafeLoader
     try:
         check(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -115,7 +116,14 @@ class World:
         """A Pod that has run on the node."""
         hardware = of_node(self.node)
         assert hardware is not None
-        state = NodeState("v26.7.0", hardware, host=Host(self.driver), devices=tuple(devices(hardware.mig, "single")))
+        given = tuple(devices(hardware.mig, "single"))
+        state = NodeState(
+            "v26.7.0",
+            hardware,
+            host=Host(self.driver),
+            devices=given,
+            resources=Counter(each.resource for each in given),
+        )
         pod: Json = {
             "metadata": {"name": name, "namespace": "gpu-operator"},
             "spec": {**spec, "nodeName": NODE},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -90,7 +91,13 @@ class Cluster:
         hardware = of_size(vm_size(node["metadata"]["labels"]["node.kubernetes.io/instance-type"]))
         assert hardware is not None
         given = tuple(devices(hardware.mig, "single"))
-        state = NodeState("v26.7.0", hardware, host=Host("580.173.02"), devices=given)
+        state = NodeState(
+            "v26.7.0",
+            hardware,
+            host=Host("580.173.02"),
+            devices=given,
+            resources=Counter(each.resource for each in given),
+        )
         return Rank(pod, node, machine(pod["spec"]["containers"][0], node, state))
 
 

@@ -124,6 +124,7 @@ def read(load: Callable[[str], Any], text: str) -> str:
 @example(text="{key:}", inside=True)
 @example(text="[b??  ]", inside=True)
 @example(text="!", inside=True)
+@example(text="\r\ufeff", inside=False)
 def test_what_a_python_program_reads_is_read_as_it_reads_it(short: int, text: str, inside: bool) -> None:
     """Long texts are left to the faster parser where they have no sign on which the two differ."""
     document = f"workflow:\n  name: x\n  v: {text}" if inside else text
