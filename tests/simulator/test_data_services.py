@@ -32,7 +32,9 @@ def test_data_services_are_added_changed_and_removed_beside_a_running_cluster(ru
     before = kinds(running)
     assert before.isdisjoint(KINDS)
     added = physai("up", "--json", *AZURE)
-    assert added.json["changes"].keys() == {"create"}, "the cluster is changed too"
+    changes = added.json["changes"]
+    assert changes.keys() == {"create", "update"}, "something else of the cluster is changed too"
+    assert changes["update"] == 1, "the tasks' network, which leaves out the ports of public data services"
     assert set(KINDS) <= kinds(running)
     (vault,) = (row for row in azure(running)["resources"] if row["kind"] == "Vault")
     assert vault["outputs"]["properties"]["vaultUri"].startswith("https://kv-dev-westus2-")
@@ -41,7 +43,8 @@ def test_data_services_are_added_changed_and_removed_beside_a_running_cluster(ru
     assert changed.json["changes"] == {"create": 1, "update": 3}, "another password; the server and both secrets"
 
     removed = physai("up", "--json")
-    assert removed.json["changes"].keys() == {"delete"}
+    assert removed.json["changes"].keys() == {"delete", "update"}
+    assert removed.json["changes"]["update"] == 1
     assert kinds(running) == before
     # Azure keeps it for days. The next vault has another name.
     assert vault["inputs"]["vaultName"].lower() in azure(running)["deletedVaults"]
