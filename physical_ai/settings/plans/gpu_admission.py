@@ -52,11 +52,25 @@ def policies(settings: Settings) -> list[dict[str, Any]]:
                 # A warning must not stop GPU Pods by failing, and a refusal must not be bypassed by making it fail.
                 spec["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
         elif not mutates:
-            # The dry run of a changed binding would combine both actions, which the API server refuses. With another
-            # name it is another binding, which is created before this one is deleted.
-            manifest["metadata"]["name"] += f"-{action}"
-            spec["validationActions"] = list(ACTIONS[action])
+            asked = settings.admission.gpu_pods
+            found += bindings(manifest, action, keeps_warning=settings.protect and asked == action)
+            continue
         found.append(manifest)
+    return found
+
+
+def bindings(manifest: dict[str, Any], action: str, *, keeps_warning: bool) -> list[dict[str, Any]]:
+    """A policy's binding with an action.
+
+    The dry run of a changed binding would combine both actions, which the API server refuses. With another name it is
+    another binding, which is created before this one is deleted. A protected stack deletes nothing: the binding of the
+    warnings stays beside that of the refusals (`keeps_warning`).
+    """
+    actions = ("warn", "deny") if action == "deny" and keeps_warning else (action,)
+    found = [copy.deepcopy(manifest) for _ in actions]
+    for each, own in zip(found, actions, strict=True):
+        each["metadata"]["name"] += f"-{own}"
+        each["spec"]["validationActions"] = list(ACTIONS[own])
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from physical_ai.catalog import amd
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
-from physical_ai.settings.plans.gpu_admission import ACTIONS
+from physical_ai.settings.plans.gpu_admission import bindings
 
 OF_AKS = (
     "kube-system",
@@ -46,10 +46,7 @@ def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
     for variable in policy["spec"]["variables"]:
         if variable["name"] == "userNamespaces":
             variable["expression"] = json.dumps(minor >= USER_NAMESPACES_MINOR)
-    # As with the policies for GPU Pods, another action is another binding.
-    binding["metadata"]["name"] += f"-{action}"
-    binding["spec"]["validationActions"] = list(ACTIONS[action])
-    return [policy, binding]
+    return [policy, *bindings(binding, action, keeps_warning=settings.protect)]
 
 
 def exempt(settings: Settings) -> tuple[str, ...]:
