@@ -52,8 +52,8 @@ def policies(settings: Settings) -> list[dict[str, Any]]:
                 # A warning must not stop GPU Pods by failing, and a refusal must not be bypassed by making it fail.
                 spec["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
         elif not mutates:
-            asked = settings.admission.gpu_pods
-            found += bindings(manifest, action, keeps_warning=settings.protect and asked == action)
+            warned_once = manifest["metadata"]["name"] != _REQUESTS
+            found += bindings(manifest, action, keeps_warning=settings.protect and warned_once)
             continue
         found.append(manifest)
     return found
