@@ -19,6 +19,7 @@ from physical_ai.simulator.cluster.pods import ended
 from physical_ai.simulator.gpu.names import UPGRADE_STATE
 from physical_ai.simulator.home import HOME_VARIABLE
 from physical_ai.simulator.kubernetes import ApiError, Client
+from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from physical_ai.simulator.osmo.service import as_account
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.homes import wipe
@@ -213,6 +214,25 @@ def _driver(node: Json) -> tuple[str, str, bool]:
     labels: dict[str, str] = node["metadata"]["labels"]
     version = labels.get("nvidia.com/cuda.driver-version.full", "")
     return version, labels.get(UPGRADE_STATE, ""), bool(node["spec"].get("unschedulable"))
+
+
+def test_no_workflow_runs_without_agents_and_the_next_one_runs_with_them(
+    stack: Path, admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In mode backend, too, whose control plane is elsewhere."""
+    monkeypatch.setenv("PHYSAI_SECONDS_PER_MODEL_MINUTE", "0.1")
+    agents = f"/apis/apps/v1/namespaces/{osmo.OPERATOR_NAMESPACE}/deployments"
+    for agent, made in (("worker", False), ("listener", True)):
+        path = f"{agents}/osmo-operator-osmo-backend-{agent}/scale"
+        admin.patch(path, {"spec": {"replicas": 0}}, MERGE_PATCH)
+        answer = physai("run", str(SAMPLES / "cpu-task.yaml"), "--json", expect=1)
+        (ran,) = answer.json["workflows"]
+        assert (ran["status"], ran["tasks"][0]["status"]) == ("PENDING", "SCHEDULING" if made else "PROCESSING")
+        assert f"No {agent} of it is running." in answer.err
+        assert admin.get(PODS)["items"] == []
+        admin.patch(path, {"spec": {"replicas": 1}}, MERGE_PATCH)
+    (ran,) = physai("run", str(SAMPLES / "cpu-task.yaml"), "--json").json["workflows"]
+    assert ran["status"] == "COMPLETED"
 
 
 def test_agents_that_are_switched_off_delete_their_workflows_first(stack: Path, admin: Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
 
 PLACEMENT_SECONDS = 60.0
 """How long to wait for a node: the simulated autoscaler adds one within a few seconds."""
+AGENT_SECONDS = 1.0
+"""Between two questions to the gateway, of real time."""
+NOT_FOLLOWED = (
+    "{id} waits for OSMO's agents, and this command follows it no further: {waits} Without its worker a backend creates"
+    " and deletes no Pod, without its listener OSMO learns nothing of them; the workflow remains {status}. The cause:"
+    " physai doctor"
+)
 
 
 def run_files(
@@ -51,8 +59,8 @@ def run_files(
     context = deployed_context(simulation, pool, variables)
     service, history = _service(simulation), History(simulation.folder)
     accepted = [(path, _accepted(path, within, context)) for path, within in files.items()]
-    _remove_interrupted(service, history, context)
     user = user_at(simulation, principal)
+    _remove_interrupted(service, history, context, _Agents(user_at(simulation), context.pool))
     return [_run(path, submission, service, history, context, user=user) for path, submission in accepted]
 
 
@@ -92,24 +100,41 @@ def _run(
     roles = user.submit(context.pool, path.read_text(encoding="utf-8"))
     submitted = {"user": user.principal.name, "roles": list(roles)}
     number = history.begin(submission.spec.name, str(path), submitted)
-    workflow = simulated_workflow(submission, context, number)
+    workflow, agents = simulated_workflow(submission, context, number), _Agents(user, context.pool)
     err.print(f"{workflow.id}: {path}, submitted by {user.principal.name} ({', '.join(roles)})", markup=False)
     try:
         with as_interrupts():
-            result = service.run(workflow, status_after_exit(submission, context), _TaskProgress())
+            result = service.run(workflow, status_after_exit(submission, context), _TaskProgress(), agents)
     except BaseException:
-        history.end(workflow.id, CANCELED, [])
-        err.print(f"{workflow.id} was canceled and deleted", markup=False)
+        left = "worker" in agents.last
+        history.end(workflow.id, CANCELED, [], left=left)
+        err.print(f"{workflow.id} was canceled{'' if left else ' and deleted'}", markup=False)
         raise
     status = lifecycle.workflow_status(list(result.groups.values()))
-    return history.end(workflow.id, status, [task.document() for task in result.tasks.values()])
+    if result.waits:
+        err.print(NOT_FOLLOWED.format(id=workflow.id, waits=result.waits, status=status), markup=False, style="red")
+    tasks = [task.document() for task in result.tasks.values()]
+    return history.end(workflow.id, status, tasks, left=result.left)
 
 
-def _remove_interrupted(service: Service, history: History, context: Context) -> None:
-    """Deletes what killed commands left in the cluster."""
+class _Agents:
+    """Asks the gateway now and then which agents of a pool's backend are missing."""
+
+    def __init__(self, user: User, pool: str) -> None:
+        self._user, self._pool, self._asked = user, pool, 0.0
+        self.last: dict[str, str] = {}
+
+    def __call__(self) -> dict[str, str]:
+        if time.monotonic() - self._asked > AGENT_SECONDS:
+            self._asked, self.last = time.monotonic(), self._user.missing(self._pool)
+        return self.last
+
+
+def _remove_interrupted(service: Service, history: History, context: Context, agents: _Agents) -> None:
+    """Deletes what killed commands left in the cluster, and commands that had no agent to delete it."""
     from physical_ai.simulator.osmo.history import CANCELED
 
-    for id in history.cut_off():
+    for id in history.cut_off() if "worker" not in agents() else []:
         err.print(f"{id} was interrupted; deleting what it left in the cluster", markup=False)
         service.sweep(id, context.config.namespace)
         history.end(id, CANCELED, [])

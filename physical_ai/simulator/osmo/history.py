@@ -17,6 +17,8 @@ KEPT = 50
 FILE = "workflows.json"
 RUNNING, CANCELED = "RUNNING", "FAILED_CANCELED"
 Json = dict[str, Any]
+NOBODY: list[Any] = []
+"""In place of the process that follows a run."""
 
 
 class History:
@@ -38,17 +40,20 @@ class History:
             runs.append({**run, **({"submitted": submitted} if submitted else {}), "by": by})
             return number
 
-    def end(self, id: str, status: str, tasks: list[Json]) -> Json:
-        """What became of a run; its document."""
+    def end(self, id: str, status: str, tasks: list[Json], *, left: bool = False) -> Json:
+        """What became of a run; its document. `left`: it still has objects in the cluster."""
         with self._changing() as runs:
             (run,) = (each for each in runs if each["id"] == id)
             run |= {"status": status, "tasks": tasks}
-            del run["by"]
-            return dict(run)
+            run["by"] = NOBODY
+            if not left:
+                del run["by"]
+            return {key: value for key, value in run.items() if key != "by"}
 
     def cut_off(self) -> list[str]:
-        """Ids of runs whose command ended before they did."""
-        return [each["id"] for each in self._read() if "by" in each and not is_running(*each["by"])]
+        """Ids of runs that may have left objects in the cluster: their commands have ended before they did."""
+        by = {each["id"]: each["by"] for each in self._read() if "by" in each}
+        return [id for id, each in by.items() if each == NOBODY or not is_running(*each)]
 
     def _read(self) -> list[Json]:
         return json.loads(self._file.read_text()) if self._file.exists() else []

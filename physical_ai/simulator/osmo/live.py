@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from physical_ai.catalog.osmo import CONTROL_CONTAINER, FINALIZER, LISTENER_ACCOUNT, OPERATOR_NAMESPACE, WORKFLOW_LABEL
+from physical_ai.catalog.osmo import (
+    CONTROL_CONTAINER,
+    FINALIZER,
+    LISTENER_ACCOUNT,
+    OPERATOR_NAMESPACE,
+    WORKER_ACCOUNT,
+    WORKFLOW_LABEL,
+)
 from physical_ai.simulator.cluster.objects import Json, at
 from physical_ai.simulator.cluster.pods import COMPLETED, ended, stopped
 from physical_ai.simulator.cluster.watch import Watch
@@ -56,7 +63,8 @@ class Workflows:
         return moved
 
     def _remove_finalizer(self, pod: Json) -> bool:
-        """As the agents do when they have the last logs; without agents the Pod remains."""
+        """Of a Pod that somebody else has deleted: the listener sees it, and the worker, which alone may change Pods,
+        takes the finalizer off. Without them the Pod remains."""
         held: list[str] = at(pod, "metadata.finalizers", [])
         if FINALIZER not in held or not self._has_agents():
             return False
@@ -65,11 +73,12 @@ class Workflows:
         return self._patch(pod, {"metadata": {"finalizers": rest, "resourceVersion": version}}, "")
 
     def _has_agents(self) -> bool:
-        return any(
-            at(item, "spec.template.spec.serviceAccountName") == LISTENER_ACCOUNT
-            and int(at(item, "status.availableReplicas", 0)) > 0
+        running = {
+            at(item, "spec.template.spec.serviceAccountName")
             for item in self._agents.all()
-        )
+            if int(at(item, "status.availableReplicas", 0)) > 0
+        }
+        return {LISTENER_ACCOUNT, WORKER_ACCOUNT} <= running
 
     def _end(self, pod: Json, code: int, message: str) -> None:
         exits = {each["name"]: (code, message) for each in pod["spec"]["containers"]}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from physical_ai.catalog.osmo import WORKFLOW_LABEL
+from physical_ai.catalog.osmo import FINALIZER, WORKFLOW_LABEL
 from physical_ai.simulator.kubernetes.client import ApiError, Client
 from physical_ai.simulator.osmo import workflow as of
 from physical_ai.simulator.osmo.pods import Seen, seen
@@ -15,47 +15,81 @@ from physical_ai.simulator.osmo.workflow import Group, Json, Task, TaskResult, W
 
 POLL_SECONDS = 0.1
 DELETION_SECONDS = 10.0
+PATIENCE_MINUTES = 30.0
+"""Model time that a workflow is followed while an agent is missing. The service waits on."""
+WORKER, LISTENER = "worker", "listener"
+STRATEGIC = "application/strategic-merge-patch+json"
 AfterExit = Callable[[str, int, str, int], str]
 """(task, exit code, status, retries so far) -> status, by the task's and the pool's exit actions."""
 Report = Callable[[TaskResult], None]
+Missing = Callable[[], Mapping[str, str]]
+"""The backend's agents that are not connected, and why. The worker creates and deletes Pods, the listener reports them
+(NVIDIA/OSMO 6.3.1, src/operator)."""
 
 
 class Run:
     """One workflow, from its first Pod to its result."""
 
     def __init__(
-        self, client: Client, workflow: Workflow, after_exit: AfterExit, report: Report, now: Callable[[], float]
+        self,
+        client: Client,
+        workflow: Workflow,
+        after_exit: AfterExit,
+        report: Report,
+        now: Callable[[], float],
+        *,
+        missing: Missing = dict,
     ) -> None:
-        self._client, self._workflow, self._after_exit, self._report, self._now = (
-            client,
-            workflow,
-            after_exit,
-            report,
-            now,
-        )
+        self._client, self._workflow, self._after_exit = client, workflow, after_exit
+        self._report, self._now, self._missing = report, now, missing
         self.result = pending(workflow)
         self._submitted = now()
         self._began: float | None = None
         """Model time at which the first task ran."""
+        self._lacks: float | None = None
+        """Model time since which an agent is missing."""
         self._groups = {group.name: group for group in workflow.groups}
         self._reported: dict[str, TaskResult] = {}
 
     def step(self) -> bool:
-        """One look; whether the workflow is over."""
-        statuses = self.result.groups
+        """One look; whether the workflow is over, or has waited for an agent for too long to be followed on."""
+        statuses, missing = self.result.groups, self._missing()
         for name, group in self._groups.items():
-            if statuses[name] == "WAITING":
-                self._begin(group)
-        self._look()
+            if statuses[name] in of.PRESCHEDULING:
+                self._begin(group, missing.get(WORKER, ""))
+        if why := missing.get(LISTENER):
+            self._explain(why)
+        else:
+            self._look()
         self._time_out()
-        return all(_is_over(status) for status in statuses.values())
+        return all(_is_over(status) for status in statuses.values()) or self._gives_up(missing)
 
-    def _begin(self, group: Group) -> None:
+    def _gives_up(self, missing: Mapping[str, str]) -> bool:
+        self._lacks = (self._lacks or self._now()) if missing else None
+        if self._lacks is None or self._now() - self._lacks < PATIENCE_MINUTES * 60:
+            return False
+        self.result.waits = " ".join(missing.values())
+        return True
+
+    def _explain(self, why: str) -> None:
+        """Tasks that run without a listener keep the status that it reported last."""
+        for name, group in self._groups.items():
+            for task in group.tasks:
+                if self.result.groups[name] in ("SCHEDULING", "RUNNING"):
+                    self._set(task, message=why)
+
+    def _begin(self, group: Group, no_worker: str) -> None:
         needed = [self.result.groups[name] for name in group.needs]
         if any(status.startswith("FAILED") for status in needed):
             self._end(group, of.UPSTREAM, "a task that it takes an input from has failed")
         elif all(status == of.COMPLETED for status in needed):
-            self.create(group)
+            if no_worker:
+                # Its job waits in the backend's queue, without a limit: `queue_timeout` begins with SCHEDULING.
+                self.result.groups[group.name] = of.PROCESSING
+                for task in group.tasks:
+                    self._set(task, status=of.PROCESSING, message=no_worker)
+            else:
+                self.create(group)
 
     def create(self, group: Group) -> bool:
         """The group's objects, in order; whether all were taken."""
@@ -68,7 +102,7 @@ class Run:
                 return False
         self.result.groups[group.name] = "SCHEDULING"
         for task in group.tasks:
-            self._set(task, status="SCHEDULING", attempts=1)
+            self._set(task, status="SCHEDULING", attempts=1, message="")
         return True
 
     def _create(self, item: Json) -> None:
@@ -148,6 +182,9 @@ class Run:
         now = self._now()
         if self._began is not None and now - self._began > self._workflow.exec_seconds:
             status, message = of.EXEC_TIMEOUT, "the workflow ran longer than its exec_timeout"
+        elif not self._is_queued:
+            self._submitted = now
+            return
         elif self._began is None and now - self._submitted > self._workflow.queue_seconds:
             status, message = of.QUEUE_TIMEOUT, "the workflow waited longer than its queue_timeout"
         else:
@@ -156,6 +193,11 @@ class Run:
             if not _is_over(self.result.groups[name]):
                 self._end(group, status, message)
                 self.clean([group])
+
+    @property
+    def _is_queued(self) -> bool:
+        """Some group has Pods, or had."""
+        return any(status not in of.PRESCHEDULING for status in self.result.groups.values())
 
     def _end(self, group: Group, status: str, message: str) -> None:
         self.result.groups[group.name] = status
@@ -178,13 +220,18 @@ class Run:
         return {item["metadata"]["name"]: seen(item) for item in items}
 
     def clean(self, groups: Sequence[Group] | None = None) -> None:
-        """Removes what is left of these groups, of all where none are named."""
+        """Removes what is left of these groups, of all where none are named. Only the worker can."""
+        self.result.left = WORKER in self._missing() and self._is_queued
+        if self.result.left:
+            return
         for group in self._groups.values() if groups is None else groups:
             for item in reversed(group.objects):
                 self._delete(item)
 
     def wait_for_deletion(self) -> None:
         """Waits, within a bound, until the agents have removed all finalizers: until then a Pod holds its GPU."""
+        if self.result.left:
+            return
         end = time.monotonic() + DELETION_SECONDS
         while self._pods() and time.monotonic() < end:
             time.sleep(POLL_SECONDS)
@@ -193,6 +240,9 @@ class Run:
         metadata = item["metadata"]
         path = self._client.path(item["apiVersion"], item["kind"], self._workflow.namespace, metadata["name"])
         try:
+            if item["kind"] == "Pod":
+                without = {"metadata": {"$deleteFromPrimitiveList/finalizers": [FINALIZER]}}
+                self._client.patch(path, without, STRATEGIC)
             self._client.request("DELETE", path)
         except ApiError as refusal:
             if refusal.code != 404:

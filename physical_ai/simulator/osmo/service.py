@@ -10,7 +10,7 @@ from physical_ai.simulator.clock import seconds_per_model_minute
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.kubernetes.client import ApiError, Client
 from physical_ai.simulator.osmo import workflow as of
-from physical_ai.simulator.osmo.run import POLL_SECONDS, AfterExit, Report, Run
+from physical_ai.simulator.osmo.run import POLL_SECONDS, AfterExit, Missing, Report, Run
 from physical_ai.simulator.osmo.workflow import Result, Workflow
 
 LEFT = ((KAI_POD_GROUP_API, "PodGroup"), ("v1", "Pod"), ("v1", "Service"), ("v1", "Secret"))
@@ -34,15 +34,17 @@ class Service:
         self._speed = 60 / seconds_per_model_minute()
         self._worker = as_account(admin, OPERATOR_NAMESPACE, WORKER_ACCOUNT)
 
-    def run(self, workflow: Workflow, after_exit: AfterExit, report: Report) -> Result:
-        """Runs the workflow to its end. Its remaining objects in the cluster are then deleted.
+    def run(self, workflow: Workflow, after_exit: AfterExit, report: Report, missing: Missing = dict) -> Result:
+        """Runs the workflow to its end, or as far as it gets without an agent. Its remaining objects in the cluster are
+        then deleted, if there is a worker to do it.
 
         Args:
             report: Called with each task when it changes.
+            missing: The agents that are not connected, and why.
 
         What the API server refuses of a workflow ends the workflow.
         """
-        run = Run(self._worker, workflow, after_exit, report, lambda: self._clock() * self._speed)
+        run = Run(self._worker, workflow, after_exit, report, self._model_time, missing=missing)
         try:
             while not run.step():
                 time.sleep(POLL_SECONDS)
@@ -51,13 +53,16 @@ class Service:
             run.wait_for_deletion()
         return run.result
 
+    def _model_time(self) -> float:
+        return self._clock() * self._speed
+
     def place(self, workflow: Workflow, seconds: float, report: Report) -> Result:
         """Creates each group's Pods, waits for scheduler and autoscaler, and deletes them.
 
         Args:
             seconds: How long to wait for a node, of real time.
         """
-        run = Run(self._worker, workflow, _fails, report, lambda: self._clock() * self._speed)
+        run = Run(self._worker, workflow, _fails, report, self._model_time)
         for group in workflow.groups:
             end = self._clock() + seconds
             try:

@@ -11,6 +11,9 @@ COMPLETED, FAILED, UPSTREAM = "COMPLETED", "FAILED", "FAILED_UPSTREAM"
 QUEUE_TIMEOUT, EXEC_TIMEOUT = "FAILED_QUEUE_TIMEOUT", "FAILED_EXEC_TIMEOUT"
 SERVER_ERROR = "FAILED_SERVER_ERROR"
 RESCHEDULED = "RESCHEDULED"
+PROCESSING = "PROCESSING"
+PRESCHEDULING = ("WAITING", PROCESSING)
+"""Statuses of a group without Pods."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,10 @@ class Result:
     id: str
     groups: dict[str, str] = field(default_factory=dict[str, str])
     tasks: dict[str, TaskResult] = field(default_factory=dict[str, TaskResult])
+    waits: str = ""
+    """Why nobody followed it to its end: an agent is missing."""
+    left: bool = False
+    """Its objects are still in the cluster, for want of an agent that deletes them."""
 
 
 def pending(workflow: Workflow) -> Result:

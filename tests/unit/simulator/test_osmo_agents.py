@@ -39,7 +39,7 @@ class World:
         self.objects: dict[str, Json] = {}
         self.accounts = Accounts(folder, frozenset)
         self.accounts.create_user(USER, ["osmo-backend"], "admin")
-        around = Surroundings(lambda: self.configuration, lambda: ADMIN, lambda backend: "")
+        around = Surroundings(lambda: self.configuration, lambda: ADMIN, lambda backend: {})
         self.gateway = Gateway(self.accounts, b"key", around)
         self.agents = Agents(lambda: self.pods, self.find, lambda: self.configuration, self.gateway.who)
 
@@ -147,6 +147,15 @@ def test_a_control_plane_elsewhere_knows_its_own_tokens(world: World) -> None:
     world.store("of its operator")
     (listener, *_) = world.start("a")
     assert (world.agents.offline("default"), world.agents.refusal(listener)) == ("", "")
+
+
+def test_a_control_plane_elsewhere_needs_both_agents(world: World) -> None:
+    world.configuration = Configuration(here=False, login="entra", audience="osmo", roles=BUILT_IN)
+    nobody = {each: f"No {each} of it is running." for each in ("listener", "worker")}
+    assert world.agents.missing("default") == nobody
+    world.start("a", LISTENER_ACCOUNT)
+    world.start("b", WORKER_ACCOUNT, phase="Pending")
+    assert world.agents.missing("default") == {"worker": nobody["worker"]}
 
 
 # The Job's Pod

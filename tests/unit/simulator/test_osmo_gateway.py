@@ -46,13 +46,13 @@ class Stack:
                 f"{config_maps}/osmo-gateway-envoy-config": {"data": {"lds.yaml": yaml.safe_dump(listener)}},
                 **{f"{DEPLOYMENTS}/{name}": {"status": {"availableReplicas": 1}} for name in configuration.PROCESSES},
             }
-        self.offline = ""
+        self.missing: dict[str, str] = {}
         self.workflows: dict[str, Running] = {}
         self.accounts = Accounts(folder, frozenset)
         around = Surroundings(
             lambda: configuration.declared(self.objects.get),
             lambda: ADMIN,
-            lambda backend: self.offline,
+            lambda backend: self.missing,
             self.workflows.get,
         )
         self.now = NOW
@@ -159,9 +159,18 @@ def test_nothing_answers_before_service_and_gateway_run(tmp_path: Path, process:
     assert stack.send("GET", "/api/version") == Answer(503, {"message": message})
 
 
-def test_a_pool_whose_backend_is_not_connected_takes_no_workflow(stack: Stack) -> None:
-    stack.offline = "Access Token has expired"
-    assert stack.submit(DEPLOYER).code == 400
+def test_a_pool_whose_backend_is_not_connected_is_offline_and_takes_workflows(stack: Stack) -> None:
+    """6.3.1 refuses them for maintenance only; they wait."""
+    assert stack.submit(DEPLOYER).code == 200
+    token = id_token(DEPLOYER, APPLICATION, KEY)
+    online = {"status": "ONLINE", "missing": {}}
+    assert stack.send("GET", "/api/pool", token).document == {"pools": {"default": online}}
+    stack.missing = {"worker": "Access Token has expired"}
+    assert stack.submit(DEPLOYER).code == 200
+    assert stack.send("GET", "/api/pool", token).document["pools"]["default"] == {
+        "status": "OFFLINE",
+        "missing": stack.missing,
+    }
     admin = stack.session(ADMIN)
     answer = stack.send("GET", "/api/configs/backend/default", admin)
     assert answer.document == {"name": "default", "online": False, "message": "Access Token has expired"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from physical_ai.catalog.osmo import CONTROL_CONTAINER, FINALIZER
 from physical_ai.simulator import osmo
 from physical_ai.simulator.cluster.names import RUNS
 from physical_ai.simulator.kubernetes.client import ApiError
@@ -61,6 +61,12 @@ class Cluster:
             self.pods.pop(path.rpartition("/")[2], None)
         return {}
 
+    def patch(self, path: str, body: Json, kind: str) -> Json:
+        """The worker takes the finalizer off what it deletes."""
+        del path, kind
+        assert body == {"metadata": {"$deleteFromPrimitiveList/finalizers": [FINALIZER]}}
+        return {}
+
     def get(self, path: str, params: Mapping[str, str]) -> Json:
         del path, params
         self.looks += 1
@@ -94,6 +100,7 @@ def run(
     execute: float = 1e9,
     retries: int = 0,
     reschedule: int | None = None,
+    missing: Callable[[], Mapping[str, str]] = dict,
     monkeypatch: pytest.MonkeyPatch,
 ) -> osmo.Result:
     monkeypatch.setattr(service.time, "sleep", lambda seconds: None)
@@ -105,7 +112,7 @@ def run(
         return "RESCHEDULED" if code == reschedule and tried < retries else status
 
     stand_in = osmo.Service(cluster, clock=lambda: next(clock))  # pyright: ignore[reportArgumentType]
-    return stand_in.run(workflow, after, lambda task: None)
+    return stand_in.run(workflow, after, lambda task: None, missing)
 
 
 def test_a_group_waits_for_those_it_takes_inputs_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,6 +179,57 @@ def test_a_workflow_that_never_ends_ends_by_its_exec_timeout(monkeypatch: pytest
     assert cluster.pods == {}
 
 
+def without(*agents: str, since: int = 0, until: float = 1e9) -> Callable[[], dict[str, str]]:
+    """Agents that are missing from one look to another."""
+    looks = iter(range(10**6))
+    return lambda: {each: f"No {each} of it is running." for each in agents} if since <= next(looks) < until else {}
+
+
+@pytest.mark.parametrize("agents", [("worker",), ("worker", "listener")])
+def test_without_a_worker_no_pod_is_made_and_no_queue_times_out(
+    agents: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Cluster()
+    result = run(cluster, group("a", "train"), queue=5, missing=without(*agents), monkeypatch=monkeypatch)
+    assert (cluster.made, result.groups) == ([], {"a": "PROCESSING"})
+    assert result.tasks["train"].message == "No worker of it is running."
+    assert result.waits.startswith("No worker")
+
+
+def test_without_a_listener_pods_run_and_osmo_knows_nothing_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster()
+    result = run(cluster, group("a", "train"), missing=without("listener"), monkeypatch=monkeypatch)
+    assert (cluster.made, result.groups, result.waits) == (
+        ["train"],
+        {"a": "SCHEDULING"},
+        "No listener of it is running.",
+    )
+    assert cluster.pods == {}  # The worker deletes it with the command.
+    timed_out = run(Cluster(), group("a", "train"), queue=500, missing=without("listener"), monkeypatch=monkeypatch)
+    assert timed_out.groups == {"a": "FAILED_QUEUE_TIMEOUT"}
+
+
+def test_what_runs_when_the_agents_go_keeps_its_status_and_its_pods(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster()
+    gone = without("worker", "listener", since=1)
+    result = run(
+        cluster, group("a", "train"), group("b", "evaluate", needs=("a",)), missing=gone, monkeypatch=monkeypatch
+    )
+    assert (result.groups, result.left) == ({"a": "RUNNING", "b": "WAITING"}, True)
+    assert list(cluster.pods) == ["train"]
+
+
+@pytest.mark.parametrize("agent", ["worker", "listener"])
+def test_a_workflow_goes_on_when_the_agents_are_back(agent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster()
+    back = without(agent, until=5)
+    result = run(
+        cluster, group("a", "train"), group("b", "evaluate", needs=("a",)), missing=back, monkeypatch=monkeypatch
+    )
+    assert (set(result.groups.values()), result.waits, cluster.pods) == ({"COMPLETED"}, "", {})
+    assert {task.message for task in result.tasks.values()} <= {"", "last words"}
+
+
 def test_a_deleted_pod_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
     class Thief(Cluster):
         def get(self, path: str, params: Mapping[str, str]) -> Json:
@@ -221,6 +279,16 @@ def test_runs_are_counted_by_workflow_and_kept_within_bounds(tmp_path: Path) -> 
     for _ in range(KEPT):
         history.begin("train", "t.yaml")
     assert (history.begin("train", "t.yaml"), len(history.all())) == (KEPT + 4, KEPT)
+
+
+def test_a_run_that_left_objects_is_swept_by_the_next_command(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.begin("train", "t.yaml")
+    assert history.cut_off() == []
+    assert "by" not in history.end("train-1", "PENDING", [], left=True)
+    assert history.cut_off() == ["train-1"]
+    history.end("train-1", "FAILED_CANCELED", [])
+    assert history.cut_off() == []
 
 
 def test_a_run_whose_command_was_killed_is_known(tmp_path: Path) -> None:

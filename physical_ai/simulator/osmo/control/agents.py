@@ -63,9 +63,14 @@ class Agents:
 
     def offline(self, backend: str) -> str:
         """Why a backend is not connected; empty where it is."""
+        return next(iter(self.missing(backend).values()), "")
+
+    def missing(self, backend: str) -> dict[str, str]:
+        """Which agents of a backend are not connected, `listener` or `worker`, and why.
+
+        A control plane elsewhere accepts the tokens that its operator has given; its agents have to run all the same.
+        """
         configuration = self._configuration()
-        if not configuration.here:
-            return ""
         self.look()
         with self._lock:
             held = dict(self._tokens)
@@ -75,14 +80,15 @@ class Agents:
             if not agent or is_terminating(pod) or argument(pod, "--backend") != backend or _uid(pod) not in held:
                 continue
             reasons[agent].append(self._judge(pod, held[_uid(pod)], configuration))
-        for agent, found in reasons.items():
-            if not found:
-                return f"No {agent} of it is running."
-            if all(found):
-                return f"The {agent} is refused: {found[0]}."
-        return ""
+        return {
+            agent: f"The {agent} is refused: {found[0]}." if found else f"No {agent} of it is running."
+            for agent, found in reasons.items()
+            if all(found)
+        }
 
     def _judge(self, pod: Json, token: str, configuration: Configuration) -> str:
+        if not configuration.here:
+            return ""
         if argument(pod, "--method") == "dev":
             return "" if configuration.login == "dev" else "Jwt is missing"
         try:

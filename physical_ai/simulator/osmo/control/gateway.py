@@ -62,8 +62,8 @@ class Surroundings:
     configuration: Callable[[], Configuration]
     admin_password: Callable[[], str]
     """Of the default administrator; empty without one."""
-    offline: Callable[[str], str]
-    """Why the agents of a backend are not connected; empty where they are."""
+    missing: Callable[[str], Mapping[str, str]]
+    """The agents of a backend that are not connected, and why."""
     workflow: interactive.Look = lambda workflow: None
     """A workflow that has Pods in the cluster."""
 
@@ -154,18 +154,25 @@ class Gateway:
 
 
 def _submit(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
-    """Whether the workflow is accepted. The command that submits it then does the work of the service's worker."""
-    pools = gateway.around.configuration().pools
-    if given["pool"] not in pools:
+    """Whether the workflow is accepted, also of a pool that is offline (NVIDIA/OSMO 6.3.1
+    src/service/core/workflow/objects.py asks for maintenance only). The command that submits it then does the work of
+    the service's worker."""
+    if given["pool"] not in gateway.around.configuration().pools:
         raise UserError(f"Pool {given['pool']} does not exist")
-    backend = str(pools[given["pool"]].get("backend", ""))
-    if problem := gateway.around.offline(backend):
-        raise UserError(f"Pool {given['pool']} is offline: its backend {backend} is not connected. {problem}")
     return {"submitted_by": caller.user, "roles": list(caller.roles)}
 
 
+def _pools(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
+    """Those asked for, or all; `missing` names what keeps one offline, which the service does not say."""
+    pools = gateway.around.configuration().pools
+    asked = request.query.get("pools") or list(pools)
+    missing = {name: gateway.around.missing(str(pools[name].get("backend", ""))) for name in asked if name in pools}
+    found = {name: {"status": "OFFLINE" if each else "ONLINE", "missing": dict(each)} for name, each in missing.items()}
+    return {"pools": found}
+
+
 def _backend(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
-    problem = gateway.around.offline(given["backend"])
+    problem = next(iter(gateway.around.missing(given["backend"]).values()), "")
     return {"name": given["backend"], "online": not problem, "message": problem}
 
 
@@ -226,6 +233,7 @@ ROUTES: tuple[tuple[str, str, str, str, Handler], ...] = (
         lambda self, request, given, caller: self.accounts.delete_token(given["user"], given["name"]),
     ),
     ("POST", _POOL, "workflow:Create", "pool/{pool}", _submit),
+    ("GET", "/api/pool", "pool:List", "*", _pools),
     ("GET", _BACKEND, "config:Read", "*", _backend),
     *_sessions(),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOWS_NAMESPACE
@@ -33,7 +34,7 @@ class ControlPlane:
             client, f"/api/v1/namespaces/{CONTROL_NAMESPACE}/pods", self.loop.wake, selector=SELECTOR
         )
         accounts = Accounts(folder, lambda: frozenset(self.configuration().roles))
-        around = Surroundings(self.configuration, AdminPassword(client), self._offline, self._workflow)
+        around = Surroundings(self.configuration, AdminPassword(client), self._missing, self._workflow)
         self._gateway = Gateway(accounts, tokens.key_in(simulation), around)
         self.agents = Agents(self._agent_pods.all, client.find, self.configuration, self._gateway.who)
         self._agent_services = Watch(
@@ -69,6 +70,9 @@ class ControlPlane:
     def _workflow(self, id: str) -> interactive.Running | None:
         path = f"/api/v1/namespaces/{WORKFLOWS_NAMESPACE}/pods"
         return interactive.running(self._client.get(path, interactive.selector(id))["items"])
+
+    def _missing(self, backend: str) -> Mapping[str, str]:
+        return self.agents.missing(backend)
 
     def _offline(self, backend: str) -> str:
         return self.agents.offline(backend)

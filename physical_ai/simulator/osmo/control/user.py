@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 import httpx
 
@@ -34,15 +35,22 @@ class User:
 
     def __init__(self, address: str, simulation: Path, principal: Principal, dropped: str = "") -> None:
         self.address, self._simulation, self.principal, self._dropped = address, simulation, principal, dropped
+        self._audience = ""
 
     def submit(self, pool: str, text: str) -> tuple[str, ...]:
         """Submits a workflow; the roles by which it was accepted. Raises Refused."""
         answer = self._request("POST", f"/api/pool/{pool}/workflow", {"file": text})
         return tuple(str(each) for each in answer.get("roles") or ())
 
+    def missing(self, pool: str) -> dict[str, str]:
+        """The agents that the pool's backend lacks, and why. Raises Refused."""
+        found = self._request("GET", f"/api/pool?pools={quote(pool)}")
+        return dict(cast("dict[str, str]", found["pools"][pool]["missing"]))
+
     def _request(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
-        audience = str(self._send("GET", "/api/auth/login").get("browser_client_id", ""))
-        token = id_token(self.principal, audience, tokens.key_in(self._simulation))
+        if not self._audience:
+            self._audience = str(self._send("GET", "/api/auth/login").get("browser_client_id", ""))
+        token = id_token(self.principal, self._audience, tokens.key_in(self._simulation))
         return self._send(method, path, body, {"Authorization": f"Bearer {token}"})
 
     def _send(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> dict[str, Any]:
