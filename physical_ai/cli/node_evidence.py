@@ -11,8 +11,9 @@ from physical_ai.cli.console import err
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
 
 if TYPE_CHECKING:
-    from physical_ai.health.evidence.node_evidence import Alert, NodeEvidence, Seen
+    from physical_ai.health.evidence.node_evidence import NodeEvidence
     from physical_ai.readiness import Get
+    from physical_ai.readiness.nodes.signs import Alert, Seen
 
 WINDOW = "30d"
 """How far back Xids are looked for."""
@@ -44,7 +45,7 @@ def signals_of(
     if address is None:
         return [], []
     from physical_ai.cli.prometheus import PrometheusFailed, ask
-    from physical_ai.health.evidence.node_evidence import Alert, Seen
+    from physical_ai.readiness.nodes.signs import Alert, Seen
 
     xids = f'max by (UUID, gpu, xid) (max_over_time(DCGM_EXP_XID_ERRORS_COUNT{{node="{node}"}}[{WINDOW}])) > 0'
     queries = {"alerts": f'ALERTS{{node="{node}",alertstate="firing"}}', "xids": xids}

@@ -5,47 +5,22 @@ Nothing in it is a secret, and of the work only names: what users' programs prin
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from physical_ai.catalog import vm_sizes
-from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
 from physical_ai.catalog.impact import ImpactCategory, category
 from physical_ai.catalog.osmo import WORKFLOW_LABEL
-from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.catalog.telemetry_rows import Xid, xids
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.health.acceptance.record import NodeResult
 from physical_ai.health.evidence.record import Machine
 from physical_ai.health.replacement.record import Record
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
+from physical_ai.readiness.nodes.signs import Alert, Seen
 
-XID = re.compile(r"\bXid\b\D{0,24}?(\d{1,3})\b|\bErrorCode:(\d{1,3})\b", re.IGNORECASE)
-"""In messages of the kernel log, of NVSentinel's conditions, and of AKS's node problem detector."""
-USUAL = frozenset({"Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"})
 Advice = Literal["reboot", "replace", "none"]
-
-
-@dataclass(frozen=True)
-class Alert:
-    """An alert of a Prometheus about the node."""
-
-    name: str
-    labels: Mapping[str, str]
-    summary: str = ""
-
-
-@dataclass(frozen=True)
-class Seen:
-    """An Xid, and where it was seen: `alert`, `metric`, `condition` or `event`."""
-
-    code: int
-    source: str
-    gpu: str = ""
-    """UUID or number of the GPU; empty where it is not known."""
-    when: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,52 +88,6 @@ class NodeEvidence:
         if remedies:
             return "reboot"
         return "replace" if self.has_fault and not self.known_xids else "none"
-
-
-def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) -> list[Seen]:
-    """The Xids in alerts, conditions and events, each code and source once."""
-    found: dict[tuple[int, str], Seen] = {}
-    for alert in alerts:
-        code = alert.labels.get("xid", "")
-        if code.isdigit():
-            gpu = alert.labels.get("UUID") or alert.labels.get("gpu", "")
-            found.setdefault((int(code), "alert"), Seen(int(code), "alert", gpu))
-    conditions: list[Json] = at(node, "status.conditions", []) if node else []
-    for each in conditions:
-        if each.get("status") == "True" and each.get("type") not in USUAL:
-            text = f"{each.get('type', '')} {each.get('reason', '')} {each.get('message', '')}"
-            for code in codes_in(text):
-                when = str(each.get("lastTransitionTime", ""))
-                found.setdefault((code, "condition"), Seen(code, "condition", when=when))
-    for each in events:
-        for code in codes_in(f"{each.get('reason', '')} {each.get('message', '')}"):
-            when = str(each.get("firstTimestamp") or at(each, "metadata.creationTimestamp", ""))
-            found.setdefault((code, "event"), Seen(code, "event", when=when))
-    return list(found.values())
-
-
-def codes_in(text: str) -> list[int]:
-    """The Xids in a message.
-
-    >>> codes_in("NVRM: Xid (PCI:0001:00:00): 79, pid='<unknown>', GPU has fallen off the bus.")
-    [79]
-    """
-    # The PCI address between the word and the code has digits of its own.
-    plain = re.sub(r"\(PCI:[^)]*\)", "", text)
-    return list(dict.fromkeys(int(first or second) for first, second in XID.findall(plain)))
-
-
-def unusual(node: Json | None) -> list[Json]:
-    """Conditions that say that something is wrong."""
-    found: list[Json] = at(node, "status.conditions", []) if node else []
-    return [each for each in found if _is_wrong(each)]
-
-
-def _is_wrong(condition: Json) -> bool:
-    kind, status = condition.get("type"), condition.get("status")
-    if kind in ("Ready", GRID_DRIVER_READY, ACCEPTED_CONDITION):
-        return status != "True"
-    return status == "True"
 
 
 def gpu_work(pods: Iterable[Json]) -> list[tuple[str, str, str]]:

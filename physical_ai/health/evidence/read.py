@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.health.acceptance import record as accepted
 from physical_ai.health.evidence import record
-from physical_ai.health.evidence.node_evidence import Alert, NodeEvidence, Seen, gpu_work, seen_in, unusual
+from physical_ai.health.evidence.node_evidence import NodeEvidence, gpu_work
 from physical_ai.health.replacement import record as repaired
 from physical_ai.kubernetes.objects import Json, at, name
+from physical_ai.readiness.nodes.signs import Alert, Seen, seen_in, unusual
 from physical_ai.readiness.reader import Get, Missing
 
 MOST_EVENTS = 50

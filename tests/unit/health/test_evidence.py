@@ -15,10 +15,11 @@ from physical_ai.catalog.telemetry_rows import xids
 from physical_ai.health.acceptance.record import CheckResult, NodeResult
 from physical_ai.health.arm import Answer, Refused
 from physical_ai.health.evidence import markdown, record
-from physical_ai.health.evidence.node_evidence import Alert, NodeEvidence, Seen, codes_in
+from physical_ai.health.evidence.node_evidence import NodeEvidence
 from physical_ai.health.evidence.read import UnknownNode, read_node_evidence
 from physical_ai.health.evidence.report import NotReportable, body, name_of, send
 from physical_ai.health.replacement.record import Record, Step
+from physical_ai.readiness.nodes.signs import Alert, Seen, codes_in
 from physical_ai.readiness.reader import Missing
 
 NODE = "aks-h100gpu-1-vmss000001"
