@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
     """A decoded mapping that is only read; its keys have been checked to be text when it was read."""
-    return isinstance(value, Mapping)
+    return isinstance(value, (dict, Mapping))  # dict first: the other question takes ten times as long
 
 
 def at(value: Any, path: str, default: Any = None) -> Any:

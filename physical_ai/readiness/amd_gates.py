@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -15,6 +16,8 @@ from physical_ai.readiness.objects import allocatable, node_of, owner, untolerat
 from physical_ai.readiness.phase import is_running, phase, unfinished
 
 DRIVER_GATE, PLUGIN_GATE = "driver", "device-plugin"
+_BUILD = "-build-"
+"""Between the pool and the rest of the name of a Pod that builds its driver."""
 LOADED = "kmm.node.kubernetes.io/{namespace}.{pool}.ready"
 """Label of nodes on which Kernel Module Management has loaded the driver of a DeviceConfig."""
 
@@ -23,13 +26,33 @@ def is_amd(expected: Expected) -> bool:
     return any(resource.startswith(AMD.domain) for resource in expected.resources)
 
 
-class AmdGates:
-    """The gates of one node. The objects are those of AMD's namespace."""
+class AmdEvidence:
+    """The objects of AMD's namespace, indexed once for all nodes."""
 
-    def __init__(self, expected: Expected, node: Json, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster) -> None:
+        self.objects = cluster.amd
+        self.messages = Evidence(replace(cluster, pods=cluster.amd.pods, events=cluster.amd.events)).messages
+        self._owned: dict[tuple[str, str], list[Json]] = defaultdict(list)
+        self._builds: dict[str, list[Json]] = defaultdict(list)
+        for pod in cluster.amd.pods:
+            self._owned[owner(pod), node_of(pod)].append(pod)
+            if (pool := name(pod).partition(_BUILD)[0]) != name(pod):
+                self._builds[pool].append(pod)
+
+    def pods_of(self, daemonset: str, node: str) -> list[Json]:
+        return self._owned.get((daemonset, node), [])
+
+    def builds(self, pool: str) -> list[Json]:
+        """The Pods that build the driver of a pool."""
+        return self._builds.get(pool, [])
+
+
+class AmdGates:
+    """The gates of one node."""
+
+    def __init__(self, expected: Expected, node: Json, evidence: AmdEvidence) -> None:
         self.node = node
-        self.amd = cluster.amd
-        self.evidence = Evidence(replace(cluster, pods=self.amd.pods, events=self.amd.events))
+        self.amd, self.evidence = evidence.objects, evidence
         self.name, self.pool = name(node), expected.pool
 
     def first_closed(self) -> ClosedGate:
@@ -66,7 +89,7 @@ class AmdGates:
         builder = next((each for each in self.amd.deployments if name(each) == amd.BUILDER), None)
         if builder is None or not is_available(builder):
             return self._closed(DRIVER_GATE, "amd-builder-down")
-        builds = [pod for pod in self.amd.pods if name(pod).startswith(f"{self.pool}-build-")]
+        builds = self.evidence.builds(self.pool)
         told = "\n".join([message, *("\n".join(self.evidence.messages(pod)) for pod in builds)])
         if (found := amd_cause_of(DRIVER_GATE, told)) is not None:
             return self._closed(DRIVER_GATE, found[0].id, pod=builds[-1] if builds else None, message=message)
@@ -77,7 +100,7 @@ class AmdGates:
     def plugin(self) -> ClosedGate:
         wanted = amd.device_plugin(self.pool)
         found = next((each for each in self.amd.daemonsets if name(each) == wanted), None)
-        pods = [pod for pod in self.amd.pods if owner(pod) == wanted and node_of(pod) == self.name]
+        pods = self.evidence.pods_of(wanted, self.name)
         if not pods:
             spec: Json = at(found or {}, "spec.template.spec", {})
             taints = untolerated(spec, self.node) if found is not None else ()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from physical_ai.kubernetes.objects import is_ready, labels, name
 from physical_ai.readiness import rollout
-from physical_ai.readiness.amd_gates import AmdGates, is_amd
+from physical_ai.readiness.amd_gates import AmdEvidence, AmdGates, is_amd
 from physical_ai.readiness.claim_gates import ClaimGates
 from physical_ai.readiness.evidence import Evidence
 from physical_ai.readiness.fabric import lacks_fabric
@@ -41,34 +41,35 @@ def diagnose(expected: Sequence[Expected], cluster: Cluster) -> tuple[Report, ..
 
     With only nodes in `cluster`, counts and states are correct; causes are not.
     """
-    evidence = Evidence(cluster)
+    evidence, amd = Evidence(cluster), AmdEvidence(cluster)
     waiting = rollout.pending(evidence)
-    return tuple(_report(each, nodes_of(each, cluster.nodes), evidence, waiting) for each in expected)
+    return tuple(_report(each, nodes_of(each, cluster.nodes), (evidence, amd), waiting) for each in expected)
 
 
 def _closed(
-    expected: Expected, node: Json, evidence: Evidence, waiting: Sequence[rollout.Pending]
+    expected: Expected, node: Json, known: tuple[Evidence, AmdEvidence], waiting: Sequence[rollout.Pending]
 ) -> ClosedGate | None:
+    evidence, amd = known
     if is_amd(expected):
-        return None if is_open(expected, node) else AmdGates(expected, node, evidence.cluster).first_closed()
+        return None if is_open(expected, node) else AmdGates(expected, node, amd).first_closed()
     if is_open(expected, node):
-        if found := ports_cause(expected, node, evidence.cluster.records):
+        if found := ports_cause(expected, node, evidence.records(name(node))):
             return NodeGates(expected, node, evidence).closed("fabric", found[0], pod=None, message="", **found[1])
         closed = rollout.closed_gate(expected, node, evidence, waiting)
         if closed is None and expected.slurm:
-            return slurm_gate(expected, node, evidence.cluster.slurm)
+            return slurm_gate(expected, node, evidence.slurm(name(node)))
         return closed
     gates = ClaimGates if expected.by_claims else NodeGates
     return gates(expected, node, evidence).first_closed()
 
 
 def _report(
-    expected: Expected, nodes: Sequence[Json], evidence: Evidence, waiting: Sequence[rollout.Pending]
+    expected: Expected, nodes: Sequence[Json], known: tuple[Evidence, AmdEvidence], waiting: Sequence[rollout.Pending]
 ) -> Report:
     offered: Counter[str] = Counter()
     for node in nodes:
         offered.update(allocatable(node))
-    closed = tuple(gate for node in nodes if (gate := _closed(expected, node, evidence, waiting)) is not None)
+    closed = tuple(gate for node in nodes if (gate := _closed(expected, node, known, waiting)) is not None)
     return Report(
         pool=expected.pool,
         driver_source=expected.driver_source,

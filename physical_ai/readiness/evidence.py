@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 from physical_ai.catalog.dra import KUBELET_PLUGIN
@@ -12,6 +13,8 @@ from physical_ai.kubernetes.objects import at, condition, labels, name
 from physical_ai.readiness.model import Cluster, Json
 from physical_ai.readiness.objects import node_of, owner, unselected, untolerated
 from physical_ai.readiness.phase import unfinished
+from physical_ai.readiness.ports import LABEL as RECORD_LABEL
+from physical_ai.readiness.slurmd import is_slurmd
 
 Role = Literal["nfd", "grid-agent", "driver", "toolkit", "validator", "device-plugin", "dra-driver"]
 
@@ -56,7 +59,7 @@ def role_of(daemonset: Json) -> Role | None:
 
 
 class Evidence:
-    """The objects of a cluster, indexed by node and role."""
+    """The objects of a cluster, indexed by node and role. What is asked for each node is looked up, not searched."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -72,10 +75,33 @@ class Evidence:
             role = roles.get(owner(pod))
             if role is not None:
                 self._pods[node_of(pod), role] = pod
+        self._newest: dict[str, Json | None] = {}
         self._events: dict[str, list[Json]] = defaultdict(list)
         for event in sorted(cluster.events, key=_time):
             if at(event, "involvedObject.kind") == "Pod":
                 self._events[str(at(event, "involvedObject.name", ""))].append(event)
+
+    @cached_property
+    def _records(self) -> Mapping[str, list[Json]]:
+        found: dict[str, list[Json]] = defaultdict(list)
+        for record in self.cluster.records:
+            found[labels(record).get(RECORD_LABEL, "")].append(record)
+        return dict(found)
+
+    def records(self, node: str) -> list[Json]:
+        """The records of machines that have had the node's name."""
+        return self._records.get(node[:63], [])
+
+    @cached_property
+    def _slurmd(self) -> Mapping[str, list[Json]]:
+        found: dict[str, list[Json]] = defaultdict(list)
+        for pod in self.cluster.slurm:
+            found[node_of(pod) if is_slurmd(pod) else ""].append(pod)
+        return dict(found)
+
+    def slurm(self, node: str) -> list[Json]:
+        """The Pods of slurmd on a node, and those of Slurm that belong to no node."""
+        return [*self._slurmd.get(node, ()), *self._slurmd.get("", ())]
 
     def pod(self, node: str, role: Role) -> Json | None:
         """The node's pod of an operand; the newest one while an old one is being deleted."""
@@ -157,7 +183,12 @@ class Evidence:
 
     def pod_of_deployment(self, deployment: Json) -> Json | None:
         """Its newest pod."""
-        wanted: Mapping[str, str] = at(deployment, "spec.selector.matchLabels", {})
+        key = name(deployment)
+        if key not in self._newest:
+            self._newest[key] = self._newest_pod(at(deployment, "spec.selector.matchLabels", {}))
+        return self._newest[key]
+
+    def _newest_pod(self, wanted: Mapping[str, str]) -> Json | None:
         pods = [pod for pod in self.cluster.pods if wanted and wanted.items() <= labels(pod).items()]
         return max(pods, key=_newest_last) if pods else None
 

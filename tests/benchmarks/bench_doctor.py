@@ -44,14 +44,18 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=3, help="measurements of each, of which the median counts")
     options = parser.parse_args()
     rows: list[Sequence[object]] = []
+    before = 0.0
     for count in COUNTS:
         given = cluster(count)
         text = json.dumps({key: value for key, value in asdict(given).items() if key in ("nodes", "pods")})
         found = doctor(given)
         judged = statistics.median(timed(lambda given=given: doctor(given)) for _ in range(options.times))
         decoded = statistics.median(timed(lambda text=text: json.loads(text)) for _ in range(options.times))
-        rows.append((count, len(given.pods), len(found), judged, decoded, judged / decoded))
-    table("the doctor, and decoding its lists", ("nodes", "Pods", "findings", "doctor s", "JSON s", "ratio"), rows)
+        growth = f"{judged / before:.1f}" if before else "-"
+        rows.append((count, len(given.pods), len(found), judged, decoded, judged / decoded, growth))
+        before = judged
+    columns = ("nodes", "Pods", "findings", "doctor s", "JSON s", "doctor / JSON", "of the row above")
+    table("the doctor, and decoding its lists", columns, rows)
 
 
 if __name__ == "__main__":

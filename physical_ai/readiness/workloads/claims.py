@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, at, name, namespace
-from physical_ai.readiness.devices import Device, devices, holders
+from physical_ai.kubernetes.objects import Json, at, namespace
+from physical_ai.readiness.devices import Device
 from physical_ai.readiness.objects import pool_of, untolerated
 from physical_ai.readiness.workloads.index import Index, condition, subject
 from physical_ai.readiness.workloads.model import Explanation
@@ -46,10 +48,9 @@ def _not_created(pod: Mapping[str, Any], message: str, index: Index) -> Explanat
 
 
 def _missing(pod: Mapping[str, Any], wanted: Sequence[Json], index: Index) -> Explanation | None:
-    known = {(namespace(each), name(each)) for each in index.given.claims}
     for each in wanted:
         own = each.get("resourceClaimName")
-        if own and (namespace(pod), own) not in known:
+        if own and (namespace(pod), own) not in index.claims:
             facts = {"claim": str(own), "namespace": namespace(pod)}
             return index.explanation(subject(pod), "claim-missing", STAGE, f"resourceClaimName: {own}", **facts)
     return None
@@ -57,32 +58,35 @@ def _missing(pod: Mapping[str, Any], wanted: Sequence[Json], index: Index) -> Ex
 
 def _none(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
     """No node has devices for all claims: there are none, others hold them, a taint is in the way, or none is such."""
-    present = devices(index.given.slices)
-    held = holders(index.given.claims)
-    reached = [device for device in present if device.node in index.nodes]
+    key = json.dumps(at(pod, "spec.tolerations"), sort_keys=True)
+    if key not in index.claim_answers:  # the same for every Pod with these tolerations
+        index.claim_answers[key] = _for_tolerations(at(pod, "spec", {}), index)
+    cause, facts = index.claim_answers[key]
+    asked = {"asked": ", ".join(_asked(pod, index)) or "?"} if cause in ("claim-in-use", "claim-no-match") else {}
+    return index.explanation(subject(pod), cause, STAGE, message, **facts, **asked)
+
+
+def _for_tolerations(spec: Json, index: Index) -> tuple[str, Mapping[str, str]]:
+    """Id of the cause for which Pods with these tolerations get no device, and the facts that its text names."""
+    held = index.claimed
+    reached = [device for device in index.devices if device.node in index.nodes]
     if not reached:
-        return index.explanation(subject(pod), "claim-no-devices", STAGE, message)
-    taints = {device.node: untolerated(at(pod, "spec", {}), index.nodes[device.node]) for device in reached}
+        return "claim-no-devices", {}
+    taints = {node: untolerated(spec, index.nodes[node]) for node in {device.node for device in reached}}
     if all(taints.values()):
         first = reached[0].node
-        facts = {"taints": " and ".join(taints[first]), "pool": pool_of(index.nodes[first])}
-        return index.explanation(subject(pod), "toleration-missing", STAGE, message, **facts)
+        return "toleration-missing", {"taints": " and ".join(taints[first]), "pool": pool_of(index.nodes[first])}
     free = [device for device in reached if (device.pool, device.name) not in held and not taints[device.node]]
-    asked = ", ".join(_asked(pod, index)) or "?"
     if not free:
-        by = ", ".join(sorted(set(held.values()))[:3])
-        return index.explanation(subject(pod), "claim-in-use", STAGE, message, held=by or "?", asked=asked)
-    offered = ", ".join(_counted(free))
-    return index.explanation(subject(pod), "claim-no-match", STAGE, message, offered=offered, asked=asked)
+        return "claim-in-use", {"held": ", ".join(sorted(set(held.values()))[:3]) or "?"}
+    return "claim-no-match", {"offered": ", ".join(_counted(free))}
 
 
 def _asked(pod: Mapping[str, Any], index: Index) -> Iterator[str]:
     """What the requests of the Pod's claims ask for: number, class, conditions."""
     names = {str(each.get("resourceClaimName") or "") for each in at(pod, "spec.resourceClaims", [])}
     names |= {str(each.get("resourceClaimName") or "") for each in at(pod, "status.resourceClaimStatuses", [])}
-    for claim in index.given.claims:
-        if namespace(claim) != namespace(pod) or name(claim) not in names:
-            continue
+    for claim in filter(None, (index.claims.get((namespace(pod), each)) for each in sorted(names))):
         requests: Sequence[Json] = at(claim, "spec.devices.requests", [])
         for each in requests:
             exactly: Json = each.get("exactly") or {}
@@ -92,5 +96,4 @@ def _asked(pod: Mapping[str, Any], index: Index) -> Iterator[str]:
 
 
 def _counted(free: Sequence[Device]) -> list[str]:
-    texts = [device.text for device in free]
-    return [f"{texts.count(text)} × {text}" for text in dict.fromkeys(texts)]
+    return [f"{count} × {text}" for text, count in Counter(device.text for device in free).items()]

@@ -17,7 +17,7 @@ from physical_ai.readiness.evidence import is_available
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.workloads.azure_causes import pool_state
 from physical_ai.readiness.workloads.claims import claim_causes
-from physical_ai.readiness.workloads.hang import explained, hang_causes, peers
+from physical_ai.readiness.workloads.hang import explained, hang_causes
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import STAGES, CauseGroup, Explanation, PoolPlan, Workloads
 from physical_ai.readiness.workloads.node_causes import cordon, leaving, not_accepted, not_ready, slurm_drain
@@ -69,7 +69,7 @@ def explain(wanted: str, given: Workloads) -> tuple[str, list[Explanation]]:
     pods = [pod for pod in given.pods if wanted in (name(pod), f"{namespace(pod)}/{name(pod)}")]
     if pods:
         own = list(_of_pod(pods[0], index))
-        hang = list(hang_causes(peers(pods[0], given.pods), index)) if _is_of_nccl(own) or not own else []
+        hang = list(hang_causes(index.peers(pods[0]), index)) if _is_of_nccl(own) or not own else []
         return f"pod {namespace(pods[0])}/{name(pods[0])}", _sorted(_with_rank(hang, own))
     never = _sorted(creation_causes(index, wanted))
     if never:
@@ -90,7 +90,7 @@ def doctor(given: Workloads) -> list[CauseGroup]:
         found += [failure for failure in failures if failure is not None]
     for pod in given.pods:
         first = _sorted(_of_pod(pod, index))[:1]
-        hang = list(hang_causes(peers(pod, given.pods), index)) if _is_of_nccl(first) else []
+        hang = list(hang_causes(index.peers(pod), index)) if _is_of_nccl(first) else []
         found += _with_rank(hang, first)
     grouped: dict[tuple[str, str], list[Explanation]] = {}
     for each in found:

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, WORKFLOW_LABEL
-from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, name, namespace
+from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.readiness.workloads.index import Index, subject
 from physical_ai.readiness.workloads.model import Explanation
 
@@ -35,23 +34,6 @@ class Timeout:
     """Process group: numbers of operations count within one."""
     number: int
     kind: str
-
-
-def peers(pod: Mapping[str, Any], pods: Sequence[Json]) -> list[Json]:
-    """The Pods that start with this one, itself included; empty where it is in no group and no workflow."""
-    group, workflow = annotations_of(pod).get(KAI_GROUP_ANNOTATION), labels(pod).get(WORKFLOW_LABEL)
-    if not group and not workflow:
-        return []
-    return [
-        each
-        for each in pods
-        if namespace(each) == namespace(pod)
-        and (
-            annotations_of(each).get(KAI_GROUP_ANNOTATION) == group
-            if group
-            else labels(each).get(WORKFLOW_LABEL) == workflow
-        )
-    ]
 
 
 def timeouts(pod: Mapping[str, Any], text: str) -> list[Timeout]:

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION
+from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, WORKFLOW_LABEL
 from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import Offer, holds, requests, why_not
 from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, name, namespace
 from physical_ai.readiness.causes import workload_causes
+from physical_ai.readiness.devices import Device, devices, holders
 from physical_ai.readiness.model import ROLLOUT, ClosedGate
 from physical_ai.readiness.objects import owner, pool_of
+from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
 
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
 """Fields of a Pod's spec that decide which nodes take it, beside its containers' resources."""
+AUTOSCALER = {"metadata": {"name": "cluster-autoscaler-status", "namespace": "kube-system"}}
+"""The object that the autoscaler's events are about."""
 ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "Killing", "SuccessfulCreate", "TriggeredScaleUp")
 
 
 class Index:
-    """A reading of a cluster."""
+    """A reading of a cluster. What is asked for each Pod or node is prepared once: the work grows with their number."""
 
     def __init__(self, given: Workloads) -> None:
         self.given = given
@@ -35,6 +39,11 @@ class Index:
         self.changes: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate == ROLLOUT}
         """Of nodes that offer their GPUs: the change that has not reached them, or the driver that is not verified."""
         self._takes: dict[str, bool] = {}
+        self.claim_answers: dict[str, tuple[str, Mapping[str, str]]] = {}
+        """Why claims get no device, and the facts of it, by the Pod's tolerations, as far as it was asked."""
+        self._growth: dict[str, list[Json]] = {}
+        self.blocked: dict[tuple[str, bool], Json | None] = {}
+        """The first node that takes nothing, by pool and whether a Pod requests GPUs, as far as it was looked for."""
 
     @cached_property
     def offers(self) -> dict[str, Offer]:
@@ -63,6 +72,17 @@ class Index:
             and (not uid or at(each, "involvedObject.uid") in (None, "", uid))
         ]
 
+    def growth_events(self, pool: str) -> list[Json]:
+        """What the autoscaler says of the pool's growth: its successes and failures, oldest first."""
+        if pool not in self._growth:
+            group = f"aks-{pool}-"
+            self._growth[pool] = [each for each in self._of_autoscaler if group in str(each.get("message", ""))]
+        return self._growth[pool]
+
+    @cached_property
+    def _of_autoscaler(self) -> list[Json]:
+        return self.events("ConfigMap", AUTOSCALER, "FailedToScaleUpGroup", "ScaledUpGroup")
+
     @cached_property
     def _by_pool(self) -> Mapping[str, list[Json]]:
         found: dict[str, list[Json]] = defaultdict(list)
@@ -88,19 +108,55 @@ class Index:
 
     def group(self, pod: Mapping[str, Any]) -> Json | None:
         """The Pod's PodGroup."""
-        wanted = annotations_of(pod).get(KAI_GROUP_ANNOTATION)
-        where = namespace(pod)
-        return next((each for each in self.given.groups if (namespace(each), name(each)) == (where, wanted)), None)
+        return self._groups.get((namespace(pod), annotations_of(pod).get(KAI_GROUP_ANNOTATION)))
+
+    @cached_property
+    def _groups(self) -> Mapping[tuple[str, str | None], Json]:
+        return {(namespace(each), name(each)): each for each in reversed(self.given.groups)}
 
     def members(self, group: Mapping[str, Any]) -> list[Json]:
         """The Pods of a PodGroup that have not ended."""
-        return [
-            pod
-            for pod in self.given.pods
-            if namespace(pod) == namespace(group)
-            and annotations_of(pod).get(KAI_GROUP_ANNOTATION) == name(group)
-            and at(pod, "status.phase") not in ("Succeeded", "Failed")
-        ]
+        found = self._together.get((namespace(group), "group", name(group)), [])
+        return [pod for pod in found if at(pod, "status.phase") not in ("Succeeded", "Failed")]
+
+    def peers(self, pod: Mapping[str, Any]) -> list[Json]:
+        """The Pods that start with this one, itself included; empty where it is in no group and no workflow."""
+        group, workflow = annotations_of(pod).get(KAI_GROUP_ANNOTATION), labels(pod).get(WORKFLOW_LABEL)
+        if not group and not workflow:
+            return []
+        kind = "group" if group else "workflow"
+        return self._together.get((namespace(pod), kind, str(group or workflow)), [])
+
+    @cached_property
+    def _together(self) -> Mapping[tuple[str, str, str], list[Json]]:
+        """Pods by namespace and group, and by namespace and workflow."""
+        found: dict[tuple[str, str, str], list[Json]] = defaultdict(list)
+        for pod in self.given.pods:
+            if group := annotations_of(pod).get(KAI_GROUP_ANNOTATION):
+                found[namespace(pod), "group", group].append(pod)
+            if workflow := labels(pod).get(WORKFLOW_LABEL):
+                found[namespace(pod), "workflow", workflow].append(pod)
+        return dict(found)
+
+    @cached_property
+    def slurm(self) -> Mapping[str, SlurmNode]:
+        """What Slurm says of its nodes, by the node of Kubernetes."""
+        return slurm_nodes(self.given.pods)
+
+    @cached_property
+    def claims(self) -> Mapping[tuple[str, str], Json]:
+        """The ResourceClaims by namespace and name."""
+        return {(namespace(each), name(each)): each for each in self.given.claims}
+
+    @cached_property
+    def devices(self) -> Sequence[Device]:
+        """Devices that can be claimed."""
+        return devices(self.given.slices)
+
+    @cached_property
+    def claimed(self) -> Mapping[tuple[str, str], str]:
+        """Who holds each claimed device, by its pool and name."""
+        return holders(self.given.claims)
 
     def takes(self, pod: Mapping[str, Any]) -> bool:
         """Whether a node has room for the Pod. Pods that differ in nothing a scheduler looks at share the answer."""

@@ -7,7 +7,6 @@ from physical_ai.kubernetes.objects import Json, at, condition, is_ready, labels
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.objects import EVICTION_TAINT, SCALE_DOWN_TAINT, pool_of
 from physical_ai.readiness.rollout import UPGRADE_STATE
-from physical_ai.readiness.slurmd import slurm_nodes
 from physical_ai.readiness.workloads.index import Index, short
 from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.settings.facts.labels import split_taint
@@ -58,7 +57,7 @@ def not_accepted(item: str, node: Json, index: Index) -> Explanation | None:
 
 def slurm_drain(item: str, node: Json, index: Index) -> Explanation | None:
     """A node to which Slurm gives no jobs."""
-    found = slurm_nodes(index.given.pods).get(name(node))
+    found = index.slurm.get(name(node))
     if found is None or not found.drained_for:
         return None
     cause = "slurm-drain" if found.is_drained_by_operator else "slurm-drain-by-others"

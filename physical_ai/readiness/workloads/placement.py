@@ -20,7 +20,6 @@ from physical_ai.readiness.workloads.queueing import least_of
 OPERATOR_LABELS = (*GPU_DOMAINS, "feature.node.kubernetes.io/")
 """Labels that the GPU Operator and its Node Feature Discovery set on running nodes."""
 GANG = "are required for gang scheduling"
-AUTOSCALER = {"metadata": {"name": "cluster-autoscaler-status", "namespace": "kube-system"}}
 
 
 def placement_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
@@ -162,11 +161,12 @@ def _amount(resource: str, value: int) -> str:
 
 
 def _capacity(pod: Mapping[str, Any], plan: PoolPlan, message: str, index: Index) -> Iterator[Explanation]:
-    for node in index.on_pool(plan.name):
-        blocked = _blocked(pod, node, index)
-        if blocked is not None:
-            yield blocked
-            break
+    key = (plan.name, bool(gpu_resources(pod)))
+    if key not in index.blocked:  # the same node for every such Pod
+        nodes = index.on_pool(plan.name)
+        index.blocked[key] = next((node for node in nodes if _blocked(pod, node, index) is not None), None)
+    if (node := index.blocked[key]) is not None and (blocked := _blocked(pod, node, index)) is not None:
+        yield blocked
     yield growth(subject(pod), plan, index, pod=pod, message=message)
 
 
@@ -201,12 +201,7 @@ def growth(
 
 def scale_up_failure(item: str, plan: PoolPlan, index: Index) -> Explanation | None:
     """Azure's refusal of the pool's last node, unless one was added since."""
-    group = f"aks-{plan.name}-"
-    events = [
-        each
-        for each in index.events("ConfigMap", AUTOSCALER)
-        if group in str(each.get("message", "")) and each.get("reason") in ("FailedToScaleUpGroup", "ScaledUpGroup")
-    ]
+    events = index.growth_events(plan.name)
     if events:
         message = str(events[-1].get("message", "")) if events[-1].get("reason") == "FailedToScaleUpGroup" else ""
     else:

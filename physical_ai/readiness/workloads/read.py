@@ -17,7 +17,8 @@ from physical_ai.readiness.devices import CLAIMS, SLICES
 from physical_ai.readiness.model import Expected
 from physical_ai.readiness.phase import is_running, unfinished
 from physical_ai.readiness.reader import Get, Missing, Unreachable, listed, read_reports
-from physical_ai.readiness.workloads.hang import TIMEOUT, peers
+from physical_ai.readiness.workloads.hang import TIMEOUT
+from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import PoolPlan, Workloads
 
 MAX_LOGS = 8
@@ -88,9 +89,10 @@ def _peer_logs(
     """The last lines of the ranks that run on, where others have waited in vain."""
     timed_out = {(where, own): container for (where, own, container), text in logs.items() if TIMEOUT.search(text)}
     found: dict[tuple[str, str, str], str] = {}
-    for pod in pods:
+    index = Index(Workloads(pods=pods))
+    for pod in pods if timed_out else ():
         container = timed_out.get((namespace(pod), name(pod)))
-        for peer in peers(pod, pods) if container else ():
+        for peer in index.peers(pod) if container else ():
             key = (namespace(peer), name(peer), str(container))
             if key in logs or key in found or at(peer, "status.phase") != "Running" or len(found) == MAX_PEER_LOGS:
                 continue
