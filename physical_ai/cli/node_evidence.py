@@ -41,10 +41,11 @@ def signals_of(
     stack: str, node: str, kubeconfig: Path | None, prometheus: str | None
 ) -> tuple[list[Alert], list[Seen]]:
     """Alerts and Xids about a node, from the Prometheus that is named, or the simulated stack's if it runs."""
-    address = prometheus or (None if kubeconfig else _simulated(stack))
+    from physical_ai.cli.prometheus import PrometheusFailed, ask, simulated_address
+
+    address = prometheus or (None if kubeconfig else simulated_address(stack))
     if address is None:
         return [], []
-    from physical_ai.cli.prometheus import PrometheusFailed, ask
     from physical_ai.readiness.nodes.signs import Alert, Seen
 
     xids = f'max by (UUID, gpu, xid) (max_over_time(DCGM_EXP_XID_ERRORS_COUNT{{node="{node}"}}[{WINDOW}])) > 0'
@@ -61,10 +62,3 @@ def signals_of(
         if each.labels.get("xid", "").isdigit()
     ]
     return alerts, seen
-
-
-def _simulated(stack: str) -> str | None:
-    from physical_ai.simulator.simulation import Simulation
-
-    telemetry = Simulation(stack).telemetry
-    return telemetry.prometheus if telemetry.is_running() else None

@@ -17,6 +17,7 @@ from rich.table import Table
 
 from physical_ai.cli.changes import VERBS, Message, Run, Step
 from physical_ai.cli.console import err
+from physical_ai.cli.deleted_outside import advice, deleted_outside
 from physical_ai.simulator.errors import EngineFailed
 from physical_ai.simulator.tools import Progress as ToolProgress
 from physical_ai.simulator.tools.reporting import ToolLines
@@ -64,6 +65,7 @@ class Progress:
             count = sum(message.severity == "error" for message in self.run.messages)
             word = "error" if count == 1 else "errors"
             again = "" if self._phase in ("preview", "refresh") else "; the next run continues from what was done"
+            again = advice(deleted_outside(self.run.messages)) or again
             raise EngineFailed(f"{self._phase} failed with the {count} {word} above{again}") from None
 
     @property

@@ -14,6 +14,18 @@ TOKEN = "PROMETHEUS_TOKEN"  # noqa: S105 - a name
 TIMEOUT_SECONDS = 60.0
 
 
+DEFAULT = "http://127.0.0.1:9090"
+"""Where `kubectl port-forward` makes that of a cluster answer."""
+
+
+def simulated_address(stack: str) -> str | None:
+    """That of a simulated stack; None where it runs none."""
+    from physical_ai.simulator.simulation import Simulation
+
+    telemetry = Simulation(stack).telemetry
+    return telemetry.prometheus if telemetry.is_running() else None
+
+
 class PrometheusFailed(Exception):
     """It does not answer, or refuses a query; the text describes why and what to do."""
 
@@ -48,5 +60,6 @@ def _unreachable(address: str, reason: str) -> str:
         f"--prometheus {address}: no Prometheus can be read there: {reason}.\n"
         "  In the cluster: kubectl port-forward --namespace monitoring service/kube-prometheus-prometheus 9090:9090,\n"
         "  then --prometheus http://127.0.0.1:9090. In Azure: the query endpoint of the Azure Monitor workspace, and\n"
-        f"  in {TOKEN} what `az account get-access-token --resource https://prometheus.monitor.azure.com` prints."
+        f"  in {TOKEN} what `az account get-access-token --resource https://prometheus.monitor.azure.com` prints.\n"
+        "  In the simulator: `physai up STACK --telemetry` starts one, and no --prometheus is needed."
     )

@@ -48,7 +48,7 @@ def simulated(releases: Iterable[str]) -> list[str]:
 
 
 def status_document(simulation: Simulation) -> dict[str, Any]:
-    """`{stack, exists, simulated, pools: […], releases: […], osmo: {…}}`, stable for scripts."""
+    """`{stack, exists, simulated, pools: […], releases: […], osmo: {…}, telemetry: {…}}`, stable for scripts."""
     document: dict[str, Any] = {
         "stack": simulation.stack,
         "exists": simulation.exists,
@@ -59,6 +59,7 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
         "namespaces": [],
         "releases": [],
         "osmo": {},
+        "telemetry": None,
     }
     if not simulation.exists:
         return document
@@ -67,6 +68,9 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
     cluster = _cluster(resources) or id_of(clusters)
     if cluster is None:
         return document
+    if simulation.telemetry.is_running():
+        addresses = {each: getattr(simulation.telemetry, each) for each in ("prometheus", "alertmanager")}
+        document["telemetry"] = addresses
     document["cluster"] = cluster.rsplit("/", 1)[-1]
     document["running"] = clusters.is_running(cluster)
     nodes: list[Object] = []

@@ -11,7 +11,14 @@ from physical_ai.cli.console import err, print_json, print_text
 from physical_ai.cli.exit_codes import FAILED
 from physical_ai.cli.options import DEFAULT_STACK, Json, Stack
 
-Address = Annotated[str, typer.Option("--prometheus", metavar="URL", help="Where the stack's metrics can be queried.")]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--prometheus",
+        metavar="URL",
+        help="Where the stack's metrics can be queried. Default: the simulated stack's, or else http://127.0.0.1:9090.",
+    ),
+]
 Since = Annotated[str, typer.Option("--since", metavar="TIME", help="How far back, such as 12h, 7d or 4w.")]
 Picture = Annotated[
     Path | None, typer.Option("--picture", metavar="FILE", help="Also draw a bar for each workflow, as FILE.svg.")
@@ -21,7 +28,7 @@ Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values."
 
 def usage(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
-    prometheus: Address = "http://127.0.0.1:9090",
+    prometheus: Address = None,
     since: Since = "7d",
     picture: Picture = None,
     csv: Csv = False,
@@ -33,7 +40,7 @@ def usage(  # noqa: PLR0917 - each is an option
     """
     from physical_ai.cli.output.usage import COLUMNS, as_csv, print_usage, row
     from physical_ai.cli.output.usage_picture import NoPicture, write_picture
-    from physical_ai.cli.prometheus import PrometheusFailed, ask
+    from physical_ai.cli.prometheus import DEFAULT, PrometheusFailed, ask, simulated_address
     from physical_ai.costs.usage import gpu_hour_prices
     from physical_ai.settings import load
     from physical_ai.telemetry.usage import queries
@@ -45,7 +52,7 @@ def usage(  # noqa: PLR0917 - each is an option
         raise typer.BadParameter(f"{problem}.", param_hint="--since") from None
     prices = gpu_hour_prices(load(stack).settings)
     try:
-        found = rows_of(ask(prometheus, asked), prices)
+        found = rows_of(ask(prometheus or simulated_address(stack) or DEFAULT, asked), prices)
     except PrometheusFailed as problem:
         err.print(str(problem), markup=False, highlight=False)
         raise typer.Exit(FAILED) from None

@@ -58,8 +58,15 @@ def render(document: Mapping[str, Any]) -> RenderableType:
         Text.from_markup(f"namespaces: {namespaces}"),
         Text.from_markup(f"releases: {releases}"),
         *_workflows(document.get("osmo", {})),
+        *_telemetry(document.get("telemetry")),
         Text.from_markup(f"[dim]simulated: {', '.join(document['simulated'])}; real: {', '.join(REAL)}[/]"),
     )
+
+
+def _telemetry(addresses: Mapping[str, str] | None) -> list[RenderableType]:
+    if not addresses:
+        return []
+    return [Text("telemetry: " + ", ".join(f"{name.capitalize()} {url}" for name, url in addresses.items()))]
 
 
 def _workflows(osmo: Mapping[str, Any]) -> list[RenderableType]:

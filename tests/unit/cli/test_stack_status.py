@@ -53,6 +53,12 @@ def test_labels_that_operators_set_are_not_shown() -> None:
     assert "mofed" not in shown()
 
 
+def test_the_addresses_of_a_running_telemetry_are_shown() -> None:
+    assert "telemetry:" not in shown(telemetry=None)
+    addresses = {"prometheus": "http://127.0.0.1:31423", "alertmanager": "http://127.0.0.1:31424"}
+    assert "telemetry: Prometheus http://127.0.0.1:31423, Alertmanager http" in shown(telemetry=addresses)
+
+
 def test_what_a_release_is_a_model_of_is_named() -> None:
     assert "Network Operator" not in shown()
     assert "GPU Operator, KAI, OSMO, Network Operator; real:" in shown(simulated=simulated([RELEASE, "unknown"]))

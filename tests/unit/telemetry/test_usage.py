@@ -14,6 +14,7 @@ from physical_ai.cli.prometheus import PrometheusFailed, ask
 from physical_ai.costs.usage import gpu_hour_prices
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
+from physical_ai.simulator.metrics.telemetry import Telemetry
 from physical_ai.telemetry.rendering import rule_file
 from physical_ai.telemetry.usage import Sample, queries, usage
 from tests.support.promtool import promtool
@@ -75,6 +76,15 @@ def test_a_prometheus_that_does_not_answer() -> None:
     code, _, err = call("usage", "dev-westus2", "--prometheus", "http://127.0.0.1:1")
     assert code == 1
     assert "--prometheus http://127.0.0.1:1: no Prometheus can be read there" in err
+
+
+def test_the_prometheus_of_a_simulated_stack_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Telemetry, "is_running", lambda self: True)
+    monkeypatch.setattr(Telemetry, "prometheus", "http://127.0.0.1:2")
+    assert "http://127.0.0.1:2: no Prometheus" in call("usage", "dev-westus2")[2]
+    assert "http://127.0.0.1:1: no Prometheus" in call("usage", "dev-westus2", "--prometheus", "http://127.0.0.1:1")[2]
+    monkeypatch.setattr(Telemetry, "is_running", lambda self: False)
+    assert "`physai up STACK --telemetry` starts one" in call("usage", "dev-westus2")[2]
 
 
 def test_a_scripted_day(tmp_path: Path) -> None:
