@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from physical_ai.repository import ROOT
+from physical_ai.simulator import pulumi_command
 from physical_ai.simulator.azure import AzureNative, Caller
 from physical_ai.simulator.charts import chart_models, chart_source
 from physical_ai.simulator.clusters import Clusters
@@ -30,13 +31,14 @@ LOOK_SECONDS = 1.0
 """How often a plugin looks whether its engine still runs."""
 
 
-def install(folder: Path, tools: Path, pulumi: Path) -> None:
+def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:
     """Writes the plugins of the simulation in `folder` to where its engine looks for them, and its `pulumi` for PATH.
 
     That one works in the simulation's own copy of the project: elsewhere the CLI adds a salt to the user's stack file.
     """
     wrapper = folder / "bin" / "pulumi"
-    wrapper.write_text(f'#!/bin/sh\nexec {shlex.quote(str(pulumi))} -C {shlex.quote(str(folder / "work"))} "$@"\n')
+    given = (sys.executable, "-I", pulumi_command.__file__, stack, str(folder / "work"), str(pulumi))
+    wrapper.write_text(f'#!/bin/sh\nexec {shlex.join(given)} "$@"\n')
     wrapper.chmod(0o700)
     random = (RandomValues.package, RandomValues.version)
     for package, version in ((AzureNative.package, AzureNative.version), (PACKAGE, VERSION), random):

@@ -234,7 +234,7 @@ class Simulation:
         path = os.pathsep.join((*map(str, folders), os.environ.get("PATH", "")))
         kubernetes = self._kubernetes()
         engine = Engine(self.folder, self.stack, tools, login / LOGIN_COMMAND, kubernetes)
-        plugin.install(self.folder, self.home.tools, tools.path("pulumi"))
+        plugin.install(self.folder, self.home.tools, tools.path("pulumi"), self.stack)
         kubernetes.link(self.folder / "home")
         login_as = {} if principal is DEPLOYER else {PRINCIPAL_VARIABLE: principal.object_id}
         return {"KUBECONFIG": str(self.folder / "kubeconfig"), "PATH": path, **login_as, **engine.environment()}
