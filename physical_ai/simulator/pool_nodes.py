@@ -61,9 +61,9 @@ def _is_reimaged(live: Object, wanted: Mapping[str, Any]) -> bool:
     return at(live, version, "") != at(wanted, version, "") or images[0] != images[1]
 
 
-def restart(client: Client, node: str) -> None:
+def restart(client: Client, node: str, boot: str = "") -> None:
     """Restarts the machine of a node. The kubelet reports another boot id; the GPU stack sees the same in BOOTS."""
-    boot = str(uuid.uuid4())
+    boot = boot or str(uuid.uuid4())
     client.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {BOOTS: boot}}}, MERGE_PATCH)
     client.patch(f"/api/v1/nodes/{node}/status", {"status": {"nodeInfo": {"bootID": boot}}}, MERGE_PATCH)
 

@@ -37,7 +37,7 @@ log = logging.getLogger("gpu-stack")
 POLL_SECONDS = 0.1
 """Between two rounds while something waits for model time."""
 LOOK_SECONDS = 0.5
-"""Between two rounds while Pods keep a node from another driver."""
+"""Between two rounds while Pods keep a node from another driver, or a fault remains as long as they do."""
 
 
 class GpuStack:
@@ -81,7 +81,7 @@ class GpuStack:
             return 0
         if self._kubelets.are_waiting or self._grid.are_working or self._workflows.are_running:
             return POLL_SECONDS
-        return LOOK_SECONDS if self._controllers.are_waiting else None
+        return LOOK_SECONDS if self._controllers.are_waiting or self._kubelets.look_at_jobs else None
 
     def _has_moved(self) -> bool:
         """Runs every model once; returns whether one has written something that others read."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from physical_ai import safe_yaml
 from physical_ai.simulator.errors import SimulationError
 
-DESCRIPTION = ("name", "summary", "where", "drivers", "alerts")
+DESCRIPTION = ("name", "summary", "where", "drivers", "alerts", "ends", "over")
 DATA = Path(__file__).parent / "data" / "faults.yaml"
 
 
@@ -46,6 +46,10 @@ class Fault:
     """Driver sources of the pools that it can happen on; empty: all."""
     alerts: tuple[str, ...]
     effects: Effects
+    ends: frozenset[str] = frozenset()
+    """What ends it; the words are in the data."""
+    over: frozenset[str] = frozenset()
+    """What ends its cause, and leaves the GPU out of service."""
 
 
 class UnknownFault(SimulationError):
@@ -75,7 +79,8 @@ def fault(name: str) -> Fault:
 def _fault(row: Mapping[str, Any]) -> Fault:
     effects = {_snake(key): value for key, value in row.items() if key not in DESCRIPTION}
     own = tuple(row.get("drivers", ()))
-    return Fault(row["name"], row["summary"], row["where"], own, tuple(row["alerts"]), Effects(**effects))
+    ends, over = (frozenset(row.get(each, ())) for each in ("ends", "over"))
+    return Fault(row["name"], row["summary"], row["where"], own, tuple(row["alerts"]), Effects(**effects), ends, over)
 
 
 def _snake(key: str) -> str:

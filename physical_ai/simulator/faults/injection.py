@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,12 @@ NAMESPACE = "default"
 LOAD = f"{SIMULATOR}gpu-load"
 """Annotation of a Pod: the share of its GPUs that it uses; all of it by default."""
 HOST = "kubernetes.io/hostname"
+
+
+NO_NODES = (
+    "A GPU pool has no node while nothing asks for its GPUs: `physai run` of a workflow adds one for a while, and"
+    " `physai up --set pools.POOL.scale.min=1` keeps one"
+)
 
 
 class NotPossible(SimulationError):
@@ -53,12 +60,13 @@ class Injector:
         held = injected(item)
         found = next((each for each in held if (each.fault, each.gpu) == (wanted, gpu)), None)
         if found is None:
-            found = Injected(wanted, gpu if row.where == "gpu" else 0, time.time())
+            boot = str(uuid.uuid4()) if row.effects.reboots else ""
+            found = Injected(wanted, gpu if row.where == "gpu" else 0, time.time(), boot=boot)
             if row.effects.idle_job:
                 self._start_idle_job(item)
             self._write(item, [*held, found])
-            if row.effects.reboots:
-                restart(self._client, name(item))
+            if boot:
+                restart(self._client, name(item), boot)
         return name(item), found
 
     def heal(self, wanted: str = "", node: str = "") -> list[tuple[str, Injected]]:
@@ -85,12 +93,12 @@ class Injector:
     def _node(self, row: Fault, wanted: str) -> Json:
         nodes = self.nodes()
         if wanted and wanted not in map(name, nodes):
-            known = ", ".join(map(name, nodes)) or "none"
+            known = ", ".join(map(name, nodes)) or f"none. {NO_NODES}"
             raise NotPossible(f"{wanted} is not a GPU node of the simulated cluster. GPU nodes: {known}")
         possible = [node for node in nodes if not row.drivers or labels(node).get(DRIVER_LABEL) in row.drivers]
         found = next((node for node in possible if not wanted or name(node) == wanted), None)
         if found is None:
-            where = f"{wanted} is not one" if wanted else "there is none"
+            where = f"{wanted} is not one" if wanted else f"there is none. {NO_NODES}"
             raise NotPossible(
                 f"{row.name} can happen on nodes with the driver source {' or '.join(row.drivers) or 'any'}; {where}"
             )

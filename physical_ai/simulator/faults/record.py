@@ -24,6 +24,10 @@ class Injected:
     """Number of the GPU; 0 for a fault of the node."""
     since: float
     """Seconds since the epoch, of a real clock."""
+    over: bool = False
+    """Its cause has ended; the GPU is out of service until the device plugin starts again."""
+    boot: str = ""
+    """Of a fault that came with a restart of the machine: that restart, which does not end it."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class NodeFaults:
         return [
             (known[each.fault].effects, each.since)
             for each in self.items
-            if known[each.fault].where == "node" or each.gpu == gpu
+            if not each.over and (known[each.fault].where == "node" or each.gpu == gpu)
         ]
 
 
@@ -58,7 +62,7 @@ def injected(node: Mapping[str, Any]) -> tuple[Injected, ...]:
 
 def node_faults(node: Mapping[str, Any]) -> NodeFaults:
     """All faults of a Node together."""
-    return _together(injected(node))
+    return together(injected(node))
 
 
 def annotation(items: Iterable[Injected]) -> str | None:
@@ -73,22 +77,26 @@ def _read(text: str) -> tuple[Injected, ...]:
         return ()
     try:
         documents: list[dict[str, Any]] = json.loads(text)
-        found = tuple(Injected(str(d["fault"]), int(d["gpu"]), float(d["since"])) for d in documents)
+        found = tuple(
+            Injected(str(d["fault"]), int(d["gpu"]), float(d["since"]), d.get("over") is True, str(d.get("boot", "")))
+            for d in documents
+        )
     except (ValueError, KeyError, TypeError):
         return ()
     return tuple(each for each in found if each.fault in faults())
 
 
 @lru_cache(maxsize=4096)
-def _together(items: tuple[Injected, ...]) -> NodeFaults:
+def together(items: tuple[Injected, ...]) -> NodeFaults:
     if not items:
         return NO_FAULTS
-    effects = [(each, faults()[each.fault].effects) for each in items]
+    every = [(each, faults()[each.fault].effects) for each in items]
+    effects = [(each, effect) for each, effect in every if not each.over]
     return NodeFaults(
         items=items,
         broken={name: text for _, effect in effects for name, text in effect.broken.items()},
         driver_lost=any(effect.driver_lost for _, effect in effects),
         unlicensed=any(effect.unlicensed for _, effect in effects),
         not_ready=next((effect.not_ready for _, effect in effects if effect.not_ready), ""),
-        unhealthy=frozenset(each.gpu for each, effect in effects if effect.unhealthy),
+        unhealthy=frozenset(each.gpu for each, effect in every if effect.unhealthy),
     )

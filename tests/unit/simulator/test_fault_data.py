@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
 from physical_ai.catalog.nvsentinel import GPU_MONITOR
 from physical_ai.catalog.telemetry_rows import dcgm_fields, xids
 from physical_ai.simulator.faults import ANNOTATION, Fault, Injected, fault, faults, injected, node_faults
 from physical_ai.simulator.faults.catalogue import UnknownFault
+from physical_ai.simulator.faults.injection import Injector, NotPossible
 from physical_ai.simulator.faults.record import annotation
+from physical_ai.simulator.kubernetes.client import Client
 from physical_ai.simulator.metrics.dcgm import modelled
 from physical_ai.simulator.nvsentinel.events import HealthEvent, failures
 from physical_ai.telemetry.rules import alert_rows
@@ -76,3 +80,17 @@ def test_nvsentinel_and_the_exporter_report_the_same_error_of_a_fault(row: Fault
 def test_an_xid_that_dcgm_has_no_error_of_its_own_for_is_none_that_nvsentinel_acts_on() -> None:
     assert reported("xid-79")["DCGM_FR_FALLEN_OFF_BUS"].is_fatal
     assert not reported("xid-119")["DCGM_FR_XID_ERROR"].is_fatal
+
+
+class Empty:
+    """A cluster without GPU nodes."""
+
+    def get(self, path: str) -> dict[str, object]:
+        del path
+        return {"items": []}
+
+
+@pytest.mark.parametrize("wanted", ["", "aks-h100gpu-1"])
+def test_without_a_gpu_node_the_refusal_says_how_to_get_one(wanted: str) -> None:
+    with pytest.raises(NotPossible, match=r"physai run.*scale\.min=1"):
+        Injector(cast("Client", Empty())).inject("xid-79", wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,7 +20,9 @@ from physical_ai.simulator.cluster.objects import (
     owner,
     timestamp,
 )
-from physical_ai.simulator.faults import node_faults
+from physical_ai.simulator.faults import ANNOTATION, injected, node_faults
+from physical_ai.simulator.faults.ending import Happened, after, ends_with_jobs
+from physical_ai.simulator.faults.record import annotation, together
 from physical_ai.simulator.gpu import names, nfd, node
 from physical_ai.simulator.gpu.driver import COMPONENT
 from physical_ai.simulator.gpu.hardware import Hardware
@@ -84,6 +86,8 @@ class Kubelet:
         self._marked = False
         self._now = 0.0
         self._pods: dict[str, str] = {}
+        self._jobs: frozenset[str] = frozenset()
+        """Uids of the Pods that hold GPUs, on a node with faults."""
         self.began: dict[str, float] = {}
         """When each pod was created, by uid: model seconds since the epoch."""
         self._written: dict[str, tuple[Any, ...]] = {}
@@ -97,6 +101,11 @@ class Kubelet:
         builds = driver is not None and not driver.ready and driver.restarts <= MOST_RESTARTS
         return builds or any(since for message, since in self._messages.values() if message)
 
+    @property
+    def looks_at_jobs(self) -> bool:
+        """The node has a fault that ends with a Pod."""
+        return ends_with_jobs(self.state.faults.items)
+
     def run(self, item: Json, around: Surroundings, pods: Mapping[str, Json], seconds: float, now: float) -> bool:
         """Everything that has happened since the last call; whether the node moved.
 
@@ -107,7 +116,7 @@ class Kubelet:
         """
         before, self._now = self.state, now
         self._happen(item, around, seconds)
-        self._pods_changed(pods)
+        self._pods_changed(item, pods)
         self._report(item, before, pods)
         return self.state != before
 
@@ -136,15 +145,36 @@ class Kubelet:
             self._do(node.NetworkDriverChanged(network))
         if (faults := node_faults(item)) != self.state.faults:
             self._do(node.FaultsChanged(faults))
+        self._look_at_jobs(item)
         boots = annotations_of(item).get(BOOTS, "")
         if boots != self._boots:
             self._boots = boots
             self._do(node.Rebooted())
             self._refuse_bound(name(item))
+            self._end_faults(item, "reboot", boot=boots)
         if self.state.labels != labels(item):
             self._do(node.LabelsChanged(labels(item)))
         if seconds and self.is_waiting:
             self._do(node.Tick(seconds))
+
+    def _look_at_jobs(self, item: Json) -> None:
+        """Whether a Pod that held GPUs is gone. Nothing watches the Pods of all namespaces."""
+        if not self.looks_at_jobs:
+            self._jobs = frozenset()
+            return
+        pods = [pod for pod in self._cluster.pods_on(name(item)) if gpus_of(pod)]
+        running = {str(at(pod, "metadata.uid")) for pod in pods if at(pod, "status.phase") in ("Pending", "Running")}
+        before, self._jobs = self._jobs, frozenset(running)
+        if before - running:
+            self._end_faults(item, "job")
+
+    def _end_faults(self, item: Json, happened: Happened, containers: Iterable[str] = (), boot: str = "") -> None:
+        """What somebody does to the node may end its faults, as `physai fault heal` does."""
+        held = injected(item)
+        left = after(held, happened, containers, boot)
+        if left != held:
+            self._cluster.annotate(item, {ANNOTATION: annotation(left)})
+            self._do(node.FaultsChanged(together(left)))
 
     def _refuse_bound(self, node: str) -> None:
         """After a start the kubelet admits its Pods again before a device plugin has registered: those that hold GPUs
@@ -154,10 +184,12 @@ class Kubelet:
             if wanted and at(pod, "status.phase") in ("Pending", "Running") and not is_terminating(pod):
                 self._cluster.patch({**pod, "kind": "Pod"}, {"status": pod_status.refused(wanted)}, sub="/status")
 
-    def _pods_changed(self, pods: Mapping[str, Json]) -> None:
+    def _pods_changed(self, item: Json, pods: Mapping[str, Json]) -> None:
         for daemonset in list(self._pods):
             if daemonset not in pods or at(pods[daemonset], "metadata.uid") != self._pods[daemonset]:
+                gone = self.state.pods[daemonset].workload
                 self._do(node.PodRemoved(daemonset))
+                self._end_faults(item, "pod", (*gone.init, gone.main))
                 uid = self._pods.pop(daemonset)
                 self.began.pop(uid, None)
                 self._written.pop(uid, None)
@@ -243,6 +275,10 @@ class Kubelets:
     @property
     def are_waiting(self) -> bool:
         return any(each.is_waiting for each in self._nodes.values())
+
+    @property
+    def look_at_jobs(self) -> bool:
+        return any(each.looks_at_jobs for each in self._nodes.values())
 
     def cuda(self) -> dict[str, str]:
         """The CUDA error of each node; empty where CUDA works."""
