@@ -39,10 +39,10 @@ def _installed(state: NodeState, pod: Pod) -> Look:
     if digest and digest == state.loaded and not _is_forced(pod):
         if pod.age < state.timing.driver_start:
             return state, "performing userspace-only install", False
-        return state.with_files(MARKER), gates.OPEN, False
+        return replace(state.with_files(MARKER), keeps_modules=True), gates.OPEN, False
     if pod.age < state.timing.driver_build:
         return state, "Installing NVIDIA driver kernel modules", False
-    built = replace(state.with_files(MARKER), loaded=digest, built_for=state.network_driver)
+    built = replace(state.with_files(MARKER), loaded=digest, built_for=state.network_driver, keeps_modules=False)
     return built, gates.OPEN, False
 
 

@@ -34,6 +34,8 @@ OPERANDS = frozenset(
 """Main containers of the operands that the driver manager stops (NVIDIA/k8s-driver-manager v0.12.0,
 `evictAllGPUOperatorComponents`)."""
 OPEN = ""
+TAKES_LOADED_PEERMEM = (595, 71, 5)
+"""The first driver image known to have NVIDIA/gpu-driver-container 446061a; none of branch 580 was found to."""
 RETRY = "command failed, retrying after 5 seconds"
 
 Look = tuple[NodeState, str, bool]
@@ -62,18 +64,38 @@ def driver_validation(state: NodeState, pod: Pod) -> Look:
         return state, f"{missing}; {RETRY}", False
     if not (state.container_driver or (state.host.bind_mount and state.host.driver and state.host.loaded)):
         return state, f"failed to find libnvidia-ml.so.1 and nvidia-smi under {CONTAINER_ROOT}; {RETRY}", False
-    if release(state.release).validates_peermem and state.container_driver and peermem_fault(state):
+    if release(state.release).validates_peermem and _wants_peermem(state) and not state.has_peermem:
         return state, f"running command sh with args [-c lsmod | grep -E '^nvidia_peermem\\s']; {RETRY}", False
     return replace(state.with_files(DRIVER_READY), driver_root=CONTAINER_ROOT), OPEN, False
 
 
-def peermem_fault(state: NodeState) -> str:
-    """Why the module is not loaded that lets network cards reach GPUs; empty when it is, or nothing wants it."""
+def _wants_peermem(state: NodeState) -> bool:
+    """Whether the driver's pod loads the module that lets network cards reach GPUs."""
     pod = state.driver_pod
     env: Mapping[str, str] = {} if pod is None else pod.workload.env.get(DRIVER_MANAGER, {})
-    if env.get("GPU_DIRECT_RDMA_ENABLED") != "true" or state.labels.get(NIC_LABEL) != "true" or state.has_peermem:
+    wants = env.get("GPU_DIRECT_RDMA_ENABLED") == "true" and state.labels.get(NIC_LABEL) == "true"
+    return wants and state.container_driver
+
+
+def peermem_fault(state: NodeState) -> str:
+    """Why the driver's sidecar ends that loads the module; empty where it does not, or there is none.
+
+    After a start that kept the modules the container has no file of it. Images from 595.71.05 on are content where it
+    is loaded already; older ones, and every image where another network driver has unloaded it, are not
+    (NVIDIA/gpu-operator#2619, #2844).
+    """
+    if not _wants_peermem(state):
         return ""
-    return "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument"
+    if state.keeps_modules and not (state.has_peermem and _takes_loaded(state.driver_pod)):
+        kernel = state.labels.get(names.KERNEL, "")
+        return f"modprobe: FATAL: Module nvidia-peermem not found in directory /lib/modules/{kernel}"
+    return "" if state.has_peermem else "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument"
+
+
+def _takes_loaded(pod: Pod | None) -> bool:
+    version = pod.workload.image.rpartition(":")[2].partition("-")[0] if pod is not None else ""
+    numbers = version.split(".")
+    return all(each.isdigit() for each in numbers) and tuple(map(int, numbers)) >= TAKES_LOADED_PEERMEM
 
 
 def device_fault(state: NodeState, root: str) -> str:

@@ -154,6 +154,8 @@ class NodeState:
     """The driver of the network cards that a container has installed on the node; empty for that of the node itself."""
     built_for: str = ""
     """The network driver that nvidia-peermem was built against."""
+    keeps_modules: bool = False
+    """The driver's container has installed its userspace only, and has no modules to load."""
     runtimes: frozenset[str] = frozenset()
     """Runtime handlers in containerd's configuration."""
     containerd_dead: str = ""

@@ -87,9 +87,9 @@ def test_a_policy_is_ready_when_its_daemonsets_are_and_only_one_name_counts() ->
     assert (other["state"], "Only instance with name nic-cluster-policy" in other["reason"]) == ("ignore", True)
 
 
-def driver(use_host: bool) -> Json:
+def driver(use_host: bool, version: str = "580.173.02") -> Json:
     rdma = {"enabled": True, "useHostMofed": use_host}
-    resource = {"driverType": "gpu", "repository": "r", "image": "driver", "version": "580.173.02", "rdma": rdma}
+    resource = {"driverType": "gpu", "repository": "r", "image": "driver", "version": version, "rdma": rdma}
     system = model_system()
     given = {"metadata": {"name": "nd", "uid": "nd"}, "spec": resource}
     return daemonset(release("v26.7.0"), given, "gpu-operator", system, files=NO_FILES, manager="r/manager:1")
@@ -136,9 +136,11 @@ def settled(given: NodeState, seconds: float = 0.0) -> NodeState:
     return node.step(given, node.Tick(seconds))
 
 
-def driven(ofed: str = OLD) -> NodeState:
+def driven(ofed: str = OLD, version: str = "595.91.07") -> NodeState:
     """A node whose GPU driver was built against a network driver, with an operand that the driver manager restarts."""
     given = node.step(state(**{DRIVER_WAIT_LABEL: "false"}), node.NetworkDriverChanged(ofed))
+    given = node.step(given, node.PodRemoved(driver(use_host=False)["metadata"]["name"]))
+    given = node.step(given, node.PodAdded(driver(False, version)))
     toolkit = {
         "metadata": {"name": "toolkit"},
         "spec": {
@@ -160,9 +162,9 @@ def driver_pod(given: NodeState) -> Pod:
     return found
 
 
-def restarted(given: NodeState, **env: str) -> NodeState:
+def restarted(given: NodeState, version: str = "595.91.07", **env: str) -> NodeState:
     """The node after its driver's Pod was deleted and made again."""
-    item = driver(use_host=False)
+    item = driver(False, version)
     (manager,) = item["spec"]["template"]["spec"]["initContainers"]
     manager["env"] = [*manager["env"], *({"name": key, "value": value} for key, value in env.items())]
     return node.step(node.step(given, node.PodRemoved(item["metadata"]["name"])), node.PodAdded(item))
@@ -177,7 +179,7 @@ def test_the_gpu_driver_does_not_fit_another_network_driver_until_it_is_built_an
     assert "could not insert 'nvidia_peermem'" in driver_pod(replaced).fault
     assert replaced.pods["toolkit"].ready, "what runs goes on"
     short_way = settled(restarted(replaced), replaced.timing.driver_build)
-    assert "nvidia_peermem" in driver_pod(short_way).fault
+    assert "Module nvidia-peermem not found in directory /lib/modules/" in driver_pod(short_way).fault
     assert short_way.pods["toolkit"].container == "driver-validation"
     assert "nvidia_peermem" in short_way.pods["toolkit"].message
     forced = settled(restarted(replaced, FORCE_REINSTALL="true"), replaced.timing.driver_build)
@@ -185,6 +187,31 @@ def test_the_gpu_driver_does_not_fit_another_network_driver_until_it_is_built_an
     assert forced.pods["toolkit"].ready
     rebooted = settled(node.step(short_way, node.Rebooted()), short_way.timing.driver_build)
     assert driver_pod(rebooted).is_ready
+
+
+def test_an_older_image_that_keeps_its_modules_does_not_find_peermem_although_it_is_loaded() -> None:
+    """NVIDIA/gpu-operator#2619: the validator is content, the driver's Pod never is, and an upgrade waits for it."""
+    given = driven(version="580.126.20")
+    again = settled(restarted(given, "580.126.20"), given.timing.driver_build)
+    assert "Module nvidia-peermem not found" in driver_pod(again).fault
+    assert not driver_pod(again).is_ready
+    assert again.has_peermem
+    assert again.pods["toolkit"].ready
+    forced = settled(restarted(again, "580.126.20", FORCE_REINSTALL="true"), given.timing.driver_build)
+    assert driver_pod(forced).is_ready
+    rebooted = settled(node.step(again, node.Rebooted()), given.timing.driver_build)
+    assert driver_pod(rebooted).is_ready
+
+
+def test_after_a_restart_of_the_machine_both_drivers_are_built_again() -> None:
+    """The OFED driver first: until its Pod is ready, the GPU driver waits, and peermem is not loaded."""
+    given = driven()
+    away = node.step(given, node.LabelsChanged({**given.labels, DRIVER_WAIT_LABEL: "true"}))
+    down = settled(node.step(away, node.Rebooted()), given.timing.driver_build)
+    assert driver_pod(down).message == "Waiting for MOFED to be installed..."
+    assert not down.has_peermem
+    back = node.step(down, node.LabelsChanged({**given.labels, DRIVER_WAIT_LABEL: "false"}))
+    assert driver_pod(settled(back, given.timing.driver_build)).is_ready
 
 
 def test_a_driver_that_is_loaded_is_back_before_one_that_is_built() -> None:
