@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -34,6 +34,10 @@ class Cause:
     """In the messages of a pod or node; None for a cause that follows from the objects."""
     waits: bool
     """The gate usually opens without an action."""
+    past: bool = False
+    """It tells of something that has left the cluster or is over."""
+    known: bool = True
+    """False for a row that says only that nothing is known, with the original's own words."""
 
     def describe(self, facts: Mapping[str, str]) -> tuple[str, str]:
         """Reason and fix with the facts of one node filled in; an unknown fact appears as `?`."""
@@ -123,6 +127,8 @@ def _read(file: str, stages: str) -> Mapping[str, Cause]:
             source=row["source"],
             pattern=re.compile(row["pattern"], re.IGNORECASE) if "pattern" in row else None,
             waits=bool(row.get("waits", False)),
+            past=bool(row.get("past", False)),
+            known=bool(row.get("known", True)),
         )
         for key, row in rows.items()
     }
@@ -143,8 +149,16 @@ def workload_cause_of(stage: str, text: str) -> tuple[Cause, Mapping[str, str]] 
     return _matching(workload_causes(), stage, text)
 
 
+def workload_causes_of(stage: str, text: str) -> list[tuple[Cause, Mapping[str, str]]]:
+    """All of them: a scheduler's message says of each node what it lacks."""
+    return list(_all_matching(workload_causes(), stage, text))
+
+
 def _matching(known: Mapping[str, Cause], stage: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:
+    return next(_all_matching(known, stage, text), None)
+
+
+def _all_matching(known: Mapping[str, Cause], stage: str, text: str) -> Iterator[tuple[Cause, Mapping[str, str]]]:
     for cause in known.values():
         if stage in cause.stages and cause.pattern is not None and (found := cause.pattern.search(text)):
-            return cause, {key: value for key, value in found.groupdict().items() if value}
-    return None
+            yield cause, {key: value for key, value in found.groupdict().items() if value}

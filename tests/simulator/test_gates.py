@@ -69,7 +69,7 @@ def test_why_a_pod_gets_no_gpu(running: Simulation) -> None:
     kubectl(running, "run", "stray", "--image=busybox", "--restart=Never", f"--overrides={overrides}")
     try:
         kubectl(running, "wait", "--for=condition=PodScheduled=false", "pod/stray", "--timeout=60s")
-        [cause] = physai("why", "default/stray", STACK, "--json").json["causes"]
+        [cause] = physai("why", "default/stray", STACK, "--json", expect=3).json["causes"]
         assert cause["cause"] == "toleration-missing"
         assert "untolerated taint" in cause["evidence"]
         assert [each["subjects"] for each in physai("doctor", STACK, "--json", expect=3).json["findings"]] == [

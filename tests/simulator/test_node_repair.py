@@ -143,7 +143,7 @@ def test_pods_with_gpus_end_when_their_node_restarts(running: Simulation) -> Non
     physai("fault", "inject", "reboot-race", "--node", name)
     try:
         until(lambda: client.get(pod)["status"].get("reason") == "UnexpectedAdmissionError", "the Pod lives on")
-        shown = physai("why", f"default/{pod.rpartition('/')[2]}", STACK, "--json").json
+        shown = physai("why", f"default/{pod.rpartition('/')[2]}", STACK, "--json", expect=3).json
         assert shown["causes"][0]["cause"] == "device-unavailable"
     finally:
         physai("fault", "heal", "--node", name)

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 Subject = Annotated[
     str,
-    typer.Argument(metavar="NAME", help="A pool, a node, a workflow or a Pod (also as NAMESPACE/NAME)."),
+    typer.Argument(
+        metavar="NAME",
+        help="A pool, a node, a workflow, a Pod, a Job or Deployment (also as NAMESPACE/NAME), a queue; also one that"
+        " has left.",
+    ),
 ]
 
 Azure = Annotated[
@@ -48,28 +52,40 @@ def why(  # noqa: PLR0917 - each is an option
     osmo: Osmo = None,
     json: Json = False,
 ) -> None:
-    """Explain why a Pod, workflow, node or pool does not work: the first cause, its evidence and the fix.
+    """Explain why a Pod, Job, workflow, node or pool does not work: the first cause, its evidence and the fix; exit
+    with 3 if an action is needed.
 
     From OSMO, the group and its queue over the pools and the autoscaler to the node and the container. Changes nothing.
     """
-    from physical_ai.cli.output.why import print_explanations
+    from physical_ai.cli.output.why import SCHEMA_VERSION, print_explanations
     from physical_ai.readiness.workloads import UnknownSubject, explain
 
+    given = _read(stack, (kubeconfig, context), file, set_, azure=azure, osmo=osmo, wanted=wanted)
     try:
-        title, causes = explain(wanted, _read(stack, (kubeconfig, context), file, set_, azure=azure, osmo=osmo))
+        title, causes = explain(wanted, given)
     except UnknownSubject as unknown:
         nearest = f" Did you mean {', '.join(unknown.nearest)}?" if unknown.nearest else ""
         err.print(
-            f"the cluster has no pool, node, workflow or Pod named {wanted}, and no refusal of one in its events."
-            f"{nearest}",
+            f"the cluster has no pool, node, workflow, Pod, Job or Deployment named {wanted}, and no event or record of"
+            f" one that has left.{nearest}{_unread(given)}",
             markup=False,
             style="red",
         )
         raise typer.Exit(BAD_INPUT) from None
+    needed = any(each.needs_action for each in causes)
     if json:
-        print_json({"stack": stack, "subject": title, "causes": [each.document() for each in causes]})
+        print_json({
+            "schemaVersion": SCHEMA_VERSION, "stack": stack, "subject": title, "actionNeeded": needed,
+            "causes": [each.document() for each in causes], "unread": list(given.unread),
+        })  # fmt: skip
     else:
-        print_explanations(title, causes)
+        print_explanations(title, causes, given.unread)
+    if needed:
+        raise typer.Exit(FINDINGS)
+
+
+def _unread(given: Workloads) -> str:
+    return f" Not read: {'; '.join(given.unread)}." if given.unread else ""
 
 
 def doctor(  # noqa: PLR0917 - each is an option
@@ -85,15 +101,20 @@ def doctor(  # noqa: PLR0917 - each is an option
 
     Causes that need an action come first, then those that affect most. Changes nothing.
     """
-    from physical_ai.cli.output.why import print_findings
+    from physical_ai.cli.output.why import SCHEMA_VERSION, print_findings
     from physical_ai.readiness.workloads import doctor as findings_of
 
-    findings = findings_of(_read(stack, (kubeconfig, context), file, set_, azure=azure))
+    given = _read(stack, (kubeconfig, context), file, set_, azure=azure)
+    findings = findings_of(given)
+    needed = any(each.first.needs_action for each in findings)
     if json:
-        print_json({"stack": stack, "findings": [each.document() for each in findings]})
+        print_json({
+            "schemaVersion": SCHEMA_VERSION, "stack": stack, "actionNeeded": needed,
+            "findings": [each.document() for each in findings], "unread": list(given.unread),
+        })  # fmt: skip
     else:
-        print_findings(findings)
-    if any(not each.first.waits for each in findings):
+        print_findings(findings, given.unread)
+    if needed:
         raise typer.Exit(FINDINGS)
 
 
@@ -105,6 +126,7 @@ def _read(
     *,
     azure: bool = False,
     osmo: Path | None = None,
+    wanted: str = "",
 ) -> Workloads:
     from physical_ai.cli.cluster_gates import cluster_of
     from physical_ai.cli.requested_stack import read_stack
@@ -119,7 +141,7 @@ def _read(
     beside = _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)
     target = cluster_of(stack, kubeconfig, settings, context)
     try:
-        found = read_workloads(target.get, target.expected, pool_plans(settings), stack)
+        found = read_workloads(target.get, target.expected, pool_plans(settings), stack, wanted)
         return replace(found, has_agents=control_plane_url(settings) is not None, **beside)
     except (Unreachable, Unusable) as problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")

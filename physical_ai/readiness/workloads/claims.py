@@ -48,6 +48,8 @@ def _not_created(pod: Mapping[str, Any], message: str, index: Index) -> Explanat
 
 
 def _missing(pod: Mapping[str, Any], wanted: Sequence[Json], index: Index) -> Explanation | None:
+    if index.given.claims is None:
+        return None
     for each in wanted:
         own = each.get("resourceClaimName")
         if own and (namespace(pod), own) not in index.claims:

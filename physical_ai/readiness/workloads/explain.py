@@ -17,14 +17,26 @@ from physical_ai.readiness.evidence import is_available
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.workloads.azure_causes import pool_state
 from physical_ai.readiness.workloads.claims import claim_causes
+from physical_ai.readiness.workloads.gone import gone
 from physical_ai.readiness.workloads.hang import explained, hang_causes
-from physical_ai.readiness.workloads.index import Index
+from physical_ai.readiness.workloads.health import pod_shortfall
+from physical_ai.readiness.workloads.index import Index, subject
 from physical_ai.readiness.workloads.model import STAGES, CauseGroup, Explanation, PoolPlan, Workloads
 from physical_ai.readiness.workloads.node_causes import cordon, leaving, not_accepted, not_ready, slurm_drain
 from physical_ai.readiness.workloads.osmo_causes import osmo_causes
-from physical_ai.readiness.workloads.placement import placement_causes, scale_up_failure, unknown_causes
-from physical_ai.readiness.workloads.queueing import creation_causes, group_causes, queue_causes
-from physical_ai.readiness.workloads.running import running_causes
+from physical_ai.readiness.workloads.owners import (
+    all_owner_causes,
+    find,
+    group_causes_of,
+    is_replaced,
+    owner_causes,
+    queue_causes_of,
+)
+from physical_ai.readiness.workloads.placement import placement_causes, scale_up_failure
+from physical_ai.readiness.workloads.queueing import group_causes, queue_causes
+from physical_ai.readiness.workloads.refusals import creation_causes
+from physical_ai.readiness.workloads.running import running_causes, terminating
+from physical_ai.readiness.workloads.scheduler_words import unknown_causes
 from physical_ai.readiness.workloads.volumes import volume_causes
 
 AGENTS = (LISTENER_ACCOUNT, WORKER_ACCOUNT)
@@ -46,35 +58,77 @@ def explain(wanted: str, given: Workloads) -> tuple[str, list[Explanation]]:
     """What `wanted` is, and its causes, the first one first; none where nothing is wrong.
 
     Args:
-        wanted: Name of a pool, a node, a workflow or a Pod (also as NAMESPACE/NAME), looked up in this order.
+        wanted: Name of a pool, a node, a workflow, a Pod, a Job or Deployment (also as NAMESPACE/NAME), a group or
+            queue of KAI, looked up in this order, or of one that has left and of which something is known.
         given: The cluster.
 
     Raises:
         UnknownSubject: there is nothing of that name.
     """
     index = Index(given)
-    plan = next((each for each in given.pools if each.name == wanted), None)
+    for kind in (_infrastructure, _workflow, _pod, _owner):
+        found = kind(wanted, index)
+        if found is not None:
+            return found
+    raise UnknownSubject(wanted, _nearest(wanted, index))
+
+
+Answer = tuple[str, list[Explanation]]
+
+
+def _infrastructure(wanted: str, index: Index) -> Answer | None:
+    """A pool or a node."""
+    plan = next((each for each in index.given.pools if each.name == wanted), None)
     if plan is not None:
         return f"pool {wanted}", _sorted(_of_pool(plan, index))
     if wanted in index.nodes:
         return f"node {wanted}", _sorted(_of_node(index.nodes[wanted], index))
-    members = [pod for pod in given.pods if labels(pod).get(WORKFLOW_LABEL) == wanted]
-    if members:
-        causes = _of_gang(members, index)
-        return f"workflow {wanted}", _sorted([*causes, *(_agents(index) if causes else ())])
-    known = next((each for each in given.workflows if each.get("name") == wanted), None)
+    return None
+
+
+def _workflow(wanted: str, index: Index) -> Answer | None:
+    """A workflow of OSMO, by its Pods and by what OSMO says of it."""
+    members = [pod for pod in index.given.pods if labels(pod).get(WORKFLOW_LABEL) == wanted]
+    known = next((each for each in index.given.workflows if each.get("name") == wanted), None)
+    if not members and known is None:
+        return None
+    causes = _of_gang(members, index)
+    if known is not None and not causes:
+        told = list(osmo_causes(known, index, has_pods=bool(members)))
+        return f"workflow {wanted}", _sorted([*(_agents(index) if told else ()), *told])
+    return f"workflow {wanted}", _sorted([*causes, *(_agents(index) if causes else ())])
+
+
+def _pod(wanted: str, index: Index) -> Answer | None:
+    pods = [pod for pod in index.given.pods if wanted in (name(pod), f"{namespace(pod)}/{name(pod)}")]
+    if not pods:
+        return None
+    own = list(_of_pod(pods[0], index))
+    hang = list(hang_causes(index.peers(pods[0]), index)) if _is_of_nccl(own) or not own else []
+    return f"pod {namespace(pods[0])}/{name(pods[0])}", _sorted(_with_rank(hang, own))
+
+
+def _owner(wanted: str, index: Index) -> Answer | None:
+    """What keeps Pods: a Job, a Deployment, a group, a queue; what was refused; and what has left."""
+
+    def of_pod(pod: Mapping[str, Any]) -> Iterable[Explanation]:
+        return _of_pod(pod, index)
+
+    known = find(wanted, index)
     if known is not None:
-        without = list(osmo_causes(known, index))
-        return f"workflow {wanted}", _sorted([*(_agents(index) if without else ()), *without])
-    pods = [pod for pod in given.pods if wanted in (name(pod), f"{namespace(pod)}/{name(pod)}")]
-    if pods:
-        own = list(_of_pod(pods[0], index))
-        hang = list(hang_causes(index.peers(pods[0]), index)) if _is_of_nccl(own) or not own else []
-        return f"pod {namespace(pods[0])}/{name(pods[0])}", _sorted(_with_rank(hang, own))
+        kind, item = known
+        found = owner_causes(kind, item, index, of_pod)
+        return f"{kind.lower()} {namespace(item)}/{name(item)}", _sorted(found)
+    group = next(
+        (each for each in index.given.groups if wanted in (name(each), f"{namespace(each)}/{name(each)}")), None
+    )
+    if group is not None:
+        return f"podgroup {namespace(group)}/{name(group)}", _sorted(group_causes_of(group, index, of_pod))
+    queue = next((each for each in index.given.queues or () if name(each) == wanted), None)
+    if queue is not None:
+        return f"queue {wanted}", _sorted(queue_causes_of(queue, index, of_pod))
     never = _sorted(creation_causes(index, wanted))
-    if never:
-        return never[0].subject, never
-    raise UnknownSubject(wanted, _nearest(wanted, index))
+    return (never[0].subject, never) if never else gone(wanted, index)
 
 
 def doctor(given: Workloads) -> list[CauseGroup]:
@@ -88,27 +142,52 @@ def doctor(given: Workloads) -> list[CauseGroup]:
         item = f"pool {plan.name}"
         failures = (pool_state(item, plan, index), scale_up_failure(item, plan, index))
         found += [failure for failure in failures if failure is not None]
+    explained_pods: set[tuple[str, str]] = set()
     for pod in given.pods:
-        first = _sorted(_of_pod(pod, index))[:1]
+        first = [] if is_replaced(pod, index) else _sorted(_of_pod(pod, index))[:1]
         hang = list(hang_causes(index.peers(pod), index)) if _is_of_nccl(first) else []
         found += _with_rank(hang, first)
+        if first:
+            explained_pods.add((namespace(pod), name(pod)))
+    found += all_owner_causes(index, explained_pods, lambda pod: _of_pod(pod, index))
     grouped: dict[tuple[str, str], list[Explanation]] = {}
     for each in found:
         grouped.setdefault((each.cause, each.reason), []).append(each)
     findings = [
         CauseGroup(group[0], tuple(dict.fromkeys(each.subject for each in group))) for group in grouped.values()
     ]
-    return sorted(findings, key=lambda each: (each.first.waits, -len(each.subjects), _ORDER.index(each.first.stage)))
+    return sorted(
+        findings, key=lambda each: (not each.first.needs_action, -len(each.subjects), _ORDER.index(each.first.stage))
+    )
 
 
 def _sorted(found: Iterable[Explanation]) -> list[Explanation]:
-    """By stage, each once; within a stage in the order in which they were found."""
-    return sorted(dict.fromkeys(found), key=lambda each: _ORDER.index(each.stage))
+    """By stage, each cause of a subject once; within a stage in the order in which they were found.
+
+    Evidence does not tell two of them apart: it may have a random name or a time in it.
+    """
+    once: dict[tuple[str, str, str], Explanation] = {}
+    for each in found:
+        once.setdefault((each.subject, each.cause, each.reason), each)
+    return sorted(once.values(), key=lambda each: _ORDER.index(each.stage))
 
 
 def _of_pod(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
+    """The causes of a Pod; where nothing explains why it is not in order, its own words."""
+    found = list(_known_causes(pod, index))
+    yield from found
+    shortfall = "" if found else pod_shortfall(pod)
+    if shortfall:
+        facts = {"namespace": namespace(pod), "pod": name(pod)}
+        yield index.explanation(subject(pod), "pod-unknown", "node", shortfall, where="status of the Pod", **facts)
+
+
+def _known_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     if at(pod, "spec.nodeName") or at(pod, "status.phase") in ("Succeeded", "Failed"):
         yield from running_causes(pod, index)
+        return
+    if at(pod, "metadata.deletionTimestamp"):
+        yield from terminating(pod, index)
         return
     found = [
         *group_causes(pod, index),
@@ -165,9 +244,11 @@ def _agents(index: Index) -> Iterator[Explanation]:
     """OSMO's agents that do not run, or are not there: nothing of a workflow moves without them."""
     found = {
         at(each, "spec.template.spec.serviceAccountName", ""): each
-        for each in index.given.deployments
+        for each in index.given.deployments or ()
         if namespace(each) == OPERATOR_NAMESPACE
     }
+    if index.given.deployments is None:
+        return
     for account in AGENTS if index.given.has_agents or found.keys() & set(AGENTS) else ():
         agent = found.get(account)
         if agent is None:

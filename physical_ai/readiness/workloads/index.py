@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, WORKFLOW_LABEL
+from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_QUEUE_LABEL, WORKFLOW_LABEL
 from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import Offer, holds, requests, why_not
 from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, name, namespace
@@ -18,19 +18,21 @@ from physical_ai.readiness.model import ROLLOUT, ClosedGate
 from physical_ai.readiness.objects import owner, pool_of
 from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
+from physical_ai.readiness.workloads.owned import Owned
 
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
 """Fields of a Pod's spec that decide which nodes take it, beside its containers' resources."""
 AUTOSCALER = {"metadata": {"name": "cluster-autoscaler-status", "namespace": "kube-system"}}
 """The object that the autoscaler's events are about."""
-ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "Killing", "SuccessfulCreate", "TriggeredScaleUp")
+ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "Killing", "SuccessfulCreate", "TriggeredScaleUp",
+           "Bound", "Pipelined", "SuccessfulAttachVolume", "SuccessfulMountVolume", "SandboxChanged")  # fmt: skip
 
 
-class Index:
+class Index(Owned):
     """A reading of a cluster. What is asked for each Pod or node is prepared once: the work grows with their number."""
 
     def __init__(self, given: Workloads) -> None:
-        self.given = given
+        super().__init__(given)
         self.nodes = {name(node): node for node in given.nodes}
         self.pods = {(namespace(pod), name(pod)): pod for pod in given.pods}
         closed = [gate for report in given.reports for gate in report.closed]
@@ -41,6 +43,10 @@ class Index:
         self._takes: dict[str, bool] = {}
         self.claim_answers: dict[str, tuple[str, Mapping[str, str]]] = {}
         """Why claims get no device, and the facts of it, by the Pod's tolerations, as far as it was asked."""
+        self.gang_answers: dict[tuple[str, str], dict[str, str]] = {}
+        """The figures of each group that never starts, as far as it was asked."""
+        self.port_holders: dict[int, list[str]] = {}
+        """Pods by the port of the node that they hold, as far as it was asked."""
         self._growth: dict[str, list[Json]] = {}
         self.blocked: dict[tuple[str, bool], Json | None] = {}
         """The first node that takes nothing, by pool and whether a Pod requests GPUs, as far as it was looked for."""
@@ -82,6 +88,24 @@ class Index:
     @cached_property
     def _of_autoscaler(self) -> list[Json]:
         return self.events("ConfigMap", AUTOSCALER, "FailedToScaleUpGroup", "ScaledUpGroup")
+
+    def events_about(self, own: str) -> list[Json]:
+        """Events about any object of a name, oldest first."""
+        return [event for (_, _, name_), events in self._events.items() if name_ == own for event in events]
+
+    @cached_property
+    def refusals(self) -> list[Json]:
+        """Events of controllers to whom the API server refused a Pod, oldest first."""
+        return sorted((each for each in self.given.events if each.get("reason") == "FailedCreate"), key=_time)
+
+    def in_queue(self, queue: str) -> list[Json]:
+        """The Pods that wait in a queue of KAI."""
+        return [
+            pod
+            for pod in self.given.pods
+            if not at(pod, "spec.nodeName")
+            and (at(self.group(pod) or {}, "spec.queue") or labels(pod).get(KAI_QUEUE_LABEL)) == queue
+        ]
 
     @cached_property
     def _by_pool(self) -> Mapping[str, list[Json]]:
@@ -146,7 +170,7 @@ class Index:
     @cached_property
     def claims(self) -> Mapping[tuple[str, str], Json]:
         """The ResourceClaims by namespace and name."""
-        return {(namespace(each), name(each)): each for each in self.given.claims}
+        return {(namespace(each), name(each)): each for each in self.given.claims or ()}
 
     @cached_property
     def devices(self) -> Sequence[Device]:
@@ -156,7 +180,7 @@ class Index:
     @cached_property
     def claimed(self) -> Mapping[tuple[str, str], str]:
         """Who holds each claimed device, by its pool and name."""
-        return holders(self.given.claims)
+        return holders(self.given.claims or ())
 
     def takes(self, pod: Mapping[str, Any]) -> bool:
         """Whether a node has room for the Pod. Pods that differ in nothing a scheduler looks at share the answer."""
@@ -194,11 +218,15 @@ class Index:
                     found[pool_of(node or {}), resource].append(f"{namespace(pod)}/{name(pod)}")
         return found
 
-    def explanation(self, item: str, cause: str, stage: str, evidence: str = "", **facts: str) -> Explanation:
-        """A known cause with its facts filled in."""
+    def explanation(
+        self, item: str, cause: str, stage: str, evidence: str = "", where: str = "", **facts: str
+    ) -> Explanation:
+        """A cause of the table with its facts filled in; `{message}` is the evidence, unless it is given."""
         known = workload_causes()[cause]
-        reason, fix = known.describe({"stack": self.given.stack, **facts})
-        return Explanation(item, stage, cause, reason, fix, short(evidence), known.waits)
+        seen = short(evidence)
+        unsaid = dict.fromkeys(known.pattern.groupindex if known.pattern else (), "(not said)")
+        reason, fix = known.describe({**unsaid, "stack": self.given.stack, "message": seen, **facts})
+        return Explanation(item, stage, cause, reason, fix, seen, known.waits, where, known.past, known.known)
 
 
 def _resources(spec: Json) -> list[Any]:
@@ -219,6 +247,12 @@ def short(text: str) -> str:
     """The first line with something in it, of at most 300 characters."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= 300 else f"{line[:299]}…"
+
+
+def last_lines(text: str, count: int) -> str:
+    """The last lines with something in them, each of at most 300 characters."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return "\n".join(map(short, lines[-count:]))
 
 
 def condition(pod: Mapping[str, Any], kind: str) -> Mapping[str, Any]:

@@ -50,13 +50,13 @@ class Workloads:
     events: Sequence[Json] = ()
     groups: Sequence[Json] = ()
     """PodGroups of KAI."""
-    queues: Sequence[Json] = ()
-    """Queues of KAI."""
-    claims: Sequence[Json] = ()
+    queues: Sequence[Json] | None = ()
+    """Queues of KAI; None where the login may not read them, as below."""
+    claims: Sequence[Json] | None = ()
     """ResourceClaims, and the ResourceSlices with what they can get; read only where a Pod has a claim."""
     slices: Sequence[Json] = ()
-    deployments: Sequence[Json] = ()
-    """Of the scheduler's and the agents' namespaces."""
+    deployments: Sequence[Json] | None = ()
+    """Of the scheduler's and the agents' namespaces, at least."""
     pools: Sequence[PoolPlan] = ()
     reports: Sequence[Report] = ()
     """The gates of the GPU pools."""
@@ -68,6 +68,14 @@ class Workloads:
     """Properties of the node pools in Azure, by name; None where Azure was not asked."""
     workflows: Sequence[Json] = ()
     """Workflows as OSMO describes them, where it was asked."""
+    owners: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
+    """What keeps Pods, by kind: Job, Deployment, ReplicaSet, StatefulSet, DaemonSet.
+
+    A kind that was not read is absent."""
+    records: Sequence[Json] = ()
+    """What is recorded of GPU machines (ConfigMaps), where a name was asked for that no node has."""
+    unread: Sequence[str] = ()
+    """What the login may not read, with the refusal: nothing is known of it."""
     has_agents: bool = False
     """Whether the stack installs OSMO's agents."""
     stack: str = "STACK"
@@ -93,6 +101,16 @@ class Explanation:
     """The message, event or status that shows it."""
     waits: bool = False
     """It usually ends without an action."""
+    where: str = ""
+    """What the evidence was read from: a condition, an event, a container's status, its log."""
+    past: bool = False
+    """It tells of something that has left the cluster or is over."""
+    known: bool = True
+    """False where nothing is known but the evidence, in the original's own words."""
+
+    @property
+    def needs_action(self) -> bool:
+        return not (self.waits or self.past)
 
     def document(self) -> dict[str, Any]:
         return {
@@ -102,7 +120,10 @@ class Explanation:
             "reason": self.reason,
             "fix": self.fix,
             "evidence": self.evidence,
+            "readFrom": self.where,
             "waits": self.waits,
+            "past": self.past,
+            "known": self.known,
         }
 
 

@@ -11,17 +11,17 @@ from typing import Any
 
 from physical_ai.kubernetes.objects import Json
 from physical_ai.readiness.causes import workload_cause_of
+from physical_ai.readiness.workloads.health import workflow_shortfall
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import Explanation
 
-ENDED = ("COMPLETED", "FAILED_CANCELED", "RESCHEDULED")
 STARTED = ("SCHEDULING", "INITIALIZING", "RUNNING")
 
 
-def osmo_causes(workflow: Json, index: Index) -> Iterator[Explanation]:
-    """Why there is no Pod, group by group; the first failed one, else the first that waits."""
+def osmo_causes(workflow: Json, index: Index, *, has_pods: bool = False) -> Iterator[Explanation]:
+    """Why a workflow does not go on, group by group; the first failed one, else the first that waits without a Pod."""
     item, status = f"workflow {workflow.get('name', '')}", str(workflow.get("status", ""))
-    if status in ENDED:
+    if not workflow_shortfall(workflow):
         return
     groups: list[Json] = workflow.get("groups") or []
     failed = [each for each in groups if str(each.get("status", "")).startswith("FAILED")]
@@ -30,6 +30,8 @@ def osmo_causes(workflow: Json, index: Index) -> Iterator[Explanation]:
     facts = {"workflow": str(workflow.get("name", "")), "osmoPool": str(workflow.get("pool") or "default")}
     if first is not None or status.startswith("FAILED"):
         yield _failed(item, first or workflow, facts, index)
+        return
+    if has_pods:
         return
     for group in groups:
         own = str(group.get("status", ""))

@@ -7,79 +7,65 @@ from typing import Any
 
 from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import Offer, lacking, requests
-from physical_ai.kubernetes.objects import Json, at, labels, matches, name, namespace
-from physical_ai.kubernetes.selectors import selects, terms_of
+from physical_ai.kubernetes.objects import Json, at, labels, name
+from physical_ai.kubernetes.selectors import terms_of
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.objects import untolerated
 from physical_ai.readiness.workloads.azure_causes import backoff, not_managed, pool_state
-from physical_ai.readiness.workloads.index import Index, condition, gpu_resources, short, subject
+from physical_ai.readiness.workloads.index import Index, gpu_resources, subject
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan
 from physical_ai.readiness.workloads.node_causes import behind_gate, cordon, not_accepted
-from physical_ai.readiness.workloads.queueing import least_of
+from physical_ai.readiness.workloads.scheduler_words import (
+    SAID,
+    beside_others,
+    gang_too_large,
+    is_selected,
+    message_of,
+)
 
 OPERATOR_LABELS = (*GPU_DOMAINS, "feature.node.kubernetes.io/")
 """Labels that the GPU Operator and its Node Feature Discovery set on running nodes."""
-GANG = "are required for gang scheduling"
 
 
 def placement_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     """Why no node takes a Pod that waits for one."""
-    message = str(condition(pod, "PodScheduled").get("message", ""))
+    message = message_of(pod)
+    never = gang_too_large(pod, message, index)
+    if never is not None:
+        yield never
+        return
     if index.takes(pod):
-        yield from _beside_others(pod, message, index)
+        yield from beside_others(pod, message, index)
         return
     unknown = _unknown_resource(pod, index)
     if unknown is not None:
         yield unknown
         return
-    selected = [plan for plan in index.given.pools if _is_selected(pod, index.template(plan))]
+    selected = [plan for plan in index.given.pools if is_selected(pod, index.template(plan))]
     if not selected:
-        yield _selects_nothing(pod, message, index)
+        yield from _selects_nothing(pod, message, index)
         return
     able = [plan for plan in selected if not lacking(requests(pod), Offer.of(index.template(plan)))]
     if not able:
-        yield _too_large(pod, selected, message, index)
+        yield from _too_large(pod, selected, message, index)
         return
     tolerated = [plan for plan in able if not untolerated(at(pod, "spec", {}), index.template(plan))]
     if not tolerated:
-        for plan in able:
-            taints = " and ".join(untolerated(at(pod, "spec", {}), index.template(plan)))
-            yield index.explanation(
-                subject(pod), "toleration-missing", "scheduling", message, taints=taints, pool=plan.name
-            )
+        yield from _untolerated(pod, able, message, index)
         return
     for plan in tolerated:
         yield from _capacity(pod, plan, message, index)
 
 
-def _is_selected(pod: Mapping[str, Any], node: Json) -> bool:
-    selector: Mapping[str, str] = at(pod, "spec.nodeSelector", {})
-    return matches(selector, labels(node)) and selects(pod, node)
-
-
-def _beside_others(pod: Mapping[str, Any], message: str, index: Index) -> Iterator[Explanation]:
-    """A node would take the Pod alone."""
-    group = index.group(pod)
-    if GANG in message and group is not None:
-        yield index.explanation(subject(pod), "gang-does-not-fit", "scheduling", message, least=str(least_of(group)))
-    elif found := workload_cause_of("scheduling", message):
-        yield index.explanation(subject(pod), found[0].id, "scheduling", message)
-
-
-def unknown_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """What the scheduler says of a Pod that waits, where nothing else explains it.
-
-    By its requests, labels and taints a node would take the Pod: what keeps it off is known to the scheduler alone.
-    """
-    found = condition(pod, "PodScheduled")
-    if found.get("status") == "False":
-        message = str(found.get("message") or found.get("reason") or "nothing")
-        facts = {"scheduler": _scheduler(pod), "message": short(message), "namespace": namespace(pod), "pod": name(pod)}
-        yield index.explanation(subject(pod), "scheduler-says", "scheduling", message, **facts)
-
-
-def _scheduler(pod: Mapping[str, Any]) -> str:
-    return str(at(pod, "spec.schedulerName", "default-scheduler"))
+def _untolerated(
+    pod: Mapping[str, Any], plans: Sequence[PoolPlan], message: str, index: Index
+) -> Iterator[Explanation]:
+    for plan in plans:
+        taints = " and ".join(untolerated(at(pod, "spec", {}), index.template(plan)))
+        if taints:
+            yield index.explanation(
+                subject(pod), "toleration-missing", "scheduling", message, where=SAID, taints=taints, pool=plan.name
+            )
 
 
 def _unknown_resource(pod: Mapping[str, Any], index: Index) -> Explanation | None:
@@ -98,29 +84,36 @@ def _unknown_resource(pod: Mapping[str, Any], index: Index) -> Explanation | Non
     return None
 
 
-def _selects_nothing(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
-    """The first label that the Pod selects and no pool has."""
-    plans = index.given.pools
+def _selects_nothing(pod: Mapping[str, Any], message: str, index: Index) -> Iterator[Explanation]:
+    """The labels that the Pod selects and no pool has."""
+    plans, found = index.given.pools, False
     for key, wanted in _wanted(pod):
         values = {labels(index.template(plan)).get(key) for plan in plans} - {None}
         if set(wanted) & values:
             continue
+        found = True
         if key.startswith(OPERATOR_LABELS) and any(plan.gpus and not index.on_pool(plan.name) for plan in plans):
-            return index.explanation(subject(pod), "selects-operator-label", "scheduling", message, label=key)
-        nearest = f"; they have {', '.join(sorted(str(value) for value in values))}" if values else ""
-        return index.explanation(
+            yield index.explanation(
+                subject(pod), "selects-operator-label", "scheduling", message, where=SAID, label=key
+            )
+            continue
+        nearest = (
+            f"; they have {', '.join(sorted(str(value) for value in values))}" if values else "; none has this label"
+        )
+        yield index.explanation(
             subject(pod),
             "selects-no-pool",
             "scheduling",
             message,
+            where=SAID,
             label=key,
             wanted=" or ".join(wanted) or "(any)",
             nearest=nearest,
         )
-    pairs = ", ".join(f"{key}={'|'.join(values)}" for key, values in _wanted(pod))
-    return index.explanation(
-        subject(pod), "selects-no-pool", "scheduling", message, label=pairs, wanted="all of these", nearest=""
-    )
+    if not found:
+        pairs = ", ".join(f"{key}={'|'.join(values)}" for key, values in _wanted(pod))
+        facts = {"label": pairs, "wanted": "all of these", "nearest": " together"}
+        yield index.explanation(subject(pod), "selects-no-pool", "scheduling", message, where=SAID, **facts)
 
 
 def _wanted(pod: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
@@ -133,22 +126,22 @@ def _wanted(pod: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     return [(key, [value]) for key, value in sorted(selector.items())] + required
 
 
-def _too_large(pod: Mapping[str, Any], plans: Sequence[PoolPlan], message: str, index: Index) -> Explanation:
-    """The pool that lacks least, and what it lacks."""
+def _too_large(pod: Mapping[str, Any], plans: Sequence[PoolPlan], message: str, index: Index) -> Iterator[Explanation]:
+    """The pool that lacks least, with all that it lacks, and the taints that would be in the way next."""
     asked = requests(pod)
     offers = {plan.name: Offer.of(index.template(plan)) for plan in plans}
     pool = min(offers, key=lambda each: len(lacking(asked, offers[each])))
-    resource = lacking(asked, offers[pool])[0].removeprefix("Insufficient ")
-    return index.explanation(
-        subject(pod),
-        "too-large",
-        "scheduling",
-        message,
-        pool=pool,
-        resource=resource,
-        asked=_amount(resource, asked[resource]),
-        most=_amount(resource, offers[pool].free.get(resource, 0)),
-    )
+    short_of = [each.removeprefix("Insufficient ") for each in lacking(asked, offers[pool])]
+    wanted = {resource: asked[resource] for resource in short_of}
+    offered = {resource: offers[pool].free.get(resource, 0) for resource in short_of}
+    facts = {"pool": pool, "asked": _amounts(wanted), "most": _amounts(offered)}
+    yield index.explanation(subject(pod), "too-large", "scheduling", message, where=SAID, **facts)
+    yield from _untolerated(pod, [plan for plan in plans if plan.name == pool], message, index)
+
+
+def _amounts(given: Mapping[str, int]) -> str:
+    """`64 cpu and 2 nvidia.com/gpu`."""
+    return " and ".join(f"{_amount(resource, value)} {resource}" for resource, value in given.items())
 
 
 def _amount(resource: str, value: int) -> str:

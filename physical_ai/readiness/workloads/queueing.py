@@ -1,18 +1,28 @@
-"""Before a Pod is placed: its creation, its group, its scheduler and its queue. Pure."""
+"""Before a Pod is placed: its group, its scheduler and its queue. Pure."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_QUEUE_LABEL, KAI_SCHEDULER, SCHEDULER
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
+from physical_ai.kubernetes.quantities import quantity
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.evidence import is_available
 from physical_ai.readiness.workloads.index import Index, condition, subject
 from physical_ai.readiness.workloads.model import Explanation
 
 DEFAULT_SCHEDULER = "default-scheduler"
+_LIMIT = re.compile(
+    r"Limit is (?P<most>[\d.]+) (?P<resource>GPUs|cores|GB), currently \S+ \w+ allocated and workload requested"
+    r" (?P<asked>[\d.]+)"
+)
+_GUARANTEE = re.compile(
+    r"Workload requested (?P<asked>[\d.]+) (?P<resource>GPUs|CPU cores|GB memory), but \S+ quota is (?P<most>[\d.]+)"
+)
+"""KAI Scheduler v0.17.0, pkg/scheduler/api/unschedule_info.go."""
 
 
 def scheduler_of(pod: Mapping[str, Any]) -> str:
@@ -24,7 +34,10 @@ def group_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     own, scheduler = subject(pod), scheduler_of(pod)
     gates: list[Json] = at(pod, "spec.schedulingGates", [])
     if gates:
-        yield index.explanation(own, "scheduling-gate", "gang", gate=str(gates[0].get("name", "")))
+        names = ", ".join(str(each.get("name", "")) for each in gates)
+        facts = {"gate": names, "namespace": namespace(pod), "pod": name(pod)}
+        yield index.explanation(own, "scheduling-gate", "gang", where="spec of the Pod", **facts)
+    yield from _told(pod, index)
     if scheduler == SCHEDULER:
         down = _scheduler_problem(index)
         if down:
@@ -44,12 +57,28 @@ def group_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
         )
 
 
+def _told(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
+    """What a scheduler or KAI's pod grouper says of the Pod's group."""
+    group, facts = index.group(pod), {"namespace": namespace(pod), "pod": name(pod)}
+    lines = [(str(condition(pod, "PodScheduled").get("message", "") or ""), "condition PodScheduled")]
+    events = index.events("Pod", pod, "PodGrouperWarning")[-1:]
+    if group is None:
+        lines += [(f"{each.get('reason')}: {each.get('message', '')}", "event PodGrouperWarning") for each in events]
+    else:
+        stale = index.events("PodGroup", group, "StaleJob")[-1:]
+        lines += [(str(each.get("message", "")), "event StaleJob of the PodGroup") for each in stale]
+    for line, where in lines:
+        found = workload_cause_of("gang", line) if line else None
+        if found is not None and not found[0].id.startswith("creation-"):
+            yield index.explanation(subject(pod), found[0].id, "gang", line, where=where, **facts)
+
+
 def _scheduler_problem(index: Index) -> str:
     """What is wrong with KAI's Deployment; empty where it is available."""
-    found = next(
-        (each for each in index.given.deployments if (namespace(each), name(each)) == (KAI_NAMESPACE, KAI_SCHEDULER)),
-        None,
-    )
+    if index.given.deployments is None:
+        return ""
+    wanted = (KAI_NAMESPACE, KAI_SCHEDULER)
+    found = next((each for each in index.given.deployments if (namespace(each), name(each)) == wanted), None)
     if found is None:
         return f"Deployment {KAI_NAMESPACE}/{KAI_SCHEDULER} does not exist"
     return "" if is_available(found) else f"Deployment {KAI_NAMESPACE}/{KAI_SCHEDULER} has no available replica"
@@ -86,28 +115,49 @@ def queue_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
         return
     group = index.group(pod)
     queue = str((at(group, "spec.queue") if group else None) or labels(pod).get(KAI_QUEUE_LABEL) or "default-queue")
-    known = {name(each): each for each in index.given.queues}
-    message = str(condition(pod, "PodScheduled").get("message", ""))
-    if queue not in known:
-        yield index.explanation(subject(pod), "queue-missing", "queue", message, queue=queue)
+    known = {name(each): each for each in index.given.queues or ()}
+    message, where = _said(pod, group)
+    facts = {"queue": queue, "namespace": namespace(pod), "pod": name(pod), "where": where}
+    if queue not in known and index.given.queues is not None:
+        yield index.explanation(subject(pod), "queue-missing", "queue", message, **facts)
         return
-    parent = str(at(known[queue], "spec.parentQueue", "") or "")
+    parent = str(at(known.get(queue), "spec.parentQueue", "") or "")
     if parent and parent not in known:
-        yield index.explanation(subject(pod), "queue-parent-missing", "queue", message, queue=queue, parent=parent)
+        yield index.explanation(subject(pod), "queue-parent-missing", "queue", message, parent=parent, **facts)
+        return
+    below = sorted(own for own, each in known.items() if at(each, "spec.parentQueue") == queue)
+    if below:
+        children = ", ".join(below[:3]) + (f" and {len(below) - 3} more" if len(below) > 3 else "")
+        yield index.explanation(
+            subject(pod), "queue-not-leaf", "queue", message, children=children, child=below[0], **facts
+        )
         return
     found = workload_cause_of("queue", message)
     if found is not None:
-        yield index.explanation(subject(pod), found[0].id, "queue", message, queue=queue)
+        cause, amounts = _never(found[0].id, message)
+        yield index.explanation(subject(pod), cause, "queue", message, **facts, **amounts)
 
 
-def creation_causes(index: Index, wanted: str = "") -> Iterator[Explanation]:
-    """Pods that were never created, by the events of their controllers; with `wanted` only events that name it."""
-    for event in index.given.events:
-        message, about = str(event.get("message", "")), at(event, "involvedObject", dict[str, Any]())
-        if event.get("reason") != "FailedCreate" or wanted not in f"{about.get('name', '')} {message}":
-            continue
-        found = workload_cause_of("gang", message)
-        if found is not None:
-            where = str(about.get("namespace", ""))
-            item = f"{str(about.get('kind', '')).lower()} {where}/{about.get('name', '')}"
-            yield index.explanation(item, found[0].id, "gang", message, namespace=where, **found[1])
+def _said(pod: Mapping[str, Any], group: Mapping[str, Any] | None) -> tuple[str, str]:
+    """What KAI says of the Pod, else of its group, and where."""
+    message = str(condition(pod, "PodScheduled").get("message", "") or "")
+    said: list[Json] = at(group or {}, "status.schedulingConditions", [])
+    if workload_cause_of("queue", message) is None and said:
+        reasons: list[Json] = said[-1].get("reasons") or []
+        told = "; ".join(f"{each.get('reason', '')}: {each.get('message', '')}" for each in reasons)
+        own = told or f"{said[-1].get('reason', '')}: {said[-1].get('message', '')}"
+        if workload_cause_of("queue", own) is not None:
+            return own, "status of the PodGroup"
+    return message, "condition PodScheduled"
+
+
+def _never(cause: str, message: str) -> tuple[str, dict[str, str]]:
+    """Whether waiting can help at all: what alone is more than the limit never fits."""
+    found = _LIMIT.search(message) or _GUARANTEE.search(message)
+    if found is None or quantity(found["asked"]) is None or quantity(found["most"]) is None:
+        return cause, {}
+    asked, most = quantity(found["asked"]) or 0, quantity(found["most"]) or 0
+    if asked <= most:
+        return cause, {}
+    amounts = {key: value for key, value in found.groupdict().items() if value}
+    return {"queue-limit": "queue-over-limit", "queue-quota": "queue-over-quota"}.get(cause, cause), amounts

@@ -10,16 +10,17 @@ from typing import Any
 import yaml
 
 from physical_ai import safe_yaml
-from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_POD_GROUP_API, KAI_QUEUE_API, OPERATOR_NAMESPACE
+from physical_ai.catalog.osmo import KAI_POD_GROUP_API, KAI_QUEUE_API
 from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.nested import is_mapping
 from physical_ai.readiness.devices import CLAIMS, SLICES
-from physical_ai.readiness.model import Expected
+from physical_ai.readiness.model import Expected, Report
 from physical_ai.readiness.phase import is_running, unfinished
 from physical_ai.readiness.reader import Get, Missing, Unreachable, listed, read_reports
 from physical_ai.readiness.workloads.hang import TIMEOUT
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import PoolPlan, Workloads
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE as GPU_NAMESPACE
 
 MAX_LOGS = 8
 """Logs of one diagnosis; each request goes through the API server to a node."""
@@ -28,43 +29,84 @@ MAX_PEER_LOGS = 16
 LOG_LINES = "200"
 """PyTorch writes dozens of lines after the one that says in which operation a rank waited."""
 STATUS = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
+OWNERS = {
+    "Job": "/apis/batch/v1/jobs",
+    "Deployment": "/apis/apps/v1/deployments",
+    "StatefulSet": "/apis/apps/v1/statefulsets",
+    "DaemonSet": "/apis/apps/v1/daemonsets",
+}
+REPLICA_SETS = "/apis/apps/v1/replicasets"
+RECORDS = f"/api/v1/namespaces/{GPU_NAMESPACE}/configmaps"
+FORBIDDEN = "403"
 
 
-def read_workloads(get: Get, expected: Sequence[Expected], pools: Sequence[PoolPlan], stack: str) -> Workloads:
-    """The cluster as it is now: nine requests, two more where a Pod has a claim, those of the gates, and the logs of at
-    most 24 containers.
+def read_workloads(
+    get: Get, expected: Sequence[Expected], pools: Sequence[PoolPlan], stack: str, wanted: str = ""
+) -> Workloads:
+    """The cluster as it is now: ten requests, those of the gates, and the logs of at most 24 containers.
+
+    Up to four more where a Pod has a claim, a ReplicaSet was refused a Pod, or nothing in the cluster is named
+    `wanted`. Without nodes and Pods there is no diagnosis; of the rest, what the login may not read is named.
 
     Raises:
         Unreachable, Unusable: as `get` does.
     """
+    unread: list[str] = []
+
+    def may(what: str, path: str) -> list[Json] | None:
+        try:
+            return _items(get, path)
+        except Unreachable as refusal:
+            _note(unread, what, refusal)
+            return None
+
+    owners = {kind: found for kind, path in OWNERS.items() if (found := may(f"{kind}s", path)) is not None}
     given = Workloads(
         nodes=_items(get, "/api/v1/nodes"),
         pods=_items(get, "/api/v1/pods"),
-        events=_items(get, "/api/v1/events"),
-        groups=_items(get, f"/apis/{KAI_POD_GROUP_API}/podgroups"),
-        queues=_items(get, f"/apis/{KAI_QUEUE_API}/queues"),
-        deployments=[
-            deployment
-            for where in (KAI_NAMESPACE, OPERATOR_NAMESPACE)
-            for deployment in _items(get, f"/apis/apps/v1/namespaces/{where}/deployments")
-        ],
+        events=may("events", "/api/v1/events") or (),
+        groups=may("KAI's PodGroups", f"/apis/{KAI_POD_GROUP_API}/podgroups") or (),
+        queues=may("KAI's queues", f"/apis/{KAI_QUEUE_API}/queues"),
+        deployments=owners.get("Deployment"),
+        owners=owners,
         pools=pools,
-        autoscaler=_autoscaler(get),
-        reports=read_reports(get, expected),
+        autoscaler=_autoscaler(get, unread),
+        reports=_reports(get, expected, unread),
         stack=stack,
         now=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
     if any(at(pod, "spec.resourceClaims") for pod in given.pods):
-        given = replace(given, claims=_items(get, CLAIMS), slices=_items(get, SLICES))
-    logs = _logs(get, given.pods)
-    return replace(given, logs={**logs, **_peer_logs(get, given.pods, logs)})
+        given = replace(given, claims=may("resource claims", CLAIMS), slices=may("resource slices", SLICES) or ())
+    refused = (at(event, "involvedObject.kind") for event in given.events if event.get("reason") == "FailedCreate")
+    if "ReplicaSet" in refused and (sets := may("ReplicaSets", REPLICA_SETS)) is not None:
+        given = replace(given, owners={**owners, "ReplicaSet": sets})
+    if wanted and wanted not in {name(each) for each in (*given.nodes, *given.pods)}:
+        given = replace(given, records=may("records of machines", RECORDS) or ())
+    logs = _logs(get, given.pods, unread)
+    logs |= _peer_logs(get, given.pods, logs)
+    return replace(given, logs=logs, unread=tuple(unread))
 
 
 def _items(get: Get, path: str) -> list[Json]:
     return [dict(each) for each in listed(get, path)]
 
 
-def _logs(get: Get, pods: Sequence[Json]) -> dict[tuple[str, str, str], str]:
+def _note(unread: list[str], what: str, refusal: Unreachable) -> None:
+    """Adds a refusal to what is not read; any other failure may be over at the next try, and is raised."""
+    if not str(refusal).startswith(FORBIDDEN):
+        raise refusal
+    unread.append(f"{what} ({refusal})")
+
+
+def _reports(get: Get, expected: Sequence[Expected], unread: list[str]) -> tuple[Report, ...]:
+    try:
+        return read_reports(get, expected)
+    except Unreachable as refusal:
+        _note(unread, "the gates of the GPU pools", refusal)
+        return ()
+
+
+def _logs(get: Get, pods: Sequence[Json], unread: list[str]) -> dict[tuple[str, str, str], str]:
     """The last lines of containers that failed, of the newest Pods."""
     found: dict[tuple[str, str, str], str] = {}
     for pod in sorted(pods, key=lambda each: str(at(each, "metadata.creationTimestamp", "")), reverse=True):
@@ -75,9 +117,13 @@ def _logs(get: Get, pods: Sequence[Json]) -> dict[tuple[str, str, str], str]:
         parameters = {"container": container, "tailLines": LOG_LINES} | ({"previous": "true"} if again else {})
         try:
             text: Any = get(f"/api/v1/namespaces/{namespace(pod)}/pods/{name(pod)}/log", parameters)
-        except Missing:
+        except Missing as none:
+            if "cannot get resource" in str(none):
+                unread.append(f"logs of containers ({none})")
+                break
             continue
-        except Unreachable:
+        except Unreachable as problem:
+            unread.append(f"further logs of containers ({problem})")
             break  # this node's kubelet does not answer, and others may not either
         found[namespace(pod), name(pod), container] = text if isinstance(text, str) else ""
     return found
@@ -105,12 +151,15 @@ def _peer_logs(
     return found
 
 
-def _autoscaler(get: Get) -> Mapping[str, Any]:
+def _autoscaler(get: Get, unread: list[str]) -> Mapping[str, Any]:
     """The autoscaler's status, in the form that it has since 1.30; empty where there is none."""
     try:
         found: Any = get(STATUS, {})
         status: Any = safe_yaml.load(str(at(found, "data.status", "") or ""))
     except (Missing, yaml.YAMLError):
+        return {}
+    except Unreachable as refusal:
+        _note(unread, "the autoscaler's status", refusal)
         return {}
     return status if is_mapping(status) else {}
 

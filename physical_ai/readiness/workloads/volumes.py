@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from physical_ai.kubernetes.objects import namespace
+from physical_ai.kubernetes.objects import name, namespace
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.workloads.index import Index, condition, subject
 from physical_ai.readiness.workloads.model import Explanation
@@ -16,4 +16,5 @@ def volume_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]
     message = str(condition(pod, "PodScheduled").get("message", ""))
     found = workload_cause_of("volume", message)
     if found is not None:
-        yield index.explanation(subject(pod), found[0].id, "volume", message, namespace=namespace(pod), **found[1])
+        facts = {"namespace": namespace(pod), "pod": name(pod), **found[1]}
+        yield index.explanation(subject(pod), found[0].id, "volume", message, "condition PodScheduled", **facts)

@@ -17,6 +17,7 @@ LISTS = {
     "/api/v1/nodes": "nodes",
     "/api/v1/pods": "pods",
     "/apis/scheduling.run.ai/v2/queues": "queues",
+    "/apis/apps/v1/deployments": "deployments",
 }
 Read = Callable[..., list[str]]
 
@@ -33,9 +34,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
         def get(path: str, _: Mapping[str, str]) -> Any:
             if problem is not None:
                 raise problem
-            where = path.split("/")[5] if path.endswith("/deployments") else ""
-            deployments = [each for each in given.deployments if each["metadata"]["namespace"] == where]
-            return {"items": deployments if where else list(getattr(given, LISTS[path])) if path in LISTS else []}
+            return {"items": list(getattr(given, LISTS[path])) if path in LISTS else []}
 
         monkeypatch.setattr(client, "connect", lambda _: get)
         return ["dev-westus2", "--kubeconfig", str(file)]
@@ -49,12 +48,13 @@ BLOCKED = make.unschedulable(
 
 
 def test_why_names_the_cause_its_evidence_and_what_to_do(cluster: Read, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["why", "train-0", *cluster(BLOCKED)]) == 0
+    assert run(["why", "train-0", *cluster(BLOCKED)]) == 3
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "pod osmo-workflows/train-0: toleration-missing"
     assert "does not tolerate nvidia.com/gpu=present:NoSchedule and kubernetes.azure.com/scale" in printed[1]
     assert printed[2] == "  seen 0/2 nodes are available: 2 [red]untolerated[/]"
-    assert "physai osmo platforms dev-westus2" in printed[3]
+    assert printed[3] == "  in   condition PodScheduled"
+    assert "physai osmo platforms dev-westus2" in printed[4]
 
 
 def test_why_says_that_nothing_is_wrong(cluster: Read, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,7 +65,7 @@ def test_why_says_that_nothing_is_wrong(cluster: Read, capsys: pytest.CaptureFix
 def test_an_unknown_name_is_wrong_input(cluster: Read, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["why", "train-1", *cluster(BLOCKED)]) == 2
     captured = capsys.readouterr()
-    assert "no pool, node, workflow or Pod named train-1" in captured.err
+    assert "no pool, node, workflow, Pod, Job or Deployment named train-1" in captured.err
     assert "Did you mean train-0?" in captured.err
     assert captured.out == ""
 

@@ -14,6 +14,7 @@ from physical_ai.readiness.workloads import UnknownSubject, doctor, explain, rea
 from physical_ai.readiness.workloads.model import STAGES
 from physical_ai.readiness.workloads.node_causes import LEAVING
 from tests.support import workload_objects as make
+from tests.support.workload_messages import table
 from tests.support.workload_objects import Scene, closed, crashing, kai, node, on, pod, unschedulable, waiting
 from tests.support.workload_scenes import (
     FULL,
@@ -39,7 +40,9 @@ from tests.support.workload_scenes import (
 from tests.unit.readiness.test_workload_claims import OF_CLAIMS
 from tests.unit.readiness.test_workload_gangs import OF_GANG
 from tests.unit.readiness.test_workload_osmo import OF_OSMO
+from tests.unit.readiness.test_workload_owners import OF_OWNERS
 from tests.unit.readiness.test_workload_slurm import OF_SLURM
+from tests.unit.readiness.test_workload_states import OF_STATES
 
 NO_RUNTIME = ("FailedCreatePodSandBox", 'no runtime for "nvidia" is configured')
 GANG = tuple(kai(pod(f"train-{number}", **H100), "g") for number in range(2))
@@ -50,7 +53,12 @@ NO_KAI = (make.deployment(KAI_NAMESPACE, KAI_SCHEDULER, 0),)
 NO_AGENTS = (make.agent("listener", 0), make.agent("worker"))
 
 ONE_CAUSE: dict[str, Scene] = {
-    "gang-incomplete": Scene(GANG, NODES, {"groups": [make.group("g", 3)]}),
+    "gang-incomplete": Scene(
+        tuple(kai(pod(f"train-{number}", gpus=0), "g") for number in range(2)), NODES, {"groups": [make.group("g", 3)]}
+    ),
+    "gang-too-large": Scene(
+        tuple(kai(pod(f"train-{number}", **H100), "g") for number in range(9)), NODES, {"groups": [make.group("g", 9)]}
+    ),
     "scheduling-gate": Scene((pod(schedulingGates=[{"name": "kueue.x-k8s.io/admission"}], **H100),), NODES),
     "scheduler-down": Scene((kai(pod(**H100)),), NODES, {"deployments": NO_KAI}),
     "scheduler-unknown": Scene((pod(schedulerName="volcano", **H100),), NODES),
@@ -64,11 +72,7 @@ ONE_CAUSE: dict[str, Scene] = {
     "selects-no-pool": Scene((waits(nodeSelector={"agentpool": "h100"}),)),
     "selects-operator-label": Scene((waits(nodeSelector={"nvidia.com/gpu.product": "NVIDIA-H100-NVL"}),)),
     "scheduler-says": Scene(
-        (
-            unschedulable(
-                pod(**H100), "0/4 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
-            ),
-        ),
+        (unschedulable(pod(**H100), "0/4 nodes are available: 1 node(s) did not please the plugin Flux."),),
         NODES,
     ),
     "gang-does-not-fit": Scene(
@@ -274,6 +278,9 @@ def test_every_cause_has_a_scenario() -> None:
         *OF_CLAIMS,
         *OF_SLURM,
         *(cause for _, causes in TWO_CAUSES for cause in causes),
+        *(row["cause"] for _, row in table()),
+        *OF_STATES,
+        *OF_OWNERS,
         "agents-down",
         "agent-missing",
         *LEAVING.values(),

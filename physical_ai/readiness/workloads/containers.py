@@ -1,0 +1,195 @@
+"""A container that does not start, or that ended: by the kubelet's words, its last message and its log. Pure."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from physical_ai.kubernetes.objects import Json, at, name, namespace
+from physical_ai.readiness.causes import workload_cause_of
+from physical_ai.readiness.objects import pool_of
+from physical_ai.readiness.phase import unfinished
+from physical_ai.readiness.workloads.clock import longer
+from physical_ai.readiness.workloads.health import sidecars
+from physical_ai.readiness.workloads.index import ROUTINE, Index, condition, gpu_resources, last_lines, subject
+from physical_ai.readiness.workloads.model import Explanation
+
+NOT_STARTED = ("ContainerCreating", "PodInitializing")
+BEFORE = ("FailedScheduling", "NotTriggerScaleUp", "Unschedulable", "FailedBinding", "BindingError")
+"""Reasons of events about a Pod that concern the time before it had a node."""
+LAST_LINES = 60
+"""Of a log, in which the cause of a container's end is looked for: launchers write a summary below a traceback."""
+SHOWN_LINES = 3
+"""Of a log of which no line is known."""
+SLOW = 1800.0
+"""Seconds after which a Pod on a node should have started: images of tens of GB take minutes."""
+UNREADY = 600.0
+"""Seconds after which a readiness probe that fails is no start any more."""
+RECENT = 600.0
+"""Seconds: kubelets wait at most half as long between two starts of a container."""
+GRID = "grid"
+
+
+def container_problem(pod: Mapping[str, Any], index: Index) -> Explanation | None:
+    """Why a Pod with a working node is not ready; None where no container shows it."""
+    container, status = unfinished(pod)
+    if at(pod, "status.phase", "Pending") not in ("Pending", "Running"):
+        return None
+    if not container:
+        return _readiness_gate(pod, index)
+    waiting = str(at(status, "state.waiting.reason", "") or "")
+    if not status or (waiting and waiting != "CrashLoopBackOff"):
+        return _of_start(pod, container, status, index)
+    if at(status, "state.running") is None:
+        return of_container(pod, container, status, index)
+    ended = at(status, "lastState.terminated.finishedAt")
+    if at(status, "lastState.terminated") and not longer(ended, index.given.now, RECENT):
+        return of_container(pod, container, status, index)
+    return _not_ready(pod, container, index)
+
+
+def _not_ready(pod: Mapping[str, Any], container: str, index: Index) -> Explanation:
+    facts = _facts(pod, container)
+    inits = {str(each["name"]) for each in at(pod, "spec.initContainers", [])}
+    if container in inits - sidecars(pod):
+        return index.explanation(subject(pod), "init-running", "start", **facts)
+    ready = condition(pod, "Ready")
+    since = str(ready.get("lastTransitionTime", "") or "")
+    late = longer(since, index.given.now, UNREADY)
+    probes = [str(each.get("message", "")) for each in index.events("Pod", pod, "Unhealthy")]
+    evidence, where = (probes[-1], "event Unhealthy") if probes else (str(ready.get("message", "")), "condition Ready")
+    return index.explanation(
+        subject(pod), "unready" if late else "not-ready", "container", evidence, where=where, since=since, **facts
+    )
+
+
+def _readiness_gate(pod: Mapping[str, Any], index: Index) -> Explanation | None:
+    """Of a Pod whose containers are all ready: the conditions that others have not set."""
+    gates = [str(each.get("conditionType", "")) for each in at(pod, "spec.readinessGates", [])]
+    shut = [each for each in gates if condition(pod, each).get("status") != "True"]
+    if not shut or condition(pod, "Ready").get("status") == "True":
+        return None
+    evidence = str(condition(pod, "Ready").get("message", ""))
+    return index.explanation(
+        subject(pod), "readiness-gate", "container", evidence, where="condition Ready", gates=", ".join(shut)
+    )
+
+
+def restarts(pod: Mapping[str, Any], index: Index) -> Iterable[Explanation]:
+    """A Pod that is ready, between two of many restarts."""
+    statuses: list[Json] = at(pod, "status.containerStatuses", [])
+    for status in statuses:
+        ended: Json = at(status, "lastState.terminated") or {}
+        count = int(status.get("restartCount") or 0)
+        if count < 3 or not ended or longer(ended.get("finishedAt"), index.given.now, RECENT):
+            continue
+        evidence = f"restartCount: {count}, lastState: {ended.get('reason', '')} {ended.get('message', '')}".strip()
+        facts = {"count": str(count), "ended": str(ended.get("finishedAt") or "an unknown time"),
+                 "code": _code(ended), **_facts(pod, str(status["name"]))}  # fmt: skip
+        yield index.explanation(subject(pod), "restarting", "container", evidence, where="container status", **facts)
+
+
+def _of_start(pod: Mapping[str, Any], container: str, status: Mapping[str, Any], index: Index) -> Explanation:
+    """A container that has not started: the kubelet's reason, or the Pod's last event of trouble."""
+    waiting = str(at(status, "state.waiting.reason", "") or "")
+    facts = {"image": _image(pod, container), **_facts(pod, container)}
+    told = [(f"{waiting}: {at(status, 'state.waiting.message', '') or ''}", f"state of container {container}")]
+    lines = told if waiting not in (*NOT_STARTED, "") else []
+    lines += [(f"{each.get('reason')}: {each.get('message', '')}", f"event {each.get('reason')}")
+              for each in reversed(_troubles(pod, index)[-3:])]  # fmt: skip
+    for line, where in lines:
+        found = workload_cause_of("start", line) or workload_cause_of("container", line)
+        if found is not None:
+            return index.explanation(
+                subject(pod), found[0].id, found[0].stages[0], line, where=where, **{**facts, **found[1]}
+            )
+    if lines:
+        return index.explanation(subject(pod), "kubelet-says", "start", lines[0][0], where=lines[0][1], **facts)
+    since = str(condition(pod, "PodScheduled").get("lastTransitionTime") or at(pod, "status.startTime", "") or "")
+    cause = "start-slow" if longer(since, index.given.now, SLOW) else "starting"
+    return index.explanation(
+        subject(pod), cause, "start", waiting, where=f"state of container {container}", since=since, **facts
+    )
+
+
+def _troubles(pod: Mapping[str, Any], index: Index) -> list[Json]:
+    """The events of trouble since the Pod has its node, oldest first."""
+    found = [each for each in index.events("Pod", pod) if each.get("reason") not in (*ROUTINE, *BEFORE)]
+    return [each for each in found if each.get("type") != "Normal"]
+
+
+def of_container(
+    pod: Mapping[str, Any], container: str, status: Mapping[str, Any], index: Index, stage: str = "container"
+) -> Explanation:
+    """A container that ended: by its reason, its last message, its log and what the kubelet says of its end."""
+    ended: Mapping[str, Any] = at(status, "state.terminated") or at(status, "lastState.terminated") or {}
+    log = index.given.logs.get((namespace(pod), name(pod), container), "")
+    state, read = f"state of container {container}", f"log of container {container}"
+    lines = [(_words(ended), state)]
+    lines += [(line.strip(), read) for line in reversed(log.splitlines()[-LAST_LINES:])]
+    lines += [(_words(at(status, "state.waiting") or {}), state)]
+    lines += [(str(each.get("message", "")), "event Killing") for each in index.events("Pod", pod, "Killing")[-1:]]
+    facts = _facts(pod, container)
+    for line, where in lines:
+        found = workload_cause_of("container", line) if line else None
+        if found is not None:
+            cause = _cause(found[0].id, pod, index)
+            return index.explanation(subject(pod), cause, "container", line, where=where, **{**facts, **found[1]})
+    previous = "" if at(status, "state.terminated") else " --previous"
+    own = next((line for line, where in lines if line and where != read), "")
+    shown, where = (log, read) if log.strip() else (own, f"{state}; it wrote no log, or it was not read")
+    told = {"code": _code(ended), "previous": previous, **facts}
+    found = index.explanation(subject(pod), "failed", stage, shown, where, **told)
+    return replace(found, evidence=last_lines(shown, SHOWN_LINES))
+
+
+def _cause(found: str, pod: Mapping[str, Any], index: Index) -> str:
+    """What the words mean for this Pod and its node."""
+    if found == "no-device" and not gpu_resources(pod):
+        return "no-gpu-requested"
+    if found == "device-busy":
+        pool = pool_of(index.nodes.get(str(at(pod, "spec.nodeName", "")), {}))
+        if any(report.pool == pool and report.driver_source == GRID for report in index.given.reports):
+            return "licence-lost"
+    return found
+
+
+def failed_container(pod: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The container that ended badly, sidecars last; the one that is not ready where none did."""
+    beside, found = sidecars(pod), list[Json]()
+    for key in ("initContainerStatuses", "containerStatuses"):
+        statuses: list[Json] = at(pod, f"status.{key}", [])
+        found += [status for status in statuses if at(status, "state.terminated.exitCode", 0) != 0]
+    if found:
+        first = min(found, key=lambda each: each["name"] in beside)
+        return str(first["name"]), first
+    return unfinished(pod)
+
+
+def _words(state: Mapping[str, Any]) -> str:
+    return f"{state.get('reason') or ''}: {state.get('message') or ''}".strip(" :")
+
+
+def _code(ended: Mapping[str, Any]) -> str:
+    """An exit code, with the signal that it stands for: `137 (SIGKILL)`."""
+    code = ended.get("exitCode")
+    if not isinstance(code, int):
+        return "unknown"
+    known = {each.value: each.name for each in signal.Signals}
+    return f"{code} ({known[code - 128]})" if code - 128 in known else str(code)
+
+
+def _facts(pod: Mapping[str, Any], container: str) -> dict[str, str]:
+    return {
+        "container": container,
+        "node": str(at(pod, "spec.nodeName", "") or "(none)"),
+        "namespace": namespace(pod),
+        "pod": name(pod),
+    }
+
+
+def _image(pod: Mapping[str, Any], container: str) -> str:
+    specs: list[Json] = [*at(pod, "spec.initContainers", []), *at(pod, "spec.containers", [])]
+    return next((str(each.get("image", "")) for each in specs if each["name"] == container), "")

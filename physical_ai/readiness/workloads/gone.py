@@ -1,0 +1,89 @@
+"""What is known of a node, Pod or Job that has left: its last events, and the record of its machine. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from physical_ai.kubernetes.objects import Json, at, labels, name
+from physical_ai.readiness.causes import workload_cause_of
+from physical_ai.readiness.ports import LABEL, SEEN
+from physical_ai.readiness.workloads.index import ROUTINE, Index, short
+from physical_ai.readiness.workloads.model import STAGES, Explanation
+from physical_ai.readiness.workloads.refusals import REFUSED, past_refusals, refusal
+
+NODE_LEFT = ("ScaleDown", "ScaleDownEmpty", "RemovingNode", "DeletingNode", "NodeDeleted", "PreemptScheduled",
+             "TerminateScheduled", "RedeployScheduled", "NodeNotReady", "Shutdown", "Rebooted")  # fmt: skip
+"""Reasons of events that say why a node left, by the autoscaler, the node controller, AKS and the kubelet."""
+
+
+def gone(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
+    """What `wanted` was, and what is known of its end; None where nothing is."""
+    where, _, own = wanted.rpartition("/")
+    events = [each for each in index.events_about(own) if not where or at(each, "involvedObject.namespace") == where]
+    records = [] if where else [each for each in index.given.records if labels(each).get(LABEL) == own[:63]]
+    nodes = [each for each in events if at(each, "involvedObject.kind") == "Node"]
+    if nodes or records:
+        return f"node {own}", [_node(own, nodes or _naming(own, index), records, index)]
+    refused = past_refusals(index, wanted)
+    if events or refused:
+        return _other(own, events, refused, index)
+    return None
+
+
+def _node(own: str, events: Sequence[Json], records: Sequence[Json], index: Index) -> Explanation:
+    telling = [each for each in events if each.get("reason") in NODE_LEFT] or list(events)
+    last = telling[-1] if telling else {}
+    message = _words(last) if last else "no event of its end is left; events are kept for an hour"
+    seen = max((str(at(each, "metadata.annotations", {}).get(SEEN, "")) for each in records), default="")
+    kept = f"physai evidence {own} shows what is recorded of its machine{f', last at {seen}' if seen else ''}."
+    return index.explanation(
+        f"node {own}", "node-left", "node", _timed(last) if last else f"recorded: {', '.join(map(name, records))}",
+        where=f"event {last.get('reason')}" if last else "the record of its machine",
+        node=own, records=kept if records else "Nothing: a Pod that needs a node of its pool brings one again.",
+        message=message,
+    )  # fmt: skip
+
+
+def _naming(own: str, index: Index) -> list[Json]:
+    """Events about other objects whose message names the node: the autoscaler's about its ConfigMap."""
+    return [each for each in index.given.events if own in str(each.get("message", "")).replace(",", " ").split()]
+
+
+def _other(own: str, events: Sequence[Json], refused: Sequence[Json], index: Index) -> tuple[str, list[Explanation]]:
+    """A Pod, Job or the like: its last event of trouble, else its last event."""
+    told = [each for each in events if each.get("reason") not in (*ROUTINE, *REFUSED) and each.get("type") != "Normal"]
+    last = (told or list(refused) or list(events))[-1]
+    about: Json = last.get("involvedObject") or {}
+    kind, item = str(about.get("kind", "")), f"{str(about.get('kind', '')).lower()} {_named(about)}"
+    found = refusal(last, index) if last.get("reason") in REFUSED else _known(last, index)
+    message = found.reason if found is not None else _words(last)
+    past = index.explanation(
+        item, "pod-left", "node", _timed(last), where=f"event {last.get('reason')}",
+        kind=kind, name=_named(about), message=short(message),
+    )  # fmt: skip
+    return item, [past]
+
+
+def _known(event: Mapping[str, Any], index: Index) -> Explanation | None:
+    """The cause that an event's words have in the table."""
+    line, about = f"{event.get('reason')}: {event.get('message', '')}", at(event, "involvedObject", dict[str, Any]())
+    for stage in STAGES:
+        found = workload_cause_of(stage, line)
+        if found is not None and "{" not in found[0].reason:
+            return index.explanation(_named(about), found[0].id, stage, line)
+    return None
+
+
+def _words(event: Mapping[str, Any]) -> str:
+    return f"{event.get('reason', '')}: {event.get('message', '')}"
+
+
+def _timed(event: Mapping[str, Any]) -> str:
+    time = str(at(event, "series.lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime") or "")
+    return f"{time} {_words(event)}".strip()
+
+
+def _named(about: Mapping[str, Any]) -> str:
+    where = str(about.get("namespace", "") or "")
+    return f"{where}/{about.get('name', '')}" if where else str(about.get("name", ""))

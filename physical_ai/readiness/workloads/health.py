@@ -1,0 +1,164 @@
+"""Whether a Pod, its owner, its group or its workflow is in order: what a healthy one is, said positively. Pure.
+
+Each function returns what is not in order, in the words of the object's own status, and nothing where everything is.
+Nothing is in order because no cause was found: the diagnosis says "nothing is wrong" where these functions say so, and
+shows their sentence as a cause that is not known where no known cause explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from physical_ai.kubernetes.objects import Json, at, condition, name
+
+WANTED = "Complete", "SuccessCriteriaMet"
+"""Conditions of a Job that has done its work."""
+REPLICAS: Mapping[str, tuple[str, str]] = {
+    "Deployment": ("spec.replicas", "status.availableReplicas"),
+    "ReplicaSet": ("spec.replicas", "status.availableReplicas"),
+    "StatefulSet": ("spec.replicas", "status.readyReplicas"),
+    "DaemonSet": ("status.desiredNumberScheduled", "status.numberAvailable"),
+}
+"""Of each kind that keeps Pods: where it says how many it wants, and how many are ready."""
+DONE = ("COMPLETED", "FAILED_CANCELED", "RESCHEDULED")
+"""Statuses of a workflow of OSMO that nobody waits for: done, cancelled by its user, replaced by another run."""
+
+
+def pod_shortfall(pod: Mapping[str, Any]) -> str:
+    """What is not in order of a Pod; empty for one that has succeeded, or runs and is ready.
+
+    Debug containers (ephemeral) are nobody's work, so their ends do not count.
+    """
+    phase = str(at(pod, "status.phase") or "Pending")
+    if deleted := at(pod, "metadata.deletionTimestamp"):
+        return f"deletionTimestamp: {deleted}, phase: {phase}"
+    if phase == "Succeeded":
+        return next(_ended_badly(pod), "")
+    if phase != "Running":
+        return _said(pod, phase)
+    ready = condition(pod, "Ready")
+    if ready.get("status") != "True":
+        return _said(pod, phase)
+    return next(_not_running(pod), "")
+
+
+def _said(pod: Mapping[str, Any], phase: str) -> str:
+    """A Pod's own words: its phase, reason and message, and the first condition that is not true."""
+    words = [f"phase: {phase}", *(str(at(pod, f"status.{key}", "") or "") for key in ("reason", "message"))]
+    conditions: list[Json] = at(pod, "status.conditions", [])
+    for each in conditions:
+        if each.get("status") != "True" and each.get("type") not in ("DisruptionTarget", "PodResizePending"):
+            told = " ".join(str(each[key]) for key in ("reason", "message") if each.get(key))
+            words.append(f"{each.get('type')}: {each.get('status')}{f', {told}' if told else ''}")
+            break
+    return "; ".join(word for word in words if word)
+
+
+def sidecars(pod: Mapping[str, Any]) -> set[str]:
+    """Init containers that run beside the others, and whose end is not the Pod's."""
+    specs: list[Json] = at(pod, "spec.initContainers", [])
+    return {str(each["name"]) for each in specs if each.get("restartPolicy") == "Always"}
+
+
+def _ended_badly(pod: Mapping[str, Any]) -> Iterator[str]:
+    beside = sidecars(pod)
+    for status in _statuses(pod):
+        code = at(status, "state.terminated.exitCode", 0)
+        if code != 0 and status["name"] not in beside:
+            yield f"phase: Succeeded, and container {status['name']} ended with exit code {code}"
+
+
+def _not_running(pod: Mapping[str, Any]) -> Iterator[str]:
+    """Containers of a ready Pod that contradict it: waiting, ended badly, not ready."""
+    beside, inits = sidecars(pod), {str(each["name"]) for each in at(pod, "spec.initContainers", [])}
+    for status in _statuses(pod):
+        own, code = str(status["name"]), at(status, "state.terminated.exitCode")
+        if waits := at(status, "state.waiting.reason"):
+            yield f"phase: Running, and container {own} waits: {waits}"
+        elif code is not None and code != 0:
+            yield f"phase: Running, and container {own} ended with exit code {code}"
+        elif code is None and not status.get("ready") and (own in beside or own not in inits):
+            yield f"phase: Running, and container {own} is not ready"
+
+
+def _statuses(pod: Mapping[str, Any]) -> list[Json]:
+    return [*at(pod, "status.initContainerStatuses", []), *at(pod, "status.containerStatuses", [])]
+
+
+def job_shortfall(job: Mapping[str, Any]) -> str:
+    """What is not in order of a Job; empty for one that is complete, or has every Pod that it may have now running."""
+    if any(condition(job, kind).get("status") == "True" for kind in WANTED):
+        return ""
+    for kind in ("Failed", "FailureTarget"):
+        found = condition(job, kind)
+        if found.get("status") == "True":
+            return f"{kind}: {found.get('reason', '')} {found.get('message', '')}".strip()
+    if at(job, "spec.suspend") or condition(job, "Suspended").get("status") == "True":
+        return "suspended"
+    wanted, ready, active = job_wants(job), int(at(job, "status.ready", 0)), int(at(job, "status.active", 0))
+    if ready >= wanted:
+        return ""
+    return f"active: {active}, ready: {ready} of {wanted}"
+
+
+def job_wants(job: Mapping[str, Any]) -> int:
+    """How many Pods of a Job should run now."""
+    parallel = int(at(job, "spec.parallelism", 1))
+    completions = at(job, "spec.completions")
+    left = parallel if completions is None else int(completions) - int(at(job, "status.succeeded", 0))
+    return max(0, min(parallel, left))
+
+
+def owner_shortfall(kind: str, item: Mapping[str, Any]) -> str:
+    """What is not in order of a Deployment, ReplicaSet, StatefulSet or DaemonSet; empty where all its Pods are ready
+    and its controller has seen its last change."""
+    wanted, ready = owner_counts(kind, item)
+    seen, own = at(item, "status.observedGeneration"), at(item, "metadata.generation")
+    if seen is not None and own is not None and int(seen) < int(own):
+        return f"observedGeneration: {seen} of {own}"
+    if ready < wanted:
+        conditions: list[Json] = at(item, "status.conditions", [])
+        told = [
+            f"{each.get('type')}: {each.get('reason', '')} {each.get('message', '')}".strip()
+            for each in conditions
+            if (each.get("type") == "ReplicaFailure") == (each.get("status") == "True")
+        ]
+        return "; ".join([f"{ready} of {wanted} Pods are ready", *told])
+    return ""
+
+
+def owner_counts(kind: str, item: Mapping[str, Any]) -> tuple[int, int]:
+    """How many Pods it wants, and how many are ready."""
+    wanted, ready = REPLICAS[kind]
+    return int(at(item, wanted, 0 if kind == "DaemonSet" else 1)), int(at(item, ready, 0))
+
+
+def group_shortfall(group: Mapping[str, Any], members: Iterable[Mapping[str, Any]], least: int) -> str:
+    """What is not in order of a PodGroup of KAI; empty where enough of its members are in order, or it has none left
+    to start."""
+    alive = [pod for pod in members if at(pod, "status.phase") != "Succeeded"]
+    well = [pod for pod in alive if not pod_shortfall(pod)]
+    if not alive or len(well) >= least:
+        return ""
+    said: list[Json] = at(group, "status.schedulingConditions", [])
+    words = [f"{each.get('reason', '')}: {each.get('message', '')}".strip(": ") for each in said[-1:]]
+    return "; ".join([f"PodGroup {name(group)}: {len(well)} of {least} Pods run", *words])
+
+
+def queue_shortfall(queue: Mapping[str, Any], known: Iterable[str]) -> str:
+    """What is not in order of a queue of KAI; empty where its parent exists and none of its conditions is false."""
+    parent = str(at(queue, "spec.parentQueue", "") or "")
+    if parent and parent not in known:
+        return f"spec.parentQueue: {parent}, which does not exist"
+    conditions: list[Json] = at(queue, "status.conditions", [])
+    for each in conditions:
+        if each.get("status") == "False":
+            return f"{each.get('type')}: {each.get('reason', '')} {each.get('message', '')}".strip()
+    return ""
+
+
+def workflow_shortfall(workflow: Mapping[str, Any]) -> str:
+    """What is not in order of a workflow of OSMO without Pods; empty where nobody waits for it."""
+    status = str(workflow.get("status", ""))
+    return "" if status in DONE else f"status: {status or 'none'}"

@@ -1,0 +1,198 @@
+"""Jobs, Deployments and their like, groups and queues: their own failures, and those of their Pods. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from physical_ai.kubernetes.objects import Json, at, condition, labels, name, namespace
+from physical_ai.kubernetes.selectors import selects_labels
+from physical_ai.readiness.workloads.clock import longer
+from physical_ai.readiness.workloads.health import (
+    REPLICAS,
+    group_shortfall,
+    job_shortfall,
+    owner_counts,
+    owner_shortfall,
+    queue_shortfall,
+)
+from physical_ai.readiness.workloads.index import Index
+from physical_ai.readiness.workloads.model import Explanation
+from physical_ai.readiness.workloads.queueing import least_of
+from physical_ai.readiness.workloads.refusals import is_history, refusal
+
+OfPod = Callable[[Mapping[str, Any]], Iterable[Explanation]]
+JOB_CONTROLLER = "kubernetes.io/job-controller"
+FAILURES = {
+    "BackoffLimitExceeded": "job-backoff",
+    "DeadlineExceeded": "job-deadline",
+    "PodFailurePolicy": "job-policy",
+    "FailedIndexes": "job-indexes",
+    "MaxFailedIndexesExceeded": "job-indexes",
+}
+"""Reasons of a Job's condition Failed (k8s.io/api, batch/v1)."""
+SETTLING = 60.0
+"""Seconds that a controller may need to make its Pods, before silence is a fault."""
+
+
+def find(wanted: str, index: Index) -> tuple[str, Json] | None:
+    """Kind and object of a Job, Deployment, StatefulSet, DaemonSet or ReplicaSet, by NAME or NAMESPACE/NAME."""
+    for kind, items in index.given.owners.items():
+        for item in items:
+            if wanted in (name(item), f"{namespace(item)}/{name(item)}"):
+                return kind, item
+    return None
+
+
+def pods_of(kind: str, item: Mapping[str, Any], index: Index) -> list[Json]:
+    """The Pods that an owner keeps."""
+    if kind != "Deployment":
+        return index.kept_by(kind, item)
+    selector = at(item, "spec.selector")
+    return [
+        pod
+        for pod in index.in_namespace(namespace(item))
+        if selects_labels(selector, labels(pod)) and index.controller(pod)[0] == "ReplicaSet"
+    ]
+
+
+def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod) -> Iterator[Explanation]:
+    """Why a Job or another owner has not all Pods ready: refusals, its Pods' causes, its own conditions."""
+    shortfall = job_shortfall(item) if kind == "Job" else owner_shortfall(kind, item)
+    if not shortfall:
+        return
+    found = list(_refused(kind, item, index))
+    found += [each for pod in pods_of(kind, item, index) for each in of_pod(pod)]
+    yield from found
+    if kind == "Job":
+        yield from _of_job(item, shortfall, index, is_explained=bool(found))
+    elif not found:
+        yield _short(kind, item, shortfall, index)
+
+
+def _refused(kind: str, item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
+    """Refusals of the owner's Pods; of a Deployment, its ReplicaSets have them."""
+    own = (namespace(item), name(item))
+    for event in index.refusals:
+        about: Json = event.get("involvedObject") or {}
+        of = (str(about.get("namespace", "")), str(about.get("name", "")))
+        below = kind == "Deployment" and about.get("kind") == "ReplicaSet" and of[0] == own[0]
+        direct = about.get("kind") == kind and of == own
+        if (direct or (below and of[1].rpartition("-")[0] == own[1])) and not is_history(event, index):
+            yield refusal(event, index)
+
+
+def _of_job(job: Mapping[str, Any], shortfall: str, index: Index, *, is_explained: bool) -> Iterator[Explanation]:
+    item = f"job {namespace(job)}/{name(job)}"
+    facts = {"job": name(job), "namespace": namespace(job)}
+    failed = next((found for kind in ("Failed", "FailureTarget")
+                   if (found := condition(job, kind)).get("status") == "True"), None)  # fmt: skip
+    if failed is not None:
+        cause = FAILURES.get(str(failed.get("reason", "")), "job-failed")
+        limit = at(job, "spec.activeDeadlineSeconds" if cause == "job-deadline" else "spec.backoffLimit", 6)
+        indexes = str(at(job, "status.failedIndexes", "") or "(see its status)")
+        message = str(failed.get("message") or failed.get("reason") or shortfall)
+        yield index.explanation(
+            item, cause, "container", shortfall, where="condition of the Job",
+            limit=f"{limit} s" if cause == "job-deadline" else str(limit), indexes=indexes,
+            **{**facts, "message": message},
+        )  # fmt: skip
+    elif shortfall == "suspended":
+        yield index.explanation(item, "job-suspended", "gang", "spec.suspend: true", where="spec of the Job", **facts)
+    elif not is_explained and not int(at(job, "status.active", 0)):
+        manager = str(at(job, "spec.managedBy", "") or JOB_CONTROLLER)
+        if manager != JOB_CONTROLLER:
+            facts["manager"] = manager
+        cause = "job-managed" if manager != JOB_CONTROLLER else "job-without-pods"
+        if longer(at(job, "metadata.creationTimestamp"), index.given.now, SETTLING) or cause == "job-managed":
+            yield index.explanation(item, cause, "gang", shortfall, where="status of the Job", **facts)
+
+
+def _short(kind: str, item: Mapping[str, Any], shortfall: str, index: Index) -> Explanation:
+    wanted, ready = owner_counts(kind, item)
+    owner = f"{kind.lower()} {namespace(item)}/{name(item)}"
+    facts = {"owner": f"{kind.lower()} {name(item)}", "namespace": namespace(item), "ready": str(ready)}
+    where = f"status of the {kind}"
+    return index.explanation(owner, "owner-short", "container", shortfall, where=where, wanted=str(wanted), **facts)
+
+
+def all_owner_causes(index: Index, explained: set[tuple[str, str]], of_pod: OfPod) -> Iterator[Explanation]:
+    """What owners say that neither a refusal nor a Pod of theirs has said already.
+
+    Args:
+        explained: Namespace and name of the Pods that have a cause.
+    """
+    for kind, items in index.given.owners.items():
+        for item in items if kind != "ReplicaSet" else ():
+            if kind == "Job" and is_superseded(item, index):
+                continue
+            shortfall = job_shortfall(item) if kind == "Job" else owner_shortfall(kind, item)
+            if not shortfall or any((namespace(pod), name(pod)) in explained for pod in pods_of(kind, item, index)):
+                continue
+            if any(True for _ in _refused(kind, item, index)) or not _settled(kind, item, index):
+                continue
+            yield from owner_causes(kind, item, index, of_pod)
+
+
+def _settled(kind: str, item: Mapping[str, Any], index: Index) -> bool:
+    """Whether the owner has had time to make its Pods since it or its conditions changed."""
+    conditions: list[Json] = at(item, "status.conditions", [])
+    times = [str(each.get("lastTransitionTime") or "") for each in conditions]
+    last = max([*times, str(at(item, "metadata.creationTimestamp", "") or "")])
+    return kind == "Job" or not last or longer(last, index.given.now, SETTLING)
+
+
+def is_superseded(job: Mapping[str, Any], index: Index) -> bool:
+    """Whether a Job of a CronJob has failed, and a later one of the same CronJob was complete."""
+    schedule, uid = index.controller(job)
+    created = str(at(job, "metadata.creationTimestamp", "") or "")
+    return schedule == "CronJob" and any(
+        index.controller(other) == (schedule, uid)
+        and not job_shortfall(other)
+        and str(at(other, "metadata.creationTimestamp", "") or "") > created
+        for other in index.given.owners.get("Job", ())
+    )
+
+
+def is_replaced(pod: Mapping[str, Any], index: Index) -> bool:
+    """Whether a Pod has failed, and its owner has done without it: history, and no finding."""
+    if at(pod, "status.phase") != "Failed":
+        return False
+    kind, uid = index.controller(pod)
+    owner = next((each for each in index.given.owners.get(kind, ()) if at(each, "metadata.uid") == uid), None)
+    if owner is None or not uid:
+        return False
+    if kind == "Job":
+        return not job_shortfall(owner) or is_superseded(owner, index)
+    return kind in REPLICAS and not owner_shortfall(kind, owner)
+
+
+def group_causes_of(group: Mapping[str, Any], index: Index, of_pod: OfPod) -> Iterator[Explanation]:
+    """Why a PodGroup of KAI does not run."""
+    members = index.members(group)
+    found = [each for pod in members for each in of_pod(pod)]
+    yield from found
+    shortfall = group_shortfall(group, members, least_of(group))
+    if shortfall and not found:
+        facts = {"group": name(group), "least": str(least_of(group)), "present": str(len(members))}
+        item = f"podgroup {namespace(group)}/{name(group)}"
+        yield index.explanation(
+            item,
+            "gang-incomplete",
+            "gang",
+            shortfall,
+            where="status of the PodGroup",
+            namespace=namespace(group),
+            **facts,
+        )
+
+
+def queue_causes_of(queue: Mapping[str, Any], index: Index, of_pod: OfPod) -> Iterator[Explanation]:
+    """Why a queue of KAI lets nothing start."""
+    shortfall, own = queue_shortfall(queue, {name(each) for each in index.given.queues or ()}), name(queue)
+    if shortfall:
+        parent = str(at(queue, "spec.parentQueue", "") or "")
+        cause = "queue-parent-missing" if shortfall.startswith("spec.parentQueue") else "queue-says"
+        yield index.explanation(f"queue {own}", cause, "queue", shortfall, where="the Queue", queue=own, parent=parent)
+    for pod in index.in_queue(own):
+        yield from of_pod(pod)

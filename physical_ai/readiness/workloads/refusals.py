@@ -1,0 +1,115 @@
+"""Pods that were never created, by the events of their controllers; and which of these are history. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from physical_ai.kubernetes.objects import Json, at, condition
+from physical_ai.kubernetes.quantities import quantity
+from physical_ai.readiness.causes import workload_cause_of
+from physical_ai.readiness.workloads.health import REPLICAS, job_shortfall, job_wants, owner_counts
+from physical_ai.readiness.workloads.index import Index, short
+from physical_ai.readiness.workloads.model import Explanation
+
+REFUSED = ("FailedCreate", "ReplicaSetCreateError")
+_POD = re.compile(r'(?:pods? |Pod )"[^"]+"')
+"""A controller gives each try another random name."""
+
+
+def creation_causes(index: Index, wanted: str = "") -> Iterator[Explanation]:
+    """The last refusal of each controller that lacks Pods; with `wanted` only of events that name it.
+
+    Refusals of what no longer exists, or has its Pods now, are history: `past_refusals` has them.
+    """
+    for event in _last(index, wanted):
+        if not is_history(event, index):
+            yield refusal(event, index)
+
+
+def past_refusals(index: Index, wanted: str) -> list[Json]:
+    """The last events of refusals that name `wanted`, and are history."""
+    return [event for event in _last(index, wanted) if is_history(event, index)]
+
+
+def _last(index: Index, wanted: str) -> list[Json]:
+    """Of each controller its last event of each kind of refusal, whatever random names stand in it."""
+    alike: dict[tuple[str, ...], Json] = {}
+    for event in index.refusals:
+        about: Json = event.get("involvedObject") or {}
+        message = str(event.get("message", ""))
+        if not wanted or _names(wanted, about, message):
+            owner = tuple(str(about.get(each, "")) for each in ("kind", "namespace", "name", "uid"))
+            alike[*owner, _POD.sub("Pod", message)] = event
+    found: dict[tuple[str, ...], Json] = {}
+    for (*owner, message), event in alike.items():
+        cause = workload_cause_of("gang", message)
+        found[*owner, cause[0].id if cause else message] = event
+    return list(found.values())
+
+
+def _names(wanted: str, about: Mapping[str, Any], message: str) -> bool:
+    own = str(about.get("name", ""))
+    return wanted in (own, f"{about.get('namespace', '')}/{own}") or wanted in message
+
+
+def is_history(event: Mapping[str, Any], index: Index) -> bool:
+    """Whether the controller of a refusal is gone, or has all Pods that it wants."""
+    about: Json = event.get("involvedObject") or {}
+    kind = str(about.get("kind", ""))
+    owner = index.owner(kind, str(about.get("namespace", "")), str(about.get("name", "")))
+    if owner is None:
+        return kind in index.given.owners
+    if about.get("uid") and at(owner, "metadata.uid") and about["uid"] != owner["metadata"]["uid"]:
+        return True
+    return has_pods(kind, owner)
+
+
+def has_pods(kind: str, owner: Mapping[str, Any]) -> bool:
+    """Whether a controller has created as many Pods as it may have now."""
+    if kind == "Job":
+        return not job_shortfall(owner) or int(at(owner, "status.active", 0)) >= job_wants(owner) > 0
+    if condition(owner, "ReplicaFailure").get("status") == "True":
+        return False
+    wanted = owner_counts(kind, owner)[0] if kind in REPLICAS else 0
+    made = at(owner, "status.currentNumberScheduled" if kind == "DaemonSet" else "status.replicas", 0)
+    return int(made) >= wanted
+
+
+def refusal(event: Mapping[str, Any], index: Index) -> Explanation:
+    """Why the API server creates no Pod of a controller."""
+    about: Json = event.get("involvedObject") or {}
+    message, where = str(event.get("message", "")), str(about.get("namespace", ""))
+    owner = f"{str(about.get('kind', '')).lower()} {where}/{about.get('name', '')}"
+    facts = {"namespace": where, "owner": owner, "message": short(_POD.sub("Pod", message)), "where": _where(event)}
+    found = workload_cause_of("gang", message)
+    if found is None:
+        return index.explanation(owner, "creation-refused", "gang", message, **facts)
+    own = {key: value for key, value in found[1].items() if key != "message"}
+    never = over_limit(found[1]) if found[0].id == "creation-quota" else {}
+    cause = "creation-over-limit" if never else found[0].id
+    return index.explanation(owner, cause, "gang", message, **{**facts, **own, **never})
+
+
+def over_limit(found: Mapping[str, str]) -> dict[str, str]:
+    """The first resource of which one request alone is more than a quota's limit; empty where waiting can help.
+
+    >>> over_limit({"detail": "requests.nvidia.com/gpu=99", "limited": "requests.nvidia.com/gpu=16"})
+    {'resource': 'requests.nvidia.com/gpu', 'asked': '99', 'most': '16'}
+    """
+    asked, limits = _amounts(found.get("detail", "")), _amounts(found.get("limited", ""))
+    for resource, amount in asked.items():
+        number, most = quantity(amount), quantity(limits.get(resource))
+        if number is not None and most is not None and number > most:
+            return {"resource": resource, "asked": amount, "most": limits[resource]}
+    return {}
+
+
+def _amounts(text: str) -> dict[str, str]:
+    return {key.strip(): value.strip() for key, _, value in (each.partition("=") for each in text.split(",")) if value}
+
+
+def _where(event: Mapping[str, Any]) -> str:
+    time = str(at(event, "series.lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime") or "")
+    return f"event {event.get('reason')}{f' of {time}' if time else ''}"
