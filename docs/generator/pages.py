@@ -9,6 +9,7 @@ from docs.generator import (
     acceptance,
     alerts,
     catalogue,
+    chart_values,
     commands,
     held_against,
     nccl,
@@ -30,6 +31,7 @@ _PICTURES = ROOT / "docs" / "img"
 OWN: Mapping[Path, Callable[[], str]] = {
     _FOLDER / "settings.md": settings.document,
     _FOLDER / "catalogue.md": catalogue.document,
+    _FOLDER / "chart-values.md": chart_values.document,
     _FOLDER / "commands.md": commands.document,
     _FOLDER / "outputs.md": outputs.document,
     _FOLDER / "held-against.md": held_against.document,

@@ -189,6 +189,15 @@ class KeyGroup(Row):
     date: datetime.date
 
 
+class Switches(Row):
+    """Keys of a chart that take `true` or `false` alone."""
+
+    chart: Text
+    keys: tuple[Text, ...]
+    source: Text
+    date: datetime.date
+
+
 class KeyNote(Row):
     """Keys that people write and the chart does not render, or renders under another name now."""
 

@@ -8,13 +8,15 @@ from functools import lru_cache
 from typing import Any
 
 from physical_ai.catalog.compat.chart_rules import judge_values
-from physical_ai.catalog.compat.keys import KeyTable, Kind, all_keys, holds, kinds, under
+from physical_ai.catalog.compat.keys import KeyTable, Kind, Refused, all_keys, holds, kinds, none_refused, under
+from physical_ai.catalog.compat.tables import switches
 from physical_ai.catalog.gpu_load import chart_key_groups, chart_key_notes
 from physical_ai.catalog.gpu_lookup import operator_release, version
 from physical_ai.catalog.gpu_rows import KeyGroup
 from physical_ai.findings import Finding, Severity
 from physical_ai.nested import is_mapping
 
+CHART = "gpu-operator"
 SUBCHARTS = ("node-feature-discovery",)
 
 
@@ -44,14 +46,17 @@ def key_changes(old: str, new: str) -> KeyChanges:
     return KeyChanges(tuple(sorted(after - before)), tuple(sorted(before - after)))
 
 
-def check_values(release: str, values: Mapping[str, Any]) -> list[Finding]:
+def check_values(
+    release: str, values: Mapping[str, Any], refused: Refused = none_refused, around: Mapping[str, Any] | None = None
+) -> list[Finding]:
     """Keys that the release's chart would ignore, and invalid values, in the order in which they are written.
 
-    Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked. Raises `UnknownName` for a
-    release that is not in the catalogue.
+    Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked. `around` are the values that
+    they are merged into, where these decide what else the chart renders. Raises `UnknownName` for a release that is not
+    in the catalogue.
     """
-    table = key_table(release, has_driver_resources=_drivers_are_resources(values))
-    return [*table.check(values), *judge_values(release, values)]
+    table = key_table(release, has_driver_resources=_drivers_are_resources(values if around is None else around))
+    return [*table.check(values, refused), *judge_values(release, values)]
 
 
 @lru_cache(maxsize=16)
@@ -73,6 +78,7 @@ def key_table(release: str, *, has_driver_resources: bool) -> KeyTable:
         known_keys(release),
         notes,
         lambda path: _of_another_release(release, path),
+        switches(CHART),
         SUBCHARTS,
     )
 

@@ -17,6 +17,11 @@ from physical_ai.findings import Finding, Severity
 from physical_ai.nested import is_mapping
 
 Kind = Literal["value", "list", "map"]
+Refused = Callable[[str, Any], str | None]
+"""What to write instead of a value at a path; None where it may be written."""
+EITHER = ("extraManifests", "extraObjects")
+"""Keys that charts take as a list and as a map."""
+HELM_NULL = "Helm docs, Values Files, Deleting a default key"
 _STATES = {
     "dead": "The chart has never rendered it",
     "removed": "It was removed from the chart's values",
@@ -62,7 +67,20 @@ def _above(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(path[:end] for path in paths for end, letter in enumerate(path) if letter == ".")
 
 
+def _called(value: Any) -> str:
+    """What a value is, for messages."""
+    if isinstance(value, bool):
+        return "switch"
+    if isinstance(value, (int, float)):
+        return "number"
+    return "text" if isinstance(value, str) else "map" if is_mapping(value) else "list"
+
+
 def _nowhere(path: str) -> Finding | None:
+    return None
+
+
+def none_refused(path: str, value: Any) -> None:
     return None
 
 
@@ -78,6 +96,8 @@ class KeyTable:
     """Notes on keys that users write and the chart does not render, by path."""
     elsewhere: Callable[[str], Finding | None] = _nowhere
     """Text for a key that another version has."""
+    switches: frozenset[str] = frozenset()
+    """Keys that take `true` or `false` alone."""
     unlisted: tuple[str, ...] = ()
     """Subcharts whose own keys are not listed completely, so that an unknown one is a warning, not an error."""
 
@@ -90,55 +110,96 @@ class KeyTable:
     def _noted_sections(self) -> frozenset[str]:
         return _above(self.notes)
 
-    def check(self, values: Mapping[str, Any]) -> list[Finding]:
-        """Keys that the chart would ignore, in the order they are written.
+    def check(self, values: Mapping[str, Any], refused: Refused = none_refused) -> list[Finding]:
+        """Keys that the chart would ignore, and values of the wrong shape, in the order they are written.
 
-        Maps with arbitrary keys (labels, resources, affinity …) and lists are not checked.
+        Below maps with arbitrary keys (labels, resources, affinity …) and in lists nothing is checked. No finding
+        suggests a key that `refused` has something against.
         """
-        return list(self._walk(values, ""))
+        return list(self._walk(values, "", refused))
 
-    def _walk(self, values: Mapping[str, Any], prefix: str) -> Iterator[Finding]:
+    def _walk(self, values: Mapping[str, Any], prefix: str, refused: Refused) -> Iterator[Finding]:
         for key, value in values.items():
             path = f"{prefix}{key}"
             if path in self.notes:
-                yield self._noted(path, self.notes[path])
+                yield self._noted(path, value, self.notes[path], refused)
             elif path in self.known:
-                if self.known[path] == "value" and is_mapping(value):
-                    yield self._misshapen(path, f"{path} takes one value, not a map.", f"{path}: …")
+                yield from self._shape(path, value)
             elif path in self._sections:
                 if is_mapping(value):
-                    yield from self._walk(value, f"{path}.")
-                elif value is not None:
-                    inner = dict.fromkeys(
-                        name[len(path) + 1 :].partition(".")[0] for name in self.known if under(name, path)
-                    )
-                    yield self._misshapen(
-                        path, f"{path} is a section, not a value.", f"Keys it has: {', '.join(inner)}."
-                    )
+                    yield from self._walk(value, f"{path}.", refused)
+                else:
+                    yield self._no_section(path, value)
             elif is_mapping(value) and path in self._noted_sections:
-                yield from self._walk(value, f"{path}.")
+                yield from self._walk(value, f"{path}.", refused)
             else:
-                yield self.elsewhere(path) or self._unknown(path)
+                yield self.elsewhere(path) or self._unknown(path, value, refused)
+
+    def _shape(self, path: str, value: Any) -> Iterator[Finding]:
+        kind, name = self.known[path], path.rpartition(".")[2]
+        if path in self.switches:
+            if not isinstance(value, bool):
+                yield self._no_switch(path, value)
+        elif kind == "value" and is_mapping(value):
+            yield self._misshapen(path, f"{path} takes one value, not a map.", f"{path}: …")
+        elif value is None or name in EITHER or (isinstance(value, str) and "\n" in value):
+            return  # a text of several lines is a template
+        elif kind == "list" and not isinstance(value, list):
+            yield self._misshapen(path, f"{path} takes a list, and no {_called(value)}.", f"{path}: [ … ]")
+        elif kind == "map" and not is_mapping(value):
+            yield self._misshapen(path, f"{path} takes a map, and no {_called(value)}.", f"{path}: {{ … }}")
+
+    def _no_switch(self, path: str, value: Any) -> Finding:
+        if value is None:
+            problem = f"null removes the chart's default of {path}, and whether that means true or false differs."
+            return Finding(Severity.ERROR, "chart-null", path, problem, "Write true or false.", HELM_NULL)
+        said = str(value).lower() if isinstance(value, str) else ""
+        problem = f"{path} takes true or false, and no {_called(value)}."
+        if said in ("true", "false", "yes", "no", "on", "off"):
+            problem += " In a condition, Helm's templates take every text for true, 'false' too."
+        near = {"true": "true", "yes": "true", "on": "true"}.get(said, "false") if said else "true or false"
+        return self._misshapen(path, problem, f"{path}: {near}" if said else "Write true or false.")
+
+    def _no_section(self, path: str, value: Any) -> Finding:
+        inner = dict.fromkeys(name[len(path) + 1 :].partition(".")[0] for name in self.known if under(name, path))
+        if value is None:
+            problem = f"null removes every default that the chart has below {path}."
+            fix = f"Leave {path} out, or write the keys to change: {', '.join(inner)}."
+            return Finding(Severity.ERROR, "chart-null", path, problem, fix, HELM_NULL)
+        return self._misshapen(path, f"{path} is a section, not a value.", f"Keys it has: {', '.join(inner)}.")
 
     def _misshapen(self, path: str, problem: str, fix: str) -> Finding:
         return Finding(Severity.ERROR, "chart-key-shape", path, problem, fix, self.title)
 
-    def _noted(self, path: str, note: KeyNote) -> Finding:
+    def _noted(self, path: str, value: Any, note: KeyNote, refused: Refused) -> Finding:
         problem = (
             f"{_STATES[note.state]}, so it has no effect." if note.state != "renamed" else f"{_STATES[note.state]}."
         )
         place = f"Write {note.instead} instead." if note.instead else None
+        if note.instead and (other := self._against(note.instead, value, refused)):
+            place = f"The chart's key is {note.instead}.  {other}"
         fix = "  ".join(text for text in (place, note.fix) if text) or "Leave the key out."
         severity = Severity.WARNING if note.state == "renamed" else Severity.ERROR
         return Finding(severity, f"chart-key-{note.state}", path, f"{self.title}: {problem}", fix, note.source)
 
-    def _unknown(self, path: str) -> Finding:
+    def _unknown(self, path: str, value: Any, refused: Refused) -> Finding:
         near = self._suggestion(path)
         fix = f"Did you mean {near}?" if near else "Leave the key out."
+        if near and (other := self._against(near, value, refused)):
+            fix = f"The chart's key is {near}.  {other}"
         unlisted = path.partition(".")[0] in self.unlisted
         problem = f"The chart of {self.title} has no key {path}" + (" that is known here." if unlisted else ".")
         rule = "chart-key-unverified" if unlisted else "chart-key-unknown"
         return Finding(Severity.WARNING if unlisted else Severity.ERROR, rule, path, problem, fix, self.source)
+
+    def _against(self, path: str, value: Any, refused: Refused) -> str | None:
+        """What to do instead of writing a key that a text would name; None where it may be written."""
+        if (other := refused(path, value)) is not None:
+            return other
+        steps = path.split(".")
+        above = (self.notes.get(".".join(steps[: end + 1])) for end in range(len(steps)))
+        note = next((each for each in above if each is not None), None)
+        return f"{self.title}: {_STATES[note.state]}.  {note.fix or 'Leave the key out.'}" if note else None
 
     def _suggestion(self, path: str) -> str | None:
         """The nearest key: first among the siblings, then one of the same name elsewhere, then any."""

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat.keys import KeyTable, holds, kinds
+from physical_ai.catalog.compat.keys import KeyTable, Refused, holds, kinds, none_refused
 from physical_ai.catalog.gpu_load import CHARTS
-from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote
+from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote, Switches
 from physical_ai.catalog.load import read_rows, row
 from physical_ai.catalog.lookup import nearest
 from physical_ai.findings import Finding, Severity
@@ -27,7 +27,19 @@ def key_table(name: str, version: str) -> KeyTable:
         groups[0].source,
         kinds(groups),
         {path: note for note in notes for path in note.paths},
+        switches=switches(name),
     )
+
+
+@lru_cache(maxsize=1)
+def _switches() -> Mapping[str, frozenset[str]]:
+    rows = [row(Switches, data, "switches.yaml") for data in read_rows(CHARTS / "switches.yaml")]
+    return {each.chart: frozenset(each.keys) for each in rows}
+
+
+def switches(name: str) -> frozenset[str]:
+    """Keys of a chart that take `true` or `false` alone."""
+    return _switches().get(name, frozenset())
 
 
 @lru_cache(maxsize=8)
@@ -36,10 +48,10 @@ def choices(name: str) -> Mapping[str, tuple[str, ...]]:
     return {path: texts for group in _groups(name) for path, texts in group.choices.items()}
 
 
-def check_chart(name: str, version: str, values: Mapping[str, Any]) -> list[Finding]:
+def check_chart(name: str, version: str, values: Mapping[str, Any], refused: Refused = none_refused) -> list[Finding]:
     """Keys that a pinned chart would ignore, and invalid values. Raises `UnknownName`."""
     table = key_table(name, version)
-    return [*table.check(values), *_impossible(name, table.source, values)]
+    return [*table.check(values, refused), *_impossible(name, table.source, values)]
 
 
 def _impossible(name: str, source: str, values: Mapping[str, Any]) -> Iterator[Finding]:

@@ -16,14 +16,13 @@ from typing import Any
 
 from physical_ai.catalog import amd
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.settings.facts.gpu import amd_pools, tolerations_of
 from physical_ai.settings.facts.pools import pool_selector, services_selector
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.amd import AmdGpuOperator
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 from physical_ai.telemetry.amd_counters import CONFIG_MAP, KEY, exporter_config
 
 FILE = f"{amd.CHART}/values.yaml"
@@ -31,14 +30,10 @@ OWNED = {
     "node-feature-discovery": "nothing: the GPU Operator brings it, and two would fight over its labels",
     "kmm.enabled": "amdGpuOperator.driver",
     "kmm.controller.nodeSelector": "cpuPool",
-    "kmm.controller.affinity": "cpuPool",
     "kmm.webhookServer.nodeSelector": "cpuPool",
-    "kmm.webhookServer.affinity": "cpuPool",
-    "crds.defaultCR": "amdGpuOperator: each pool has a DeviceConfig of its own",
-    "deviceConfig": "amdGpuOperator: each pool has a DeviceConfig of its own",
+    "crds.defaultCR": "nothing: each pool has a DeviceConfig of its own",
     "installdefaultNFDRule": "nothing: readiness looks for its labels",
     "controllerManager.nodeSelector": "cpuPool",
-    "controllerManager.affinity": "cpuPool",
 }
 """Keys that the file may not set, with what to change instead."""
 ONE_AT_A_TIME = {
@@ -85,12 +80,7 @@ def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[F
     if given is None:
         return None, []
     pinned = chart(amd.CHART, amd.CHART_VERSION)
-    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
-    faults = [*document.faults, *owned(document, (), document.data, OWNED)]
-    written = without(document.data, OWNED)
-    values = merge_values(written, chart_values(settings))
-    for checked in (written, values):
-        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
     configs = {name: device_config(settings, given, name, pool) for name, pool in amd_pools(settings).items()}
     driver = given.driver
     login = RegistryLogin(driver.image.partition("/")[0], driver.registry_user, driver.registry_secret)

@@ -11,24 +11,20 @@ from physical_ai.catalog import cert_manager as names
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.settings.facts.osmo_access import installs_cert_manager
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.osmo_access import Acme
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
+from physical_ai.settings.plans.values_files import merge_values
 
 FILE = f"{names.CHART}/values.yaml"
-_NAMES = "the names in physical_ai/catalog/cert_manager.py"
 OWNED = {
     "crds": "nothing: without its kinds there is no certificate, and with them goes every one",
-    "installCRDs": "nothing: crds.enabled has taken its place",
-    "fullnameOverride": _NAMES,
-    "nameOverride": _NAMES,
-    "namespace": _NAMES,
     "nodeSelector": "cpuPool",
+    "*.nodeSelector": "cpuPool",
     "podLabels": "osmo.access.tls.certManager",
     "serviceAccount": "osmo.access.tls.certManager",
 }
@@ -107,12 +103,7 @@ def cert_manager_plan(settings: Settings, root: FilePath) -> tuple[CertManagerPl
     if not installs_cert_manager(settings) or tls is None or tls.cert_manager is None or access.host is None:
         return None, []
     pinned = chart(names.CHART, names.CHART_VERSION)
-    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
-    faults = [*document.faults, *owned(document, (), document.data, OWNED)]
-    written = without(document.data, OWNED)
-    values = merge_values(written, _values())
-    for checked in (written, values):
-        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, _values())
     issuer = tls.cert_manager.cluster_issuer or names.ISSUER
     return CertManagerPlan(pinned, values, tls.cert_manager.acme, issuer, access.host, tls.secret_name), faults
 

@@ -9,12 +9,11 @@ from typing import Any
 
 from physical_ai.catalog import cluster_services as names
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.settings.facts.gpu import all_tolerations
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.cluster_services import Longhorn, MetalLb
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 
 CONTROL_PLANE = {"key": names.CONTROL_PLANE_TAINT, "operator": "Exists", "effect": "NoSchedule"}
 _EVERYWHERE = "nothing: it runs on every node that mounts volumes"
@@ -75,14 +74,7 @@ def cluster_services(settings: Settings, root: FilePath) -> tuple[tuple[ServiceP
 
 
 def _values(pinned: Chart, root: FilePath, ours: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
-    file, owners = f"{pinned.name}/values.yaml", OWNED[pinned.name]
-    document = read_if_exists(root / file, f"{root.name}/{file}")
-    faults = [*document.faults, *owned(document, (), document.data, owners)]
-    written = without(document.data, owners)
-    values = merge_values(written, ours)
-    for checked in (written, values):
-        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
-    return values, faults
+    return values_of_chart(root, f"{pinned.name}/values.yaml", pinned, OWNED[pinned.name], ours)
 
 
 def longhorn_values(settings: Settings, longhorn: Longhorn) -> dict[str, Any]:

@@ -10,26 +10,23 @@ from urllib.parse import urlsplit
 
 from physical_ai.catalog import otel
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
 from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.traces import Traces
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 from physical_ai.settings.plans.isolation import ANY_ADDRESS, METADATA_ADDRESSES
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 FILE = f"{otel.CHART}/values.yaml"
 OWNED = {
     "mode": "nothing: it is one Deployment",
-    "config": "monitoring.traces",
     "alternateConfig": "monitoring.traces",
     "image.repository": "the name in physical_ai/catalog/otel.py",
     "fullnameOverride": "the name in physical_ai/catalog/otel.py",
     "extraEnvsFrom": "monitoring.traces",
     "nodeSelector": "cpuPool",
     "ports": "nothing: only OTLP is received",
-    "presets": "nothing: the collector reads neither the nodes nor the API server",
 }
 """Keys that the file may not set, with what to change instead."""
 _UNUSED_PORTS = ("jaeger-compact", "jaeger-thrift", "jaeger-grpc", "zipkin")
@@ -55,12 +52,7 @@ def collector_plan(settings: Settings, root: FilePath) -> tuple[CollectorPlan | 
     if traces is None:
         return None, []
     pinned = chart(otel.CHART, otel.CHART_VERSION)
-    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
-    faults = [*document.faults, *owned(document, (), document.data, OWNED)]
-    written = without(document.data, OWNED)
-    values = merge_values(written, _values(traces, services_placement(settings)))
-    for checked in (written, values):
-        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, _values(traces, services_placement(settings)))
     return CollectorPlan(pinned, values, (_ingress(), _egress(traces), _from_workflows()), environment(traces)), faults
 
 

@@ -8,15 +8,14 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.dra import API_VERSION, CHART, CHART_VERSION, CONTAINER_ROOT
 from physical_ai.settings.facts.dra import claim_pools, driver_roots, slices_time
 from physical_ai.settings.facts.gpu import ALLOCATION_LABEL, tolerations_of
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 from physical_ai.settings.plans.gpu_admission import MUTATION_MINOR
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 
 FILE = f"{CHART}/values.yaml"
 OWNED = {
@@ -25,12 +24,6 @@ OWNED = {
     "resourceApiVersion": "nothing: the program's claims are of one version",
     "nvidiaDriverRoot": "pools.<pool>.driver.source",
     "featureGates.TimeSlicingSettings": "dra.claims.<claim>.timeSlice",
-    "featureGates.DynamicMIG": "nothing: it is not verified beside the GPU Operator",
-    "featureGates.PassthroughSupport": "nothing: it gives GPUs to virtual machines",
-    "nameOverride": "the name in physical_ai/catalog/dra.py",
-    "fullnameOverride": "the name in physical_ai/catalog/dra.py",
-    "namespaceOverride": "nothing: it runs beside the GPU Operator",
-    "webhook.enabled": "nothing: its certificates need cert-manager",
     "controller.affinity": "nothing: AKS has no nodes of the control plane",
     "kubeletPlugin.nodeSelector": "pools.<pool>.allocation",
     "kubeletPlugin.tolerations": "pools.<pool>.taints",
@@ -51,12 +44,7 @@ def dra_plan(settings: Settings, root: FilePath) -> tuple[DraPlan | None, list[F
     if not claim_pools(settings):
         return None, []
     pinned = chart(CHART, CHART_VERSION)
-    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
-    faults = [*document.faults, *owned(document, (), document.data, OWNED)]
-    written = without(document.data, OWNED)
-    values = merge_values(written, chart_values(settings))
-    for checked in (written, values):
-        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
     return DraPlan(pinned, values), faults
 
 

@@ -8,7 +8,6 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.monitoring import (
     ALERTMANAGER_SECRET,
     CHART,
@@ -26,8 +25,8 @@ from physical_ai.settings.facts.telemetry import METRIC_LABELS, rule_parameters
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.monitoring import Monitoring, Receiver
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 from physical_ai.settings.plans.scraping import INFINIBAND
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
 from physical_ai.telemetry.rendering import prometheus_rule
 
 FILE = f"{CHART}/values.yaml"
@@ -38,12 +37,14 @@ OWNED = {
     "prometheus.enabled": "monitoring.metrics",
     "prometheus.prometheusSpec": "monitoring.scrapeIntervalSeconds or monitoring.metricsRetentionDays",
     "alertmanager.enabled": "monitoring.receivers",
-    "alertmanager.config": "monitoring.receivers",
     "alertmanager.alertmanagerSpec": "monitoring.receivers",
+    "fullnameOverride": "the name in physical_ai/catalog/monitoring.py",
+    "prometheusOperator.nodeSelector": "cpuPool",
+    "prometheusOperator.tolerations": "cpuPool",
+    "grafana.nodeSelector": "cpuPool",
+    "grafana.tolerations": "cpuPool",
     "grafana.enabled": "monitoring.grafana.enabled",
     "grafana.admin": "nothing: the program generates the password",
-    "grafana.adminUser": "nothing: it is admin",
-    "grafana.adminPassword": "nothing: the program generates it",
     "grafana.sidecar": "nothing: dashboards are part of the program",
     "nodeExporter.enabled": "nothing: it runs on pools whose VM size has InfiniBand",
     "prometheus-node-exporter": "nothing: it runs on pools whose VM size has InfiniBand",
@@ -67,12 +68,7 @@ def kube_prometheus_plan(settings: Settings, root: FilePath) -> tuple[KubePromet
     if settings.monitoring.metrics != "kube-prometheus":
         return None, []
     pinned = chart(CHART, settings.monitoring.kube_prometheus_version)
-    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
-    faults = [*document.faults, *owned(document, (), document.data, OWNED)]
-    written = without(document.data, OWNED)
-    values = merge_values(written, _values(settings) | _node_exporter(settings))
-    for checked in (written, values):
-        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, _values(settings) | _node_exporter(settings))
     rule = prometheus_rule(rule_parameters(settings), "physical-ai", NAMESPACE)
     return KubePrometheusPlan(pinned, values, rule), faults
 

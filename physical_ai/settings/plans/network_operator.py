@@ -10,7 +10,6 @@ from typing import Any
 
 from physical_ai.catalog import network_operator as catalog
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.settings.facts.fabric import fabric_pools
 from physical_ai.settings.facts.gpu import tolerations_of
 from physical_ai.settings.facts.pools import pool_selector, services_placement
@@ -18,20 +17,16 @@ from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.network_operator import NetworkOperator
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 
 FILE = f"{catalog.CHART}/values.yaml"
 _OTHER = "nothing: the policy uses adapters as the node has them"
 OWNED = {
     # Two of them label the same nodes, and each removes what the other one has found (NVIDIA/gpu-operator#782).
     "nfd.enabled": "nothing: the GPU Operator brings Node Feature Discovery, and a cluster has one",
-    "node-feature-discovery": "nothing: the GPU Operator brings Node Feature Discovery, and a cluster has one",
     "sriovNetworkOperator": _OTHER,
-    "sriov-network-operator": _OTHER,
     "maintenanceOperator": _OTHER,
     "operator.nodeSelector": "cpuPool",
-    "operator.tag": "networkOperator.version",
-    "operator.fullnameOverride": "the name in physical_ai/catalog/network_operator.py",
 }
 """Keys that the file may not set, with what to change instead."""
 
@@ -52,12 +47,7 @@ def network_operator_plan(settings: Settings, root: FilePath) -> tuple[NetworkOp
     if operator is None:
         return None, []
     pinned = chart(catalog.CHART, operator.version)
-    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
-    faults = [*document.faults, *owned(document, (), document.data, OWNED)]
-    written = without(document.data, OWNED)
-    values = merge_values(written, chart_values(settings))
-    for checked in (written, values):
-        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
     return NetworkOperatorPlan(pinned, values, policy_spec(settings, operator)), faults
 
 

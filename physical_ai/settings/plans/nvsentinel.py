@@ -10,7 +10,6 @@ from typing import Any
 
 from physical_ai.catalog import osmo, slurm
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.dra import HOST_ROOT
 from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.nvsentinel import (
@@ -30,7 +29,8 @@ from physical_ai.settings.facts.pools import driver_facts, services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.node_pools import DriverSource
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
+from physical_ai.settings.plans.values_files import merge_values
 
 FILE = f"{CHART}/values.yaml"
 RUNTIME_CLASS = "nvidia"
@@ -50,18 +50,6 @@ PLATFORM_NAMESPACES = (
     METRICS_NAMESPACE,
 )
 """Namespaces whose Pods a drain leaves alone; with `slurm` also that of slurmd, which Slurm drains of its jobs."""
-_OFF = (
-    "csp-health-monitor",
-    "event-exporter",
-    "fault-remediation",
-    "health-events-analyzer",
-    "janitor",
-    "janitor-provider",
-    "lifecycle-manager",
-    "mongodb-store",
-    "postgresql",
-    "preflight",
-)
 _BY_HAND = "nothing: nodes are repaired with `physai node replace`"
 OWNED = {
     "global.dryRun": "health.mode: detect",
@@ -89,8 +77,9 @@ OWNED = {
     "fault-quarantine.ruleSets": "nothing: physical_ai/catalog/data/gpu/ has what is fatal",
     "node-drainer.systemNamespaces": "nothing: the platform's own namespaces",
     "node-drainer.userNamespaces": "nothing: a drain waits; the other modes delete Pods by force",
-    "node-drainer.podDrainPolicies": "nothing: a drain waits; the other modes delete Pods by force",
-    "node-drainer.customDrain": "nothing: a drain waits; the other modes delete Pods by force",
+    "platformConnector.mongodbStore.clientCertMountPath": "health.datastoreSecret",
+    "fault-quarantine.clientCertMountPath": "health.datastoreSecret",
+    "node-drainer.clientCertMountPath": "health.datastoreSecret",
     "node-drainer.partialDrainEnabled": "nothing: a drain is one of the whole node",
 }
 """Keys that the file may not set, with the setting to change instead."""
@@ -111,13 +100,7 @@ def nvsentinel_plan(settings: Settings, root: FilePath) -> tuple[NvsentinelPlan 
     if not health.reaches(settings, "detect"):
         return None, []
     pinned = chart(CHART, CHART_VERSION)
-    document = read_if_exists(root / FILE, f"{root.name}/{FILE}")
-    owners = {**OWNED, **dict.fromkeys(_OFF, _BY_HAND)}
-    faults = [*document.faults, *owned(document, (), document.data, owners)]
-    written = without(document.data, owners)
-    values = merge_values(written, chart_values(settings))
-    for checked in (written, values):
-        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
     acts = health.reaches(settings, "taint")
     return NvsentinelPlan(pinned, values, settings.health.datastore_secret if acts else None), faults
 

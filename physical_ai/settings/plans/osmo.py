@@ -14,13 +14,12 @@ from typing import Any
 
 from physical_ai.catalog import osmo
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.osmo_token import ROTATION_ANNOTATION, token_epoch
 from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 
 KAI_CHART, BACKEND_CHART = osmo.KAI_CHART, osmo.BACKEND_CHART
 KAI_FILE, BACKEND_FILE = "kai-scheduler/values.yaml", "osmo/backend-operator.yaml"
@@ -36,7 +35,6 @@ DEV_USER = "admin"
 
 KAI_OWNED = {"global.nodeSelector": "cpuPool", "global.tolerations": "cpuPool"}
 BACKEND_OWNED = {
-    "global.name": "the name in physical_ai/catalog/osmo.py",
     "global.osmoImageLocation": "the registry in physical_ai/catalog/osmo.py",
     "global.osmoImageTag": "the version in physical_ai/catalog/osmo.py",
     "global.serviceUrl": "osmo.serviceUrl",
@@ -49,6 +47,11 @@ BACKEND_OWNED = {
     "global.includeNamespaceUsage": "the name in physical_ai/catalog/osmo.py",
     "global.nodeSelector": "cpuPool",
     "global.tolerations": "cpuPool",
+    "services.*.extraEnvs.KUBECONFIG": "osmo.login",
+    f"services.*.volumes.{AGENT_FILES}": "osmo.login",
+    f"services.*.volumeMounts.{AGENT_FOLDER}": "osmo.login",
+    f"services.*.extraPodAnnotations.{ROTATION_ANNOTATION}": "osmo.tokenRotation",
+    **{f"services.*.extraEnvs.{name}": "monitoring.metrics" for name in osmo.METRICS_ENVIRONMENT},
 }
 """Keys that the files may not set, with what to change instead."""
 
@@ -73,8 +76,8 @@ def osmo_releases(settings: Settings, root: FilePath) -> tuple[tuple[OsmoRelease
     """
     if not settings.osmo.installs_backend:
         return (), []
-    kai, faults = _values(root, KAI_FILE, kai_chart(), KAI_OWNED, {"global": _on_cpu_pool(settings)})
-    backend, found = _values(root, BACKEND_FILE, backend_chart(), BACKEND_OWNED, _backend(settings))
+    kai, faults = values_of_chart(root, KAI_FILE, kai_chart(), KAI_OWNED, {"global": _on_cpu_pool(settings)})
+    backend, found = values_of_chart(root, BACKEND_FILE, backend_chart(), BACKEND_OWNED, _backend(settings))
     releases = (
         OsmoRelease(osmo.KAI_RELEASE, osmo.KAI_NAMESPACE, kai_chart(), kai),
         OsmoRelease(osmo.BACKEND_RELEASE, osmo.OPERATOR_NAMESPACE, backend_chart(), backend),
@@ -176,15 +179,3 @@ def _dev_agent() -> dict[str, Any]:
             {"name": AGENT_FILES, "mountPath": AGENT_FOLDER, "readOnly": True},
         ],
     }
-
-
-def _values(
-    root: FilePath, file: str, pinned: Chart, owners: Mapping[str, str], ours: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[Fault]]:
-    document = read_if_exists(root / file, f"{root.name}/{file}")
-    faults = [*document.faults, *owned(document, (), document.data, owners)]
-    written = without(document.data, owners)
-    values = merge_values(written, ours)
-    for checked in (written, values):
-        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
-    return values, faults

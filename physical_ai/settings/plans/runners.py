@@ -11,24 +11,23 @@ from physical_ai.catalog import runners as names
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.facts.runners import runner_image, runner_label
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.runners import Runners
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 
 _NAMES = "the names in physical_ai/catalog/runners.py"
+_RESTRICTED = "nothing: its namespace has the Pod Security level restricted"
 CONTROLLER_OWNED = {
     "flags.watchSingleNamespace": "nothing: with another one the controller would have rights in the whole cluster",
-    "fullnameOverride": _NAMES,
-    "nameOverride": _NAMES,
     "nodeSelector": "cpuPool",
+    "podSecurityContext": _RESTRICTED,
+    "securityContext": _RESTRICTED,
     "serviceAccount": _NAMES,
 }
 SCALE_SET_OWNED = {
-    "containerMode": "nothing: its modes need privileged Pods, or rights to create Pods",
     "controllerServiceAccount": _NAMES,
     "githubConfigSecret": "runners.app and the stack's secret githubAppPrivateKey",
     "githubConfigUrl": "runners.configUrl",
@@ -68,14 +67,9 @@ def runners_plan(settings: Settings, root: FilePath) -> tuple[RunnersPlan | None
     charts: list[tuple[Chart, dict[str, Any]]] = []
     faults: list[Fault] = []
     for name, owners, own in ours:
-        pinned, file = chart(name, names.CHART_VERSION), f"{name}/values.yaml"
-        document = read_if_exists(root / file, f"{root.name}/{file}")
-        faults += owned(document, (), document.data, owners)
-        faults += document.faults
-        written = without(document.data, owners)
-        values = merge_values(written, own)
-        for checked in (written, values):
-            faults += [located(document, finding) for finding in check_chart(name, pinned.version, checked)]
+        pinned = chart(name, names.CHART_VERSION)
+        values, found = values_of_chart(root, f"{name}/values.yaml", pinned, owners, own)
+        faults += found
         charts.append((pinned, values))
     (controller, controller_values), (scale_set, scale_set_values) = charts
     return RunnersPlan(controller, controller_values, scale_set, scale_set_values), faults

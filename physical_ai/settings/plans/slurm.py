@@ -9,7 +9,6 @@ from typing import Any
 
 from physical_ai.catalog import slurm as names
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.nvsentinel import XID_CHECK, dcgm_errors
 from physical_ai.settings.facts.pools import (
     gpu_resource,
@@ -24,14 +23,12 @@ from physical_ai.settings.facts.slurm import gres, partition, slurm_pools
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 
+_IMAGES = "the images in physical_ai/catalog/slurm.py"
 OPERATOR_OWNED = {
     "certManager": "nothing: the webhook's certificate is the chart's own, without cert-manager",
     "crds": "nothing: the operator and its definitions are of one release",
-    "nameOverride": "the names in physical_ai/catalog/slurm.py",
-    "fullnameOverride": "the names in physical_ai/catalog/slurm.py",
-    "namespaceOverride": "the names in physical_ai/catalog/slurm.py",
     "operator.affinity": "cpuPool",
     "operator.tolerations": "cpuPool",
     "operator.namespaces": "nothing: it watches the Slurm cluster's namespace only",
@@ -42,12 +39,11 @@ OPERATOR_OWNED = {
 }
 CLUSTER_OWNED = {
     "configFiles": "slurm.pools: GPUs are detected",
-    "controller.extraConf": "controller.extraConfMap: this one would replace what makes slurmctld count GPUs",
     "controller.extraConfMap.GresTypes": "slurm.pools",
     "controller.podSpec": "cpuPool",
-    "fullnameOverride": "the names in physical_ai/catalog/slurm.py",
-    "nameOverride": "the names in physical_ai/catalog/slurm.py",
-    "namespaceOverride": "the names in physical_ai/catalog/slurm.py",
+    f"controller.{names.CONTROLLER}.image": _IMAGES,
+    "controller.logfile.image": _IMAGES,
+    f"restapi.{names.REST}.image": _IMAGES,
     "loginsets": "slurm.login",
     "nodesets": "slurm.pools",
     "partitions": "slurm.pools",
@@ -77,13 +73,9 @@ def slurm_plan(settings: Settings, root: FilePath) -> tuple[SlurmPlan | None, li
     charts: list[tuple[Chart, dict[str, Any]]] = []
     faults: list[Fault] = []
     for name, owners, own in ours:
-        pinned, file = chart(name, names.CHART_VERSION), f"{name}/values.yaml"
-        document = read_if_exists(root / file, f"{root.name}/{file}")
-        faults += [*document.faults, *owned(document, (), document.data, owners)]
-        written = without(document.data, owners)
-        values = merge_values(written, own)
-        for checked in (written, values):
-            faults += [located(document, finding) for finding in check_chart(name, pinned.version, checked)]
+        pinned = chart(name, names.CHART_VERSION)
+        values, found = values_of_chart(root, f"{name}/values.yaml", pinned, owners, own)
+        faults += found
         charts.append((pinned, values))
     (operator, of_operator), (cluster, of_cluster) = charts
     return SlurmPlan(operator, of_operator, cluster, of_cluster), faults

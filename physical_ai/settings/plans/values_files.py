@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
+from physical_ai.catalog.compat.needs import JOINED
 from physical_ai.findings import Finding
 from physical_ai.nested import is_mapping
 from physical_ai.settings.faults import Fault
@@ -35,53 +36,20 @@ def located(document: Document, finding: Finding, prefix: Path = ()) -> Fault:
 
 
 def merge_values(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """`top` over `base`: maps are merged, lists of environment variables joined, all else replaced."""
+    """`top` over `base`: maps are merged, lists of named entries joined, all else replaced."""
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)
         if is_mapping(below) and is_mapping(value):
             merged[key] = merge_values(below, value)
-        elif key == "env" and is_list(below) and is_list(value):
-            merged[key] = [*below, *value]
+        elif key in JOINED and is_list(below) and is_list(value):
+            merged[key] = [*below, *(each for each in value if each not in below)]
         else:
             merged[key] = value
     return merged
 
 
-def owned(document: Document, prefix: Path, data: Mapping[str, Any], owners: Mapping[str, str]) -> Iterator[Fault]:
-    """Keys of a file that follow from settings, by dotted path with the setting to change instead."""
-    for path, setting in owners.items():
-        steps = path.split(".")
-        if _has(data, steps):
-            problem = f"The program sets {path} itself, from the stack's settings."
-            yield document.fault((*prefix, *steps), problem, f"Set {setting} instead.")
-
-
-def without(data: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
-    """The data without some keys, by dotted path."""
-    kept = dict(data)
-    for path in paths:
-        key, _, rest = path.partition(".")
-        inner = kept.get(key)
-        if not rest:
-            kept.pop(key, None)
-        elif is_mapping(inner):
-            kept[key] = without(inner, [rest])
-    return kept
-
-
-def owned_env(document: Document, prefix: Path, entries: Any, ours: Sequence[str], setting: str) -> Iterator[Fault]:
-    """Environment variables of a file that the program sets itself."""
-    for index, entry in enumerate(entries if is_list(entries) else ()):
-        if is_map(entry) and entry.get("name") in ours:
-            problem = f"The program sets {entry['name']} itself."
-            yield document.fault((*prefix, index), problem, f"Set {setting} instead.")
-
-
-def _has(data: Mapping[str, Any], steps: Sequence[str]) -> bool:
-    here: Any = data
-    for step in steps:
-        if not is_mapping(here) or step not in here:
-            return False
-        here = here[step]
-    return True
+def identity(entry: Any) -> str | None:
+    """What tells an entry of a list from the others: the place of a mount, or its name."""
+    found = (entry.get("mountPath") or entry.get("name")) if is_map(entry) else None
+    return found if isinstance(found, str) else None

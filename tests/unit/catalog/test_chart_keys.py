@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from physical_ai.catalog import UnknownName
 from physical_ai.catalog.compat import check_values, known_keys
+from physical_ai.catalog.compat.tables import switches
 from physical_ai.findings import Finding
 from tests.support.examples import examples
 
@@ -22,6 +23,13 @@ def nested(path: str, value: Any = "x") -> dict[str, Any]:
     for step in reversed(path.split(".")):
         value = {step: value}
     return value
+
+
+def fitting(release: str, path: str) -> Any:
+    """A value of the shape that a key has."""
+    if path in switches("gpu-operator"):
+        return True
+    return {"list": [], "map": {"free": {"below": 1}}}.get(known_keys(release).get(path, ""))
 
 
 def only(release: str, values: dict[str, Any]) -> Finding:
@@ -106,7 +114,9 @@ def test_a_key_without_effect_is_reported_with_the_right_path(release: str, path
     ],
 )
 def test_the_same_key_is_right_where_the_release_renders_it(release: str, path: str) -> None:
-    assert [f for f in check_values(release, nested(path, [])) if f.rule.startswith("chart-key")] == []
+    assert [
+        f for f in check_values(release, nested(path, fitting(release, path))) if f.rule.startswith("chart-key")
+    ] == []
 
 
 def test_driver_values_are_dead_once_drivers_are_resources() -> None:
@@ -120,7 +130,35 @@ def test_driver_values_are_dead_once_drivers_are_resources() -> None:
 def test_a_value_of_the_wrong_shape_is_reported() -> None:
     assert only("v26.7.0", {"driver": False}).rule == "chart-key-shape"
     assert only("v26.7.0", {"mig": {"strategy": {"h100": "mixed"}}}).rule == "chart-key-shape"
-    assert check_values("v26.7.0", {"validator": {"plugin": None}}) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "rule", "fix"),
+    [
+        ({"validator": {"plugin": None}}, "chart-null", "Leave validator.plugin out"),
+        ({"nfd": None}, "chart-null", "enabled"),
+        ({"nfd": {"enabled": None}}, "chart-null", "true or false"),
+        ({"nfd": {"enabled": "false"}}, "chart-key-shape", "nfd.enabled: false"),
+        ({"nfd": {"enabled": "True"}}, "chart-key-shape", "nfd.enabled: true"),
+        ({"nfd": {"enabled": "no"}}, "chart-key-shape", "nfd.enabled: false"),
+        ({"nfd": {"enabled": 0}}, "chart-key-shape", "true or false"),
+        ({"nfd": {"enabled": []}}, "chart-key-shape", "true or false"),
+        ({"nfd": []}, "chart-key-shape", "Keys it has"),
+        ({"nfd": False}, "chart-key-shape", "Keys it has"),
+        ({"toolkit": {"env": {"A": "b"}}}, "chart-key-shape", "toolkit.env: ["),
+        ({"daemonsets": {"labels": ["a"]}}, "chart-key-shape", "daemonsets.labels: {"),
+        ({"daemonsets": {"tolerations": "all"}}, "chart-key-shape", "daemonsets.tolerations: ["),
+    ],
+)
+def test_null_texts_lists_and_maps_in_the_wrong_place_are_refused(values: dict[str, Any], rule: str, fix: str) -> None:
+    finding = only("v26.7.0", values)
+    assert (finding.rule, finding.severity) == (rule, "error")
+    assert fix in (finding.fix or "")
+
+
+def test_null_for_a_list_or_a_map_and_an_empty_section_change_nothing_that_is_needed() -> None:
+    values = {"toolkit": {"env": None, "resources": {}}, "driver": {}, "daemonsets": {"labels": None}}
+    assert check_values("v26.7.0", values) == []
 
 
 VALUES: list[tuple[str, dict[str, Any], str, str]] = [
@@ -160,16 +198,17 @@ def test_an_unknown_release_is_refused() -> None:
         check_values("v1.0.0", {})
 
 
+_OF_VALUES = ("chart-two-owners", "chart-empty-config", "chart-default-driver", "nri-without-cdi")
+"""Rules about switches that are on."""
 quick = examples(150)
 
 
 @quick
 @given(st.sampled_from(READ), st.data())
 def test_every_known_key_passes_unless_a_note_is_against_it(release: str, data: st.DataObject) -> None:
-    path, kind = data.draw(st.sampled_from(sorted(known_keys(release).items())))
-    value: Any = {"list": [], "map": {"free": {"below": 1}}, "value": None}[kind]
-    rules = {finding.rule for finding in check_values(release, nested(path, value))}
-    assert rules <= {"chart-key-dead"}
+    path = data.draw(st.sampled_from(sorted(known_keys(release))))
+    rules = {finding.rule for finding in check_values(release, nested(path, fitting(release, path)))}
+    assert rules <= {"chart-key-dead", *_OF_VALUES}
 
 
 junk = st.recursive(

@@ -103,7 +103,7 @@ def test_a_file_may_not_set_what_follows_from_settings(tmp_path: Path) -> None:
     plans, faults = cluster_services(loaded({**LONGHORN, **METALLB}).settings, tmp_path)
     assert [(fault.where, fault.fix) for fault in faults] == [
         ("defaultSettings.deletingConfirmationFlag", "Set storage.longhorn.deletable instead."),
-        ("frrk8s.enabled", "Set nothing: addresses are announced by ARP instead."),
+        ("frrk8s.enabled", "Leave it out: addresses are announced by ARP."),
     ]
     assert plans[0].values["defaultSettings"]["deletingConfirmationFlag"] is False
 

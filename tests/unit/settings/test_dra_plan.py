@@ -57,7 +57,7 @@ def test_the_operator_installs_its_device_plugin_only_where_a_pool_needs_it() ->
         ("kubeletPlugin: {nodeSelector: {a: b}}", "kubeletPlugin.nodeSelector", "pools.<pool>.allocation"),
         ("kubeletPlugins: {}", "kubeletPlugins", "kubeletPlugin"),
         ("nvidiaCtkPath: /usr/bin", "nvidiaCtkPath", "installs its own hook"),
-        ("resourceApiVersion: v1", "resourceApiVersion", "nothing"),
+        ("resourceApiVersion: v1", "resourceApiVersion", "Leave it out: "),
     ],
 )
 def test_values_that_follow_from_settings_or_have_no_effect_are_refused(

@@ -91,7 +91,7 @@ def test_node_exporter_runs_where_there_is_infiniband_only() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("grafana: {adminPassword: word}", "The program sets grafana.adminPassword itself"),
+        ("grafana: {adminPassword: word}", "in the state as plain text"),
         ("grafana: {admin: {existingSecret: mine}}", "The program sets grafana.admin itself"),
         ("prometheus: {prometheusSpec: {retention: 3d}}", "The program sets prometheus.prometheusSpec itself"),
         ("nodeExportr: {enabled: false}", "nodeExportr"),

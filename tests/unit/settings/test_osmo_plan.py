@@ -181,7 +181,7 @@ def test_every_key_of_the_toolchain_file_for_the_scheduler_is_reported_as_withou
         f"values/kai-scheduler/values.yaml:{line}: {key}"
         for line, key in enumerate(("tolerations", "resources", "replicaCount", "priorityClassName"), start=1)
     ]
-    assert "Write global.tolerations instead." in found[0]
+    assert "global.tolerations.  Set cpuPool instead." in found[0]
 
 
 def test_the_key_for_arguments_in_osmos_own_documentation_is_removed(written: Write) -> None:

@@ -130,7 +130,7 @@ def test_the_gpu_driver_waits_for_the_network_driver_on_such_pools_alone() -> No
     ("text", "problem"),
     [
         ("nfd: {enabled: true}", "The program sets nfd.enabled itself"),
-        ("node-feature-discovery: {worker: {}}", "The program sets node-feature-discovery itself"),
+        ("node-feature-discovery: {worker: {}}", "of two each removes the labels of the other"),
         ("deployCR: true", "deployCR"),
     ],
 )

@@ -219,7 +219,7 @@ def test_no_mode_lets_nvsentinel_set_a_taint_that_ends_pods(
     ("text", "problem"),
     [
         ("global: {preflight: {enabled: true}}", "The program sets global.preflight itself"),
-        ("janitor: {csp: {provider: azure}}", "The program sets janitor itself"),
+        ("janitor: {csp: {provider: azure}}", "nodes are repaired with `physai node replace`"),
         ("fault-quarantine: {circuitBreaker: {percentage: 90}}", "The program sets fault-quarantine.circuitBreaker"),
         ("node-drainer: {userNamespaces: []}", "The program sets node-drainer.userNamespaces"),
         ("global: {faultQuarantineModule: {enabled: true}}", "removed"),

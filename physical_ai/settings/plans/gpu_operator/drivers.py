@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog.compat import check_driver, driver_fields
+from physical_ai.catalog.compat.needs import judge_needs
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.findings import Severity
 from physical_ai.settings.facts import gpu as gpu_facts
@@ -22,10 +23,11 @@ from physical_ai.settings.guards import is_map
 from physical_ai.settings.layers.document import Document
 from physical_ai.settings.models.node_pools import DriverSource, Pool
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.chart_values import Owned
 from physical_ai.settings.plans.gpu_operator.config_maps import digest_env, modules_map
 from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
 from physical_ai.settings.plans.gpu_operator.values import FINISH_FIRST_SETTING, MODULES_DIGEST, operand_tolerations
-from physical_ai.settings.plans.values_files import located, merge_values, owned, owned_env, section
+from physical_ai.settings.plans.values_files import located, merge_values, section
 
 UPGRADE_POLICY = "upgradePolicy"
 _RENAMED = {"gpuPodDeletion": "podDeletion"}
@@ -45,6 +47,7 @@ OWNED = {
     "kernelModuleConfig": "pools.<pool>.driver.moduleParameters",
     "rdma": "pools.<pool>.fabric, and networkOperator.ofedDriver",
     f"{UPGRADE_POLICY}.waitForCompletion.podSelector": FINISH_FIRST_SETTING,
+    f"env.{MODULES_DIGEST}": "pools.<pool>.driver.moduleParameters",
 }
 """Fields that no file may set, with the setting to change instead."""
 
@@ -129,7 +132,8 @@ def _known_to(release: str, spec: Mapping[str, Any], prefix: str = "") -> dict[s
 def _file_faults(settings: Settings, files: ValuesFiles) -> list[Fault]:
     """Wrong fields are errors. Those that only do nothing here are warnings: stacks with other releases share files."""
     has_resources = settings.gpu_operator.driver_owner == "NVIDIADriver"
-    faults = [*owned(files.driver, (), files.driver.data, OWNED), *_checked(settings, files.driver, files.driver.data)]
+    owned = Owned(OWNED)
+    faults = [*owned.split(files.driver, files.driver.data)[1], *_checked(settings, files.driver, files.driver.data)]
     for name, document in files.pools.items():
         own = section(document, "driver")
         if not own:
@@ -145,10 +149,7 @@ def _file_faults(settings: Settings, files: ValuesFiles) -> list[Fault]:
             problem = "A ClusterPolicy has one driver for all pools; this has no effect."
             fix = f"Write it under driver in {files.cluster.label}, or set gpuOperator.driverOwner: NVIDIADriver."
             faults.append(document.fault(("driver",), problem, fix, severity=Severity.WARNING))
-        faults += owned(document, ("driver",), own, OWNED)
-        faults += owned_env(
-            document, ("driver", "env"), own.get("env"), (MODULES_DIGEST,), "pools.<pool>.driver.moduleParameters"
-        )
+        faults += owned.split(document, own, ("driver",))[1]
         is_used = has_resources and driver.is_operator
         faults += [item for item in _checked(settings, document, own, "driver") if is_used or item.is_error]
     return faults
@@ -156,7 +157,7 @@ def _file_faults(settings: Settings, files: ValuesFiles) -> list[Fault]:
 
 def _checked(settings: Settings, document: Document, spec: Mapping[str, Any], *prefix: str) -> list[Fault]:
     found = list[Fault]()
-    for finding in check_driver(settings.gpu_operator.version, spec):
+    for finding in [*judge_needs("nvidia-driver", spec), *check_driver(settings.gpu_operator.version, spec)]:
         item = located(document, finding, prefix)
         if finding.rule == _OTHER_RELEASE:
             item = item.as_warning()

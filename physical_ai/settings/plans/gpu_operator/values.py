@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.catalog.compat import check_values, known_keys
+from physical_ai.catalog.compat.keys import Refused
+from physical_ai.findings import Finding
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import health
 from physical_ai.settings.facts.dra import has_device_plugin
@@ -13,6 +15,7 @@ from physical_ai.settings.facts.pools import GPU_TAINT_KEY, services_placement
 from physical_ai.settings.facts.telemetry import has_series_for_each_pod
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.chart_values import completed
 from physical_ai.settings.plans.gpu_operator.config_maps import (
     COUNTERS,
     MIG_LAYOUTS,
@@ -21,8 +24,7 @@ from physical_ai.settings.plans.gpu_operator.config_maps import (
     modules_map,
     shared_configs,
 )
-from physical_ai.settings.plans.gpu_operator.files import ValuesFiles
-from physical_ai.settings.plans.values_files import located, merge_values, owned, owned_env, section, without
+from physical_ai.settings.plans.gpu_operator.files import CHART, ValuesFiles
 from physical_ai.telemetry.counters import PER_POD
 
 GPU_TOLERATION = {"key": GPU_TAINT_KEY, "operator": "Exists", "effect": "NoSchedule"}
@@ -51,17 +53,25 @@ OWNED = {
     "migManager.config": "pools.<pool>.sharing.mig",
     "toolkit.version": "gpuOperator.toolkit.version",
     "node-feature-discovery.worker.tolerations": "pools.<pool>.taints",
+    "node-feature-discovery.master.nodeSelector": "cpuPool",
+    "node-feature-discovery.master.tolerations": "cpuPool",
+    "node-feature-discovery.gc.nodeSelector": "cpuPool",
+    "node-feature-discovery.gc.tolerations": "cpuPool",
+    "operator.nodeSelector": "cpuPool",
+    "operator.tolerations": "cpuPool",
+    f"toolkit.env.{RUNTIME_CONFIG_SOURCE}": "gpuOperator.toolkit.runtimeConfigSource",
+    f"devicePlugin.env.{CONFIGS_DIGEST}": "pools.<pool>.sharing",
+    f"gfd.env.{CONFIGS_DIGEST}": "pools.<pool>.sharing",
+    f"migManager.env.{LAYOUTS_DIGEST}": "pools.<pool>.sharing.mig",
+    f"driver.env.{MODULES_DIGEST}": "pools.<pool>.driver.moduleParameters",
 }
 """Keys that the file may not set, with the setting to change instead."""
-_OWNED_IF_MEASURED = {"dcgmExporter.config": "monitoring.counters"}
-_OWN_ENV = {
-    "toolkit": (RUNTIME_CONFIG_SOURCE, "gpuOperator.toolkit.runtimeConfigSource"),
-    "devicePlugin": (CONFIGS_DIGEST, "pools.<pool>.sharing"),
-    "gfd": (CONFIGS_DIGEST, "pools.<pool>.sharing"),
-    "migManager": (LAYOUTS_DIGEST, "pools.<pool>.sharing.mig"),
-    "driver": (MODULES_DIGEST, "pools.<pool>.driver.moduleParameters"),
-    "dcgmExporter": (COUNTERS_DIGEST, "monitoring.counters"),
+OWNED_IF_MEASURED = {
+    "dcgmExporter.config": "monitoring.counters",
+    f"dcgmExporter.env.{COUNTERS_DIGEST}": "monitoring.counters",
+    f"dcgmExporter.env.{PER_POD}": "pools.<pool>.sharing",
 }
+"""The same for stacks that measure; the others may have counters of their own."""
 
 
 def chart_values(
@@ -71,21 +81,13 @@ def chart_values(
 
     `maps` are the ConfigMaps' data by name.
     """
-    document, release = files.cluster, settings.gpu_operator.version
-    owners = OWNED | (_OWNED_IF_MEASURED if settings.monitoring.is_measured else {})
-    faults = list(owned(document, (), document.data, owners))
-    for component, (name, setting) in _OWN_ENV.items():
-        entries = section(document, component).get("env")
-        faults += owned_env(document, (component, "env"), entries, (name,), setting)
-    if settings.monitoring.is_measured:
-        entries = section(document, "dcgmExporter").get("env")
-        faults += owned_env(document, ("dcgmExporter", "env"), entries, (PER_POD,), "pools.<pool>.sharing")
-    written = without(document.data, owners)
-    values = merge_values(written, derived_values(settings, maps))
-    # The file is checked too: the program's additions would silently replace a value in place of a section.
-    for checked in (written, values):
-        faults += [located(document, finding) for finding in check_values(release, checked)]
-    return values, faults
+    release, ours = settings.gpu_operator.version, derived_values(settings, maps)
+
+    def check(values: Mapping[str, Any], refused: Refused) -> list[Finding]:
+        return check_values(release, values, refused, ours)
+
+    owners = OWNED | (OWNED_IF_MEASURED if settings.monitoring.is_measured else {})
+    return completed(files.cluster, owners, ours, CHART, check)
 
 
 def operand_tolerations(settings: Settings) -> list[dict[str, str]]:

@@ -14,6 +14,7 @@ What later versions move (NVIDIA/OSMO main and #1345, #1356, #1413, read 2026-08
 """
 
 from physical_ai.settings.plans.service_chart.release import (
+    OWNED,
     SERVICE_FILE,
     Attached,
     attached,
@@ -25,6 +26,7 @@ from physical_ai.settings.plans.service_chart.release import (
 )
 
 __all__ = [
+    "OWNED",
     "SERVICE_FILE",
     "Attached",
     "attached",

@@ -17,17 +17,17 @@ from physical_ai.catalog import osmo
 from physical_ai.catalog import osmo_service as names
 from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.in_cluster import PATH_STYLE
 from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 from physical_ai.settings.plans.osmo import OsmoRelease
-from physical_ai.settings.plans.osmo_service import chart_values
+from physical_ai.settings.plans.osmo_service import QUEUES, chart_values
 from physical_ai.settings.plans.service_chart.gateway import ENTRA, gateway_values
-from physical_ai.settings.plans.service_chart.restarts import CERTIFICATE, restarts
-from physical_ai.settings.plans.values_files import located, merge_values, owned, read_if_exists, without
+from physical_ai.settings.plans.service_chart.restarts import CERTIFICATE, RESTARTED_BY, restarts
+from physical_ai.settings.plans.values_files import merge_values
 
 SERVICE_FILE = "osmo/service.yaml"
 """Below `values/`: what people may change of the control plane's chart."""
@@ -40,23 +40,37 @@ ENCRYPTING = (*SERVICES, "router")
 _KEY_VARIABLE = {"name": names.MEK_VARIABLE, "value": f"{names.MEK_FOLDER}/{names.MEK_FILE}"}
 _KEY_VOLUME = {"name": names.MEK_SECRET_NAME, "secret": {"secretName": names.MEK_SECRET_NAME}}
 _KEY_MOUNT = {"name": names.MEK_SECRET_NAME, "mountPath": names.MEK_FOLDER, "readOnly": True}
+_KEY_OWNER = "nothing: the deployment generates the key of the database"
 OWNED = {
     "global.osmoImageLocation": "the registry in physical_ai/catalog/osmo.py",
     "global.osmoImageTag": "the version in physical_ai/catalog/osmo.py",
     "global.serviceAccountName": "the name in physical_ai/catalog/osmo_service.py",
     "global.nodeSelector": "cpuPool",
-    "serviceAccount": "the identity of the control plane",
-    "services.configFile": "the file of keys, which the deployment generates",
+    "serviceAccount": "nothing: the account has the identity of the control plane",
+    "services.configFile": "nothing: the deployment generates the file of keys",
     "services.configs": "osmo",
     "services.postgres": "dataServices.postgres",
     "services.redis": "dataServices.redis",
-    "services.defaultAdmin": "the password, which the deployment generates",
+    "services.defaultAdmin": "nothing: the deployment generates the password",
     "services.migration": "the version in physical_ai/catalog/osmo.py",
     "services.service.hostname": "osmo.access.host",
     "services.ui.apiHostname": "osmo.access",
     "services.ui.nextjsSslEnabled": "osmo.access",
     "services.service.auth": "osmo.access.entra",
     "gateway": "osmo.access",
+    "podMonitor.enabled": "monitoring.metrics",
+    "services.router.hostname": "osmo.access.host",
+    "services.*.nodeSelector": "cpuPool",
+    "services.*.tolerations": "cpuPool",
+    f"services.*.extraPodLabels.{IDENTITY_USE_LABEL}": "dataServices.source",
+    f"services.*.extraEnv.{PATH_STYLE['name']}": "dataServices.source",
+    **{f"services.*.extraEnv.{name}": "monitoring.metrics" for name in osmo.METRICS_ENVIRONMENT},
+    f"services.*.extraEnv.{names.MEK_VARIABLE}": _KEY_OWNER,
+    f"services.*.extraEnvs.{names.MEK_VARIABLE}": _KEY_OWNER,
+    f"services.*.extraVolumes.{names.MEK_SECRET_NAME}": _KEY_OWNER,
+    f"services.*.extraVolumeMounts.{names.MEK_FOLDER}": _KEY_OWNER,
+    **{f"services.*.extraPodAnnotations.{name}": owner for name, owner in RESTARTED_BY.items()},
+    f"services.*.extraPodAnnotations.{QUEUES}": "pools and osmo",
 }
 """Keys that the file may not set, with what to change instead."""
 
@@ -91,14 +105,9 @@ def service_release(
     if not settings.osmo.installs_service:
         return None, []
     pinned = service_chart()
-    document = read_if_exists(root / SERVICE_FILE, f"{root.name}/{SERVICE_FILE}")
-    faults = [*document.faults, *owned(document, (), document.data, OWNED)]
-    written = without(document.data, OWNED)
-    ours = merge_values(_ours(settings), restarts(settings))
-    values = merge_values(merge_values(written, ours), chart_values(settings, served))
-    for checked in (written, values):
-        faults += [located(document, finding) for finding in check_chart(pinned.name, pinned.version, checked)]
-    return OsmoRelease(names.SERVICE_RELEASE, osmo.CONTROL_NAMESPACE, pinned, with_keys(values)), faults
+    ours = merge_values(merge_values(_ours(settings), restarts(settings)), chart_values(settings, served))
+    values, faults = values_of_chart(root, SERVICE_FILE, pinned, OWNED, with_keys(ours))
+    return OsmoRelease(names.SERVICE_RELEASE, osmo.CONTROL_NAMESPACE, pinned, values), faults
 
 
 def with_keys(values: dict[str, Any]) -> dict[str, Any]:

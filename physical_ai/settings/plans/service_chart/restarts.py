@@ -19,6 +19,12 @@ source/common/secret/sds_api.cc; NVIDIA/OSMO _gateway-envoy-config.tpl). With it
 in use."""
 DATABASE = "physical-ai/database-password"
 CACHE = "physical-ai/cache-key"
+RESTARTED_BY = {
+    ADMIN: "osmo.access.adminPasswordGeneration",
+    DATABASE: "dataServices.postgres.passwordGeneration, or dataServices.inCluster.keyGeneration",
+    CACHE: "dataServices.redis.key",
+}
+"""The settings that change an annotation of the services behind the gateway."""
 PROCESSES = ("service", "worker", "logger", "agent", "delayedJobMonitor", "router")
 """Sections of the Pods that log in to database and cache."""
 

@@ -1,0 +1,154 @@
+"""Values on which the platform depends although the program does not set them, by chart.
+
+>>> [finding.where for finding in judge_needs("gpu-operator", {"nfd": {"enabled": False}})]
+['nfd.enabled']
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal, cast
+
+from physical_ai.catalog.gpu_load import CHARTS
+from physical_ai.catalog.load import read_rows, row
+from physical_ai.catalog.row import Row, Text
+from physical_ai.findings import Finding, Severity
+from physical_ai.nested import is_mapping
+
+Scalar = bool | int | str
+JOINED = frozenset(
+    {"env", "extraArgs", "extraEnv", "extraEnvs", "extraVolumes", "extraVolumeMounts", "volumes", "volumeMounts"}
+)
+"""Lists whose entries of a file and of the program are joined. An entry with a name is a value under this name."""
+RULE = "chart-value-needed"
+
+
+class Need(Row):
+    """Values of charts that something depends on, and what another value costs."""
+
+    charts: tuple[Text, ...]
+    """`*` stands for all."""
+    paths: tuple[Text, ...]
+    """A `*` is any one step; an entry of a list in `JOINED` is a step by its name."""
+    keep: tuple[Scalar, ...] | None = None
+    """The values that cost nothing."""
+    least: int | None = None
+    """The smallest number that costs nothing. With neither of both, every value costs it."""
+    severity: Literal["error", "warning", "info"] = "error"
+    """error: refused. warning: named wherever the stack is loaded. info: costs the platform nothing."""
+    costs: Text
+    gates: tuple[Text, ...] = ()
+    """The gates that never open then."""
+    fix: Text | None = None
+    source: Text
+    date: datetime.date
+
+    def allows(self, value: Any) -> bool:
+        if self.keep is not None:
+            return any(value == kept and isinstance(value, bool) == isinstance(kept, bool) for kept in self.keep)
+        if self.least is not None:
+            return isinstance(value, int) and not isinstance(value, bool) and value >= self.least
+        return False
+
+    def finding(self, path: str, value: Any) -> Finding:
+        # A value of which none is right may be a secret.
+        given = _shown(value) if self.keep is not None or self.least is not None else "this value"
+        problem = f"With {given}, {self.costs}"
+        if self.gates:
+            several = len(self.gates) > 1
+            problem += f" The gate{'s' if several else ''} {', '.join(self.gates)} would never open."
+        return Finding(Severity(self.severity), RULE, path, problem, self.advice, self.source)
+
+    @property
+    def advice(self) -> str:
+        if self.fix is not None:
+            return self.fix
+        if self.keep is not None and "" in self.keep:
+            return "Leave it out."
+        if self.keep is not None:
+            return f"Leave it out, or write {' or '.join(map(_shown, self.keep))}."
+        return f"Leave it out, or write {self.least} or more." if self.least is not None else "Leave it out."
+
+
+@lru_cache(maxsize=1)
+def needs() -> tuple[Need, ...]:
+    return tuple(row(Need, data, "needs.yaml") for data in read_rows(CHARTS / "needs.yaml"))
+
+
+@lru_cache(maxsize=64)
+def needs_of(chart: str) -> tuple[Need, ...]:
+    """The rows about a chart."""
+    return tuple(each for each in needs() if chart in each.charts or "*" in each.charts)
+
+
+@lru_cache(maxsize=64)
+def _exact(chart: str) -> Mapping[str, tuple[Need, ...]]:
+    found: dict[str, tuple[Need, ...]] = {}
+    for each in needs_of(chart):
+        for path in each.paths:
+            if "*" not in path:
+                found[path] = (*found.get(path, ()), each)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _patterns(chart: str) -> tuple[tuple[re.Pattern[str], Need], ...]:
+    return tuple((pattern(path), each) for each in needs_of(chart) for path in each.paths if "*" in path)
+
+
+def pattern(path: str) -> re.Pattern[str]:
+    """What matches a dotted path in which `*` is any one step."""
+    return re.compile(re.escape(path).replace(r"\*", "[^.]+"))
+
+
+def judge_needs(chart: str, values: Mapping[str, Any]) -> Iterator[Finding]:
+    """The values that cost something, in the order in which they are written."""
+    for path, value in _each(values, ""):
+        if (need := need_against(chart, path, value)) is not None and need.severity != "info":
+            yield need.finding(path, value)
+
+
+def about(chart: str, path: str) -> list[Need]:
+    """The rows about a path in the values of a chart. A row with the path itself comes before any pattern."""
+    found = _exact(chart).get(path)
+    return list(found) if found else [each for matches, each in _patterns(chart) if matches.fullmatch(path)]
+
+
+def need_against(chart: str, path: str, value: Any) -> Need | None:
+    """The row that has something against a value at a path; the gravest of several."""
+    found = [each for each in about(chart, path) if not each.allows(value)]
+    return max(found, key=lambda each: Severity(each.severity).rank, default=None)
+
+
+def refusing(chart: str, path: str, value: Any) -> Need | None:
+    """The row by which a value would be refused: one about its path, or about a section around it."""
+    steps = path.split(".")
+    around = (need_against(chart, ".".join(steps[:end]), {}) for end in range(1, len(steps)))
+    found = (*around, need_against(chart, path, value))
+    return next((each for each in found if each is not None and each.severity == "error"), None)
+
+
+def _each(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        path = f"{prefix}{key}"
+        yield path, value
+        if is_mapping(value):
+            yield from _each(value, f"{path}.")
+        elif key in JOINED and isinstance(value, list):
+            for entry in cast("Sequence[Any]", value):
+                if is_mapping(entry) and isinstance(entry.get("name"), str):
+                    yield f"{path}.{entry['name']}", entry.get("value")
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "null"
+    if not isinstance(value, Scalar):
+        return "this value"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(value) if isinstance(value, int) else f"'{value}'"
+    return text if len(text) < 50 else "this value"
