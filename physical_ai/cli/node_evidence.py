@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -11,54 +11,45 @@ from physical_ai.cli.console import err
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
 
 if TYPE_CHECKING:
+    from physical_ai.cli.cluster_gates import ClusterTarget
+    from physical_ai.cli.prometheus_signs import Signals
     from physical_ai.health.evidence.node_evidence import NodeEvidence
-    from physical_ai.readiness import Get
-    from physical_ai.readiness.nodes.signs import Alert, Seen
-
-WINDOW = "30d"
-"""How far back Xids are looked for."""
+    from physical_ai.readiness import ClosedGate, Expected, Get
 
 
-def node_evidence(get: Get, cluster: str, node: str, signals: tuple[list[Alert], list[Seen]]) -> NodeEvidence:
+def node_evidence(target: ClusterTarget, node: str, signals: Signals, stack: str) -> NodeEvidence:
     """What is known of a node. Ends the command where there is none, or the cluster does not answer."""
     from physical_ai.catalog import nearest
     from physical_ai.health.evidence.read import UnknownNode, read_node_evidence
     from physical_ai.readiness import Unreachable, Unusable
 
     try:
-        return read_node_evidence(get, node, *signals)
+        gates = closed_gates(target.get, target.expected)
+        own = signals.of(node)
+        return read_node_evidence(target.get, node, *own, gates=gates, stack=stack, unread=signals.unread)
     except UnknownNode as unknown:
         near = nearest(node, unknown.known)
         hint = f" Did you mean {near}?" if near else f" Nodes: {', '.join(unknown.known) or 'none'}"
-        err.print(f"{cluster} has no node {node}, and no record of one.{hint}", markup=False, style="red")
+        err.print(f"{target.name} has no node {node}, and no record of one.{hint}", markup=False, style="red")
         raise typer.Exit(BAD_INPUT) from None
     except (Unreachable, Unusable) as problem:
-        err.print(f"{cluster} cannot be read: {problem}", markup=False, style="red")
+        err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED) from None
 
 
-def signals_of(
-    stack: str, node: str, kubeconfig: Path | None, prometheus: str | None
-) -> tuple[list[Alert], list[Seen]]:
-    """Alerts and Xids about a node, from the Prometheus that is named, or the simulated stack's if it runs."""
-    from physical_ai.cli.prometheus import PrometheusFailed, ask, simulated_address
+def closed_gates(get: Get, expected: Sequence[Expected]) -> list[ClosedGate]:
+    """The first closed gate of each node."""
+    from physical_ai.readiness import read_reports
 
-    address = prometheus or (None if kubeconfig else simulated_address(stack))
-    if address is None:
-        return [], []
-    from physical_ai.readiness.nodes.signs import Alert, Seen
+    return [gate for report in read_reports(get, expected) for gate in report.closed]
 
-    xids = f'max by (UUID, gpu, xid) (max_over_time(DCGM_EXP_XID_ERRORS_COUNT{{node="{node}"}}[{WINDOW}])) > 0'
-    queries = {"alerts": f'ALERTS{{node="{node}",alertstate="firing"}}', "xids": xids}
-    try:
-        found = ask(address, queries)
-    except PrometheusFailed as problem:
-        err.print(str(problem), markup=False, style="yellow")
-        return [], []
-    alerts = [Alert(each.labels["alertname"], each.labels) for each in found["alerts"]]
-    seen = [
-        Seen(int(each.labels["xid"]), "metric", each.labels.get("UUID") or each.labels.get("gpu", ""))
-        for each in found["xids"]
-        if each.labels.get("xid", "").isdigit()
-    ]
-    return alerts, seen
+
+def no_fault(node: str, findings: Sequence[Mapping[str, Any]], unread: Sequence[str]) -> NoReturn:
+    """Ends the command: a machine without a fault is restarted or replaced only on request."""
+    lines = [f"Nothing that is known of {node} speaks for a restart or another machine."]
+    for each in findings:
+        lines += [f"  {each['cause']}: {each['reason']}", f"    do: {each['fix']}"]
+    lines += [f"Not read: {each}." for each in unread]
+    lines.append("To do it all the same, add --reboot or --replace.")
+    err.print("\n".join(lines), markup=False, style="yellow")
+    raise typer.Exit(BAD_INPUT)

@@ -50,6 +50,14 @@ Kubeconfig = Annotated[
     Path | None,
     typer.Option("--kubeconfig", metavar="FILE", help="Read this cluster instead of the stack's simulated one."),
 ]
+Prometheus = Annotated[
+    str | None,
+    typer.Option(
+        "--prometheus",
+        metavar="URL",
+        help="Where alerts and Xids can be queried. A simulated stack's own is used if it runs.",
+    ),
+]
 Context = Annotated[
     str | None,
     typer.Option(

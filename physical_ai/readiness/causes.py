@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai import safe_yaml
+from physical_ai.catalog.node_causes import gate_fix
 
 DATA = Path(__file__).parent / "data"
 CAPACITY = "capacity"
@@ -41,7 +42,7 @@ class Cause:
 
     def describe(self, facts: Mapping[str, str]) -> tuple[str, str]:
         """Reason and fix with the facts of one node filled in; an unknown fact appears as `?`."""
-        known = defaultdict(lambda: "?", {key: value for key, value in facts.items() if value})
+        known = defaultdict(lambda: "?", {"stack": "STACK"} | {key: value for key, value in facts.items() if value})
         return self.reason.format_map(known), self.fix.format_map(known)
 
 
@@ -123,7 +124,8 @@ def _read(file: str, stages: str) -> Mapping[str, Cause]:
             stages=tuple(row[stages]),
             symptom=row["symptom"],
             reason=row["reason"],
-            fix=row["fix"],
+            # Where the table of a node's causes knows it, that says what repairs it, for a gate as for an alert.
+            fix=row["fix"] if "fix" in row else gate_fix(key) or "",
             source=row["source"],
             pattern=re.compile(row["pattern"], re.IGNORECASE) if "pattern" in row else None,
             waits=bool(row.get("waits", False)),

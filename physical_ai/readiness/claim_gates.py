@@ -21,7 +21,8 @@ class ClaimGates(NodeGates):
         if stray is not None or others:
             label = self.labels.get(f"{DEPLOY}device-plugin", "not set")
             offers = ", ".join(others) or "nothing yet"
-            return self.closed(gate, "two-allocators", pod=stray, value=offers, label=label)
+            cause = "two-allocators-left" if label == "false" else "two-allocators"
+            return self.closed(gate, cause, pod=stray, value=offers, label=label)
         if not self.evidence.daemonsets["dra-driver"]:
             return self.closed(gate, "dra-driver-absent")
         return self.pod(gate, "dra-driver")

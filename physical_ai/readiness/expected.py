@@ -24,6 +24,7 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
             rdma_resources(settings, pool),
             is_slurms(settings, name),
             adapters(pool) if uses_fabric(pool) else 0,
+            str(settings.stack),
         )
         for name, pool in settings.pools.items()
     )

@@ -49,6 +49,8 @@ class Expected:
     """Whether its nodes are Slurm's."""
     ports: int = 0
     """InfiniBand ports of one node; 0 where no Pod reaches them."""
+    stack: str = "STACK"
+    """For commands that name it."""
 
     @property
     def by_claims(self) -> bool:
@@ -90,6 +92,8 @@ class Cluster:
     """Pods of Slurm's namespace; none where no pool is Slurm's."""
     records: Sequence[Json] = ()
     """ConfigMaps with what is known of each machine; none where no pool has InfiniBand."""
+    work: Mapping[str, Sequence[str]] | None = None
+    """Pods that hold GPUs by node, of those nodes whose driver is in use; None where they were not read."""
 
 
 @dataclass(frozen=True)

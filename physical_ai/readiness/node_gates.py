@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from physical_ai.catalog.aks import IMAGE_LABEL
+from physical_ai.catalog.node_causes import REMEDIES
 from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.kubernetes.objects import at, condition, is_ready, labels, name
 from physical_ai.readiness.causes import cause_of, causes
@@ -28,6 +30,16 @@ _TOLERATIONS: Mapping[Role, str] = {
 }
 REPLICAS = "nvidia.com/gpu.replicas"
 _OPERANDS_TOLERATIONS = "the ClusterPolicy's spec.daemonsets.tolerations (the chart's daemonsets.tolerations)"
+UNKNOWN_FAILURE = (
+    "This project does not know the message. kubectl delete pod --namespace {namespace} {pod} starts it again; if that"
+    " ends with the same message, " + REMEDIES["reboot"]
+)
+
+
+def grid_cause(said: str) -> str:
+    """Id of the cause for which the GRID agent does not report its driver as ready, by what it says."""
+    found = cause_of("rollout", said)
+    return found[0].id if found is not None else "grid-driver"
 
 
 class NodeGates:
@@ -80,9 +92,8 @@ class NodeGates:
             return None
         if reported:
             agent, message = self.evidence.pod(self.name, "grid-agent"), str(reported.get("message", ""))
-            return self.closed(
-                "driver", "grid-driver", pod=agent, message=message, value=str(reported.get("reason", ""))
-            )
+            reason = str(reported.get("reason", ""))
+            return self.closed("driver", grid_cause(f"{reason} {message}"), pod=agent, message=message, value=reason)
         return self.pod("driver", "grid-agent") if self.evidence.daemonsets["grid-agent"] else None
 
     def nfd_labels(self) -> ClosedGate | None:
@@ -183,16 +194,26 @@ class NodeGates:
         if self.expected.needs_mig_ids and self.labels.get(MIG_STRATEGY) == "none":
             return self.closed(gate, "mig-none")
         total: Mapping[str, str] = at(self.node, "status.capacity", {})
-        for resource, count in self.expected.resources.items():
+        for resource in self.expected.resources:
             missing = int(total.get(resource, 0)) - given.get(resource, 0)
-            if missing > 0 and int(total.get(resource, 0)) == count:
-                return self.closed(gate, self.unhealthy(resource), value=str(missing), wanted=str(count))
+            if missing > 0:
+                return self.closed(gate, self.unhealthy(resource), value=str(missing), wanted=str(total[resource]))
         if found := fabric_cause(self.expected, self.node):
             return self.closed("fabric", found[0], pod=None, message="", **found[1])
         if given:
             key = self.labels.get(CONFIG, "not set")
-            return self.closed(gate, "other-resource", value=listed(given), key=key)
+            return self.closed(
+                gate, self.other(given), value=listed(given), key=key, wanted=listed(self.expected.resources)
+            )
         return self.wait(gate, "The device plugin runs, and the kubelet has not reported its GPUs yet.")
+
+    def other(self, given: Mapping[str, int]) -> str:
+        """Id of the cause for another resource or number. The label is what a user can correct, unless it is right."""
+        if self.labels.get(CONFIG) != self.expected.pool:
+            return "other-resource"
+        wanted = self.expected.resources
+        fewer = given.keys() == wanted.keys() and all(given[key] <= count for key, count in wanted.items())
+        return "gpus-missing" if fewer else "config-not-applied"
 
     def unhealthy(self, resource: str) -> str:
         """Id of the cause for fewer devices than the node has: they are GPUs, shares or instances."""
@@ -210,17 +231,28 @@ class NodeGates:
         message, more = self.evidence.messages(pod)
         status = phase(pod)
         if (matched := cause_of(gate, f"{status} in {active_container(pod)}\n{more}")) is not None:
-            return self.closed(gate, self._of_source(matched[0].id), pod=pod, message=message, **matched[1])
+            facts = {"holders": ", ".join(self.holders[:3]) or "they were not read", **matched[1]}
+            return self.closed(gate, self._of_case(matched[0].id), pod=pod, message=message, **facts)
         if role == "nfd":
             return self.closed(gate, "nfd-worker-down", pod=pod, message=message)
         container = unfinished(pod)[0]
         where = f", in container {container}" if container else ""
         failing = "fails" if "BackOff" in status or "Error" in status else "is not ready"
-        return self.wait(gate, f"The node's {TITLES[role]} {failing}{where}.", pod=pod, message=message)
+        found = self.wait(gate, f"The node's {TITLES[role]} {failing}{where}.", pod=pod, message=message)
+        return replace(found, fix=UNKNOWN_FAILURE.format(**self._facts(pod))) if failing == "fails" else found
 
-    def _of_source(self, cause: str) -> str:
-        """A driver that is gone comes back by whoever installs it: from AKS, only with another node image."""
-        return "driver-gone-aks" if cause == "driver-gone" and self.expected.driver_source == "aks" else cause
+    @property
+    def holders(self) -> Sequence[str]:
+        """Pods that hold GPUs of the node, where they were read."""
+        return (self.evidence.cluster.work or {}).get(self.name, ())
+
+    def _of_case(self, cause: str) -> str:
+        """A driver that is gone comes back by whoever installs it: from AKS, only with another node image. One that
+        cannot be unloaded is in use only where somebody uses it."""
+        if cause == "driver-gone" and self.expected.driver_source == "aks":
+            return "driver-gone-aks"
+        unused = self.evidence.cluster.work is not None and not self.holders
+        return "driver-stuck" if cause == "driver-in-use" and unused else cause
 
     def missing(self, gate: str, role: Role) -> ClosedGate:
         blocked = self.evidence.blocking_daemonset(role, self.node)
@@ -262,18 +294,20 @@ class NodeGates:
         """A gate that is closed for a known cause; without `message` with the pod's own."""
         known = causes()[cause]
         container = unfinished(pod)[0] if pod else ""
-        given = {
-            "node": self.name,
-            "pool": self.expected.pool,
-            "namespace": self.namespace,
-            "pod": name(pod) if pod else "",
-            "container": container,
-            "image": self.labels.get(IMAGE_LABEL, "of this node"),
-            **facts,
-        }
-        reason, fix = known.describe(given)
+        reason, fix = known.describe({**self._facts(pod), **facts})
         said = message or (self.evidence.messages(pod)[0] if pod else "")
         return self._closed(gate, reason, pod, said, container, cause, fix, may_recover=known.waits)
+
+    def _facts(self, pod: Json | None) -> dict[str, str]:
+        return {
+            "node": self.name,
+            "pool": self.expected.pool,
+            "stack": self.expected.stack,
+            "namespace": self.namespace,
+            "pod": name(pod) if pod else "",
+            "container": unfinished(pod)[0] if pod else "",
+            "image": self.labels.get(IMAGE_LABEL, "of this node"),
+        }
 
     def wait(self, gate: str, reason: str, *, pod: Json | None = None, message: str = "") -> ClosedGate:
         """A gate that has not opened yet, without a known cause."""

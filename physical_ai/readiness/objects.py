@@ -49,6 +49,15 @@ def allocatable(node: Json) -> dict[str, int]:
     return {key: int(value) for key, value in given.items() if key.startswith(OFFERED) and int(value)}
 
 
+def holds_gpu(pod: Json) -> bool:
+    """Whether a Pod has a GPU, and a drain evicts it."""
+    if at(pod, "status.phase") in ("Succeeded", "Failed") or owner(pod):
+        return False
+    containers: Sequence[Json] = at(pod, "spec.containers", [])
+    limits = (key for each in containers for key in at(each, "resources.limits", {}))
+    return any(key.startswith(OFFERED) for key in limits) or bool(at(pod, "spec.resourceClaims"))
+
+
 def owner(pod: Json) -> str:
     """Name of the DaemonSet the pod belongs to; empty for other pods."""
     references: Iterable[Json] = at(pod, "metadata.ownerReferences", [])

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any, cast
 
 from physical_ai.catalog import amd, slurm
-from physical_ai.kubernetes.objects import name
+from physical_ai.kubernetes.objects import name, namespace
 from physical_ai.readiness.amd_gates import is_amd
 from physical_ai.readiness.devices import SLICES, with_devices
 from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.evidence import Evidence
 from physical_ai.readiness.model import AmdObjects, ClosedGate, Cluster, Expected, Json, Report
-from physical_ai.readiness.objects import POOL_LABELS
+from physical_ai.readiness.objects import POOL_LABELS, holds_gpu
 from physical_ai.readiness.ports import LABEL
 from physical_ai.readiness.rollout import is_unsettled
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
@@ -75,7 +75,9 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
     )
     reports = diagnose(expected, cluster)
     logs = _logs(get, cluster, [gate for report in reports for gate in report.closed])
-    return diagnose(expected, replace(cluster, logs=logs)) if logs else reports
+    reports = diagnose(expected, replace(cluster, logs=logs)) if logs else reports
+    held = [gate.node for report in reports for gate in report.closed if gate.cause == "driver-in-use"]
+    return diagnose(expected, replace(cluster, logs=logs, work=_work(get, held))) if held else reports
 
 
 def _nodes(get: Get, ours: Mapping[str, str], *, by_claims: bool) -> list[Json]:
@@ -93,6 +95,18 @@ def _records(get: Get, scope: str) -> list[Json]:
         if not str(refusal).startswith("403"):
             raise
         return []
+
+
+def _work(get: Get, nodes: Sequence[str]) -> dict[str, list[str]] | None:
+    """Pods that hold GPUs of nodes whose driver is in use, and that a drain evicts; None for who may not read Pods."""
+    found: dict[str, list[str]] = {}
+    for node in nodes[:MAX_LOGS]:
+        try:
+            pods = _items(get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={node}"}))
+        except (Missing, Unreachable):
+            return None
+        found[node] = [f"{namespace(pod)}/{name(pod)}" for pod in pods if holds_gpu(pod)]
+    return found
 
 
 def _amd_objects(get: Get) -> AmdObjects:

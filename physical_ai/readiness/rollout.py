@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from physical_ai.catalog.own_names import GRID_AGENT, GRID_DRIVER_READY
 from physical_ai.kubernetes.objects import at, condition, labels, name
+from physical_ai.readiness.causes import cause_of, causes
 from physical_ai.readiness.evidence import Evidence, Role
 from physical_ai.readiness.model import ROLLOUT, ClosedGate, Expected, Json
 from physical_ai.readiness.phase import is_running, phase, unfinished
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
 PLUGIN_VALIDATION = "plugin-validation"
@@ -67,18 +70,22 @@ def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Ite
     """Why a change has not reached a node that offers all its GPUs; None when it has."""
     given = labels(node)
 
-    def closed(reason: str, *, may_recover: bool = True, pod: Json | None = None) -> ClosedGate:
+    def closed(reason: str, *, may_recover: bool = True, pod: Json | None = None, **known: Any) -> ClosedGate:
         shown = {"pod": name(pod), "phase": phase(pod)} if pod else {}
-        return ClosedGate(expected.pool, name(node), ROLLOUT, reason, may_recover=may_recover, **shown)
+        return ClosedGate(expected.pool, name(node), ROLLOUT, reason, may_recover=may_recover, **shown, **known)
 
     state = given.get(UPGRADE_STATE, "")
     if state not in _AT_REST:
         failed = state == _FAILED
         reason = "The driver's upgrade failed on the node." if failed else f"The driver is being upgraded: {state}."
-        return closed(reason, may_recover=not failed)
+        again = f"kubectl label node {name(node)} --overwrite {UPGRADE_STATE}=upgrade-required"
+        if failed:
+            fix = f"Correct what stopped it, then {again}"
+            return closed(reason, may_recover=False, cause="upgrade-failed", fix=fix)
+        return closed(reason)
     agents = condition(node, GRID_DRIVER_READY)
     if expected.driver_source == "grid" and expected.resources and agents.get("status", "True") != "True":
-        return closed(f"The GRID driver agent has not verified the configured driver: {agents.get('message', '')}")
+        return closed(**_of_agent(expected, node, agents))
     for each in waiting:
         if all(given.get(key) == value for key, value in each.selector.items()):
             return closed(each.reason)
@@ -89,6 +96,18 @@ def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Ite
         if pod is not None and not is_running(pod):
             return closed("A pod that the GPUs depend on is not ready, although they are still offered.", pod=pod)
     return None
+
+
+def _of_agent(expected: Expected, node: Json, reported: Json) -> dict[str, Any]:
+    """What the GRID agent reports of a driver that it has not verified."""
+    message = str(reported.get("message", ""))
+    found = cause_of(ROLLOUT, f"{reported.get('reason', '')} {message}")
+    known = found[0] if found is not None else causes()["grid-driver"]
+    facts = {"node": name(node), "pool": expected.pool, "stack": expected.stack, "namespace": OPERATOR_NAMESPACE}
+    reason, fix = known.describe({**facts, "value": str(reported.get("reason", ""))})
+    if found is None:
+        reason = f"The GRID driver agent has not verified the configured driver: {message}"
+    return {"reason": reason, "cause": known.id, "fix": fix, "message": message, "may_recover": known.waits}
 
 
 def is_unsettled(evidence: Evidence) -> bool:

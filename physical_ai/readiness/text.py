@@ -9,6 +9,9 @@ from physical_ai.readiness.model import ClosedGate, Outcome, Report
 MAX_LINES = 12
 """Lines for one change; when a hundred nodes join at once, only their number is shown."""
 
+NOT_KNOWN = "This project does not know it."
+"""Of a message, a condition or an alert that no table has: it is shown in its own words."""
+
 
 def closed_gates(reports: Sequence[Report]) -> dict[tuple[str, str], str]:
     """Gate and cause of each closed gate, by pool and node, without what changes often (a phase, a log line)."""

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from string import Template
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
 from physical_ai.catalog.load import CatalogError, read_mapping, row
+from physical_ai.catalog.node_causes import ADVISED_COMMANDS, alert_action
 from physical_ai.catalog.rows import Row, Text
 from physical_ai.catalog.telemetry_rows import xids_of
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts, any_of, metric_resource
@@ -63,6 +64,7 @@ class AlertRow(Row):
     """A Prometheus template."""
     meaning: Text
     action: Text
+    """Of an alert about a node: what the table of its causes says (catalog/data/gpu/node_causes.yaml), and not here."""
     commands: tuple[Text, ...]
     """Words in capital letters are the reader's to replace."""
     when: Condition | None = None
@@ -129,7 +131,9 @@ def themes() -> tuple[Theme, ...]:
         data = read_mapping(file)
         rows = data.pop("rules")
         given = [
-            row(AlertRow if "alert" in each else RecordRow, each, f"{file.name}: {each.get('alert') or each}")
+            row(AlertRow, _with_action(each, file.name), f"{file.name}: {each['alert']}")
+            if "alert" in each
+            else row(RecordRow, each, f"{file.name}: {each}")
             for each in rows
         ]
         alerts = tuple(each for each in given if isinstance(each, AlertRow))
@@ -139,6 +143,16 @@ def themes() -> tuple[Theme, ...]:
     if len(set(names)) < len(names):
         raise CatalogError("data/rules: an alert is a duplicate")
     return tuple(found)
+
+
+def _with_action(given: Mapping[str, Any], file: str) -> Mapping[str, Any]:
+    """The row of an alert with what repairs its cause, where the table of the causes knows it."""
+    action = alert_action(given["alert"])
+    if action is None:
+        return given
+    if "action" in given:
+        raise CatalogError(f"{file}: {given['alert']} has its action in node_causes.yaml")
+    return {"commands": ADVISED_COMMANDS, "action": action, **given}
 
 
 def alert_rows() -> dict[str, AlertRow]:

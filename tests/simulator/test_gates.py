@@ -64,7 +64,9 @@ def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
 
 def test_why_a_pod_gets_no_gpu(running: Simulation) -> None:
     """Read from the real API server, with the scheduler's own message."""
-    assert physai("doctor", STACK).out == "nothing is wrong\n"
+    healthy = physai("doctor", STACK).out
+    assert healthy.startswith("nothing is wrong in what could be read\n")
+    assert "physai up dev-westus2 --telemetry" in healthy
     overrides = json.dumps({"spec": {"nodeSelector": {"agentpool": "h100gpu"}}})
     kubectl(running, "run", "stray", "--image=busybox", "--restart=Never", f"--overrides={overrides}")
     try:

@@ -123,6 +123,8 @@ class Situation:
         ]
     )
     records: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    work: list[str] | None = None
+    """Pods that hold GPUs of the node; None where they were not read."""
 
     @property
     def labels(self) -> dict[str, str]:
@@ -199,6 +201,7 @@ class Situation:
                 policies=self.policies,
                 drivers=self.drivers,
                 records=self.records,
+                work=None if self.work is None else {NODE: self.work},
             )
         )
 

@@ -16,6 +16,13 @@ CREATING = {"waiting": {"reason": "PodInitializing"}}
 LATER, EARLIER = "2026-11-20T11:00:00Z", "2026-11-20T09:00:00Z"
 
 
+def configured(gpus: int = 1) -> Situation:
+    """A node whose device plugin has the pool's configuration, of a size with so many GPUs."""
+    situation = Situation(Expected("h100gpu", {"nvidia.com/gpu": gpus}, "operator"))
+    situation.labels["nvidia.com/device-plugin.config"] = "h100gpu"
+    return situation
+
+
 def nothing_offered() -> Situation:
     return Situation().gpus({"nvidia.com/gpu": 0})
 

@@ -67,12 +67,14 @@ def accept(  # noqa: PLR0917 - each is an option
     cluster, send = changing_access(stack, kubeconfig, settings, context)
     targets = _targets(send, cluster, settings, (pool, node, new))
     results = _run(send, cluster, settings, None if collect else level, targets)
+    remedies = {each.node: _fixes(send, each, stack) for each in results}
     if junit is not None:
         _write(junit, junit_xml(results))
     if json:
-        print_json({"stack": stack, "cluster": cluster, "level": level, "nodes": [document(each) for each in results]})
+        nodes = [{**document(each), "fixes": remedies[each.node]} for each in results]
+        print_json({"stack": stack, "cluster": cluster, "level": level, "nodes": nodes})
     elif results:
-        print_results(results)
+        print_results(results, remedies)
     else:
         print_text(_nothing(new=new, collect=collect))
     if any(not each.passed for each in results):
@@ -125,6 +127,22 @@ def _run(
     except (Missing, Unreachable, Unusable) as problem:
         err.print(f"{cluster}: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED) from None
+
+
+def _fixes(send: Send, result: NodeResult, stack: str) -> list[str]:
+    """What repairs a node that did not pass: what `physai why` and `physai evidence` say of it."""
+    from physical_ai.readiness import Unreachable
+    from physical_ai.readiness.nodes.findings import findings_of
+    from physical_ai.readiness.nodes.signs import NodeSigns
+    from physical_ai.readiness.reader import Missing
+
+    failed = [(each.check, each.message) for each in result.checks if each.verdict not in ("passed", "skipped")]
+    try:
+        node = send("GET", f"/api/v1/nodes/{result.node}", {}) if failed else None
+    except (Missing, Unreachable):
+        node = None
+    found = findings_of(NodeSigns(result.node, node, failed_checks=failed, stack=stack)) if failed else ()
+    return list(dict.fromkeys(each.fix for each in found))
 
 
 def _nothing(*, new: bool, collect: bool) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from physical_ai.cli.console import err, print_json, print_text
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
-from physical_ai.cli.options import DEFAULT_STACK, DEPLOYER_NAME, As, Context, Json, Kubeconfig, Stack
+from physical_ai.cli.options import DEFAULT_STACK, DEPLOYER_NAME, As, Context, Json, Kubeconfig, Prometheus, Stack
 
 if TYPE_CHECKING:
     from physical_ai.health.evidence.node_evidence import NodeEvidence
@@ -17,14 +17,6 @@ if TYPE_CHECKING:
 Node = Annotated[str, typer.Argument(metavar="NODE", help="A GPU node, also one that has left the cluster.")]
 Markdown = Annotated[
     Path | None, typer.Option("--markdown", metavar="FILE", help="Also write it to this file, as Markdown.")
-]
-Prometheus = Annotated[
-    str | None,
-    typer.Option(
-        "--prometheus",
-        metavar="URL",
-        help="Where alerts and Xids can be queried. A simulated stack's own is used if it runs.",
-    ),
 ]
 Report = Annotated[bool, typer.Option("--report", help="Send the report to Azure, after a confirmation prompt.")]
 General = Annotated[
@@ -52,14 +44,15 @@ def evidence(  # noqa: PLR0917 - each is an option
     With --report, send it to Azure. The report names the machine and its GPU, and nothing about its workloads.
     """
     from physical_ai.cli.cluster_gates import cluster_of
-    from physical_ai.cli.node_evidence import node_evidence, signals_of
+    from physical_ai.cli.node_evidence import node_evidence
+    from physical_ai.cli.prometheus_signs import read_signals
     from physical_ai.health.evidence import markdown as shown
     from physical_ai.health.evidence.report import NotReportable, body
     from physical_ai.settings import load
 
     settings = load(stack).settings
     target = cluster_of(stack, kubeconfig, settings, context)
-    evidence = node_evidence(target.get, target.name, node, signals_of(stack, node, kubeconfig, prometheus))
+    evidence = node_evidence(target, node, read_signals(stack, kubeconfig, prometheus), stack)
     try:
         prepared, problem = body(evidence, general=general), ""
     except NotReportable as missing:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from physical_ai.cli.console import err, print_json
 from physical_ai.cli.exit_codes import FAILED
-from physical_ai.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Prometheus, Stack
+
+if TYPE_CHECKING:
+    from physical_ai.cli.cluster_gates import ClusterTarget
+    from physical_ai.cli.prometheus_signs import Signals
+    from physical_ai.readiness import Report
+
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until all gates are open, up to a deployment's timeout.")]
 
@@ -20,6 +28,7 @@ def gates(  # noqa: PLR0917 - each is an option
     wait: Wait = False,
     file: Files = None,
     set_: Assignments = None,
+    prometheus: Prometheus = None,
     json: Json = False,
 ) -> None:
     """Show which gates keep GPUs from a stack's nodes, and why; exit with 1 when one is closed."""
@@ -28,6 +37,7 @@ def gates(  # noqa: PLR0917 - each is an option
 
     from physical_ai.cli.cluster_gates import cluster_of
     from physical_ai.cli.output.gates import print_reports
+    from physical_ai.cli.prometheus_signs import read_signals
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.readiness import Unreachable, Unusable, read_reports
     from physical_ai.readiness import wait as wait_until_open
@@ -51,17 +61,39 @@ def gates(  # noqa: PLR0917 - each is an option
             problem, reports = "", read_reports(target.get, target.expected)
     except (Unreachable, Unusable) as failure:
         problem, reports = str(failure), ()
+    signals = read_signals(stack, kubeconfig, prometheus)
+    if any(report.closed for report in reports) and not problem:
+        reports = _with_findings(target, reports, stack, signals)
     if problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED)
     is_open = not any(report.closed for report in reports)
     if json:
         pools = {report.pool: report.document() for report in reports}
-        print_json({"stack": stack, "cluster": target.name, "open": is_open, "pools": pools})
+        document = {"stack": stack, "cluster": target.name, "open": is_open, "pools": pools}
+        print_json({**document, "unread": list(signals.unread)})
     else:
         print_reports(reports)
+        for each in () if is_open else signals.unread:
+            err.print(f"not read: {each}", markup=False, style="yellow", soft_wrap=True)
     if not is_open:
         raise typer.Exit(FAILED)
+
+
+def _with_findings(
+    target: ClusterTarget, reports: Sequence[Report], stack: str, signals: Signals
+) -> tuple[Report, ...]:
+    """The closed gates with what `physai why` says of their nodes; as they are where more cannot be read."""
+    from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.readiness.reader import Missing
+    from physical_ai.readiness.workloads import Workloads, node_workloads
+    from physical_ai.readiness.workloads.gate_fixes import with_findings
+
+    try:
+        given = node_workloads(target.get, stack)
+    except (Missing, Unreachable, Unusable):
+        given = Workloads(stack=stack)
+    return with_findings(reports, replace(given, alerts=signals.alerts, xids=signals.xids))
 
 
 def _print_progress(line: str) -> None:

@@ -13,7 +13,7 @@ import typer
 from physical_ai.cli.console import err, print_json, print_text
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
 from physical_ai.cli.groups import CommandGroup
-from physical_ai.cli.options import DEFAULT_STACK, Context, Json, Kubeconfig, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Context, Json, Kubeconfig, Prometheus, Stack
 
 if TYPE_CHECKING:
     from physical_ai.health.replacement.record import Record
@@ -45,6 +45,7 @@ def replace(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
+    prometheus: Prometheus = None,
     deadline: Deadline = "2h",
     dry_run: DryRun = False,
     reboot: Reboot = None,
@@ -64,7 +65,7 @@ def replace(  # noqa: PLR0917 - each is an option
 
     wait = _duration(deadline)
     try:
-        world = _world(stack, kubeconfig, context, report=report)
+        world = _world(stack, kubeconfig, context, prometheus, report=report)
         record = unfinished(world.cluster, node)
         if cancel:
             document = _canceled(record, world, node)
@@ -89,10 +90,11 @@ def _duration(text: str) -> timedelta:
     return timedelta(seconds=int(found[1]) * UNITS[found[2]])
 
 
-def _world(stack: str, kubeconfig: Any, context: str | None, *, report: bool) -> World:
+def _world(stack: str, kubeconfig: Any, context: str | None, prometheus: str | None, *, report: bool) -> World:
     from physical_ai.cli.azure_access import azure_arm
     from physical_ai.cli.cluster_gates import changing_access
-    from physical_ai.cli.node_evidence import signals_of
+    from physical_ai.cli.node_evidence import closed_gates
+    from physical_ai.cli.prometheus_signs import read_signals
     from physical_ai.health.evidence.markdown import document
     from physical_ai.health.evidence.read import read_node_evidence
     from physical_ai.health.evidence.report import NotReportable, body, send, subscription_of
@@ -111,7 +113,9 @@ def _world(stack: str, kubeconfig: Any, context: str | None, *, report: bool) ->
         return access("GET", path, parameters)
 
     def gather(wanted: str) -> Mapping[str, Any]:
-        evidence = read_node_evidence(get, wanted, *signals_of(stack, wanted, kubeconfig, None))
+        gates = closed_gates(get, expected_pools(settings))
+        signals = read_signals(stack, kubeconfig, prometheus)
+        evidence = read_node_evidence(get, wanted, *signals.of(wanted), gates=gates, stack=stack, unread=signals.unread)
         try:
             prepared = body(evidence)
         except NotReportable as problem:
@@ -205,6 +209,7 @@ def _extended(record: Record, world: World, wait: timedelta) -> Record:
 
 def _new(world: World, node: str, wait: timedelta, reboot: bool | None) -> Record:
     """A repair that may begin, with the action that the node's evidence advises. Ends the command for no such node."""
+    from physical_ai.cli.node_evidence import no_fault
     from physical_ai.health.replacement.run import action_of, new_record
 
     found = world.cluster.node(node)
@@ -214,11 +219,14 @@ def _new(world: World, node: str, wait: timedelta, reboot: bool | None) -> Recor
         err.print(f"the cluster has no node {node}.{hint}", markup=False, style="red")
         raise typer.Exit(BAD_INPUT)
     known = world.gather(node)
-    codes = ", ".join(f"Xid {each['code']}" for each in known["xids"] if each["class"] == "node")
-    advice = str(known["advice"])
-    action = action_of(advice, reboot=reboot)
-    because = f"{codes}: the advice is {advice}" if codes else f"the advice of what is known is {advice}"
-    return new_record(found, action, f"{because}.", world, wait)
+    advice, causes = str(known["advice"]), [each for each in known["findings"] if each["remedy"]]
+    if causes:
+        because = f"{causes[0]['cause']}: {causes[0]['reason'].rstrip('.')}; the advice is {advice}."
+        return new_record(found, action_of(advice, reboot=reboot), because, world, wait)
+    if reboot is None:
+        no_fault(node, known["findings"], known["unread"])
+    because = "requested; nothing that is known of the machine speaks for a restart or another machine."
+    return new_record(found, action_of(advice, reboot=reboot), because, world, wait)
 
 
 def _planned(record: Record | None, world: World, wanted: tuple[str, timedelta, bool | None]) -> dict[str, Any]:

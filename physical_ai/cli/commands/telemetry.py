@@ -30,11 +30,12 @@ def alerts(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
 
     `physai up --telemetry` starts the Prometheus and the Alertmanager that this reads.
     """
+    from physical_ai.cli.alert_findings import with_findings
     from physical_ai.cli.output.alerts import render
     from physical_ai.cli.simulated_stack import running_simulation
     from physical_ai.cli.simulated_telemetry import alert_documents
 
-    found = alert_documents(running_simulation(stack))
+    found = with_findings(alert_documents(running_simulation(stack)), stack)
     if json:
         print_json({"stack": stack, "alerts": found})
     else:

@@ -10,7 +10,7 @@ import typer
 
 from physical_ai.cli.console import err, print_json
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED, FINDINGS
-from physical_ai.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Prometheus, Stack
 
 if TYPE_CHECKING:
     from physical_ai.readiness.workloads import Workloads
@@ -50,6 +50,7 @@ def why(  # noqa: PLR0917 - each is an option
     set_: Assignments = None,
     azure: Azure = False,
     osmo: Osmo = None,
+    prometheus: Prometheus = None,
     json: Json = False,
 ) -> None:
     """Explain why a Pod, Job, workflow, node or pool does not work: the first cause, its evidence and the fix; exit
@@ -60,7 +61,7 @@ def why(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.output.why import SCHEMA_VERSION, print_explanations
     from physical_ai.readiness.workloads import UnknownSubject, explain
 
-    given = _read(stack, (kubeconfig, context), file, set_, azure=azure, osmo=osmo, wanted=wanted)
+    given = _read(stack, (kubeconfig, context), file, set_, prometheus, azure=azure, osmo=osmo, wanted=wanted)
     try:
         title, causes = explain(wanted, given)
     except UnknownSubject as unknown:
@@ -95,6 +96,7 @@ def doctor(  # noqa: PLR0917 - each is an option
     file: Files = None,
     set_: Assignments = None,
     azure: Azure = False,
+    prometheus: Prometheus = None,
     json: Json = False,
 ) -> None:
     """List everything that does not work in the cluster, grouped by cause; exit with 3 if an action is needed.
@@ -104,7 +106,7 @@ def doctor(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.output.why import SCHEMA_VERSION, print_findings
     from physical_ai.readiness.workloads import doctor as findings_of
 
-    given = _read(stack, (kubeconfig, context), file, set_, azure=azure)
+    given = _read(stack, (kubeconfig, context), file, set_, prometheus, azure=azure)
     findings = findings_of(given)
     needed = any(each.first.needs_action for each in findings)
     if json:
@@ -123,12 +125,14 @@ def _read(
     access: tuple[Path | None, str | None],
     file: list[Path] | None,
     set_: list[str] | None,
+    prometheus: str | None,
     *,
     azure: bool = False,
     osmo: Path | None = None,
     wanted: str = "",
 ) -> Workloads:
     from physical_ai.cli.cluster_gates import cluster_of
+    from physical_ai.cli.prometheus_signs import read_signals
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.workloads import pool_plans, read_workloads
@@ -142,6 +146,8 @@ def _read(
     target = cluster_of(stack, kubeconfig, settings, context)
     try:
         found = read_workloads(target.get, target.expected, pool_plans(settings), stack, wanted)
+        signals = read_signals(stack, kubeconfig, prometheus)
+        beside |= {"alerts": signals.alerts, "xids": signals.xids, "unread": (*found.unread, *signals.unread)}
         return replace(found, has_agents=control_plane_url(settings) is not None, **beside)
     except (Unreachable, Unusable) as problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")

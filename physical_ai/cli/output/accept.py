@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 STYLES = {"passed": "green", "failed": "red", "no-verdict": "yellow", "skipped": "dim"}
 
 
-def print_results(results: Sequence[NodeResult]) -> None:
-    """A table of each node's checks, and a line that counts."""
+def print_results(results: Sequence[NodeResult], fixes: Mapping[str, Sequence[str]]) -> None:
+    """A table of each node's checks with what repairs it, and a line that counts."""
     for result in results:
         title = (
             f"{result.node}, pool {result.pool}, level {result.level}: {'passed' if result.passed else 'not passed'}"
@@ -29,6 +29,8 @@ def print_results(results: Sequence[NodeResult]) -> None:
         for each in result.checks:
             table.add_row(each.check, f"[{STYLES[each.verdict]}]{each.verdict}[/]", _escaped(each.message))
         out.print(table)
+        for fix in fixes[result.node]:
+            out.print(f"  do: {fix}", markup=False, soft_wrap=True)
     passed = sum(result.passed for result in results)
     out.print(f"{passed} of {len(results)} {'node' if len(results) == 1 else 'nodes'} passed", markup=False)
 

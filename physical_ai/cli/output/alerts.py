@@ -28,7 +28,9 @@ def _block(document: Mapping[str, Any]) -> Text:
     )
     if document["fault"] is not None:
         text.append(f", {minutes(document['modelSecondsAfterFault'])} after {document['fault']}")
-    for part, style in ((document["summary"], ""), (document["action"], ""), (document["runbook"], "dim")):
+    cause = f"cause: {document['cause']}: {document['reason']}" if document["cause"] else ""
+    lines = ((document["summary"], ""), (cause, ""), (document["fix"], ""), (document["runbook"], "dim"))
+    for part, style in lines:
         if part:
             text.append(f"\n         {part}", style)
     return text

@@ -65,6 +65,7 @@ def _ends(found: Explanation) -> str:
 
 def _details(found: Explanation, title: str) -> None:
     lines = [("what", found.reason), ("seen", found.evidence), ("in", found.where if found.evidence else "")]
+    lines += [("", sign) for sign in found.signs[1:]]
     lines.append(("do", found.fix))
     if found.subject != title:
         lines.insert(0, ("of", found.subject))

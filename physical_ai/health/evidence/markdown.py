@@ -7,9 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from physical_ai.health.acceptance.record import document as acceptance_document
+from physical_ai.health.evidence.events import time_of
 from physical_ai.health.evidence.node_evidence import NodeEvidence
 from physical_ai.health.replacement.record import document as repair_document
-from physical_ai.kubernetes.objects import Json, at
+from physical_ai.kubernetes.objects import Json
+from physical_ai.readiness.nodes.findings import Finding
 
 FACTS = {
     "vmUniqueId": "VM unique id",
@@ -35,11 +37,7 @@ CARD = {
     "lastSeen": "last seen",
 }
 START = {"at": "first seen", "bootId": "boot id", "kernel": "kernel", "driver": "driver", "physicalHostName": "host"}
-ADVICE = {
-    "reboot": "Reboot the machine: `physai node replace {node}` does that, since the driver's advice is a reset.",
-    "replace": "Replace the machine: `physai node replace {node}`.",
-    "none": "The evidence does not indicate a fault of the machine.",
-}
+NO_FAULT = "Nothing that is known of the machine speaks for a restart or another machine."
 
 
 def document(evidence: NodeEvidence) -> dict[str, Any]:
@@ -65,6 +63,8 @@ def document(evidence: NodeEvidence) -> dict[str, Any]:
         "missingGpus": evidence.missing,
         "category": evidence.category.name,
         "advice": evidence.advice,
+        "findings": [_finding(each) for each in evidence.findings],
+        "unread": list(evidence.unread),
     }
 
 
@@ -79,8 +79,15 @@ def _lines(evidence: NodeEvidence) -> Iterator[str]:
     if evidence.node is None:
         yield f"As of {evidence.now}, no longer in the cluster."
     else:
-        yield f"As of {evidence.now}, in the cluster. {ADVICE[evidence.advice].format(node=evidence.name)}"
+        repairs = next((each.fix for each in evidence.findings if each.remedy), "")
+        yield f"As of {evidence.now}, in the cluster. {repairs or NO_FAULT}"
     yield ""
+    if evidence.findings:
+        rows = [(each.cause, each.reason, each.fix) for each in evidence.findings]
+        yield from _table(("cause", "what", "do"), rows)
+    for each in evidence.unread:
+        yield f"Not read: {each}"
+        yield ""
     if evidence.has_fault:
         yield f"Azure impact category: `{evidence.category.name}` ({evidence.category.meaning})."
         yield ""
@@ -113,15 +120,15 @@ def _machine(evidence: NodeEvidence) -> Iterator[str]:
         return
     machine = evidence.machine
     host = machine.physical_host or "not known: the node image has no Hyper-V daemon, or it does not run"
-    rows = [("physical host", host), *((label, str(machine.facts.get(key, ""))) for key, label in FACTS.items())]
+    facts = {key: str(machine.facts.get(key, "")) for key in FACTS}
+    if facts["zone"].isdigit():  # of a machine without a zone it is a fault domain
+        facts["zone"] = ""
+    rows = [("physical host", host), *((label, facts[key]) for key, label in FACTS.items())]
     yield from _table(("", ""), [each for each in rows if each[1]])
     if cards := machine.cards():
         yield from _table(tuple(CARD.values()), [tuple(str(each.get(key, "")) for key in CARD) for each in cards])
     elif problem := machine.gpus.get("problem"):
         yield f"GPUs: {problem}"
-        yield ""
-    if evidence.missing:
-        yield f"**Not on the PCI bus: {evidence.missing} of the GPUs that the size has.**"
         yield ""
     if len(machine.starts) > 1:
         yield from _heading("Starts")
@@ -150,6 +157,11 @@ def _signs(evidence: NodeEvidence) -> Iterator[str]:
         yield from _table(("condition", "status", "reason", "since", "message"), rows)
 
 
+def _finding(found: Finding) -> dict[str, Any]:
+    shown = {"cause": found.cause, "reason": found.reason, "fix": found.fix, "waits": found.waits}
+    return {**shown, "signs": list(found.signs), "alerts": list(found.alerts), "remedy": found.remedy or ""}
+
+
 def _xid(evidence: NodeEvidence, code: int) -> dict[str, Any]:
     row = next(each for each in evidence.known_xids if each.code == code)
     return {"code": code, "class": row.xid_class, "meaning": row.meaning, "advice": row.advice, "repair": row.remedy}
@@ -161,9 +173,8 @@ def _condition(each: Json) -> dict[str, str]:
 
 
 def _event(each: Mapping[str, Any]) -> dict[str, str]:
-    when = each.get("lastTimestamp") or each.get("eventTime") or at(each, "metadata.creationTimestamp", "")
     return {
-        "time": str(when or ""),
+        "time": time_of(each),
         "reason": str(each.get("reason", "")),
         "count": str(each.get("count", "") or ""),
         "message": str(each.get("message", "")),

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
-from physical_ai.catalog import vm_sizes
 from physical_ai.catalog.impact import ImpactCategory, category
 from physical_ai.catalog.osmo import WORKFLOW_LABEL
 from physical_ai.catalog.telemetry_rows import Xid, xids
-from physical_ai.catalog.vendors import NVIDIA
-from physical_ai.health.acceptance.record import NodeResult
+from physical_ai.health.acceptance.record import CheckResult, NodeResult
 from physical_ai.health.evidence.record import Machine
 from physical_ai.health.replacement.record import Record
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
-from physical_ai.readiness.nodes.signs import Alert, Seen
+from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.nodes.counts import counts
+from physical_ai.readiness.nodes.findings import Finding, advice_of, findings_of
+from physical_ai.readiness.nodes.signs import Alert, NodeSigns, Seen
+from physical_ai.readiness.objects import is_being_removed
 
 Advice = Literal["reboot", "replace", "none"]
 
@@ -40,23 +43,43 @@ class NodeEvidence:
     """Namespace, name and workflow of Pods with GPUs on it."""
     repairs: Sequence[Record]
     now: str
+    gate: ClosedGate | None = None
+    """The first closed gate of the node."""
+    stack: str = "STACK"
+    unread: Sequence[str] = ()
+    """What could not be read, or was not asked for, and how to."""
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The causes that everything here speaks for: those of `physai why`."""
+        return findings_of(
+            NodeSigns(
+                name=self.name,
+                node=self.node,
+                gate=self.gate,
+                alerts=self.alerts,
+                seen=self.seen,
+                facts=self.machine.facts if self.machine is not None else {},
+                failed_checks=[(each.check, each.message) for each in self._failed],
+                restarted=any(each.has_ended and each.action == "reboot" for each in self.repairs),
+                leaves=self.node is not None and is_being_removed(self.node),
+                stack=self.stack,
+            )
+        )
+
+    @property
+    def _failed(self) -> list[CheckResult]:
+        given = self.acceptance.checks if self.acceptance is not None else ()
+        return [each for each in given if each.verdict not in ("passed", "skipped")]
 
     @property
     def failed_checks(self) -> list[str]:
-        if self.acceptance is None:
-            return []
-        return [each.check for each in self.acceptance.checks if each.verdict not in ("passed", "skipped")]
+        return [each.check for each in self._failed]
 
     @property
     def missing(self) -> int:
         """GPUs that the machine's size has and its PCI bus does not; 0 where that is not known."""
-        if self.machine is None or "pci" not in self.machine.facts:
-            return 0
-        size = vm_sizes().get(str(self.machine.facts.get("size", "")))
-        there = [each for each in self.machine.facts["pci"] if str(each.get("class", "0x0302"))[:4] == "0x03"]
-        known = size.gpu if size is not None else None
-        # The agent lists NVIDIA's devices alone.
-        return max(known.count - len(there), 0) if known is not None and known.vendor is NVIDIA else 0
+        return counts(self.machine.facts).missing if self.machine is not None else 0
 
     @property
     def known_xids(self) -> list[Xid]:
@@ -74,20 +97,13 @@ class NodeEvidence:
     def has_fault(self) -> bool:
         """Whether anything speaks for a fault of the machine."""
         of_machine = any(each.xid_class == "node" for each in self.known_xids)
-        return of_machine or bool(self.failed_checks) or self.missing > 0 or bool(self.category.alerts)
+        seen = of_machine or bool(self.failed_checks) or self.missing > 0 or bool(self.category.alerts)
+        return seen or self.advice != "none"
 
     @property
     def advice(self) -> Advice:
         """What repairs the machine. After a restart that did not help, another machine."""
-        remedies = {each.remedy for each in self.known_xids if each.xid_class == "node"} - {"none"}
-        if self.missing:  # as after Xid 79, which DCGM does not see
-            remedies.add("reboot")
-        restarted = any(each.has_ended and each.action == "reboot" for each in self.repairs)
-        if "replace" in remedies or (remedies and restarted):
-            return "replace"
-        if remedies:
-            return "reboot"
-        return "replace" if self.has_fault and not self.known_xids else "none"
+        return advice_of(self.findings) or "none"
 
 
 def gpu_work(pods: Iterable[Json]) -> list[tuple[str, str, str]]:

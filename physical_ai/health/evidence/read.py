@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.health.acceptance import record as accepted
 from physical_ai.health.evidence import record
+from physical_ai.health.evidence.events import own_events
 from physical_ai.health.evidence.node_evidence import NodeEvidence, gpu_work
 from physical_ai.health.replacement import record as repaired
 from physical_ai.kubernetes.objects import Json, at, name
+from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.nodes.signs import Alert, Seen, seen_in, unusual
 from physical_ai.readiness.reader import Get, Missing
-
-MOST_EVENTS = 50
 
 
 class UnknownNode(Exception):
@@ -32,13 +32,22 @@ def machines(get: Get) -> list[record.Machine]:
 
 
 def read_node_evidence(
-    get: Get, wanted: str, alerts: Sequence[Alert] = (), metrics: Sequence[Seen] = ()
+    get: Get,
+    wanted: str,
+    alerts: Sequence[Alert] = (),
+    metrics: Sequence[Seen] = (),
+    *,
+    gates: Sequence[ClosedGate] = (),
+    stack: str = "STACK",
+    unread: Sequence[str] = (),
 ) -> NodeEvidence:
     """What is known of a node, also of one that has left the cluster: at most seven requests.
 
     Args:
         alerts: Of a Prometheus, about this node.
         metrics: Xids that a Prometheus has seen.
+        gates: Closed gates of the cluster.
+        unread: What a Prometheus was not asked for, or did not answer.
 
     Raises:
         UnknownNode
@@ -48,11 +57,11 @@ def read_node_evidence(
     records = machines(get)
     vm = str(at(node, "status.nodeInfo.systemUUID", "")) if node else ""
     machine = record.of_node(records, wanted, vm)
-    if node is None and machine is None:
+    if node is None and machine is None and not alerts and not metrics:
         known = [name(each) for each in _items(get, "/api/v1/nodes", {})]
         raise UnknownNode(wanted, sorted({*known, *(each.node for each in records)}))
     about = f"involvedObject.kind=Node,involvedObject.name={wanted}"
-    events = _items(get, "/api/v1/events", {"fieldSelector": about})[-MOST_EVENTS:]
+    events = own_events(_items(get, "/api/v1/events", {"fieldSelector": about}), wanted, node)
     pods = _items(get, "/api/v1/pods", {"fieldSelector": f"spec.nodeName={wanted}"}) if node else []
     return NodeEvidence(
         name=wanted,
@@ -66,6 +75,9 @@ def read_node_evidence(
         work=gpu_work(pods),
         repairs=_repairs(get, wanted),
         now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        gate=next((each for each in gates if each.node == wanted), None),
+        stack=stack,
+        unread=unread,
     )
 
 

@@ -3,25 +3,62 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
 from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.kubernetes.objects import Json, at
+from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.objects import pool_of
 
 XID = re.compile(r"\bXid\b\D{0,24}?(\d{1,3})\b|\bErrorCode:(\d{1,3})\b", re.IGNORECASE)
 """In messages of the kernel log, of NVSentinel's conditions, and of AKS's node problem detector."""
 USUAL = frozenset({"Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"})
 
 
+NODE_LABELS = ("node", "Hostname", "hostname", "kubernetes_node", "nodename", "exported_node", "instance")
+"""Labels in which alerts name a node, by the rules of this project and of others."""
+
+
 @dataclass(frozen=True)
 class Alert:
-    """An alert of a Prometheus about the node."""
+    """An alert of a Prometheus."""
 
     name: str
     labels: Mapping[str, str]
     summary: str = ""
+    action: str = ""
+    """What its rule says to do."""
+    runbook: str = ""
+
+    def about(self, nodes: Container[str]) -> list[tuple[str, str]]:
+        """What it is about: kind (`node`, `pod` or `cluster`) and name, each once; `nodes` are those that exist."""
+        found: list[tuple[str, str]] = []
+        for key in NODE_LABELS:
+            value = self.labels.get(key, "")
+            host = value.partition(":")[0]
+            if value and (key == "node" or host in nodes):
+                found.append(("node", value if key == "node" else host))
+        for prefix in ("exported_", ""):
+            if pod := self.labels.get(f"{prefix}pod", ""):
+                found.append(("pod", f"{self.labels.get(f'{prefix}namespace', '')}/{pod}"))
+                break
+        return list(dict.fromkeys(found)) or [("cluster", "")]
+
+    def names(self) -> set[str]:
+        """The names in its labels, by which it can be asked for: also of Jobs, and of what has left."""
+        own = {value for key, value in self.labels.items() if key not in _NO_NAMES and value}
+        where = self.labels.get("exported_namespace") or self.labels.get("namespace", "")
+        return own | {f"{where}/{each}" for each in own if where}
+
+
+_NO_NAMES = frozenset(
+    {"alertname", "alertstate", "severity", "cluster", "job", "namespace", "exported_namespace", "container", "gpu"}
+    | {"xid", "UUID", "resource", "health_watch", "owner", "team", "service", "endpoint", "prometheus", "reason"}
+)
+"""Labels whose values are no names of objects."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +70,50 @@ class Seen:
     gpu: str = ""
     """UUID or number of the GPU; empty where it is not known."""
     when: str = ""
+    index: str = ""
+    """Number of the GPU, beside its UUID."""
+    past: bool = False
+    """It may be over: it explains what is seen now, and is no fault of its own."""
+    old: bool = False
+    """It is from weeks ago, and explains nothing any more."""
+
+
+_MEANS_WELL = ("Ready", GRID_DRIVER_READY, ACCEPTED_CONDITION)
+MEANS_WELL = re.compile(r"(?<!Not)(?<!Un)(Ready|Healthy|Available|Accepted|Succeeded|Initialized|Passed|Reachable|OK)$")
+"""Types of other conditions that should be True; of all else True means that something is wrong."""
+SCALE_SET = "/virtualMachineScaleSets/"
+
+
+@dataclass(frozen=True)
+class NodeSigns:
+    """What is known of one node. `node` is None where it has left the cluster."""
+
+    name: str
+    node: Json | None = None
+    gate: ClosedGate | None = None
+    """Its first closed gate, if it is of a GPU pool."""
+    alerts: Sequence[Alert] = ()
+    """Those that fire and are about it."""
+    seen: Sequence[Seen] = ()
+    """Xids."""
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The record of its machine."""
+    failed_checks: Sequence[tuple[str, str]] = ()
+    """Checks of acceptance that it did not pass, and their messages."""
+    restarted: bool = False
+    """A repair has restarted the machine already, so that another restart is no remedy."""
+    leaves: bool = False
+    """Azure, the autoscaler or somebody removes it."""
+    stack: str = "STACK"
+
+    @property
+    def pool(self) -> str:
+        return pool_of(self.node) if self.node is not None else ""
+
+    @property
+    def scale_set(self) -> bool:
+        """Whether `physai node replace` can restart and delete the machine; a node that has left is not asked."""
+        return self.node is None or SCALE_SET in str(at(self.node, "spec.providerID", ""))
 
 
 def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) -> list[Seen]:
@@ -42,7 +123,8 @@ def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) 
         code = alert.labels.get("xid", "")
         if code.isdigit():
             gpu = alert.labels.get("UUID") or alert.labels.get("gpu", "")
-            found.setdefault((int(code), "alert"), Seen(int(code), "alert", gpu))
+            number = alert.labels.get("gpu", "")
+            found.setdefault((int(code), "alert"), Seen(int(code), "alert", gpu, index=number))
     conditions: list[Json] = at(node, "status.conditions", []) if node else []
     for each in conditions:
         if each.get("status") == "True" and each.get("type") not in USUAL:
@@ -75,7 +157,7 @@ def unusual(node: Json | None) -> list[Json]:
 
 
 def _is_wrong(condition: Json) -> bool:
-    kind, status = condition.get("type"), condition.get("status")
-    if kind in ("Ready", GRID_DRIVER_READY, ACCEPTED_CONDITION):
+    kind, status = str(condition.get("type", "")), condition.get("status")
+    if kind in _MEANS_WELL or MEANS_WELL.search(kind):
         return status != "True"
     return status == "True"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from physical_ai.readiness.workloads.explain import UnknownSubject, doctor, explain
 from physical_ai.readiness.workloads.model import CauseGroup, Explanation, PoolPlan, Workloads
 from physical_ai.readiness.workloads.plans import pool_plans
-from physical_ai.readiness.workloads.read import read_workloads
+from physical_ai.readiness.workloads.read import node_workloads, read_workloads
 
 __all__ = [
     "CauseGroup",
@@ -19,6 +19,7 @@ __all__ = [
     "Workloads",
     "doctor",
     "explain",
+    "node_workloads",
     "pool_plans",
     "read_workloads",
 ]

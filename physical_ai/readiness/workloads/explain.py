@@ -14,7 +14,7 @@ from physical_ai.catalog.osmo import (
 )
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.evidence import is_available
-from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.workloads.alerting import about_subject, by_name, unexplained
 from physical_ai.readiness.workloads.azure_causes import pool_state
 from physical_ai.readiness.workloads.claims import claim_causes
 from physical_ai.readiness.workloads.gone import gone
@@ -22,7 +22,7 @@ from physical_ai.readiness.workloads.hang import explained, hang_causes
 from physical_ai.readiness.workloads.health import pod_shortfall
 from physical_ai.readiness.workloads.index import Index, subject
 from physical_ai.readiness.workloads.model import STAGES, CauseGroup, Explanation, PoolPlan, Workloads
-from physical_ai.readiness.workloads.node_causes import cordon, leaving, not_accepted, not_ready, slurm_drain
+from physical_ai.readiness.workloads.node_findings import of_node
 from physical_ai.readiness.workloads.osmo_causes import osmo_causes
 from physical_ai.readiness.workloads.owners import (
     all_owner_causes,
@@ -66,10 +66,11 @@ def explain(wanted: str, given: Workloads) -> tuple[str, list[Explanation]]:
         UnknownSubject: there is nothing of that name.
     """
     index = Index(given)
-    for kind in (_infrastructure, _workflow, _pod, _owner):
+    for kind in (_infrastructure, _workflow, _pod, _owner, by_name):
         found = kind(wanted, index)
         if found is not None:
-            return found
+            title, causes = found
+            return title, [*causes, *about_subject(title, causes, index)]
     raise UnknownSubject(wanted, _nearest(wanted, index))
 
 
@@ -82,7 +83,7 @@ def _infrastructure(wanted: str, index: Index) -> Answer | None:
     if plan is not None:
         return f"pool {wanted}", _sorted(_of_pool(plan, index))
     if wanted in index.nodes:
-        return f"node {wanted}", _sorted(_of_node(index.nodes[wanted], index))
+        return f"node {wanted}", _sorted(of_node(index.nodes[wanted], index))
     return None
 
 
@@ -137,7 +138,7 @@ def doctor(given: Workloads) -> list[CauseGroup]:
     index = Index(given)
     found: list[Explanation] = [*_agents(index), *creation_causes(index)]
     for node in given.nodes:
-        found += _of_node(node, index)
+        found += of_node(node, index)
     for plan in given.pools:
         item = f"pool {plan.name}"
         failures = (pool_state(item, plan, index), scale_up_failure(item, plan, index))
@@ -150,6 +151,7 @@ def doctor(given: Workloads) -> list[CauseGroup]:
         if first:
             explained_pods.add((namespace(pod), name(pod)))
     found += all_owner_causes(index, explained_pods, lambda pod: _of_pod(pod, index))
+    found += unexplained(found, index)
     grouped: dict[tuple[str, str], list[Explanation]] = {}
     for each in found:
         grouped.setdefault((each.cause, each.reason), []).append(each)
@@ -213,28 +215,9 @@ def _is_of_nccl(found: Iterable[Explanation]) -> bool:
     return any(each.cause == NCCL for each in found)
 
 
-def _of_node(node: Json, index: Index) -> Iterator[Explanation]:
-    item = f"node {name(node)}"
-    leaves = leaving(item, node, index)
-    if leaves is not None:
-        yield leaves
-        return
-    gate = index.gates.get(name(node)) or index.changes.get(name(node))
-    found = _of_gate(item, gate) if gate is not None else not_ready(item, node, index)
-    others = (cordon(item, node, index), slurm_drain(item, node, index), not_accepted(item, node, index))
-    yield from (each for each in (found, *others) if each is not None)
-
-
-def _of_gate(item: str, gate: ClosedGate) -> Explanation:
-    fix = gate.fix or f"Wait: this gate usually opens without an action ({gate.phase or gate.gate})."
-    return Explanation(
-        item, "node", gate.cause or f"gate-{gate.gate}", gate.reason, fix, gate.message, gate.may_recover
-    )
-
-
 def _of_pool(plan: PoolPlan, index: Index) -> Iterator[Explanation]:
     for node in index.on_pool(plan.name):
-        yield from _of_node(node, index)
+        yield from of_node(node, index)
     for failure in (pool_state(f"pool {plan.name}", plan, index), scale_up_failure(f"pool {plan.name}", plan, index)):
         if failure is not None:
             yield failure

@@ -15,6 +15,8 @@ from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, nam
 from physical_ai.readiness.causes import workload_causes
 from physical_ai.readiness.devices import Device, devices, holders
 from physical_ai.readiness.model import ROLLOUT, ClosedGate
+from physical_ai.readiness.nodes.findings import Finding
+from physical_ai.readiness.nodes.signs import Alert
 from physical_ai.readiness.objects import owner, pool_of
 from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
@@ -41,6 +43,8 @@ class Index(Owned):
         self.changes: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate == ROLLOUT}
         """Of nodes that offer their GPUs: the change that has not reached them, or the driver that is not verified."""
         self._takes: dict[str, bool] = {}
+        self.findings: dict[str, tuple[Finding, ...]] = {}
+        """The causes of nodes that were looked for, by node."""
         self.claim_answers: dict[str, tuple[str, Mapping[str, str]]] = {}
         """Why claims get no device, and the facts of it, by the Pod's tolerations, as far as it was asked."""
         self.gang_answers: dict[tuple[str, str], dict[str, str]] = {}
@@ -106,6 +110,25 @@ class Index(Owned):
             if not at(pod, "spec.nodeName")
             and (at(self.group(pod) or {}, "spec.queue") or labels(pod).get(KAI_QUEUE_LABEL)) == queue
         ]
+
+    def events_of_node(self, node: str) -> list[Json]:
+        """Events about a node of this name, oldest first."""
+        return self._events.get(("Node", "", node), [])
+
+    def alerts_of_node(self, node: str) -> list[Alert]:
+        """The alerts that fire about a node, also about one that has left."""
+        return self._alerts.get(("node", node), [])
+
+    def alerts_of_pod(self, pod: Mapping[str, Any]) -> list[Alert]:
+        return self._alerts.get(("pod", f"{namespace(pod)}/{name(pod)}"), [])
+
+    @cached_property
+    def _alerts(self) -> Mapping[tuple[str, str], list[Alert]]:
+        found: dict[tuple[str, str], list[Alert]] = defaultdict(list)
+        for alert in self.given.alerts or ():
+            for about in alert.about(self.nodes):
+                found[about].append(alert)
+        return dict(found)
 
     @cached_property
     def _by_pool(self) -> Mapping[str, list[Json]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from physical_ai.kubernetes.objects import Json
 from physical_ai.readiness.model import Report
+from physical_ai.readiness.nodes.signs import Alert, Seen
 
 STAGES: Mapping[str, str] = {
     "osmo": "OSMO has taken the workflow, and has sent its Pods to the cluster",
@@ -66,6 +67,12 @@ class Workloads:
     """The cluster autoscaler's own status; empty where it was not read."""
     azure: Mapping[str, Mapping[str, Any]] | None = None
     """Properties of the node pools in Azure, by name; None where Azure was not asked."""
+    restarted: frozenset[str] = frozenset()
+    """Nodes whose machine a repair has restarted already."""
+    alerts: Sequence[Alert] | None = None
+    """Alerts that fire; None where no Prometheus was asked."""
+    xids: Mapping[str, Sequence[Seen]] = field(default_factory=dict[str, Sequence[Seen]])
+    """Xids that a Prometheus has counted, by node."""
     workflows: Sequence[Json] = ()
     """Workflows as OSMO describes them, where it was asked."""
     owners: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
@@ -73,7 +80,7 @@ class Workloads:
 
     A kind that was not read is absent."""
     records: Sequence[Json] = ()
-    """What is recorded of GPU machines (ConfigMaps), where a name was asked for that no node has."""
+    """What is recorded of GPU machines (ConfigMaps)."""
     unread: Sequence[str] = ()
     """What the login may not read, with the refusal: nothing is known of it."""
     has_agents: bool = False
@@ -107,6 +114,12 @@ class Explanation:
     """It tells of something that has left the cluster or is over."""
     known: bool = True
     """False where nothing is known but the evidence, in the original's own words."""
+    signs: tuple[str, ...] = ()
+    """All that shows it, with where each was read; the first is the evidence."""
+    alerts: tuple[str, ...] = ()
+    """Names of the alerts that it explains."""
+    remedy: str = ""
+    """`reboot` or `replace`, where the machine has to be restarted or replaced."""
 
     @property
     def needs_action(self) -> bool:
@@ -124,6 +137,9 @@ class Explanation:
             "waits": self.waits,
             "past": self.past,
             "known": self.known,
+            "signs": list(self.signs),
+            "alerts": list(self.alerts),
+            "remedy": self.remedy,
         }
 
 

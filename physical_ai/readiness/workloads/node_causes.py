@@ -9,6 +9,7 @@ from physical_ai.readiness.objects import EVICTION_TAINT, SCALE_DOWN_TAINT, pool
 from physical_ai.readiness.rollout import UPGRADE_STATE
 from physical_ai.readiness.workloads.index import Index, short
 from physical_ai.readiness.workloads.model import Explanation
+from physical_ai.readiness.workloads.node_signs import findings, fix_of
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
 
@@ -51,8 +52,13 @@ def not_accepted(item: str, node: Json, index: Index) -> Explanation | None:
         return None
     result = condition(node, ACCEPTED_CONDITION)
     evidence = f"{result.get('reason', '')}: {result.get('message', '')}" if result else f"taint {key}, no result yet"
-    cause = "node-failed-acceptance" if result else "node-not-accepted"
-    return index.explanation(item, cause, "capacity", short(evidence), node=name(node), pool=pool_of(node))
+    facts = {"node": name(node), "pool": pool_of(node)}
+    if not result or result.get("status") == "True":
+        return index.explanation(item, "node-not-accepted", "capacity", short(evidence), **facts)
+    # What is wrong with the node says what repairs it.
+    failed = [each for each in findings(name(node), index) if each.cause.endswith("acceptance") or each.remedy]
+    fix = failed[0].fix if failed else f"physai accept {index.given.stack} --node {name(node)}"
+    return index.explanation(item, "node-failed-acceptance", "capacity", short(evidence), nodeFix=fix, **facts)
 
 
 def slurm_drain(item: str, node: Json, index: Index) -> Explanation | None:
@@ -72,7 +78,8 @@ def not_ready(item: str, node: Json, index: Index) -> Explanation | None:
         return None
     found = condition(node, "Ready")
     text = f"{found.get('reason', '')}: {found.get('message', '')}"
-    return index.explanation(item, "node-not-ready", "node", text, node=name(node), condition=short(text))
+    fix = fix_of(name(node), index, f"physai why {name(node)} {index.given.stack} looks at the node.")
+    return index.explanation(item, "node-not-ready", "node", text, node=name(node), condition=short(text), nodeFix=fix)
 
 
 def behind_gate(item: str, cause: str, stage: str, gate: ClosedGate, index: Index) -> Explanation:
@@ -85,5 +92,5 @@ def behind_gate(item: str, cause: str, stage: str, gate: ClosedGate, index: Inde
         node=gate.node,
         pool=gate.pool,
         gateReason=gate.reason,
-        gateFix=gate.fix or "Wait; physai gates shows the progress.",
+        gateFix=fix_of(gate.node, index, gate.fix or "Wait; physai gates shows the progress."),
     )

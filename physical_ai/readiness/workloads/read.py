@@ -15,6 +15,7 @@ from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.nested import is_mapping
 from physical_ai.readiness.devices import CLAIMS, SLICES
 from physical_ai.readiness.model import Expected, Report
+from physical_ai.readiness.nodes.repairs import restarted
 from physical_ai.readiness.phase import is_running, unfinished
 from physical_ai.readiness.reader import Get, Missing, Unreachable, listed, read_reports
 from physical_ai.readiness.workloads.hang import TIMEOUT
@@ -80,11 +81,30 @@ def read_workloads(
     refused = (at(event, "involvedObject.kind") for event in given.events if event.get("reason") == "FailedCreate")
     if "ReplicaSet" in refused and (sets := may("ReplicaSets", REPLICA_SETS)) is not None:
         given = replace(given, owners={**owners, "ReplicaSet": sets})
-    if wanted and wanted not in {name(each) for each in (*given.nodes, *given.pods)}:
-        given = replace(given, records=may("records of machines", RECORDS) or ())
+    if expected or (wanted and wanted not in {name(each) for each in (*given.nodes, *given.pods)}):
+        records = may("records of machines", RECORDS) or ()
+        given = replace(given, records=records, restarted=restarted(records))
     logs = _logs(get, given.pods, unread)
     logs |= _peer_logs(get, given.pods, logs)
     return replace(given, logs=logs, unread=tuple(unread))
+
+
+def node_workloads(get: Get, stack: str) -> Workloads:
+    """What is known of nodes alone, for commands that name their causes: two requests, and one for the records.
+
+    Raises:
+        Unreachable, Unusable: as `get` does.
+    """
+    records: list[Json] = []
+    try:
+        records = _items(get, RECORDS)
+    except Unreachable as refusal:
+        if not str(refusal).startswith(FORBIDDEN):
+            raise
+    about: Any = get("/api/v1/events", {"fieldSelector": "involvedObject.kind=Node"})
+    events: list[Json] = at(about, "items", [])
+    nodes = _items(get, "/api/v1/nodes")
+    return Workloads(nodes=nodes, events=events, records=records, restarted=restarted(records), stack=stack)
 
 
 def _items(get: Get, path: str) -> list[Json]:

@@ -16,6 +16,7 @@ from tests.support.readiness_situations import (
     EARLIER,
     LATER,
     SPOT,
+    configured,
     down,
     grid_agent,
     instances,
@@ -113,6 +114,12 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     ),
     ("driver", "driver-headers", lambda: Situation().fails("driver", "Could not resolve Linux kernel version")),
     ("driver", "driver-in-use", lambda: Situation().fails("driver", "Could not unload NVIDIA driver kernel modules")),
+    (
+        "driver",
+        "driver-stuck",
+        lambda: Situation(work=[]).fails("driver", "Could not unload NVIDIA driver kernel modules"),
+    ),
+    ("driver", "grid-unlicensed", lambda: grid_agent("the vGPU has no licence yet")),
     ("driver", "grid-driver", lambda: grid_agent("building the modules, for 80 s now")),
     (
         "driver",
@@ -148,6 +155,8 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     ("device-plugin", "mps-daemon", lambda: Situation().fails("device-plugin", "error waiting for MPS daemon")),
     ("allocatable", "mig-none", mig_none),
     ("allocatable", "other-resource", lambda: Situation().gpus({"nvidia.com/mig-1g.12gb": 7})),
+    ("allocatable", "config-not-applied", lambda: configured().gpus({"nvidia.com/mig-1g.12gb": 7})),
+    ("allocatable", "gpus-missing", lambda: configured(2).gpus({"nvidia.com/gpu": 1})),
     ("allocatable", "unhealthy-share", lambda: shared(4, 3)),
     ("allocatable", "unhealthy-instance", instances),
     ("allocatable", "unhealthy", lambda: Situation().gpus({"nvidia.com/gpu": 0}, {"nvidia.com/gpu": 1})),
@@ -335,7 +344,7 @@ def test_a_node_with_all_its_adapters_is_open_and_one_without_its_gpus_names_the
 def test_shares_of_a_broken_gpu_are_called_shares_and_the_node_is_to_be_cordoned_first() -> None:
     (found,) = shared(4, 3).report().closed
     assert "1 of 4 shares" in found.reason
-    assert found.fix.startswith("kubectl cordon")
+    assert "cordons" in found.fix
 
 
 def test_a_driver_of_aks_that_is_gone_names_its_node_image_and_the_commands() -> None:
@@ -347,3 +356,15 @@ def test_a_driver_of_aks_that_is_gone_names_its_node_image_and_the_commands() ->
     assert "az aks nodepool get-upgrades --nodepool-name h100gpu" in closed.fix
     assert "--node-image-only --name h100gpu" in closed.fix
     assert "driver.source" in closed.fix
+
+
+@pytest.mark.parametrize("case", [*CASES, *OF_CLAIMS], ids=[cause for _, cause, _ in [*CASES, *OF_CLAIMS]])
+def test_no_fix_sets_what_is_set_or_drains_where_nobody_is(case: tuple[str, str, Callable[[], Situation]]) -> None:
+    situation = case[2]()
+    fix = first(situation).fix
+    for key, value in re.findall(r"--overwrite (\S+?)=(\S+?)[.;, (]", f"{fix} "):
+        assert situation.labels.get(key) != value, "the label has this value already"
+    for key in re.findall(r"kubectl label node \S+ (\S+?)-(?:[.;, ]|$)", fix):
+        assert key in situation.labels, "there is no such label"
+    if "kubectl drain" in fix:
+        assert situation.work != [], "nobody holds a GPU of the node"

@@ -73,6 +73,7 @@ def offered_twice() -> Situation:
 def device_plugin_starts() -> Situation:
     given = situation(published=0)
     given.pods["device-plugin"] = pod("device-plugin")
+    given.labels["nvidia.com/gpu.deploy.device-plugin"] = "true"
     return given
 
 
@@ -91,7 +92,7 @@ def without_driver() -> Situation:
 
 OF_CLAIMS: list[tuple[str, str, Callable[[], Situation]]] = [
     ("allocatable", "other-devices", other_number),
-    ("dra-driver", "two-allocators", offered_twice),
+    ("dra-driver", "two-allocators-left", offered_twice),
     ("dra-driver", "two-allocators", device_plugin_starts),
     ("dra-driver", "dra-driver-root", without_driver),
     ("dra-driver", "dra-driver-absent", lambda: situation(published=0).without("dra-driver", daemonset=True)),

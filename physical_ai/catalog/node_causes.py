@@ -1,0 +1,123 @@
+"""What can be wrong with a GPU node, by the signs that say so, and what repairs it. Rows, lookups, remedies."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from physical_ai.catalog.gpu_load import GPU
+from physical_ai.catalog.load import CatalogError, read_rows, row
+from physical_ai.catalog.rows import Row, Text
+
+Remedy = Literal["reboot", "replace"]
+Group = Literal[
+    "machine", "licence", "node", "driver", "performance", "work", "telemetry", "consequence", "leaving", "grid"
+]
+Explains = Group | Literal["xid", "information", "gate", "condition"]
+"""What explains a sign: a group of these rows, an Xid of the machine or of no consequence, a gate, a condition."""
+REMEDIES: Mapping[Remedy, str] = {
+    "reboot": "physai node replace {node} {stack} --reboot drains the node, restarts its machine, and accepts it.",
+    "replace": "physai node replace {node} {stack} --replace drains the node, reports its machine to Azure, deletes it,"
+    " and accepts the new one.",
+}
+ELSEWHERE: Mapping[Remedy, str] = {
+    "reboot": "kubectl drain {node} --ignore-daemonsets --delete-emptydir-data, restart the machine, physai accept"
+    " {stack} --node {node}, and kubectl uncordon {node}.",
+    "replace": "kubectl drain {node} --ignore-daemonsets --delete-emptydir-data, and give the machine to its vendor: a"
+    " restart does not repair it.",
+}
+"""Where the machine is none of a scale set, which `physai node replace` cannot restart or delete."""
+ADVISED = (
+    "physai node replace {node} {stack} restarts or replaces the machine, as all that is known of it advises: it"
+    " cordons and drains the node first, and accepts it at the end."
+)
+"""Of a gate or an alert about a machine: one sign alone does not decide between the two."""
+ASK = "physai why {node} {stack} names what is wrong with the node, and the command that repairs it."
+"""Of an alert that is most often a consequence of something else."""
+ADVISED_COMMANDS = ("physai why NODE STACK", "physai node replace NODE STACK")
+
+
+class NodeCause(Row):
+    """One cause; the meaning of each field is in the data."""
+
+    id: Text
+    group: Group
+    yields: tuple[Explains, ...] = ()
+    alerts: tuple[Text, ...] = ()
+    codes: tuple[Text, ...] = ()
+    conditions: tuple[Text, ...] = ()
+    gates: tuple[Text, ...] = ()
+    counts: tuple[Text, ...] = ()
+    checks: tuple[Text, ...] = ()
+    remedy: Remedy | None = None
+    reason: Text
+    fix: Text = "-"
+    waits: bool = False
+    source: Text
+    date: datetime.date
+
+    @model_validator(mode="after")
+    def _one_remedy(self) -> Self:
+        if (self.remedy is None) == (self.fix == "-"):
+            raise ValueError("needs either a remedy or a fix")
+        return self
+
+    def has_condition(self, kind: str) -> bool:
+        """Whether a condition of this type says it."""
+        return any(re.fullmatch(each, kind) for each in self.conditions)
+
+
+@lru_cache(maxsize=1)
+def node_causes() -> Mapping[str, NodeCause]:
+    """All causes by id, the most specific first."""
+    found: dict[str, NodeCause] = {}
+    for group in read_rows(GPU / "node_causes.yaml"):
+        shared = {"source": group["source"], "date": group["date"]}
+        for own in group["causes"]:
+            cause = row(NodeCause, {**shared, **own}, f"node_causes.yaml: {own.get('id')}")
+            if cause.id in found:
+                raise CatalogError(f"node_causes.yaml: {cause.id} is a duplicate")
+            found[cause.id] = cause
+    return found
+
+
+def cause_of_alert(alert: str) -> NodeCause | None:
+    """The cause that an alert of this project says; None for one that is not about a node."""
+    return next((each for each in node_causes().values() if alert in each.alerts), None)
+
+
+def cause_of_gate(gate: str) -> NodeCause | None:
+    """The row that knows the cause of a closed gate, and so what repairs it; None where `causes.yaml` has its fix."""
+    return next((each for each in node_causes().values() if gate in each.gates), None)
+
+
+def gate_fix(gate: str) -> str | None:
+    """What a closed gate advises, with `{node}` and `{stack}` to fill in. None as above."""
+    found = cause_of_gate(gate)
+    if found is None:
+        return None
+    return ADVISED if found.remedy is not None else _with_commands(found.fix)
+
+
+def alert_action(alert: str) -> str | None:
+    """What an alert's annotation says to do: `NODE` and others are the reader's to replace. None as above."""
+    found = cause_of_alert(alert)
+    if found is None:
+        return None
+    text = ADVISED if found.remedy is not None else _with_commands(found.fix)
+    text = ASK if found.group in ("consequence", "telemetry") else text
+    return re.sub(r"\{(\w+)\}", lambda key: key[1].upper(), text)
+
+
+def _with_commands(fix: str) -> str:
+    return fix.replace("{replace}", REMEDIES["replace"]).replace("{reboot}", REMEDIES["reboot"])
+
+
+def remedy_text(remedy: Remedy, *, node: str, stack: str, scale_set: bool) -> str:
+    """The command that restarts or replaces a machine."""
+    return (REMEDIES if scale_set else ELSEWHERE)[remedy].format(node=node, stack=stack)

@@ -1,0 +1,92 @@
+"""Alerts and Xids of a Prometheus, as signs of the diagnosis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from physical_ai.readiness.nodes.signs import Alert, Seen
+    from physical_ai.telemetry.usage import Sample
+
+RECENT, WINDOW = "1d", "30d"
+"""How far back an Xid may explain what is seen now, and how far back Xids are listed."""
+NOT_ASKED = "alerts and Xids, because no Prometheus was named: add --prometheus URL"
+NOT_RUNNING = (
+    "alerts and Xids, because the simulated stack runs no Prometheus: physai up {stack} --telemetry starts one"
+)
+_TEMPLATE = re.compile(r"\{\{\s*\$labels\.(\w+)\s*\}\}")
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a Prometheus says."""
+
+    alerts: Sequence[Alert] | None = None
+    """Those that fire; None where none was asked, or it did not answer."""
+    xids: Mapping[str, Sequence[Seen]] = field(default_factory=dict[str, "Sequence[Seen]"])
+    """Xids of the last weeks by node. Those of now are labels of alerts."""
+    unread: tuple[str, ...] = ()
+    """What was not read, and what to add."""
+
+    def of(self, node: str) -> tuple[list[Alert], list[Seen]]:
+        """What is about one node."""
+        alerts = [each for each in self.alerts or () if ("node", node) in each.about((node,))]
+        return alerts, list(self.xids.get(node, ()))
+
+
+def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) -> Signals:
+    """From the Prometheus that is named, or the simulated stack's if it runs."""
+    from physical_ai.cli.prometheus import PrometheusFailed, ask, simulated_address
+
+    address = prometheus or (None if kubeconfig else simulated_address(stack))
+    if address is None:
+        return Signals(unread=(NOT_ASKED if kubeconfig else NOT_RUNNING.format(stack=stack),))
+    queries = {"alerts": 'ALERTS{alertstate="firing"}', "recent": _xids(RECENT), "all": _xids(WINDOW)}
+    try:
+        found = ask(address, queries)
+    except PrometheusFailed as problem:
+        reason = " ".join(str(problem).splitlines()[0].split())
+        return Signals(unread=(f"alerts and Xids, because {reason}",))
+    recent = {_key(each) for each in found["recent"]}
+    return Signals([_alert(each) for each in found["alerts"]], _by_node(found["all"], recent))
+
+
+def _xids(window: str) -> str:
+    return f"max by (node, UUID, gpu, xid) (max_over_time(DCGM_EXP_XID_ERRORS_COUNT[{window}])) > 0"
+
+
+def _key(sample: Sample) -> tuple[str, ...]:
+    return tuple(sample.labels.get(key, "") for key in ("node", "UUID", "gpu", "xid"))
+
+
+def _by_node(samples: Sequence[Sample], recent: Container[tuple[str, ...]]) -> dict[str, list[Seen]]:
+    from physical_ai.readiness.nodes.signs import Seen
+
+    found: dict[str, list[Seen]] = {}
+    for each in samples:
+        given = each.labels
+        if given.get("xid", "").isdigit():
+            gpu, number = given.get("UUID", ""), given.get("gpu", "")
+            seen = Seen(
+                int(given["xid"]), "metric", gpu or number, index=number, past=True, old=_key(each) not in recent
+            )
+            found.setdefault(given.get("node", ""), []).append(seen)
+    return found
+
+
+def _alert(sample: Sample) -> Alert:
+    """An alert by its series, which has no annotations: those of this project's rules are known."""
+    from physical_ai.readiness.nodes.signs import Alert
+    from physical_ai.telemetry.rules import alert_rows
+
+    name = sample.labels.get("alertname", "")
+    labels = {key: each for key, each in sample.labels.items() if key not in ("__name__", "alertname", "alertstate")}
+    row = alert_rows().get(name)
+    if row is None:
+        return Alert(name, labels)
+    said = _TEMPLATE.sub(lambda label: labels.get(label[1], "?"), row.summary).replace("$pool", labels.get("pool", "?"))
+    return Alert(name, labels, re.sub(r"\s*\{\{[^}]*\}\}", "", said), row.action)

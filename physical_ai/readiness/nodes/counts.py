@@ -1,0 +1,76 @@
+"""The counts of a node's GPUs, compared with each other: size, PCI bus, driver, and what the node offers. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from physical_ai.catalog import vm_sizes
+from physical_ai.catalog.vendors import NVIDIA
+from physical_ai.kubernetes.objects import annotations_of, at, labels, name
+from physical_ai.nested import is_mapping
+from physical_ai.readiness.ports import KEY, LABEL, SEEN
+
+SIZE_LABEL = "node.kubernetes.io/instance-type"
+Relation = Literal["off-bus", "not-driven"]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """GPUs of one machine; None where a count is not known."""
+
+    size: int | None
+    bus: int | None
+    driver: int | None
+    """GPUs that the driver has now; 0 without a driver."""
+
+    @property
+    def missing(self) -> int:
+        """GPUs that the size has and the PCI bus does not."""
+        return max((self.size or 0) - self.bus, 0) if self.bus is not None else 0
+
+    @property
+    def relation(self) -> tuple[Relation, str] | None:
+        """What is wrong with them, and a sentence; None where nothing is, or not enough is known."""
+        if self.size is None or self.bus is None:
+            return None
+        if self.missing:
+            return "off-bus", f"The size has {self.size} GPUs, and the PCI bus of the machine {self.bus}."
+        # Without any, the driver itself does not work, which says nothing about a card.
+        if self.driver and self.driver < self.size:
+            reason = f"The size and the PCI bus have {self.size} GPUs, and the driver {self.driver}."
+            return "not-driven", f"{reason} It could not use the others, as with a bad card."
+        return None
+
+
+def counts(facts: Mapping[str, Any], size: str = "") -> Counts:
+    """The counts in the record of a machine; `size` is that of its node, where the record does not name one."""
+    found = vm_sizes().get(str(facts.get("size", "") or size))
+    gpu = found.gpu if found is not None else None
+    # The agent lists NVIDIA's devices alone.
+    of_size = gpu.count if gpu is not None and gpu.vendor is NVIDIA else None
+    bus = None
+    if "pci" in facts:
+        bus = sum(str(each.get("class", "0x0302"))[:4] == "0x03" for each in facts["pci"] or ())
+    driver = None
+    if "gpus" in facts:
+        # GPUs of earlier starts stay in the record, with the time when they were seen last.
+        latest = str(facts.get("recordedAt", ""))
+        driver = sum(not latest or str(each.get("lastSeen", latest)) == latest for each in facts["gpus"] or ())
+    return Counts(of_size, bus, driver)
+
+
+def facts_of(node: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The newest record of a node's machine; empty where nothing is recorded of it."""
+    mine = [each for each in records if labels(each).get(LABEL) == name(node)[:63]]
+    for record in sorted(mine, key=lambda each: annotations_of(each).get(SEEN, ""), reverse=True):
+        try:
+            facts: Any = json.loads(at(record, "data", {}).get(KEY, "") or "null")
+        except ValueError:
+            continue
+        # Another machine may have had the node's name.
+        if is_mapping(facts) and facts.get("nodeUid", at(node, "metadata.uid")) == at(node, "metadata.uid"):
+            return facts
+    return {}

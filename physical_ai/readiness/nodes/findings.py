@@ -1,0 +1,126 @@
+"""From the signs of one node to its causes: each named once, the most specific first, with the one remedy. Pure.
+
+A sign that something more specific explains is evidence of that, and no cause of its own; a sign that nothing here
+knows is a cause of its own, in the words of its origin. No sign is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from physical_ai.catalog.node_causes import Remedy, remedy_text
+from physical_ai.readiness.nodes.raw import Raw
+from physical_ai.readiness.nodes.reading import raws
+from physical_ai.readiness.nodes.signs import NodeSigns
+
+RESTART_PLUGIN = (
+    "kubectl delete pod --namespace gpu-operator --selector app=nvidia-device-plugin-daemonset --field-selector"
+    " spec.nodeName={node} starts the device plugin again, which then offers the GPU."
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One cause of a node."""
+
+    cause: str
+    reason: str
+    fix: str
+    signs: tuple[str, ...]
+    """What shows it, each in the words of its origin and with where it was read."""
+    waits: bool
+    remedy: Remedy | None
+    alerts: tuple[str, ...] = ()
+    """The alerts that it explains."""
+    gate: bool = False
+    """Whether it explains the closed gate, or that the node is not Ready."""
+
+
+def findings_of(signs: NodeSigns) -> tuple[Finding, ...]:
+    """All causes of a node, what needs an action first, then the more specific."""
+    kept: list[tuple[Raw, list[Raw]]] = []
+    for each in sorted(_merged(raws(signs)), key=lambda one: (one.past, one.rank)):
+        by = next((evidence for other, evidence in kept if other.explains(each)), None)
+        if by is None:
+            kept.append((each, []))
+        else:
+            by.append(each)
+    # What may be over is no fault of now, unless it explains one.
+    now = [(each, evidence) for each, evidence in kept if not each.past]
+    now = [_explained_by_the_past(each, evidence, kept) for each, evidence in now]
+    now = [(_after_a_job(each, [one for one, _ in kept], signs), evidence) for each, evidence in now]
+    machine = _strongest((each for each, _ in now), restarted=signs.restarted)
+    found = [_finding(each, evidence, machine, signs) for each, evidence in now]
+    return tuple(sorted(found, key=lambda each: each.waits))
+
+
+def _explained_by_the_past(
+    each: Raw, evidence: list[Raw], kept: Sequence[tuple[Raw, list[Raw]]]
+) -> tuple[Raw, list[Raw]]:
+    """A general sign of now, with an Xid of the machine that was seen before it as its cause."""
+    before = next((one for one, _ in kept if one.past and one.remedy and one.explains(each)), None)
+    if before is None:
+        return each, evidence
+    return replace(before, past=False), [each, *evidence]
+
+
+def advice_of(findings: Iterable[Finding]) -> Remedy | None:
+    """What repairs the machine; None where nothing speaks for a restart or another machine."""
+    return next((each.remedy for each in findings if each.remedy is not None), None)
+
+
+def _merged(given: Iterable[Raw]) -> list[Raw]:
+    """Signs of one cause and one GPU together."""
+    found: list[Raw] = []
+    for each in given:
+        same = next((index for index, one in enumerate(found) if one.is_same(each)), None)
+        if same is None:
+            found.append(each)
+        else:
+            found[same] = found[same].joined(each)
+    return found
+
+
+def _after_a_job(each: Raw, kept: Sequence[Raw], signs: NodeSigns) -> Raw:
+    """A GPU that the plugin withholds after an Xid that a program caused works: the plugin has to start again
+    (NVIDIA/k8s-device-plugin#1014)."""
+    codes = [one.code for one in kept if "job" in one.groups and one.is_of_gpu(each)]
+    machine = any(one.remedy and one is not each for one in kept)
+    if each.row != "gpu-unhealthy" or not codes or machine:
+        return each
+    listed = ", ".join(f"Xid {code}" for code in dict.fromkeys(codes))
+    reason = f"The device plugin no longer offers a GPU since {listed}, which a program caused: the GPU works."
+    return replace(each, remedy=None, reason=reason, fix=RESTART_PLUGIN.format(node=signs.name))
+
+
+def _strongest(kept: Iterable[Raw], *, restarted: bool) -> Remedy | None:
+    remedies = {each.remedy for each in kept} - {None}
+    if "replace" in remedies or (remedies and restarted):
+        return "replace"
+    return "reboot" if remedies else None
+
+
+def _finding(each: Raw, absorbed: Sequence[Raw], machine: Remedy | None, signs: NodeSigns) -> Finding:
+    of_all = [each, *absorbed]
+    text = {
+        remedy: remedy_text(remedy, node=signs.name, stack=signs.stack, scale_set=signs.scale_set)
+        for remedy in ("reboot", "replace")
+    }
+    if each.remedy is not None and machine is not None:
+        fix = text[machine]
+    else:
+        fix = each.fix.replace("{replace}", text["replace"]).replace("{reboot}", text["reboot"])
+    alerts = tuple(dict.fromkeys(alert for one in of_all for alert in one.alerts))
+    shown = tuple(dict.fromkeys(text for one in of_all for text in one.shown))
+    return Finding(
+        cause=each.cause,
+        reason=each.reason,
+        fix=fix,
+        signs=shown,
+        # What usually ends by itself has not, where an alert waited for that and fires.
+        waits=each.waits and not each.overdue([alert for one in absorbed for alert in one.alerts]),
+        remedy=machine if each.remedy is not None else None,
+        alerts=alerts,
+        gate=any(one.gate for one in of_all),
+    )

@@ -1,0 +1,73 @@
+"""One sign of a node with the cause that it speaks for, before signs are put together. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from physical_ai.catalog.node_causes import Remedy, node_causes
+
+OVERDUE = "gpus-not-offered"
+"""The cause whose alerts wait until a gate should have opened by itself."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A sign, and what it says."""
+
+    cause: str
+    rank: float
+    """The more specific, the lower."""
+    groups: frozenset[str]
+    reason: str
+    shown: tuple[str, ...]
+    """The words of its origin, with where they were read."""
+    yields: frozenset[str] = frozenset()
+    """Groups that explain it."""
+    gpus: frozenset[str] = frozenset()
+    """Number and UUID of the GPU, as far as they are known; empty where none is named."""
+    fix: str = ""
+    remedy: Remedy | None = None
+    waits: bool = False
+    code: int = 0
+    """The Xid, if it is one."""
+    alerts: tuple[str, ...] = ()
+    gate: bool = False
+    past: bool = False
+    """It may be over."""
+    row: str = ""
+    """Id of the row of the table, where it has one."""
+
+    def is_of_gpu(self, other: Raw) -> bool:
+        """Whether both may be of the same GPU."""
+        return not self.gpus or not other.gpus or bool(self.gpus & other.gpus)
+
+    def is_same(self, other: Raw) -> bool:
+        """Whether both are signs of one cause of one GPU."""
+        known = self.reason == other.reason or bool(self.code or self.row)
+        return self.cause == other.cause and known and self.is_of_gpu(other)
+
+    def explains(self, other: Raw) -> bool:
+        return bool(self.groups & other.yields) and self.is_of_gpu(other)
+
+    def joined(self, other: Raw) -> Raw:
+        return replace(
+            self,
+            rank=min(self.rank, other.rank),
+            groups=self.groups | other.groups,
+            gpus=self.gpus | other.gpus,
+            reason=self.reason if self.gpus or not other.gpus else other.reason,
+            shown=tuple(dict.fromkeys((*self.shown, *other.shown))),
+            alerts=tuple(dict.fromkeys((*self.alerts, *other.alerts))),
+            gate=self.gate or other.gate,
+            past=self.past and other.past,
+        )
+
+    def in_group(self, group: str) -> Raw:
+        return replace(self, groups=self.groups | {group})
+
+    def of_alert(self, alert: str) -> Raw:
+        return replace(self, alerts=(*self.alerts, alert))
+
+    def overdue(self, alerts: list[str]) -> bool:
+        """Whether an alert says that a gate should have opened by now."""
+        return self.gate and any(alert in node_causes()[OVERDUE].alerts for alert in alerts)

@@ -1,0 +1,235 @@
+"""From each sign of a node to the row of the table that knows it; a sign without a row is a cause of its own. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
+from physical_ai.catalog.node_causes import NodeCause, cause_of_alert, cause_of_gate, node_causes
+from physical_ai.catalog.own_names import GRID_DRIVER_READY
+from physical_ai.catalog.telemetry_rows import Xid, xids
+from physical_ai.kubernetes.objects import Json, condition, is_ready, labels
+from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.nodes.counts import SIZE_LABEL, counts
+from physical_ai.readiness.nodes.raw import Raw
+from physical_ai.readiness.nodes.signs import Alert, NodeSigns, codes_in, unusual
+from physical_ai.readiness.text import NOT_KNOWN
+
+MIG_STATE, UPGRADE_STATE = "nvidia.com/mig.config.state", "nvidia.com/gpu-driver-upgrade-state"
+XID_ALERTS = ("GPUXidNodeFault", "GPUXidJobError", "GPUXidInformation")
+_RANKS: Mapping[str, int] = {cause: 100 + index for index, cause in enumerate(node_causes())}
+GATE_RANK = _RANKS["node-not-ready"] - 0.5
+"""Of a gate's own cause: after what explains it, before what it explains."""
+_GPU, _CODE = re.compile(r"\bGPU:(\d+)\b"), re.compile(r"\bDCGM_[A-Z0-9_]+\b")
+_DISPLAY = re.compile(r"\bGPU \{gpu\}")
+
+
+def raws(signs: NodeSigns) -> Iterator[Raw]:
+    """Everything that is known of a node and is not as it should be."""
+    yield from _xids(signs)
+    yield from _counts(signs)
+    yield from _checks(signs)
+    yield from _conditions(signs)
+    yield from _labels(signs)
+    if signs.gate is not None:
+        yield _gate(signs.gate)
+    elif signs.node is not None and not is_ready(signs.node) and condition(signs.node, "Ready"):
+        found = condition(signs.node, "Ready")
+        said = f"{found.get('reason', '')}: {found.get('message', '')}"
+        unready = _of_row(node_causes()["node-not-ready"], f"condition Ready={found.get('status')}: {said}")
+        yield replace(unready, gate=True)
+    for alert in signs.alerts:
+        yield _alert(alert, signs)
+
+
+def _of_row(row: NodeCause, shown: str, gpus: frozenset[str] = frozenset(), **facts: str) -> Raw:
+    named = min(gpus, key=len, default="")
+    reason = row.reason if named else _DISPLAY.sub("a GPU", row.reason)
+    known = defaultdict(lambda: "?", {"gpu": named, **facts})
+    # The commands for the machine are filled in when it is clear which one it is.
+    fix = re.sub(r"\{(?!replace\}|reboot\})(\w+)\}", lambda key: known[key[1]], "" if row.remedy else row.fix)
+    return Raw(
+        cause=row.id,
+        rank=_RANKS[row.id],
+        groups=frozenset({row.group}),
+        reason=reason.format_map(known),
+        shown=(shown,),
+        yields=frozenset(row.yields),
+        gpus=gpus,
+        fix=fix,
+        remedy=row.remedy,
+        waits=row.waits,
+        row=row.id,
+    )
+
+
+def _xids(signs: NodeSigns) -> Iterator[Raw]:
+    for seen in (each for each in signs.seen if not each.old):
+        gpus = frozenset(filter(None, (seen.gpu, seen.index)))
+        where = f"{seen.source}{f', {seen.when}' if seen.when else ''}"
+        yield replace(_xid(seen.code, gpus, f"Xid {seen.code} ({where})"), past=seen.past)
+
+
+def _xid(code: int, gpus: frozenset[str], shown: str) -> Raw:
+    known: Xid | None = xids().get(code)
+    of = f" of GPU {min(gpus, key=len)}" if gpus else ""
+    if known is None:
+        reason = f"The driver reported Xid {code}{of}, which is not in this project's table."
+        fix = "docs.nvidia.com/deploy/xid-errors says what it means; if it returns: {reboot}"
+        return Raw(f"xid-{code}", 50, frozenset({"xid-unknown"}), reason, (shown,), gpus=gpus, fix=fix, code=code)
+    reason = f"{known.meaning} (Xid {code}){of}."
+    if known.xid_class == "node":
+        groups, remedy = frozenset({"xid", "machine"}), known.remedy
+        if remedy == "none":
+            return Raw(f"xid-{code}", 40, groups, reason, (shown,), gpus=gpus, fix=known.advice, code=code)
+        # A repair of the machine ends all of them; the one that needs most comes first.
+        rank = 10 if remedy == "replace" else 20
+        return Raw(f"xid-{code}", rank, groups, reason, (shown,), gpus=gpus, remedy=remedy, code=code)
+    note = " Nothing has to be done to the node." if known.xid_class == "job" else ""
+    groups = frozenset({known.xid_class})
+    fix = f"{known.advice}{note}"
+    return Raw(f"xid-{code}", 60, groups, reason, (shown,), gpus=gpus, fix=fix, waits=True, code=code)
+
+
+def _counts(signs: NodeSigns) -> Iterator[Raw]:
+    size = labels(signs.node).get(SIZE_LABEL, "") if signs.node is not None else ""
+    found = counts(signs.facts, size)
+    if found.relation is not None:
+        relation, reason = found.relation
+        row = next(each for each in node_causes().values() if relation in each.counts)
+        yield _of_row(row, "the record of the machine (physai evidence)", reason=reason)
+
+
+def _checks(signs: NodeSigns) -> Iterator[Raw]:
+    result = condition(signs.node, ACCEPTED_CONDITION) if signs.node is not None else {}
+    failed, shown = list(signs.failed_checks), "acceptance"
+    if not failed and result and result.get("status") != "True":
+        shown = f"condition {ACCEPTED_CONDITION}={result.get('status')}"
+        parts = str(result.get("message") or result.get("reason") or "no message").split("; ")
+        found = [each.partition(": ") for each in parts]
+        failed = [(check, text) if colon else ("", check) for check, colon, text in found]
+    for check, message in failed:
+        row = next((each for each in node_causes().values() if check in each.checks), None)
+        said = f"{check}: {message}" if check else message
+        if row is not None:
+            yield _of_row(row, f"{shown}: {said}", reason=said)
+            continue
+        fix = f"Repair what the message names, then physai accept {signs.stack} --node {signs.name}"
+        reason = f"The node did not pass acceptance: {said}"
+        yield Raw(
+            "node-failed-acceptance", GATE_RANK, frozenset({"acceptance"}), reason, (f"{shown}: {said}",), fix=fix
+        )
+
+
+def _conditions(signs: NodeSigns) -> Iterator[Raw]:
+    for each in unusual(signs.node):
+        kind = str(each.get("type", ""))
+        if kind in ("Ready", ACCEPTED_CONDITION) or (kind == GRID_DRIVER_READY and signs.gate is not None):
+            continue
+        yield from _condition(kind, each, signs)
+
+
+def _condition(kind: str, given: Json, signs: NodeSigns) -> Iterator[Raw]:
+    said = ": ".join(filter(None, (str(given.get("reason", "")), str(given.get("message", "")))))
+    shown = f"condition {kind}={given.get('status')}: {said}"
+    gpus = frozenset(_GPU.findall(said)) if len(set(_GPU.findall(said))) == 1 else frozenset[str]()
+    rows = [row for row in node_causes().values() if set(row.codes) & set(_CODE.findall(said))]
+    if rows:
+        for row in rows:
+            yield _of_row(row, shown, gpus).in_group("condition")
+        return
+    row = next((row for row in node_causes().values() if row.has_condition(kind)), None)
+    codes = codes_in(f"{kind} {said}")
+    if row is not None and not codes:
+        yield _of_row(row, shown, gpus).in_group("condition")
+    elif codes:
+        for code in codes:
+            yield _xid(code, gpus, shown).in_group("condition")
+    else:
+        reason = f"The node has the condition {kind}={given.get('status')}: {said}".rstrip(": ")
+        since = f"kubectl describe node {signs.name} shows since when"
+        fix = f"{NOT_KNOWN} {since}, and the documentation of what sets it says what to do."
+        yield Raw(f"condition-{kind}", GATE_RANK + 0.2, frozenset({"condition"}), reason, (shown,), fix=fix)
+
+
+def _labels(signs: NodeSigns) -> Iterator[Raw]:
+    """Labels in which a controller says that it failed, on a node whose gates are open all the same."""
+    given = labels(signs.node) if signs.node is not None else {}
+    if given.get(MIG_STATE) == "failed" and (signs.gate is None or signs.gate.cause != "mig-failed"):
+        reason = "The MIG manager could not apply a layout to the node; its GPUs are offered as they were before."
+        fix = (
+            f"kubectl label node {signs.name} {MIG_STATE}- if the pool has no MIG; otherwise choose a layout that fits"
+            f" with the label nvidia.com/mig.config (it is {given.get('nvidia.com/mig.config', 'not set')})."
+        )
+        shown = f"label {MIG_STATE}=failed"
+        yield Raw("mig-failed", GATE_RANK + 0.1, frozenset({"label"}), reason, (shown,), fix=fix)
+
+
+def _gate(gate: ClosedGate) -> Raw:
+    where = f"gate {gate.gate}{f', pod {gate.pod}' if gate.pod else ''}: {gate.message or gate.reason}"
+    row = cause_of_gate(gate.cause) if gate.cause else None
+    if gate.gate == "node" and not gate.cause:
+        row = node_causes()["node-not-ready"]
+    groups = frozenset({"node" if gate.gate == "node" else "gate", "gate"})
+    if row is not None:
+        found = _of_row(row, where, node=gate.node, reason=gate.reason)
+        # The cause of the gate is the name that the other commands know.
+        return Raw(
+            gate.cause or row.id,
+            found.rank,
+            found.groups | groups,
+            gate.reason,
+            found.shown,
+            found.yields,
+            fix=found.fix,
+            remedy=found.remedy,
+            waits=row.waits,
+            gate=True,
+            row=row.id,
+        )
+    failing = not gate.cause and any(each in gate.phase for each in ("BackOff", "Error"))
+    return Raw(
+        gate.cause or f"gate-{gate.gate}",
+        GATE_RANK,
+        groups,
+        gate.reason,
+        (where,),
+        fix=gate.fix or f"Wait: this gate usually opens without an action ({gate.phase or gate.gate}).",
+        waits=gate.may_recover and not failing,
+        gate=True,
+    )
+
+
+def _alert(alert: Alert, signs: NodeSigns) -> Raw:
+    given = alert.labels
+    shown = f"alert {alert.name}{f': {alert.summary}' if alert.summary else ''}"
+    gpus = frozenset(filter(None, (given.get("gpu", ""), given.get("gpu_id", ""), given.get("UUID", ""))))
+    if alert.name in XID_ALERTS and given.get("xid", "").isdigit():
+        return _xid(int(given["xid"]), gpus, shown).of_alert(alert.name)
+    row = cause_of_alert(alert.name)
+    if row is not None:
+        facts = {
+            "node": signs.name,
+            "stack": signs.stack,
+            "pool": signs.pool,
+            "condition": given.get("condition", ""),
+            "namespace": given.get("exported_namespace") or given.get("namespace", ""),
+            "pod": given.get("exported_pod") or given.get("pod", ""),
+            "reason": alert.summary,
+        }
+        return _of_row(row, shown, gpus, **facts).of_alert(alert.name)
+    return unknown_alert(alert).of_alert(alert.name)
+
+
+def unknown_alert(alert: Alert) -> Raw:
+    """An alert of a rule that is not this project's, in its own words."""
+    named = (f"{key}={value}" for key, value in sorted(alert.labels.items()) if key != "alertname")
+    said = alert.summary or ", ".join(named)
+    reason = f"{alert.name}: {said}"
+    fix = alert.action or f"{NOT_KNOWN} {alert.runbook or 'Its rule in Prometheus says what it compares.'}"
+    waits = alert.labels.get("severity") in ("info", "none")
+    groups = frozenset({"alert"})
+    return Raw(f"alert-{alert.name}", GATE_RANK + 0.3, groups, reason, (f"alert {reason}",), fix=fix, waits=waits)

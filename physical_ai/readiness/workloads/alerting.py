@@ -1,0 +1,87 @@
+"""Alerts in the diagnosis: each is explained by a cause, or is one in its own words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from physical_ai.readiness.nodes.findings import findings_of
+from physical_ai.readiness.nodes.signs import Alert, NodeSigns
+from physical_ai.readiness.workloads.index import Index
+from physical_ai.readiness.workloads.model import Explanation
+from physical_ai.readiness.workloads.node_signs import explanation, findings
+
+EXPLAINED_BY_ANY = ("GPUPodPending", "GPUOperandPending")
+"""Alerts that say only that a Pod does not run, which each cause of the Pod explains."""
+EXPLAINED_BY = {
+    "OsmoAgentDown": ("agents-down", "agent-missing"),
+    "KaiSchedulerDown": ("scheduler-down",),
+    "GPUPoolAtMaximum": ("pool-at-maximum",),
+    "GPUDriverUpgradeFailed": ("upgrade-failed", "driver-upgrade"),
+}
+"""Causes that explain an alert about the cluster."""
+
+
+def about_subject(title: str, found: Sequence[Explanation], index: Index) -> Iterator[Explanation]:
+    """The alerts about a Pod, a workflow's Pods, a Job or the like that none of its causes explains."""
+    kind, _, own = title.partition(" ")
+    if kind == "node" and own not in index.nodes and not any(each.signs for each in found):
+        yield from (explanation(title, each) for each in findings(own, index))
+    if kind in ("node", "pool"):
+        return
+    named = {own, *(each.subject.partition(" ")[2] for each in found)}
+    for alert in index.given.alerts or ():
+        if alert.names() & named and not (found and alert.name in EXPLAINED_BY_ANY) and not _explains(found, alert):
+            yield of_alert(title, alert, index)
+
+
+def by_name(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
+    """What alerts and Xids say of something that has left the cluster; None where they name it nowhere."""
+    alerts = [each for each in index.given.alerts or () if wanted in each.names()]
+    if index.alerts_of_node(wanted) or wanted in index.given.xids:
+        return f"node {wanted}", [explanation(f"node {wanted}", each) for each in findings(wanted, index)]
+    if not alerts:
+        return None
+    title = f"{_kind(wanted, alerts[0])} {wanted}"
+    return title, [of_alert(title, each, index) for each in alerts]
+
+
+def unexplained(found: Iterable[Explanation], index: Index) -> Iterator[Explanation]:
+    """For the doctor: every alert that no cause of what it is about explains, each once."""
+    causes = list(found)
+    by_subject: dict[str, list[Explanation]] = {}
+    for each in causes:
+        by_subject.setdefault(each.subject, []).append(each)
+    told: set[tuple[str, str]] = set()
+    for alert in index.given.alerts or ():
+        for kind, own in alert.about(index.nodes):
+            title = f"{kind} {own}".strip()
+            known = by_subject.get(title, [])
+            if kind == "node":
+                if own not in index.nodes and (title, "") not in told:
+                    told.add((title, ""))
+                    yield from (explanation(title, each) for each in findings(own, index))
+                continue
+            if _explains(known, alert) or (known and alert.name in EXPLAINED_BY_ANY):
+                continue
+            of_node = any(alert.name in each.alerts for each in causes)
+            by_cause = any(each.cause in EXPLAINED_BY.get(alert.name, ()) for each in causes)
+            if not of_node and not by_cause:
+                yield of_alert(title, alert, index)
+
+
+def of_alert(title: str, alert: Alert, index: Index) -> Explanation:
+    """An alert as a cause of its own: by the table, where that knows it."""
+    node = next((own for kind, own in alert.about(index.nodes) if kind == "node"), "")
+    (found,) = findings_of(NodeSigns(node, index.nodes.get(node), alerts=[alert], stack=index.given.stack))[:1]
+    return explanation(title, found)
+
+
+def _explains(found: Iterable[Explanation], alert: Alert) -> bool:
+    return any(alert.name in each.alerts for each in found)
+
+
+def _kind(wanted: str, alert: Alert) -> str:
+    """The label that names it: `pod`, `job_name`."""
+    own = wanted.rpartition("/")[2]
+    key = next((key for key, value in alert.labels.items() if value == own), "object")
+    return {"job_name": "job", "exported_pod": "pod"}.get(key, key)

@@ -1,0 +1,27 @@
+"""The closed gates of a cluster with what everything that is known of their nodes says of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from physical_ai.readiness.model import ClosedGate, Report
+from physical_ai.readiness.workloads.index import Index
+from physical_ai.readiness.workloads.model import Workloads
+from physical_ai.readiness.workloads.node_signs import findings
+
+
+def with_findings(reports: Sequence[Report], given: Workloads) -> tuple[Report, ...]:
+    """The same reports; a gate that a more specific cause explains names it, and what `physai why` advises."""
+    index = Index(replace(given, reports=reports))
+    return tuple(replace(report, closed=tuple(_gate(each, index) for each in report.closed)) for report in reports)
+
+
+def _gate(gate: ClosedGate, index: Index) -> ClosedGate:
+    found = next((each for each in findings(gate.node, index) if each.gate), None)
+    if found is None:
+        return gate
+    more = "" if found.cause == gate.cause or found.reason == gate.reason else f" {found.cause}: {found.reason}"
+    # An unknown cause that waits has no command, and why says so in other words.
+    fix = found.fix if gate.fix or more else gate.fix
+    return replace(gate, reason=f"{gate.reason}{more}", fix=fix)

@@ -1,0 +1,67 @@
+"""What is known of one node, put together from everything that was read, and the causes it speaks for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from physical_ai.kubernetes.objects import Json, at
+from physical_ai.readiness.nodes.counts import facts_of
+from physical_ai.readiness.nodes.findings import Finding, findings_of
+from physical_ai.readiness.nodes.signs import NodeSigns, seen_in
+from physical_ai.readiness.objects import is_being_removed
+from physical_ai.readiness.workloads.index import Index
+from physical_ai.readiness.workloads.model import Explanation
+
+
+def findings(wanted: str, index: Index) -> tuple[Finding, ...]:
+    """The causes of a node, also of one that has left the cluster; looked for once in a reading."""
+    if wanted not in index.findings:
+        index.findings[wanted] = findings_of(signs_of(wanted, index))
+    return index.findings[wanted]
+
+
+def fix_of(wanted: str, index: Index, otherwise: str) -> str:
+    """What opens the gate of a node, or makes it Ready: what every command says of it."""
+    return next((each.fix for each in findings(wanted, index) if each.gate), otherwise)
+
+
+def signs_of(wanted: str, index: Index) -> NodeSigns:
+    """Everything that is known of a node."""
+    given, node = index.given, index.nodes.get(wanted)
+    alerts = index.alerts_of_node(wanted)
+    seen = [*seen_in(alerts, node, _own_events(wanted, node, index)), *given.xids.get(wanted, ())]
+    return NodeSigns(
+        name=wanted,
+        node=node,
+        gate=index.gates.get(wanted) or index.changes.get(wanted),
+        alerts=alerts,
+        seen=seen,
+        facts=facts_of(node, given.records) if node is not None and given.records else {},
+        restarted=wanted in given.restarted,
+        leaves=node is not None and is_being_removed(node),
+        stack=given.stack,
+    )
+
+
+def _own_events(wanted: str, node: Json | None, index: Index) -> Sequence[Json]:
+    """Events about the node itself, and not about a machine that had its name before."""
+    uid = at(node, "metadata.uid") if node is not None else None
+    # Kubelets and monitors write the node's name in place of its UID.
+    own = (None, "", uid, wanted)
+    return [each for each in index.events_of_node(wanted) if not uid or at(each, "involvedObject.uid") in own]
+
+
+def explanation(item: str, found: Finding) -> Explanation:
+    """A finding as `why` prints it."""
+    return Explanation(
+        item,
+        "node",
+        found.cause,
+        found.reason,
+        found.fix,
+        found.signs[0],
+        found.waits,
+        signs=found.signs,
+        alerts=found.alerts,
+        remedy=found.remedy or "",
+    )
