@@ -21,7 +21,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "telemetry": {"catalog"},
     "settings": {"catalog", "telemetry", "untrusted"},
     "readiness": {"catalog", "kubernetes", "settings", "untrusted"},
-    "health": {"catalog", "kubernetes", "readiness", "settings"},
+    # The GRID agent has the reader of nvidia-smi, which acceptance shares with it.
+    "health": {"agents", "catalog", "kubernetes", "readiness", "settings"},
     "osmo": {"catalog", "settings", "untrusted"},
     "policies": {"catalog", "kubernetes", "settings"},
     "preflight": {"catalog", "kubernetes", "settings"},

@@ -81,16 +81,16 @@ class Smi:
     version: str = ""
     """Driver version it reports (of the library); empty where it failed."""
     error: str = ""
-    """First line of its failure, `timed out` where it hung."""
+    """First line of its failure, `timed out` where it hung, or what makes its report unreliable."""
     devices: int = 0
     mig: Literal["enabled", "disabled", ""] = ""
-    """MIG mode of the first device."""
+    """Enabled where it is on any device."""
     mig_devices: int = 0
     licence: Literal["licensed", "unlicensed", "unknown"] = "unknown"
     persistence: bool = True
     """False where it says that persistence mode is disabled."""
     recovery: str = ""
-    """What it says a GPU needs before it can be used again: Reboot, Reset, Drain and Reset; empty: nothing."""
+    """What it says a GPU needs before it can be used again, in its own words: Reboot, GPU_RESET …; empty: nothing."""
 
 
 @dataclass(frozen=True, order=True)

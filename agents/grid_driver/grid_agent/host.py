@@ -124,7 +124,8 @@ class RealHost:
         when, smi = self._smi
         if smi.ran and smi.licence == "licensed" and time.monotonic() - when < self.smi_age:
             return smi
-        query = self.shell.run("nvidia-smi", "-q")
+        # The XML: names of users' processes, which it prints too, cannot take the place of its own lines there.
+        query = self.shell.run("nvidia-smi", "-q", "-x")
         listing = self.shell.run("nvidia-smi", "-L") if query.ok else query
         self._smi = (time.monotonic(), smi_from(query, listing))
         return self._smi[1]

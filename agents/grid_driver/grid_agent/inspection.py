@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from grid_agent.facts import Gpu, Module, Process, Record
+from grid_agent.report.plain import plain
 from grid_agent.shell import Shell
 from grid_agent.smi import VERSION, loaded_flavour, registry_from
 
@@ -139,7 +140,7 @@ def gpu_processes(shell: Shell) -> tuple[Process, ...]:
         name = (shell.read(f"/proc/{process.name}/comm") or "").strip()
         if name not in DAEMONS and any(target.startswith("/dev/nvidia") for target in _open_files(process)):
             pod = pod_of(shell.read(f"/proc/{process.name}/cgroup") or "")
-            holders.append(Process(name, int(process.name), pod))
+            holders.append(Process(plain(name), int(process.name), pod))
     return tuple(sorted(holders))
 
 

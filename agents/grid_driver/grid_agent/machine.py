@@ -10,6 +10,7 @@ from grid_agent.decide import decide
 from grid_agent.facts import RETRY_ANNOTATION, ClusterApi, ClusterError, Condition, Host, HostError, NodeFacts
 from grid_agent.memory import Memory
 from grid_agent.plan import Plan, closing_labels, opening_labels
+from grid_agent.report.plain import LONGEST_SENTENCE, plain
 from grid_agent.steps import JOBS, State, Step
 from grid_agent.wanted import Wanted
 
@@ -62,7 +63,8 @@ def advance(
         return transitions.failed(memory, plan.step, f"{plan.step.value} failed: {error}", wanted.timings, now)
     except ClusterError as error:
         refused = "EvictionRefused" if error.kind == "refused" else memory.reason
-        return replace(memory, begun="", done="", reason=refused, sentence=f"{plan.sentence}; {error}")
+        sentence = plain(f"{plan.sentence}; {error}", LONGEST_SENTENCE)
+        return replace(memory, begun="", done="", reason=refused, sentence=sentence)
 
 
 def _look(cluster: ClusterApi) -> tuple[NodeFacts | None, ClusterError | None]:
@@ -118,7 +120,7 @@ def condition_of(memory: Memory) -> Condition:
 
 def failed(memory: Memory, cluster: ClusterApi, reason: str, text: str, now: float) -> Memory:
     """The memory after a step in which the agent itself failed: nothing is known of the node, and that is reported."""
-    memory = replace(memory, reason=reason, sentence=text, faults=memory.faults + 1)
+    memory = replace(memory, reason=reason, sentence=plain(text, LONGEST_SENTENCE), faults=memory.faults + 1)
     return _report(memory, cluster, now)
 
 

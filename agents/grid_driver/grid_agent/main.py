@@ -19,6 +19,7 @@ from grid_agent.facts import NAMESPACE, ClusterError
 from grid_agent.host import RealHost
 from grid_agent.machine import advance, failed
 from grid_agent.memory import Memory
+from grid_agent.report.plain import LONGEST_SENTENCE, plain
 from grid_agent.steps import State
 from grid_agent.store import Locked, Store, UnsafeFolder
 from grid_agent.wanted import Wanted, WantedError, for_pool, wanted_from
@@ -166,8 +167,17 @@ def cannot_start(error: Exception, api: Api | None) -> int:
     return USAGE if unusable else UNSAFE
 
 
+class OneLine(logging.Formatter):
+    """Of what other programs and the API server say, no character moves a cursor or begins a line of its own."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return plain(super().formatMessage(record), LONGEST_SENTENCE)
+
+
 def main(arguments: Sequence[str]) -> int:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(OneLine("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
     options = options_from(arguments)
     if os.geteuid() != 0:
         logging.error("the agent has to be root")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import signal
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+
+from grid_agent.report import bounded
+from grid_agent.report.bounded import NOT_FOUND, TIMED_OUT, TOO_MUCH
+from grid_agent.report.plain import plain
+
+__all__ = ["NOT_FOUND", "TIMED_OUT", "TOO_MUCH", "Result", "Shell", "write_whole"]
 
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -17,12 +20,15 @@ ENVIRONMENT = {
     "HOME": "/root",
     "DEBIAN_FRONTEND": "noninteractive",
 }
-TIMED_OUT, NOT_FOUND = 124, 127
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a command ended. `code` is TIMED_OUT for one that took too long, NOT_FOUND for one that does not exist."""
+    """How a command ended.
+
+    `code` is TIMED_OUT for one that took too long, TOO_MUCH for one that printed too much, NOT_FOUND for one that does
+    not exist.
+    """
 
     code: int
     out: str = ""
@@ -35,9 +41,13 @@ class Result:
     @property
     def complaint(self) -> str:
         """The first line that is not empty, for a message."""
-        words = {TIMED_OUT: "timed out", NOT_FOUND: "not found"}
-        lines = [line.strip() for line in (self.err + "\n" + self.out).splitlines() if line.strip()]
-        return words.get(self.code) or (lines[0][:300] if lines else f"exit code {self.code}")
+        words = {
+            TIMED_OUT: "timed out",
+            TOO_MUCH: f"printed more than {bounded.MOST >> 20} MiB and was ended",
+            NOT_FOUND: "not found",
+        }
+        lines = (plain(line) for line in (self.err + "\n" + self.out).splitlines())
+        return words.get(self.code) or next(filter(None, lines), f"exit code {self.code}")
 
 
 class Shell:
@@ -51,31 +61,13 @@ class Shell:
         return self.root / path.lstrip("/")
 
     def run(self, *command: str) -> Result:
-        """Run a short command, never longer than `seconds`. A process that even SIGKILL does not end is left behind."""
+        """Run a short command: never longer than `seconds`, and never to print more than the agent has memory for.
+
+        A process that even SIGKILL does not end is left behind.
+        """
         there = [] if self.root == Path("/") else ["chroot", str(self.root)]
-        try:
-            process = subprocess.Popen(
-                [*there, *command],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=ENVIRONMENT,
-                cwd="/",
-                start_new_session=True,
-                text=True,
-                errors="replace",
-            )
-        except OSError as error:
-            return Result(NOT_FOUND, err=str(error))
-        try:
-            out, err = process.communicate(timeout=self.seconds)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.communicate(timeout=2)
-            return Result(TIMED_OUT)
-        return Result(process.returncode, out, err)
+        ended = bounded.run([*there, *command], self.seconds, ENVIRONMENT)
+        return Result(ended.code, ended.out, ended.err)
 
     def read(self, path: str) -> str | None:
         """A file's text; None where it does not exist or can't be read."""

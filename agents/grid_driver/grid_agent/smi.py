@@ -6,64 +6,60 @@ import re
 from typing import Literal
 
 from grid_agent.facts import Module, Smi
-from grid_agent.shell import NOT_FOUND, TIMED_OUT, Result
+from grid_agent.report.plain import plain
+from grid_agent.report.reading import EXIT_CODES, TROUBLE, read_report
+from grid_agent.report.tree import Unreadable
+from grid_agent.shell import NOT_FOUND, TIMED_OUT, TOO_MUCH, Result
 
 VERSION = re.compile(r"\d{3}\.\d+(?:\.\d+)?")
-TROUBLE = re.compile(
-    r"(?i)\b(fail(ed|ure)?|unable|couldn't|can't|mismatch|corrupt(ed)?|lost|no devices|unknown error)\b"
-)
-EXIT_CODES = {
-    8: "a GPU's external power cables are not attached",
-    10: "the kernel found an interrupt problem with a GPU",
-    14: "a GPU's infoROM is corrupted",
-    15: "a GPU has fallen off the bus or is otherwise inaccessible",
-}
-"""Of nvidia-smi, with which it may print its report as if nothing were wrong (nvidia-smi(1), RETURN VALUE)."""
-RECOVERY = ("Reboot", "Reset", "Drain and Reset")
-"""GPU recovery actions (NVML, nvmlDeviceGpuRecoveryAction_t) of a GPU that can't run anything, the worst first."""
 
 
 def smi_from(query: Result, listing: Result) -> Smi:
-    """`nvidia-smi -q` and `nvidia-smi -L`, of an executable that exists."""
-    version = _value(query.out, "Driver Version")
-    if not query.ok or not version:
+    """`nvidia-smi -q -x`, or `-q`, and `nvidia-smi -L`, of an executable that exists."""
+    if not query.ok:
         return Smi(found=True, error=complaint(query))
+    try:
+        report = read_report(query.out)
+    except Unreadable as problem:
+        said = complaint(query)
+        return Smi(found=True, error=said if not query.out.strip() else f"no report can be read ({problem}): {said}")
+    if not report.driver:
+        return Smi(found=True, error=report.problems[0])
     if not listing.ok:
         return Smi(found=True, error=f"-L: {complaint(listing)}")
-    mig = _value(query.out.partition("MIG Mode")[2], "Current").lower()
-    licences = re.findall(r"License Status\s*:\s*(\w+)", query.out)
-    if not licences:
-        licence: Literal["licensed", "unlicensed", "unknown"] = "unknown"
-    else:
-        licence = "licensed" if all(each == "Licensed" for each in licences) else "unlicensed"
+    modes = {gpu.mig for gpu in report.gpus}
+    licences = [gpu.licence for gpu in report.gpus if gpu.licence]
+    licensed = "licensed" if all(each == "Licensed" for each in licences) else "unlicensed"
     return Smi(
         found=True,
-        ran=True,
-        version=version,
+        ran=not report.problems,
+        error=report.problems[0] if report.problems else "",
+        version=report.driver,
         devices=len(re.findall(r"^GPU \d+:", listing.out, re.MULTILINE)),
-        mig="enabled" if mig == "enabled" else "disabled" if mig == "disabled" else "",
+        mig="enabled" if "Enabled" in modes else "disabled" if "Disabled" in modes else "",
         mig_devices=len(re.findall(r"^\s+MIG ", listing.out, re.MULTILINE)),
-        licence=licence,
-        persistence=_value(query.out, "Persistence Mode").lower() != "disabled",
-        recovery=_worst(re.findall(r"^\s*GPU Recovery Action\s*:\s*(.*?)\s*$", query.out, re.MULTILINE)),
+        licence=licensed if licences else "unknown",
+        persistence=all(gpu.persistence != "Disabled" for gpu in report.gpus),
+        recovery=_worst([gpu.needs for gpu in report.gpus]),
     )
 
 
 def complaint(result: Result) -> str:
     """Why nvidia-smi failed. It may print its whole report all the same, so its first line says little."""
-    if result.code in (TIMED_OUT, NOT_FOUND) or result.ok:
+    if result.code in (TIMED_OUT, TOO_MUCH, NOT_FOUND) or result.ok:
         return result.complaint
-    lines = [line.strip() for line in (result.err + "\n" + result.out).splitlines()]
+    lines = (plain(line) for line in (result.err + "\n" + result.out).splitlines())
     telling = next((line for line in lines if TROUBLE.search(line)), "")
     known = EXIT_CODES.get(result.code, "")
     if telling and not known:
-        return telling[:300]
-    return ": ".join(part for part in (f"exit code {result.code}", known, telling[:300]) if part)
+        return telling
+    return ": ".join(part for part in (f"exit code {result.code}", known, telling) if part)
 
 
-def _worst(actions: list[str]) -> str:
-    """The recovery action of the GPU that needs most; empty where no GPU needs one."""
-    return next((action for action in RECOVERY if action in actions), "")
+def _worst(needs: list[str]) -> str:
+    """What the GPU that needs most needs; empty where no GPU needs anything. After a reboot nothing else is needed."""
+    there = sorted(filter(None, needs), key=lambda need: "reboot" not in need.lower())
+    return there[0] if there else ""
 
 
 def registry_from(params: str) -> dict[str, str]:

@@ -99,7 +99,8 @@ class Store:
 
 def program(package: Path, scripts: Path) -> dict[str, bytes]:
     """The agent's files, by path."""
-    files = {f"grid_agent/{path.name}": path.read_bytes() for path in sorted(package.glob("*.py"))}
+    modules = sorted(package.rglob("*.py"))
+    files = {f"grid_agent/{path.relative_to(package).as_posix()}": path.read_bytes() for path in modules}
     return files | {f"host/{path.name}": path.read_bytes() for path in sorted(scripts.glob("*.sh"))}
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from grid_agent.facts import HostFacts, Job, NodeFacts, Pod
 from grid_agent.memory import Failure, Memory
 from grid_agent.plan import Plan, opening_labels, target_of
+from grid_agent.report.plain import LONGEST_SENTENCE, plain
 from grid_agent.steps import Step
 from grid_agent.wanted import Timings, Wanted
 
@@ -152,7 +153,7 @@ def planned(memory: Memory, plan: Plan, now: float) -> Memory:
     if plan.state is not memory.state:
         spent = {**memory.durations, memory.state.value: now - memory.since} if memory.since else memory.durations
         memory = replace(memory, state=plan.state, since=now, durations=spent)
-    memory = replace(memory, reason=plan.reason, sentence=plan.sentence, upcoming=plan.steps)
+    memory = replace(memory, reason=plan.reason, sentence=plain(plan.sentence, LONGEST_SENTENCE), upcoming=plan.steps)
     if plan.give_up:
         memory = replace(memory, rolled_back=plan.give_up, failures={}, done="")
     if plan.proven:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from physical_ai.catalog.acceptance import Check, Floor
 from physical_ai.health.acceptance.judging_figures import judge_bandwidth, judge_nccl
+from physical_ai.health.acceptance.judging_stack import judge_stack
 from physical_ai.health.acceptance.outputs.diag import DiagTest, read_diag
 from physical_ai.health.acceptance.outputs.graphics import (
     RAY_TRACING,
@@ -15,7 +16,6 @@ from physical_ai.health.acceptance.outputs.graphics import (
     read_libraries,
     read_vulkaninfo,
 )
-from physical_ai.health.acceptance.outputs.smi import Smi, SmiGpu, read_smi
 from physical_ai.health.acceptance.outputs.unrecognised import Unrecognised, last_line
 from physical_ai.health.acceptance.outputs.vector_add import read_vector_add
 from physical_ai.health.acceptance.record import CheckResult
@@ -52,10 +52,18 @@ def judge(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
     if ran.exit_code is None:
         return CheckResult(check.name, "no-verdict", ran.problem or "the container did not end")
     try:
-        return _JUDGES[check.output](check.name, ran, given)
+        result = _JUDGES[check.output](check.name, ran, given)
     except Unrecognised as problem:
         ended = f" (exit code {ran.exit_code})" if ran.exit_code else ""
         return CheckResult(check.name, "no-verdict", f"{problem}{ended}")
+    return ended_well(result, ran)
+
+
+def ended_well(result: CheckResult, ran: JobOutcome) -> CheckResult:
+    """The result, which is no pass where the program says by its exit code that it failed."""
+    if result.verdict != "passed" or not ran.exit_code:
+        return result
+    return CheckResult(result.check, "no-verdict", f"{result.message}; but it ended with exit code {ran.exit_code}")
 
 
 def _vector_add(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
@@ -66,53 +74,7 @@ def _vector_add(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
 
 
 def _stack(name: str, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
-    smi = read_smi(ran.log)
-    wrong = [*_offered(given), *_driver(smi, given.promise)]
-    wrong += [f"GPU {gpu.address}: {text}" for gpu in smi.gpus for text in _gpu(gpu, given.promise)]
-    if wrong:
-        return CheckResult(name, "failed", "; ".join(wrong))
-    return CheckResult(name, "passed", f"driver {smi.driver}, {', '.join(sorted({gpu.product for gpu in smi.gpus}))}")
-
-
-def _offered(given: NodeBaseline) -> list[str]:
-    return [
-        f"the node offers {given.allocatable.get(resource, 0)} x {resource}, and the pool's settings promise {count}"
-        for resource, count in given.promise.resources.items()
-        if given.allocatable.get(resource, 0) != count
-    ]
-
-
-def _driver(smi: Smi, promise: Promise) -> list[str]:
-    wrong: list[str] = []
-    if promise.driver is not None and smi.driver != promise.driver:
-        wrong.append(f"the driver is {smi.driver}, and the pool's settings say {promise.driver}")
-    if promise.modules is not None and smi.modules != promise.modules:
-        wrong.append(f"the kernel modules are {smi.modules}, and the pool's settings say {promise.modules}")
-    return wrong
-
-
-def _gpu(gpu: SmiGpu, promise: Promise) -> list[str]:
-    wrong: list[str] = []
-    if (gpu.mig or "Disabled") != promise.mig:
-        wrong.append(f"MIG mode is {gpu.mig or 'not available'}, and the pool's settings say {promise.mig}")
-    if promise.licensed and gpu.licence != "Licensed":
-        wrong.append(f"the vGPU has no licence ({gpu.licence or 'no licence status'}), so it will be throttled")
-    if promise.persistence and gpu.persistence != "Enabled":
-        wrong.append("persistence mode is off, so the first program after a pause waits for the driver")
-    if gpu.recovery not in ("", "None"):
-        wrong.append(f"the driver asks for a recovery: {gpu.recovery}")
-    if gpu.remap_failed == "Yes":
-        wrong.append("a memory row could not be remapped: the GPU has to be replaced")
-    if gpu.remap_pending == "Yes":
-        wrong.append("a memory row waits to be remapped: reboot the node")
-    if gpu.unrepairable == "Yes":
-        wrong.append("memory cannot be repaired: the GPU has to be replaced")
-    if gpu.threshold_exceeded == "Yes":
-        wrong.append("too many uncorrectable errors of SRAM in the GPU's life: it has to be replaced")
-    wrong += [f"a repair is pending ({unit}): reboot the node" for unit in gpu.repairs_pending]
-    if gpu.uncorrectable:
-        wrong.append(f"{gpu.uncorrectable} uncorrectable memory errors since the driver was loaded")
-    return wrong
+    return judge_stack(name, ran.log, ran.exit_code, given.promise, given.allocatable)
 
 
 def _graphics(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from physical_ai.catalog.acceptance import Check
 from physical_ai.catalog.nccl import NcclFigure
-from physical_ai.health.acceptance.judging import JobOutcome
+from physical_ai.health.acceptance.judging import JobOutcome, ended_well
 from physical_ai.health.acceptance.judging_figures import compared
 from physical_ai.health.acceptance.outputs.nccl import Nccl, read_nccl
 from physical_ai.health.acceptance.outputs.transport import SOCKET, Transport, read_transport
@@ -36,7 +36,7 @@ def judge_ranks(check: Check, ran: JobOutcome, given: MultiNodeSetup) -> CheckRe
         return CheckResult(check.name, "no-verdict", ran.problem or "the container did not end")
     said = read_transport(ran.log)
     try:
-        return _judged(check.name, ran, given, said)
+        return ended_well(_judged(check.name, ran, given, said), ran)
     except Unrecognised as problem:
         ended = f" (exit code {ran.exit_code})" if ran.exit_code else ""
         return CheckResult(check.name, "no-verdict", f"{problem}{ended}")

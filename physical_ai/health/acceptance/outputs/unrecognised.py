@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from grid_agent.report.plain import plain
+
 
 class Unrecognised(ValueError):
     """The text is not what the tool prints, or stops before its end. Nothing follows from it."""
 
 
 def last_line(text: str) -> str:
-    """The last line that says something, shortened; for messages."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "no output"
+    """The last line that says something, shortened and without control characters; for messages."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return next(filter(None, (plain(line, 200) for line in reversed(lines))), "no output")
