@@ -56,6 +56,7 @@ class Check(Row):
     command: tuple[str, ...] = ()
     output: OutputKind
     replaces: str | None = None
+    tests: tuple[Text, ...] = ()
     minutes: Annotated[int, Field(ge=1, le=240)]
     source: Text
     date: datetime.date

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from physical_ai.catalog.acceptance import Check, Floor
+from physical_ai.health.acceptance.judging_diag import judge_diag
 from physical_ai.health.acceptance.judging_figures import judge_bandwidth, judge_nccl
 from physical_ai.health.acceptance.judging_stack import judge_stack
-from physical_ai.health.acceptance.outputs.diag import DiagTest, read_diag
 from physical_ai.health.acceptance.outputs.graphics import (
     RAY_TRACING,
     TIMED_OUT,
@@ -52,7 +52,7 @@ def judge(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
     if ran.exit_code is None:
         return CheckResult(check.name, "no-verdict", ran.problem or "the container did not end")
     try:
-        result = _JUDGES[check.output](check.name, ran, given)
+        result = _JUDGES[check.output](check, ran, given)
     except Unrecognised as problem:
         ended = f" (exit code {ran.exit_code})" if ran.exit_code else ""
         return CheckResult(check.name, "no-verdict", f"{problem}{ended}")
@@ -66,91 +66,76 @@ def ended_well(result: CheckResult, ran: JobOutcome) -> CheckResult:
     return CheckResult(result.check, "no-verdict", f"{result.message}; but it ended with exit code {ran.exit_code}")
 
 
-def _vector_add(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
+def _vector_add(check: Check, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
     failure = read_vector_add(ran.log)
     if failure:
-        return CheckResult(name, "failed", f"a CUDA program cannot use the GPU: {failure}")
-    return CheckResult(name, "passed", "the sum was right")
+        return CheckResult(check.name, "failed", f"a CUDA program cannot use the GPU: {failure}")
+    return CheckResult(check.name, "passed", "the sum was right")
 
 
-def _stack(name: str, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
-    return judge_stack(name, ran.log, ran.exit_code, given.promise, given.allocatable)
+def _stack(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
+    return judge_stack(check.name, ran.log, ran.exit_code, given.promise, given.allocatable)
 
 
-def _graphics(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
+def _graphics(check: Check, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
     found = read_libraries(ran.log)
     missing = [
         what for what, paths in (("Vulkan's driver file", found.icd), ("libGLX_nvidia.so.0", found.glx)) if not paths
     ]
     if missing:
         problem = f"a container with all capabilities has no {' and no '.join(missing)}, so nothing renders"
-        return CheckResult(name, "failed", problem)
-    return CheckResult(name, "passed", f"{found.icd[0]}, {found.glx[0]}")
+        return CheckResult(check.name, "failed", problem)
+    return CheckResult(check.name, "passed", f"{found.icd[0]}, {found.glx[0]}")
 
 
-def _graphics_absent(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
+def _graphics_absent(check: Check, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
     found = read_libraries(ran.log)
     if found.icd or found.glx:
         there = ", ".join([*found.icd, *found.glx])
         problem = f"a container with compute only has {there}: the container runtime ignores NVIDIA_DRIVER_CAPABILITIES"
-        return CheckResult(name, "failed", problem)
-    return CheckResult(name, "passed", "compute only gives no graphics")
+        return CheckResult(check.name, "failed", problem)
+    return CheckResult(check.name, "passed", "compute only gives no graphics")
 
 
-def _vulkan(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
+def _vulkan(check: Check, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
     devices = read_vulkaninfo(ran.log)
     nvidia = [device for device in devices if device.is_nvidia]
     if not nvidia:
         names = ", ".join(device.name for device in devices)
-        return CheckResult(name, "failed", f"Vulkan finds no NVIDIA device, only {names}")
+        return CheckResult(check.name, "failed", f"Vulkan finds no NVIDIA device, only {names}")
     lacking = [each for each in RAY_TRACING if not all(each in device.extensions for device in nvidia)]
     if lacking:
-        return CheckResult(name, "failed", f"{nvidia[0].name} has no {', '.join(lacking)}, so it cannot trace rays")
-    return CheckResult(name, "passed", f"{nvidia[0].name} with ray tracing")
+        return CheckResult(
+            check.name, "failed", f"{nvidia[0].name} has no {', '.join(lacking)}, so it cannot trace rays"
+        )
+    return CheckResult(check.name, "passed", f"{nvidia[0].name} with ray tracing")
 
 
-def _isaac_sim(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
+def _isaac_sim(check: Check, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
     run = read_isaac_sim(ran.log)
     if run.exit_code in TIMED_OUT:
         when = "while it closed" if run.started else "while it started"
-        return CheckResult(name, "failed", f"Isaac Sim hung {when} and was killed after 15 minutes")
+        return CheckResult(check.name, "failed", f"Isaac Sim hung {when} and was killed after 15 minutes")
     if not run.started or run.exit_code:
-        return CheckResult(name, "failed", f"Isaac Sim ended with exit code {run.exit_code}: {last_line(ran.log)}")
-    return CheckResult(name, "passed", "started without a display, and ended")
-
-
-def _diag(name: str, ran: JobOutcome, _: NodeBaseline) -> CheckResult:
-    diag = read_diag(ran.log)
-    failed = [test for test in diag.tests if test.status == "fail"]
-    if failed:
-        return CheckResult(name, "failed", "; ".join(map(_described, failed)))
-    undone = [test for test in diag.tests if test.status == "not run"]
-    passed = {test.name for test in diag.tests if test.status in ("pass", "warn")}
-    if undone or not passed:
         return CheckResult(
-            name, "no-verdict", f"tests did not run: {', '.join(map(_described, undone)) or 'all were skipped'}"
+            check.name, "failed", f"Isaac Sim ended with exit code {run.exit_code}: {last_line(ran.log)}"
         )
-    if ran.exit_code:
-        return CheckResult(name, "no-verdict", f"no test failed, but dcgmi ended with exit code {ran.exit_code}")
-    warned = [test for test in diag.tests if test.status == "warn"]
-    note = f"; warnings: {'; '.join(map(_described, warned))}" if warned else ""
-    return CheckResult(name, "passed", f"{len(passed)} tests passed, DCGM {diag.version}{note}")
+    return CheckResult(check.name, "passed", "started without a display, and ended")
 
 
-def _described(test: DiagTest) -> str:
-    place = f" on {test.where}" if test.where else ""
-    return f"{test.name}{place}" + (f": {' '.join(test.warnings)}" if test.warnings else "")
+def _diag(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
+    return judge_diag(check.name, ran.log, ran.exit_code, check.tests, given.gpus)
 
 
-def _bandwidth(name: str, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
-    return judge_bandwidth(name, ran.log, given.gpus, given.floor, given.baseline)
+def _bandwidth(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
+    return judge_bandwidth(check.name, ran.log, given.gpus, given.floor, given.baseline)
 
 
-def _nccl(name: str, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
-    return judge_nccl(name, ran.log, given.gpus, given.floor, given.baseline)
+def _nccl(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
+    return judge_nccl(check.name, ran.log, given.gpus, given.floor, given.baseline)
 
 
-_JUDGES: Mapping[str, Callable[[str, JobOutcome, NodeBaseline], CheckResult]] = {
+_JUDGES: Mapping[str, Callable[[Check, JobOutcome, NodeBaseline], CheckResult]] = {
     "vector-add": _vector_add,
     "stack": _stack,
     "graphics": _graphics,
