@@ -18,7 +18,7 @@ from physical_ai.untrusted.text import inert, inert_json, printable
 if TYPE_CHECKING:
     from physical_ai.findings import Finding
     from physical_ai.osmo.lint import Checked, Context
-    from physical_ai.osmo.sbatch import Converted
+    from physical_ai.osmo.sbatch.isolated import Result
 
 HINT = "--from-sbatch"
 
@@ -39,12 +39,12 @@ def lint_script(request: Request, context: Context, least: Severity) -> bool:
     """Converts, writes and checks. Returns whether there is no finding of this severity, or a graver one."""
     from physical_ai.cli.output.lint import print_findings
     from physical_ai.osmo.lint.report import document
-    from physical_ai.osmo.sbatch import convert, platforms_of
-    from physical_ai.osmo.sbatch import text as as_text
+    from physical_ai.osmo.sbatch import platforms_of
+    from physical_ai.osmo.sbatch.isolated import convert_script
 
     script = _script(request)
-    result = convert(_read(script), script.name, platforms_of(context), platform=request.platform, image=request.image)
-    written = as_text(result.workflow, script.name) if result.workflow is not None else None
+    result = convert_script(_read(script), script.name, platforms_of(context), request.platform, request.image)
+    written = result.written
     name = str(request.output or script.with_suffix(".yaml").name)
     checked = [_check(written, name, context)] if written is not None else []
     if written is not None and request.output is not None:
@@ -55,8 +55,9 @@ def lint_script(request: Request, context: Context, least: Severity) -> bool:
     else:
         _print(result.findings)
         if written is not None and request.output is None:
-            # JSON is YAML too, and can write any text so that no line is a command of a pipeline.
-            print(written if inert(written) == written else inert_json(json.dumps(result.workflow)), end="")
+            # JSON is YAML too, and can write any text so that no line is a command of a pipeline. A tab is none.
+            spaced = written.replace("\t", " ")
+            print(written if inert(spaced) == spaced else inert_json(json.dumps(result.workflow)), end="")
         if checked:
             print_findings(checked, context, listed=True)
         else:
@@ -106,7 +107,7 @@ def _write(path: Path, text: str) -> None:
         raise typer.BadParameter(f"{path} can't be written: {error.strerror}", param_hint="--output") from None
 
 
-def _document(script: Path, result: Converted) -> dict[str, object]:
+def _document(script: Path, result: Result) -> dict[str, object]:
     return {
         "file": str(script),
         "converted": result.workflow is not None,

@@ -15,11 +15,15 @@ from physical_ai.osmo.sbatch.platform import Platform, choose
 from physical_ai.osmo.sbatch.report import SCRIPT, VALUE, Report, Wrong
 from physical_ai.osmo.sbatch.script import Commands, commands_of, image_of
 from physical_ai.osmo.sbatch.variables import MASTER, used, values_of
+from physical_ai.osmo.sbatch.whole_node import with_whole_nodes
 
+LARGEST = 1024 * 1024
+"""Characters. Kubernetes keeps a file of a task in a Secret."""
 FILE = "/srv/job.sh"
 CAPABILITIES = {"NVIDIA_DRIVER_CAPABILITIES": "all"}
 _KILLED = 137
 """Exit code of a container that SIGKILL has ended, as on a node that is taken away."""
+_SIGNS = ("{{", "{%", "{#")
 _RAW = ("{% raw %}", "{% endraw %}")
 
 
@@ -44,8 +48,13 @@ def convert(
         image: the image to run in, over one that the script names.
     """
     report = Report(file)
+    if len(text) > LARGEST:
+        problem = f"the script is larger than {LARGEST >> 20} MiB, the most that a file of a task can be"
+        report.refuse(SCRIPT, 1, problem, "Put it into the image, and call it.")
+        return Converted(None, report.in_order())
     script = header.read(text, report)
-    job = job_of(script.directives, PurePath(file).stem, report)
+    job = job_of(script.directives, PurePath(file).stem, report, has_platform=platform is not None)
+    _check_texts(job, report)
     is_refused = report.refused
     # Lines are judged in any case, so that all that is wrong is reported at once.
     commands = commands_of(script.body, job, report)
@@ -53,21 +62,34 @@ def convert(
         return Converted(None, report.in_order())
     chosen = _platform(job, known, platform, report)
     named = _image(job, commands, image, report)
+    if chosen is not None:
+        job = with_whole_nodes(job, chosen, report)
     if report.refused or chosen is None or named is None:
         return Converted(None, report.in_order())
-    return Converted({"workflow": _workflow(job, commands, chosen, named)}, report.in_order())
+    workflow = _workflow(job, commands, chosen.name, named, script.shell_options)
+    return Converted({"workflow": workflow}, report.in_order())
 
 
-def _platform(job: Job, known: Sequence[Platform], chosen: str | None, report: Report) -> str | None:
+def _check_texts(job: Job, report: Report) -> None:
+    """Values of the header that OSMO would take for its template."""
+    texts = {"partition": [job.partition], "container-image": [job.image or ""], "export": [*job.environment.values()]}
+    for name, values_ in texts.items():
+        if any(sign in value for value in values_ for sign in _SIGNS):
+            problem = f"--{name}: OSMO reads {{{{, {{% and {{# as its template"
+            report.refuse(VALUE, job.line(name), problem, "Write a value without them.")
+
+
+def _platform(job: Job, known: Sequence[Platform], chosen: str | None, report: Report) -> Platform | None:
     line = job.line("partition", "gres", "gpus", "gpus-per-node", "gpus-per-task")
     try:
-        choice = choose(known, chosen, job.partition, job.gpu_type, has_gpu=job.gpus > 0)
+        has_gpu = None if job.is_exclusive and not job.gpus else job.gpus > 0
+        choice = choose(known, chosen, job.partition, job.gpu_type, has_gpu=has_gpu)
     except Wrong as wrong:
         report.refuse(VALUE, line, wrong.problem, wrong.fix)
         return None
     if choice.remark is not None:
         report.note(line, choice.remark)
-    return choice.name
+    return next(each for each in known if each.name == choice.name)
 
 
 def _image(job: Job, commands: Commands, chosen: str | None, report: Report) -> str | None:
@@ -82,7 +104,7 @@ def _image(job: Job, commands: Commands, chosen: str | None, report: Report) -> 
     return found
 
 
-def _workflow(job: Job, commands: Commands, platform: str, image: str) -> dict[str, Any]:
+def _workflow(job: Job, commands: Commands, platform: str, image: str, shell_options: Sequence[str]) -> dict[str, Any]:
     resource: dict[str, Any] = {"platform": platform}
     if job.gpus:
         resource["gpu"] = job.gpus
@@ -96,25 +118,26 @@ def _workflow(job: Job, commands: Commands, platform: str, image: str) -> dict[s
     if job.seconds is not None:
         found["timeout"] = {"exec_timeout": values.duration(job.seconds)}
     found["resources"] = {"default": resource}
-    tasks = [_task(job, commands, image, node) for node in range(job.nodes)]
+    command = ["bash", *shell_options, FILE]
+    tasks = [_task(job, commands, {"image": image, "command": command}, node) for node in range(job.nodes)]
     if len(tasks) == 1:
         return {**found, "tasks": tasks}
     # srun fails where one of its processes does.
     return {**found, "groups": [{"name": "nodes", "ignoreNonleadStatus": False, "tasks": tasks}]}
 
 
-def _task(job: Job, commands: Commands, image: str, node: int) -> dict[str, Any]:
+def _task(job: Job, commands: Commands, container: Mapping[str, Any], node: int) -> dict[str, Any]:
     environment = {
         **(CAPABILITIES if job.gpus else {}),
         **used(commands.variables, values_of(job, job.name, node)),
         **job.environment,
     }
-    if job.nodes > 1 and re.search(rf"\b{MASTER}\b", commands.text):
+    if job.nodes > 1 or re.search(rf"\b{MASTER}\b", commands.text):
         environment.setdefault(MASTER, f"{{{{host:{_name(job, 0)}}}}}")
     found: dict[str, Any] = {"name": _name(job, node)}
     if job.nodes > 1:
         found["lead"] = node == 0
-    found |= {"image": image, "command": ["bash", FILE]}
+    found |= container
     if environment:
         found["environment"] = environment
     if job.requeue:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from physical_ai.catalog import nearest
-from physical_ai.osmo.sbatch.options import BY_NAME, BY_SHORT, Option
-from physical_ai.osmo.sbatch.report import OPTION, SCRIPT, Report
+from physical_ai.osmo.sbatch.options import BY_NAME, BY_SHORT, Option, option_of
+from physical_ai.osmo.sbatch.report import OPTION, SCRIPT, Report, quoted
+from physical_ai.osmo.sbatch.splitting import Unclosed, split
 
 _PREFIX = "#SBATCH"
 _OTHERS = ("#PBS", "#BSUB", "#BB", "#DW")
 _SHELLS = ("bash", "sh", "dash")
 HET_JOB = ("hetjob", "packjob")
+LONGEST_NAME = 40
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,14 @@ class Script:
 
     directives: tuple[Directive, ...]
     body: tuple[tuple[int, str], ...]
+    shell_options: tuple[str, ...] = ()
+    """That the first line gives to the shell: `-e`."""
 
 
 def read(text: str, report: Report) -> Script:
     """The parts of a script. `sbatch` reads options up to the first command; it ignores those that follow."""
     lines = text.split("\n")
-    _check_shell(lines[0], report)
+    shell_options = _shell_options(lines[0], report)
     directives: list[Directive] = []
     body: list[tuple[int, str]] = []
     in_header = True
@@ -49,7 +52,6 @@ def read(text: str, report: Report) -> Script:
             report.warn(
                 OPTION, number, "sbatch ignores options after the first command", "Move the line up, or delete it."
             )
-            continue
         if in_header and line.startswith(_OTHERS):
             report.refuse(
                 OPTION, number, f"'{line.split()[0]}' is another program's directive", "Write #SBATCH options."
@@ -58,33 +60,41 @@ def read(text: str, report: Report) -> Script:
         in_header = in_header and (not line.strip() or line.lstrip().startswith("#"))
         if number > 1:
             body.append((number, line))
-    return Script(tuple(directives), tuple(body))
+    return Script(tuple(directives), tuple(body), shell_options)
 
 
-def _check_shell(first: str, report: Report) -> None:
+def _shell_options(first: str, report: Report) -> tuple[str, ...]:
+    """What the first line gives to the shell besides the script."""
     if not first.startswith("#!"):
         report.refuse(
             SCRIPT, 1, "the first line names no shell, without which sbatch refuses the script", "#!/bin/bash"
         )
-        return
+        return ()
     words = first.removeprefix("#!").split() or [""]
-    names = [word.rpartition("/")[2] for word in words if not word.startswith("-")]
+    names = [word.rpartition("/")[2] for word in words if not word.startswith("-")] or [""]
     program = names[1] if names[0] == "env" and len(names) > 1 else names[0]
     if program not in _SHELLS:
         fix = "Call the program from a bash script: #!/bin/bash, then the command."
-        report.refuse(SCRIPT, 1, f"the script is run by '{program}', not by a shell", fix)
+        report.refuse(SCRIPT, 1, f"the script is run by '{quoted(program)}', not by a shell", fix)
+    return tuple(word for word in words[1:] if word.startswith("-") and word not in ("-S", "-"))
 
 
 def _directives(text: str, line: int, report: Report) -> Iterator[Directive]:
     try:
-        words = shlex.split(text, comments=True)
-    except ValueError as error:
-        report.refuse(OPTION, line, f"the line can't be split: {error}", "Close the quotes.")
+        found = split(text)
+    except Unclosed as error:
+        report.refuse(OPTION, line, f"the line can't be split: a {error} is not closed", "Close the quotes.")
         return
-    if (cut := _cut_word(text, words)) is not None:
-        report.refuse(OPTION, line, f"sbatch treats everything after '{cut}' as a comment", f"{cut}\\#…")
+    words = found.words
+    if found.cut is not None:
+        report.refuse(
+            OPTION,
+            line,
+            f"sbatch treats everything after '{quoted(found.cut)}' as a comment",
+            f"{quoted(found.cut)}\\#…",
+        )
         return
-    if words and words[0] in HET_JOB:
+    if words and words[0].lower() in HET_JOB:
         report.refuse(
             OPTION,
             line,
@@ -96,11 +106,11 @@ def _directives(text: str, line: int, report: Report) -> Iterator[Directive]:
     while index < len(words):
         word = words[index]
         index += 1
-        found = _split(word)
-        if found is None:
-            report.refuse(OPTION, line, *_unknown(word))
+        known = _split(word)
+        if known is None:
+            report.refuse(OPTION, line, *_unknown(word, report))
             return
-        option, value = found
+        option, value = known
         if value is None and option.form == "value":
             if index == len(words):
                 report.refuse(OPTION, line, f"--{option.name} has no value", f"--{option.name}=VALUE")
@@ -110,29 +120,22 @@ def _directives(text: str, line: int, report: Report) -> Iterator[Directive]:
         yield Directive(option, value or "", line)
 
 
-def _cut_word(text: str, words: list[str]) -> str | None:
-    """The word that a `#` without a space before it ends: `registry#name`."""
-    try:
-        complete = shlex.split(text)
-    except ValueError:  # an apostrophe in the comment
-        return None
-    index = len(words) - 1
-    return words[-1] if words and complete[index] != words[-1] else None
-
-
 def _split(word: str) -> tuple[Option, str | None] | None:
     """The option of a word, and its value where the word has it; None for an unknown one."""
     if word.startswith("--"):
         name, equals, value = word.removeprefix("--").partition("=")
-        option = BY_NAME.get(name)
+        option = option_of(name)
         return (option, value if equals else None) if option else None
     option = BY_SHORT.get(word[1:2]) if word.startswith("-") else None
     return (option, word[2:] or None) if option else None
 
 
-def _unknown(word: str) -> tuple[str, str]:
+def _unknown(word: str, report: Report) -> tuple[str, str]:
     if not word.startswith("-"):
-        return f"'{word}' is not an option", "Write options only, with --NAME=VALUE, and values with spaces in quotes."
+        return (
+            f"'{quoted(word)}' is not an option",
+            "Write options only, with --NAME=VALUE, and values with spaces in quotes.",
+        )
     name = word.lstrip("-").partition("=")[0]
-    near = nearest(name, BY_NAME)
-    return f"'{word}' is not an option that is known", f"Did you mean --{near}?" if near else "Delete it."
+    near = nearest(name[:LONGEST_NAME], BY_NAME, cutoff=0.75) if not report.is_full else None
+    return f"'{quoted(word)}' is not an option that is known", f"Did you mean --{near}?" if near else "Delete it."

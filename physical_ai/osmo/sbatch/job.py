@@ -10,9 +10,12 @@ from typing import TypeVar
 from physical_ai.osmo.names import NAME
 from physical_ai.osmo.sbatch import values
 from physical_ai.osmo.sbatch.header import Directive
+from physical_ai.osmo.sbatch.options import Option
 from physical_ai.osmo.sbatch.report import OPTION, VALUE, Report, Wrong
 
 _Value = TypeVar("_Value")
+MOST_NODES, MOST_PROCESSES = 1000, 1024
+"""Of a job, and of a node. Each node becomes a task."""
 _GPU_OPTIONS = ("gpus", "gpus-per-node", "gpus-per-task", "gres")
 
 
@@ -38,6 +41,12 @@ class Job:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     image: str | None = None
     requeue: bool = False
+    gpus_per_process: int = 0
+    """GPUs that Slurm shows to each process; 0 where each sees those of the node."""
+    is_exclusive: bool = False
+    """Whether no other job gets a part of its nodes."""
+    has_all_memory: bool = False
+    """Whether it asks for the memory of its nodes, however much that is."""
     lines: Mapping[str, int] = field(default_factory=dict[str, int])
     """The line of each option."""
 
@@ -46,18 +55,30 @@ class Job:
         return next((self.lines[name] for name in names if name in self.lines), 1)
 
 
-def job_of(directives: tuple[Directive, ...], default_name: str, report: Report) -> Job:
-    """The job. Where its header can't be converted, the report contains it, and the job has what could be read."""
+def job_of(directives: tuple[Directive, ...], default_name: str, report: Report, *, has_platform: bool = False) -> Job:
+    """The job. Where its header can't be converted, the report contains it, and the job has what could be read.
+
+    Args:
+        has_platform: the user names the platform, so that the header's wishes for nodes are settled.
+    """
     given: dict[str, Directive] = {}
     for each in directives:
-        if each.option.outcome == "refused":
+        outcome = each.option.outcome_of(each.value, has_platform=has_platform)
+        if outcome == "refused":
             report.refuse(OPTION, each.line, f"--{each.option.name} can't be converted", each.option.advice)
-        elif each.option.outcome == "no effect":
+        elif outcome == "no effect":
             if each.option.advice:
-                report.note(each.line, f"--{each.option.name} has no counterpart", each.option.advice)
+                report.note(each.line, f"--{each.option.name} has no counterpart", _why(each.option))
         else:
             given[each.option.name] = each
     return _Reader(given, report).job(default_name)
+
+
+def _why(option: Option) -> str:
+    """Why an option may be left out."""
+    if option.outcome == "no effect":
+        return option.advice
+    return "The platform is named on the command line." if option.of_platform else "This value changes nothing here."
 
 
 @dataclass
@@ -87,6 +108,9 @@ class _Reader:
             environment=found,
             image=self._of("container-image", values.image, None),
             requeue="requeue" in self.given,
+            gpus_per_process=gpus // processes if "gpus-per-task" in self.given and processes > 1 else 0,
+            is_exclusive="exclusive" in self.given,
+            has_all_memory=self._all_memory,
             lines={name: each.line for name, each in self.given.items()},
         )
 
@@ -99,6 +123,10 @@ class _Reader:
         except Wrong as wrong:
             self.report.refuse(VALUE, directive.line, wrong.problem, wrong.fix)
             return default
+
+    @property
+    def _all_memory(self) -> bool:
+        return "mem" in self.given and re.fullmatch(r"0+[KMGT]?", self.given["mem"].value, re.IGNORECASE) is not None
 
     def _count(self, name: str) -> int | None:
         return self._of(name, lambda text: values.count(text, name), None)
@@ -119,8 +147,20 @@ class _Reader:
     def _layout(self) -> tuple[int, int]:
         """Nodes, and processes on each."""
         nodes, total, each = (self._count(name) for name in ("nodes", "ntasks", "ntasks-per-node"))
+        for name, number, most in (
+            ("nodes", nodes, MOST_NODES),
+            ("ntasks-per-node", each, MOST_PROCESSES),
+            ("ntasks", total, MOST_PROCESSES * 8),
+        ):
+            if number is not None and number > most:
+                self._refuse(name, f"--{name}={number} is more than {most}", f"At most {most}.")
+                return 1, 1
         if total is None or (nodes is None and total == 1):
             return nodes or 1, each or 1
+        return self._of_total(total, nodes, each)
+
+    def _of_total(self, total: int, nodes: int | None, each: int | None) -> tuple[int, int]:
+        """The same from the number of all processes."""
         if nodes is None and each is not None and total % each == 0:
             return total // each, each
         if nodes is None:
@@ -168,7 +208,7 @@ class _Reader:
     def _memory(self, cpus: int | None, gpus: int) -> int | None:
         """MiB of a node."""
         parts = {"mem": 1, "mem-per-cpu": cpus, "mem-per-gpu": gpus or None}
-        given = [name for name in parts if name in self.given]
+        given = [name for name in parts if name in self.given and not (name == "mem" and self._all_memory)]
         if len(given) > 1:
             self._refuse(given[1], f"{' and '.join(f'--{name}' for name in given)} exclude each other", "Write --mem.")
         for name in given:

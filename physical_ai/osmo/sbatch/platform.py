@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from physical_ai.osmo.lint.context import Context
 from physical_ai.osmo.sbatch.report import Wrong
+from physical_ai.settings.facts.osmo import PlatformFacts
 
 
 @dataclass(frozen=True)
@@ -19,15 +20,21 @@ class Platform:
     """The node pool; the platform's own name where it is not known."""
     has_gpu: bool | None
     """None where it is not known."""
+    gpus: int | None = None
+    """What one task can have of a node; None where it is not known, as below."""
+    cpus: int | None = None
+    memory_gib: int | None = None
 
 
 def platforms_of(context: Context) -> list[Platform]:
     """The platforms of a context's OSMO pool."""
-    facts = context.facts
-    return [
-        Platform(name, facts[name].pool, facts[name].has_gpu) if name in facts else Platform(name, name, None)
-        for name in context.config.pool(context.pool).platforms
-    ]
+    return [_platform(name, context.facts.get(name)) for name in context.config.pool(context.pool).platforms]
+
+
+def _platform(name: str, facts: PlatformFacts | None) -> Platform:
+    if facts is None:
+        return Platform(name, name, None)
+    return Platform(name, facts.pool, facts.has_gpu, facts.most, facts.room.cpus, facts.room.memory_gib)
 
 
 @dataclass(frozen=True)
@@ -38,11 +45,14 @@ class Choice:
     remark: str | None = None
 
 
-def choose(known: Sequence[Platform], chosen: str | None, partition: str, gpu_type: str, *, has_gpu: bool) -> Choice:
+def choose(
+    known: Sequence[Platform], chosen: str | None, partition: str, gpu_type: str, *, has_gpu: bool | None
+) -> Choice:
     """The platform of a job. Raises `Wrong` where several are possible, or none.
 
     Args:
         chosen: named by the user, over what the header says.
+        has_gpu: whether the job asks for GPUs; None for one that gets those of its nodes, whatever they have.
     """
     every = ", ".join(platform.name for platform in known) or "none"
     if chosen is not None:
@@ -55,6 +65,9 @@ def choose(known: Sequence[Platform], chosen: str | None, partition: str, gpu_ty
     for platform in known:
         if wanted and wanted in (platform.name.lower(), platform.pool.lower()):
             return Choice(platform.name)
+    if has_gpu is None:
+        fix = f"Write the GPUs of a node (--gres=gpu:N), or name the platform by --platform. Platforms: {every}."
+        raise Wrong("--exclusive gives a job all GPUs that its nodes have, and the header does not say which", fix)
     fitting = [each for each in known if each.has_gpu in (None, has_gpu)]
     why = "a GPU" if has_gpu else "no GPU"
     if gpu_type:

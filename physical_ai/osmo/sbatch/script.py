@@ -2,54 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from physical_ai.osmo.sbatch import values
+from physical_ai.osmo.sbatch import dependence, line_checks, unseen, values
+from physical_ai.osmo.sbatch.head_address import with_address
 from physical_ai.osmo.sbatch.job import Job
-from physical_ai.osmo.sbatch.report import SCRIPT, Report, Wrong
-from physical_ai.osmo.sbatch.step import Step, step_of
-from physical_ai.osmo.sbatch.variables import VARIABLE, advice
+from physical_ai.osmo.sbatch.reading import Code
+from physical_ai.osmo.sbatch.report import SCRIPT, Report, Wrong, quoted
+from physical_ai.osmo.sbatch.starter import starter_of
+from physical_ai.osmo.sbatch.step import Step, hidden, refused_srun, step_of
+from physical_ai.osmo.sbatch.variables import RANKS, VARIABLE
+from physical_ai.osmo.shell import Command, Unreadable
 
-_SLURM_PROGRAMS = {
-    "salloc": "Write the commands into the script: the task has its resources.",
-    "sacct": "osmo workflow query shows finished workflows.",
-    "sattach": "osmo workflow exec opens a shell in a task.",
-    "sbatch": "Write both jobs as tasks of one workflow: `inputs: [{task: NAME}]` waits for a task.",
-    "sbcast": "Put the files into the image, or name them as inputs of the task.",
-    "scancel": "The task ends with its script: exit 1.",
-    "scontrol": "The address of the first node is in MASTER_ADDR: delete the line where it computes that.",
-    "sinfo": "physai status and kubectl get nodes show the nodes.",
-    "squeue": "osmo workflow list shows workflows.",
-    "sstat": "The stack's dashboards show what a task uses.",
-}
-_MODULES = ("module", "ml", "spack")
-_LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "orterun")
-_WORD = re.compile(
-    r"(?:^|[;&|(`'\"{])\s*(?:(?:do|elif|else|env|exec|if|nohup|then|time|until|while|!)\s+)*"
-    r"(?:[A-Za-z_]\w*=[^\s(`]*\s+)*(?P<word>[A-Za-z_][\w.-]*)"
-)
-"""What is run: at the start of a command, of a substitution, or of a quoted one, behind assignments."""
-_SHARED = re.compile(
-    r"(?:^|[\s=:\"'(])(?P<path>(?:~|\$\{?(?:HOME|SCRATCH|WORK)\b\}?|/(?:home|scratch|lustre|gpfs|beegfs|nfs))/[\w./$@{}-]*)"
-)
-_OWN_FILE = re.compile(r"(?:^|\s)(?P<file>\./[\w./-]+|[A-Za-z_][\w./-]*\.(?:py|sh|jl|R|m))(?=\s|$|[;&|)])")
-_FILES = "Put it into the image, or name it as inputs or files of the task in the workflow."
-_ARITHMETIC = re.compile(r"\$\(\([^)]*SLURM_JOB_?ID")
-
-_STARTER = """\
-# Starts the processes of this node, as srun would.
-srun() {{
-  local number started=() status=0
-  for ((number = 0; number < {processes}; number++)); do
-    SLURM_LOCALID=$number SLURM_PROCID=$((SLURM_NODEID * {processes} + number)) "$@" &
-    started+=($!)
-  done
-  for number in "${{started[@]}}"; do wait "$number" || status=$?; done
-  return "$status"
-}}
-"""
+_AFTER = ("echo", "printf", "date", "exit", "wait", "true", ":", "set", "unset")
+"""What may follow a step of several nodes: it is no harm that each node runs it."""
 
 
 @dataclass(frozen=True)
@@ -58,123 +25,119 @@ class Commands:
 
     text: str
     variables: frozenset[str]
-    """Variables of Slurm's that the script reads."""
+    """Variables of Slurm's that the script reads, or that a step's program may read."""
     image: str | None
     """Named by a step."""
+    has_step: bool = False
 
 
 def commands_of(body: Sequence[tuple[int, str]], job: Job, report: Report) -> Commands:
     """The script of a task. Refuses, by line, what nothing takes the place of."""
     # Of a header that is refused, the numbers of nodes and processes may be wrong.
     knows_layout = not report.refused
-    found: list[Step] = []
-    lines: list[tuple[int, str]] = []
-    for number, line in _logical(body):
-        step = None
-        try:
-            step = step_of(line, number, job)
-        except Wrong as wrong:
-            report.refuse(SCRIPT, number, wrong.problem, wrong.fix)
-        if step is not None:
-            found.append(step)
-        lines.append((number, step.rewritten if step is not None else line))
-        _check(line, number, job, report)
-    _note_files(lines, report)
+    line_checks.check_templates(body, report)
+    try:
+        code = with_address(body, report)
+    except Unreadable as error:
+        before = "\n".join(line for _, line in body)[: error.offset].count("\n")
+        number = body[min(before, len(body) - 1)][0] if body else 1
+        report.refuse(SCRIPT, number, f"the script can't be read: {error.problem}", "bash -n FILE checks a script.")
+        return Commands("", frozenset(), None)
+    steps, tried = _steps(code, job, report)
+    line_checks.check(code, job, report)
+    unseen.check(code, job.environment, report)
     if knows_layout:
-        _check_steps(found, lines, job, report)
-    text = "\n".join(line for _, line in lines).strip("\n")
-    names = frozenset(VARIABLE.findall("\n".join(line for _, line in lines if not _is_comment(line))))
-    starts = any(step.starts_processes for step in found)
-    if starts:
-        names |= {"SLURM_NODEID"}
-    starter = _STARTER.format(processes=job.processes) if starts else ""
-    images = sorted({step.image for step in found if step.image})
+        _check_steps(steps, tried, code, job, report)
+    return _commands(code, steps, job, report)
+
+
+def _steps(code: Code, job: Job, report: Report) -> tuple[list[Step], int]:
+    """The steps that can be converted, and how many there are."""
+    found: list[Step] = []
+    tried = 0
+    for command in code.commands:
+        try:
+            if command.words and command.words[0].raw == "srun":
+                tried += 1
+                found.append(step_of(command, code, job))
+            elif (text := hidden(command)) is not None:
+                tried += 1
+                raise refused_srun(command, text)
+        except Wrong as wrong:
+            report.refuse(SCRIPT, code.line(command.start), wrong.problem, wrong.fix)
+    return found, tried
+
+
+def _commands(code: Code, steps: Sequence[Step], job: Job, report: Report) -> Commands:
+    pieces: list[str] = []
+    at = 0
+    for step in steps:
+        pieces += [code.text[at : step.start], step.replacement]
+        at = step.end
+    text = "".join([*pieces, code.text[at:]]).strip("\n")
+    bare = "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
+    names = frozenset(VARIABLE.findall(bare))
+    if any(not _numbers_itself(step) for step in steps) and (job.nodes > 1 or job.processes > 1):
+        names |= RANKS
+    starter = starter_of(job) if any(step.starts_processes for step in steps) else ""
+    images = sorted({step.image for step in steps if step.image})
     if len({*images, *([job.image] if job.image else [])}) > 1:
-        report.refuse(SCRIPT, found[-1].line, "the steps use several images", "Write one task of a workflow for each.")
-    return Commands(f"#!/bin/bash\n{starter}{text}\n", names, images[0] if images else None)
+        report.refuse(SCRIPT, steps[-1].line, "the steps use several images", "Write one task of a workflow for each.")
+    return Commands(f"#!/bin/bash\n{starter}{text}\n", names, images[0] if images else None, bool(steps))
 
 
-def _logical(body: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Lines with those that a backslash continues, under the number of the first."""
-    start, kept = 0, ""
-    for number, line in body:
-        start = start if kept else number
-        kept = f"{kept}\n{line}" if kept else line
-        if line.endswith("\\") and not _is_comment(line):
-            continue
-        yield start, kept
-        kept = ""
-    if kept:
-        yield start, kept
+def _numbers_itself(step: Step) -> bool:
+    """Whether a step's program is torchrun, whose processes have their numbers from it."""
+    words = [word.raw for word in step.command.words]
+    return not step.starts_processes and any(
+        word == "torchrun" or word.startswith("torch.distributed.") for word in words
+    )
 
 
-def _is_comment(line: str) -> bool:
-    return line.lstrip().startswith("#")
-
-
-def _check(line: str, number: int, job: Job, report: Report) -> None:
-    """What one line uses that a task does not have."""
-    if "{{" in line or "{%" in line:
-        report.refuse(
-            SCRIPT, number, "OSMO reads {{ and {% as its template", "Put the script into the image, and call it."
-        )
-    if _is_comment(line):
-        return
-    words = [match["word"] for match in _WORD.finditer(line)]
-    for word in words:
-        if word in _SLURM_PROGRAMS:
-            report.refuse(SCRIPT, number, f"a task has no {word}", _SLURM_PROGRAMS[word])
-    if words[:1] and words[0] in _MODULES:
-        report.refuse(SCRIPT, number, f"a container has no modules: {line.strip()}", "Choose an image that has them.")
-    if job.nodes > 1 and any(word in _LAUNCHERS for word in words):
-        fix = "Start the processes by torchrun, one on each node by srun; or use MPI's operator for Kubernetes."
-        report.refuse(
-            SCRIPT, number, "MPI starts processes on other nodes by SSH or Slurm, which tasks don't have", fix
-        )
-    for path in dict.fromkeys(match["path"] for match in _SHARED.finditer(line)):
-        report.warn(SCRIPT, number, f"tasks share no file system: {path} is not there", _FILES)
-    for name in dict.fromkeys(VARIABLE.findall(line)):
-        if (fix := advice(name)) is not None:
-            report.refuse(SCRIPT, number, f"a task has no {name}", fix)
-    if _ARITHMETIC.search(line):
-        report.refuse(
-            SCRIPT, number, "OSMO's id of a workflow is no number", "Use a fixed port: each Pod has its address."
-        )
-
-
-def _note_files(lines: Sequence[tuple[int, str]], report: Report) -> None:
-    """Files beside the script: sbatch runs it in their folder, and a task has the script alone."""
-    noted: set[str] = set()
-    for number, line in lines:
-        for match in () if _is_comment(line) else _OWN_FILE.finditer(line):
-            if match["file"] not in noted:
-                noted.add(match["file"])
-                report.note(number, f"{match['file']} has to be in the image's folder, or come with the task", _FILES)
-
-
-def _check_steps(steps: Sequence[Step], lines: Sequence[tuple[int, str]], job: Job, report: Report) -> None:
+def _check_steps(steps: Sequence[Step], tried: int, code: Code, job: Job, report: Report) -> None:
     """Whether the tasks, each of which runs the whole script, do what the job does."""
     if job.nodes == 1:
         return
-    nodes = job.line("nodes", "ntasks")
-    if not steps:
+    if not tried:
+        problem = "sbatch runs the script on the first node only, and it starts nothing elsewhere"
         fix = "Write --nodes=1, or start the program by srun."
-        report.refuse(
-            SCRIPT, nodes, "sbatch runs the script on the first node only, and it starts nothing elsewhere", fix
-        )
+        report.refuse(SCRIPT, job.line("nodes", "ntasks"), problem, fix)
         return
+    for use in dependence.uses(code, job.environment):
+        report.refuse(
+            SCRIPT,
+            code.line(use.offset),
+            f"{quoted(use.what)} depends on {use.why}: sbatch evaluates it on the first node, a task on each",
+            "Write what is the same on each node: $MASTER_ADDR, a fixed port or number; or let the step evaluate it:"
+            " srun bash -c '…'.",
+        )
     if len(steps) > 1:
         fix = "Write one task, or group of tasks, for each step."
         report.refuse(SCRIPT, steps[1].line, "steps of several nodes wait for each other, which tasks don't", fix)
-        return
-    (step,) = steps
-    after = [number for number, line in lines if number > step.line and line.strip() and not _is_comment(line)]
-    if after:
-        fix = "End the script with srun: what follows may be a task with `inputs: [{task: NAME}]`."
-        report.refuse(SCRIPT, after[0], "sbatch runs this once, after the step on all nodes has ended", fix)
-    before = [number for number, line in lines if number < step.line and line.strip() and not _is_comment(line)]
-    if before:
-        report.note(before[0], f"the lines before srun run on each of the {job.nodes} nodes: each has its file system")
+    elif steps:
+        _check_around(steps[0], code, job, report)
+
+
+def _check_around(step: Step, code: Code, job: Job, report: Report) -> None:
+    pipeline = step.command.after in ("|", "|&")
+    before: list[Command] = []
+    is_after = False
+    for command in code.commands:
+        if command is step.command:
+            is_after = True
+        elif not is_after:
+            before.append(command)
+        elif pipeline:
+            pipeline = command.after in ("|", "|&")
+        elif command.name not in _AFTER or command.redirections or command.in_function:
+            fix = "End the script with srun: what follows may be a task with `inputs: [{task: NAME}]`."
+            problem = "sbatch runs this once, after the step on all nodes has ended"
+            report.refuse(SCRIPT, code.line(command.start), problem, fix)
+            return
+    runs = [command for command in before if command.kind == "simple" and not command.in_function]
+    if runs:
+        problem = f"the lines before srun run on each of the {job.nodes} nodes: each has its file system"
+        report.note(code.line(runs[0].start), problem)
 
 
 def image_of(job: Job, commands: Commands, chosen: str | None) -> str | None:

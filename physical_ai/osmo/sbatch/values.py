@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 
-from physical_ai.osmo.sbatch.report import Wrong
+from physical_ai.osmo.sbatch.report import Wrong, quoted
 
-_MEMORY = re.compile(r"(\d+)([KMGT]?)B?", re.IGNORECASE)
+_MEMORY = re.compile(r"(\d{1,15})([KMGT]?)B?", re.IGNORECASE)
 _MEBI = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
-_TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
+_TIME = re.compile(r"(?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def count(text: str, what: str) -> int:
     """A number of at least 1."""
-    if not re.fullmatch(r"\d+", text) or int(text) < 1:
-        if re.fullmatch(r"\d+[,-][\d,-]+", text):
-            raise Wrong(f"--{what}={text} leaves the number open", f"Write one number: --{what}=2")
-        raise Wrong(f"--{what}={text} is not a number above 0", f"--{what}=1")
+    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
+        if re.fullmatch(r"[0-9]+[,-][0-9,-]+", text):
+            raise Wrong(f"--{what}={quoted(text)} leaves the number open", f"Write one number: --{what}=2")
+        raise Wrong(f"--{what}={quoted(text)} is not a number above 0", f"--{what}=1")
     return int(text)
 
 
@@ -25,7 +25,7 @@ def memory(text: str, what: str) -> int:
     """An amount in MiB, which is the unit of a number without one."""
     match = _MEMORY.fullmatch(text)
     if match is None:
-        raise Wrong(f"--{what}={text} is not an amount of memory", f"--{what}=64G")
+        raise Wrong(f"--{what}={quoted(text)} is not an amount of memory", f"--{what}=64G")
     amount = int(match[1]) * _MEBI[match[2].upper()]
     if amount <= 0:
         raise Wrong(f"--{what}=0 asks for a whole node", "Write the amount: `physai osmo platforms` lists a node's.")
@@ -48,10 +48,12 @@ def seconds(text: str) -> int:
     (5400, 5400, 216000)
     """
     if text.upper() in ("UNLIMITED", "INFINITE") or text in ("0", "-1"):
-        raise Wrong(f"--time={text} sets no limit, which OSMO's pools don't allow", "Write a limit: --time=1-00:00:00")
+        raise Wrong(
+            f"--time={quoted(text)} sets no limit, which OSMO's pools don't allow", "Write a limit: --time=1-00:00:00"
+        )
     match = _TIME.fullmatch(text)
     if match is None:
-        raise Wrong(f"--time={text} is not a time", "Write D-HH:MM:SS, HH:MM:SS or minutes.")
+        raise Wrong(f"--time={quoted(text)} is not a time", "Write D-HH:MM:SS, HH:MM:SS or minutes.")
     days, first, second, third = (int(part) if part is not None else None for part in match.groups())
     assert first is not None  # the pattern's only required group
     if days is not None:
@@ -61,7 +63,9 @@ def seconds(text: str) -> int:
     else:
         found = first * 60 + (second or 0)
     if found == 0:
-        raise Wrong(f"--time={text} sets no limit, which OSMO's pools don't allow", "Write a limit: --time=1-00:00:00")
+        raise Wrong(
+            f"--time={quoted(text)} sets no limit, which OSMO's pools don't allow", "Write a limit: --time=1-00:00:00"
+        )
     return found
 
 
@@ -79,7 +83,7 @@ def gpus(text: str, what: str) -> tuple[str, int]:
     """Type, empty where none is named, and number of `[type:]number`."""
     kind, _, number = text.rpartition(":")
     if "," in text:
-        raise Wrong(f"--{what}={text} names several types", "Write one type, and a second job for the other.")
+        raise Wrong(f"--{what}={quoted(text)} names several types", "Write one type, and a second job for the other.")
     return kind.lower(), count(number, what)
 
 
@@ -88,10 +92,10 @@ def gres(text: str) -> tuple[str, int]:
     parts = text.split(":")
     if parts[0] in ("shard", "mps"):
         fix = "--partition=PLATFORM: `physai osmo platforms` lists those whose GPUs are shared."
-        raise Wrong(f"--gres={text} is a share of a GPU, which is a platform of its own", fix)
+        raise Wrong(f"--gres={quoted(text)} is a share of a GPU, which is a platform of its own", fix)
     if "," in text or parts[0] != "gpu" or "(" in text or len(parts) > 3:
         raise Wrong(
-            f"--gres={text} is not a number of GPUs, which is all that a task can ask for",
+            f"--gres={quoted(text)} is not a number of GPUs, which is all that a task can ask for",
             "--gres=gpu:1, or delete it.",
         )
     if len(parts) == 1:
@@ -111,11 +115,12 @@ def variables(text: str) -> tuple[dict[str, str], bool]:
             inherited = inherited or part == "ALL"
         elif not equals:
             raise Wrong(
-                f"--export={part} takes the value from the shell that calls sbatch, and the file does not have it",
-                f"--export={part}=VALUE; a secret belongs to credentials of the task.",
+                f"--export={quoted(part)} takes the value from the shell that calls sbatch, and the file does not"
+                " have it",
+                f"--export={quoted(part)}=VALUE; a secret belongs to credentials of the task.",
             )
         elif not _VARIABLE.fullmatch(name):
-            raise Wrong(f"--export: '{name}' is not the name of a variable", "--export=NAME=VALUE")
+            raise Wrong(f"--export: '{quoted(name)}' is not the name of a variable", "--export=NAME=VALUE")
         else:
             found[name] = value
     return found, inherited
@@ -125,5 +130,5 @@ def image(text: str) -> str:
     """An image of Pyxis, `REGISTRY#NAME:TAG`, as containers name it."""
     reference = text.removeprefix("docker://")
     if reference.startswith(("/", ".", "~")) or reference.endswith(".sqsh"):
-        raise Wrong(f"--container-image={text} is a file", "Push the image to a registry, and name it there.")
+        raise Wrong(f"--container-image={quoted(text)} is a file", "Push the image to a registry, and name it there.")
     return reference.replace("#", "/", 1)

@@ -9,6 +9,19 @@ from physical_ai.osmo.sbatch.job import Job
 
 VARIABLE = re.compile(r"\b(?:SLURM|SBATCH|SLURMD)_[A-Z0-9_]+\b")
 MASTER = "MASTER_ADDR"
+RANKS = frozenset(
+    {
+        "SLURM_JOB_NUM_NODES",
+        "SLURM_LOCALID",
+        "SLURM_NNODES",
+        "SLURM_NODEID",
+        "SLURM_NPROCS",
+        "SLURM_NTASKS",
+        "SLURM_NTASKS_PER_NODE",
+        "SLURM_PROCID",
+    }
+)
+"""By these the processes of a step find their place. A program may read them that is not in the script."""
 _LIST = (
     "SLURM_JOB_NODELIST",
     "SLURM_NODELIST",
@@ -55,6 +68,8 @@ def advice(name: str) -> str | None:
         return f"Delete the line: {MASTER} is the address of the first node's task, where the script reads it."
     if "ARRAY" in name or "HET" in name:
         return "Give each workflow its value: osmo workflow submit --set index=1, and {{ index }} in the workflow."
+    if name == "SLURMD_NODENAME":
+        return "Write $(hostname): the name of the Pod. Other tasks reach the first one at $MASTER_ADDR."
     if name in ("SLURM_SUBMIT_DIR", "SLURM_TMPDIR"):
         return "Write a folder of the container, such as /tmp."
     return "Write its value, or delete the line."

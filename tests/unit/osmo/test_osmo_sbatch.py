@@ -129,7 +129,7 @@ def test_the_platform_is_the_partition_or_the_only_one_with_the_gpu() -> None:
 @pytest.mark.parametrize("name", [option.name for option in BY_NAME.values() if option.outcome == "refused"])
 def test_an_option_without_counterpart_is_refused_at_its_line(name: str) -> None:
     value = "" if BY_NAME[name].form != "value" else "=1"
-    found = refusals(f"--time=10\n--{name}{value}")
+    found = refusals(f"--time=10\n--{name}{value}\n--partition=cpu", platform=None)
     assert found == {"job.sbatch:3": f"--{name} can't be converted; {BY_NAME[name].advice}"}
     assert BY_NAME[name].advice.endswith(".")
 
@@ -195,7 +195,7 @@ def test_a_value_that_has_no_counterpart_is_refused_at_its_line(header: str, pro
         ("", "echo {{ x }}", "OSMO reads {{ and {% as its template"),
         ("", "srun one & srun two", "srun is not at the start of the line"),
         ("", "srun one &", "steps beside each other"),
-        ("", "time srun one", "srun is not at the start of the line"),
+        ("", "timeout 60 srun one", "srun is not at the start of the line"),
         ("", "srun", "srun without a command"),
         ("", "srun --gres=gpu:2 one", "srun --gres=gpu:2 is not what the header asks for"),
         ("", "srun --mpi=pmix one", "tasks have no pmix"),
@@ -207,7 +207,7 @@ def test_a_value_that_has_no_counterpart_is_refused_at_its_line(header: str, pro
         ("", "A=1 B=2 sbatch next.sh", "a task has no sbatch"),
         ("--nodes=2 --ntasks-per-node=8\n--account=x", "mpirun one", "MPI starts processes on other nodes"),
         ("", 'srun -n "$N" one', "the value is not known before the script runs"),
-        ("--nodes=2", "srun one\necho done", "sbatch runs this once"),
+        ("--nodes=2", "srun one\npython report.py", "sbatch runs this once"),
         ("--nodes=2", "srun one\nsrun two", "steps of several nodes wait for each other"),
         ("--nodes=2", "mpirun one", "MPI starts processes on other nodes"),
         ("--nodes=2", "python train.py", "on the first node only"),

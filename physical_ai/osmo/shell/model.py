@@ -1,0 +1,148 @@
+"""The parts of a shell script: commands, their words, and what the shell replaces in a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+
+class Unreadable(Exception):
+    """The text is no complete script, or nested too deeply."""
+
+    def __init__(self, problem: str, offset: int) -> None:
+        super().__init__(problem)
+        self.problem, self.offset = problem, offset
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What the shell replaces: `$NAME`, `${NAME:-x}`, `$(command)`, `$((1 + 2))`, `<(command)`."""
+
+    kind: Literal["variable", "command", "arithmetic"]
+    text: str
+    """Name of a variable; the source of the others."""
+    operator: str = ""
+    """What follows a variable's name in braces."""
+    commands: tuple[Command, ...] = ()
+    inner: tuple[Expansion, ...] = ()
+    """What is replaced inside an operator, or in arithmetic."""
+
+    def every(self) -> Iterator[Expansion]:
+        """This one, and those within it and its commands."""
+        yield self
+        for each in self.inner:
+            yield from each.every()
+        for command in self.commands:
+            for each in command.expansions():
+                yield from each.every()
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word as it is written, with the parts that are text and those that are replaced."""
+
+    raw: str
+    start: int
+    """Offsets in the script."""
+    end: int
+    parts: tuple[str | Expansion, ...]
+
+    @cached_property
+    def value(self) -> str | None:
+        """The word without quotes; None where something in it is replaced."""
+        return None if self.expansions else "".join(part for part in self.parts if isinstance(part, str))
+
+    @cached_property
+    def prefix(self) -> str:
+        """The text before what is replaced."""
+        found: list[str] = []
+        for part in self.parts:
+            if not isinstance(part, str):
+                break
+            found.append(part)
+        return "".join(found)
+
+    @cached_property
+    def shown(self) -> str:
+        """The text, with a blank name for what is replaced: a command in a quoted word can be read in it."""
+        return "".join(part if isinstance(part, str) else "_" for part in self.parts)
+
+    @property
+    def begins_replaced(self) -> bool:
+        """Whether something that is replaced is at its start."""
+        return bool(self.expansions) and not self.prefix
+
+    @property
+    def second(self) -> str:
+        """The text behind the first part that is replaced."""
+        index = next((number for number, part in enumerate(self.parts) if not isinstance(part, str)), len(self.parts))
+        return "".join(part for part in self.parts[index + 1 : index + 3] if isinstance(part, str))
+
+    @cached_property
+    def expansions(self) -> tuple[Expansion, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Expansion))
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """`NAME=word`, `NAME+=word`, or `NAME=(words)`."""
+
+    name: str
+    words: tuple[Word, ...]
+    is_list: bool
+    start: int
+
+    @property
+    def expansions(self) -> tuple[Expansion, ...]:
+        return tuple(each for word in self.words for each in word.expansions)
+
+
+@dataclass(frozen=True)
+class Redirection:
+    """`> file`, or a text that follows in the script."""
+
+    operator: str
+    word: Word
+    text: str | None = None
+    """Of a text that follows: as it is written."""
+    expansions: tuple[Expansion, ...] = ()
+    """In the text that follows, where its end is not quoted."""
+
+
+@dataclass
+class Command:
+    """A simple command, or the head of a compound one."""
+
+    kind: Literal["simple", "for", "case", "test", "arithmetic", "end"]
+    start: int
+    end: int = 0
+    words: tuple[Word, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    redirections: list[Redirection] = field(default_factory=list[Redirection])
+    before: str = ""
+    """The operator before it in its line: `|`, `&&`, `&` …"""
+    after: str = ""
+    depth: int = 0
+    """Compound commands that it is in: loops, conditions, groups."""
+    in_function: bool = False
+    loose: tuple[Expansion, ...] = field(default=())
+    """Replaced in what is no word: `((…))`."""
+
+    @cached_property
+    def name(self) -> str:
+        """The program, without its folder; empty where it is not known, or there is none."""
+        found = self.words[0].value if self.words else None
+        return (found or "").rpartition("/")[2]
+
+    def expansions(self) -> Iterator[Expansion]:
+        """All that this shell replaces in it, not what is within those."""
+        for word in self.words:
+            yield from word.expansions
+        for assignment in self.assignments:
+            yield from assignment.expansions
+        for redirection in self.redirections:
+            yield from redirection.word.expansions
+            yield from redirection.expansions
+        yield from self.loose
