@@ -240,10 +240,10 @@ def _agents(index: Index) -> Iterator[Explanation]:
             yield index.explanation(
                 item, "agent-missing", "osmo", evidence, account=account, namespace=OPERATOR_NAMESPACE
             )
-        elif not is_available(agent):
+        elif not is_available(agent) or at(agent, "spec.replicas", 1) == 0:
             yield index.explanation(
                 f"deployment {OPERATOR_NAMESPACE}/{name(agent)}",
-                "agents-down",
+                "agents-down" if at(agent, "spec.replicas", 1) else "agent-scaled-down",
                 "osmo",
                 f"availableReplicas: {at(agent, 'status.availableReplicas', 0)} of {at(agent, 'spec.replicas', 1)}",
                 deployment=name(agent),

@@ -283,6 +283,7 @@ def test_every_cause_has_a_scenario() -> None:
         *OF_OWNERS,
         "agents-down",
         "agent-missing",
+        "agent-scaled-down",
         *LEAVING.values(),
         "node-deleted",
     }
@@ -339,6 +340,14 @@ def test_an_agent_without_a_deployment_is_missing_where_the_stack_has_agents(has
     without = {"deployments": (make.deployment(KAI_NAMESPACE, KAI_SCHEDULER),), "has_agents": has_agents}
     found = doctor(Scene((), NODES, without).workloads())
     assert [(each.first.cause, len(each.subjects)) for each in found] == [("agent-missing", 1)] * 2 * has_agents
+
+
+def test_an_agent_that_is_scaled_to_zero_is_scaled_up_by_what_is_printed() -> None:
+    agent = make.agent("worker", 0)
+    agent["spec"]["replicas"] = 0
+    found = doctor(Scene((), NODES, {"deployments": (agent, make.agent("listener"))}).workloads())
+    assert [each.first.cause for each in found] == ["agent-scaled-down"]
+    assert f"scale deployment {agent['metadata']['name']} --replicas=1" in found[0].first.fix
 
 
 def test_one_agent_shows_that_the_other_is_missing() -> None:
