@@ -19,10 +19,10 @@ from physical_ai.simulator.gpu.node_state import (
 )
 from physical_ai.simulator.gpu.release import release
 
-DRIVER_MANAGER, PLUGIN = "k8s-driver-manager", "nvidia-device-plugin"
+DRIVER_MANAGER, PLUGIN, TOOLKIT = "k8s-driver-manager", "nvidia-device-plugin", "nvidia-container-toolkit-ctr"
 OPERANDS = frozenset(
     {
-        "nvidia-container-toolkit-ctr",
+        TOOLKIT,
         "nvidia-operator-validator",
         PLUGIN,
         "gpu-feature-discovery",

@@ -15,7 +15,7 @@ from typing import Any
 from physical_ai.simulator.faults import NodeFaults
 from physical_ai.simulator.gpu import claims, sharing
 from physical_ai.simulator.gpu.containers import MAINS, ONCE
-from physical_ai.simulator.gpu.gates import GATES, OPEN, PLUGIN, Look, peermem_fault, reading_config, sandbox
+from physical_ai.simulator.gpu.gates import GATES, OPEN, PLUGIN, TOOLKIT, Look, peermem_fault, reading_config, sandbox
 from physical_ai.simulator.gpu.node_state import MARKER, Host, NodeState, Pod, workload
 
 Json = Mapping[str, Any]
@@ -162,6 +162,9 @@ def _without(state: NodeState, name: str) -> NodeState:
         state = replace(state, files=kept, driver_root="")
     if pod.workload.main == claims.PLUGIN:
         state = replace(state, claimable=0)
+    if pod.workload.main == TOOLKIT and pod.ready:
+        # It undoes its configuration when it ends (nvidia-container-toolkit v1.17.4 to v1.20.0, `Cleanup`).
+        state = replace(state, runtimes=frozenset[str]())
     if pod.workload.main == PLUGIN:
         # The kubelet keeps the resource's name and counts zero.
         state = replace(state, devices=(), resources=dict.fromkeys(state.resources, 0))
@@ -228,5 +231,12 @@ def _broken(state: NodeState, pod: Pod) -> Look:
 
 
 def cuda_probe(state: NodeState) -> str:
-    """The error of a CUDA program in a container that requested one GPU; empty if it works."""
+    """The error of a CUDA program in a container that requested one GPU; empty if it works.
+
+    With CDI containerd itself adds the device; without, the toolkit's runtime does.
+    """
+    plugin = next((pod for pod in state.pods.values() if pod.workload.main == PLUGIN), None)
+    env = {} if plugin is None else plugin.workload.env.get(PLUGIN, {})
+    if env.get("DEVICE_LIST_STRATEGY") == "envvar" and not state.runtimes:
+        return "libcuda.so.1: cannot open shared object file: No such file or directory"
     return sharing.cuda(state.devices)

@@ -59,6 +59,26 @@ def test_a_node_whose_toolkit_does_not_come_back_after_a_reboot_offers_no_gpu() 
     assert made.gpus("h100-0") == {"nvidia.com/gpu": 1}
 
 
+def test_a_toolkit_that_ends_takes_its_runtimes_with_it() -> None:
+    """nvidia-container-toolkit v1.17.4 to v1.20.0 undo their configuration of containerd; Pods that run go on."""
+    made = with_h100()
+    alone = node.step(made.nodes["h100-0"], node.PodRemoved(TOOLKIT))
+    assert (alone.runtimes, dict(alone.resources)) == (frozenset(), {"nvidia.com/gpu": 1})
+    stopped = node.step(alone, node.PodRemoved(VALIDATOR))
+    again = node.step(stopped, node.PodAdded(made.state.daemonsets[VALIDATOR]))
+    assert 'no runtime for "nvidia" is configured' in again.pods[VALIDATOR].message
+    assert node.cuda_probe(again) == ""
+
+
+@pytest.mark.parametrize(("cdi", "works"), [(True, True), (False, False)])
+def test_without_the_toolkits_runtime_a_new_program_has_its_gpu_by_cdi_alone(cdi: bool, works: bool) -> None:
+    made = with_h100(cdi={"enabled": cdi})
+    assert node.cuda_probe(made.nodes["h100-0"]) == ""
+    without = node.step(made.nodes["h100-0"], node.PodRemoved(TOOLKIT))
+    assert without.runtimes == frozenset()
+    assert (node.cuda_probe(without) == "") is works
+
+
 @pytest.mark.parametrize(("release", "found"), [("v26.3.3", False), ("v26.7.0", True)])
 def test_older_validators_find_nvidia_smi_in_usr_bin_only(release: str, found: bool) -> None:
     made = gpu_model(release)
