@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
+import ssl
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
+from urllib.parse import urlencode, urlsplit
 
-import httpx
+import urllib3
 
+from physical_ai.nested import at, is_mapping
+from physical_ai.servers.bounds import Bounds
+from physical_ai.servers.deadline import bounded
+from physical_ai.servers.documents import NotADocument, decoded
+from physical_ai.servers.exchange import NoAnswer, Request, exchange
 from physical_ai.telemetry.usage import Sample
 
 TOKEN = "PROMETHEUS_TOKEN"  # noqa: S105 - a name
-TIMEOUT_SECONDS = 60.0
+BOUNDS = Bounds(seconds=60, idle=60)
+"""A query over weeks takes a while before its first byte."""
 
 
 DEFAULT = "http://127.0.0.1:9090"
@@ -38,21 +46,50 @@ def ask(address: str, queries: Mapping[str, str]) -> dict[str, list[Sample]]:
     """
     token = os.environ.get(TOKEN)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    with httpx.Client(base_url=address, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
-        return {name: _ask(client, address, query) for name, query in queries.items()}
+    # Straight to the address: the proxies of the environment are not for it.
+    pools = bounded(urllib3.PoolManager(ssl_context=ssl.create_default_context()))
+    with pools:
+        return {name: _ask(pools, headers, address, query) for name, query in queries.items()}
 
 
-def _ask(client: httpx.Client, address: str, query: str) -> list[Sample]:
+def _ask(pools: Any, headers: Mapping[str, str], address: str, query: str) -> list[Sample]:
+    request = Request("GET", f"{address.rstrip('/')}/api/v1/query?{urlencode({'query': query})}", headers)
+    if urlsplit(address).scheme not in ("http", "https"):
+        raise PrometheusFailed(_unreachable(address, "the address begins with neither http:// nor https://"))
     try:
-        answer = client.get("/api/v1/query", params={"query": query})
-        document: dict[str, Any] = answer.json()
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
-        raise PrometheusFailed(_unreachable(address, str(problem) or type(problem).__name__)) from None
-    if answer.status_code in (401, 403):
-        raise PrometheusFailed(_unreachable(address, f"it answers {answer.status_code}"))
-    if document.get("status") != "success":
-        raise PrometheusFailed(f"{address} refuses the query: {document.get('error', answer.status_code)}\n  {query}")
-    return [Sample(each["metric"], float(each["value"][1])) for each in document["data"]["result"]]
+        answer = exchange(pools, request, BOUNDS)
+    except NoAnswer as problem:
+        raise PrometheusFailed(_unreachable(address, str(problem).rstrip("."))) from None
+    if answer.status in (401, 403):
+        raise PrometheusFailed(_unreachable(address, f"it answers {answer.status}"))
+    try:
+        document = decoded(answer.body)
+    except NotADocument as problem:
+        raise PrometheusFailed(_unreachable(address, f"it answers {answer.status} with {problem}")) from None
+    if is_mapping(document) and document.get("status") == "error":
+        raise PrometheusFailed(f"{address} refuses the query: {document.get('error', answer.status)}\n  {query}")
+    samples = _samples(document)
+    if samples is None:
+        said = "something else than results of a query"
+        raise PrometheusFailed(_unreachable(address, f"it answers {answer.status} with {said}"))
+    return samples
+
+
+def _samples(document: Any) -> list[Sample] | None:
+    """The results of an instant query; None where the document has another form."""
+    found = at(document, "data.result") if at(document, "status") == "success" else None
+    if not isinstance(found, list):
+        return None
+    samples: list[Sample] = []
+    for each in cast("list[Any]", found):
+        labels, value = at(each, "metric"), at(each, "value")
+        if not is_mapping(labels) or not all(isinstance(text, str) for text in labels.values()):
+            return None
+        try:
+            samples.append(Sample(dict(labels), float(value[1])))
+        except (TypeError, ValueError, LookupError):
+            return None
+    return samples
 
 
 def _unreachable(address: str, reason: str) -> str:

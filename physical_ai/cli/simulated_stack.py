@@ -57,6 +57,7 @@ def changing_client(simulation: Simulation, cluster: str) -> Send:
     changes it. Logs of the Pods of acceptance come from the models that ran them.
     """
     from physical_ai.readiness import reader
+    from physical_ai.readiness.shapes import Malformed, checked
     from physical_ai.simulator.kubernetes.client import JSON, MERGE_PATCH, ApiError, Unreachable
 
     clusters = simulation.clusters()
@@ -69,11 +70,13 @@ def changing_client(simulation: Simulation, cluster: str) -> Send:
                 raise reader.Missing(f"the simulator keeps no log of {path}")
             return text
         try:
-            return client.request(method, path, body, parameters, MERGE_PATCH if method == "PATCH" else JSON)
+            found = client.request(method, path, body, parameters, MERGE_PATCH if method == "PATCH" else JSON)
+            return checked(found, path) if method == "GET" else found
         except ApiError as refusal:
-            kind = reader.Missing if refusal.code == 404 else reader.Unreachable
-            raise kind(f"{refusal.code} {refusal}") from None
-        except Unreachable as problem:
+            if refusal.code == 404:
+                raise reader.Missing(str(refusal)) from None
+            raise reader.Unreachable(f"{refusal.code} {refusal}", refusal.code) from None
+        except (Unreachable, Malformed) as problem:
             raise reader.Unreachable(str(problem)) from None
 
     return send
@@ -82,15 +85,17 @@ def changing_client(simulation: Simulation, cluster: str) -> Send:
 def readiness_client(client: Client) -> Get:
     """The simulator's Kubernetes client, with the signature and the errors that readiness expects."""
     from physical_ai.readiness import reader
+    from physical_ai.readiness.shapes import Malformed, checked
     from physical_ai.simulator.kubernetes.client import ApiError, Unreachable
 
     def get(path: str, parameters: Mapping[str, str]) -> Any:
         try:
-            return client.get(path, parameters)
+            return checked(client.get(path, parameters), path)
         except ApiError as refusal:
-            kind = reader.Missing if refusal.code == 404 or path.endswith("/log") else reader.Unreachable
-            raise kind(str(refusal)) from None
-        except Unreachable as problem:
+            if refusal.code == 404 or path.endswith("/log"):
+                raise reader.Missing(str(refusal)) from None
+            raise reader.Unreachable(str(refusal), refusal.code) from None
+        except (Unreachable, Malformed) as problem:
             raise reader.Unreachable(str(problem)) from None
 
     return get

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, DecimalException
 from typing import Any
 
 _SUFFIXES = {
@@ -36,5 +36,5 @@ def quantity(value: Any) -> Decimal | None:
     form = re.fullmatch(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([KMGTPE]i|[numkMGTPE]?)", str(value))
     try:
         return Decimal(form[1]) * _SUFFIXES.get(form[2], Decimal(1)) if form else None
-    except InvalidOperation:
+    except DecimalException:
         return None

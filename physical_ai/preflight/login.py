@@ -15,8 +15,15 @@ from azure.core.rest import HttpRequest, HttpResponse
 
 from physical_ai.preflight.answers import Unanswered
 from physical_ai.preflight.rest import ARM, Exchange, Get
+from physical_ai.servers.adapter import bounded_session
+from physical_ai.servers.bounds import Bounds
+from physical_ai.servers.deadline import within
+from physical_ai.servers.documents import NotADocument, decoded
 
 SCOPE = f"{ARM}/.default"
+BOUNDS = Bounds(seconds=90, idle=60, size=64 << 20)
+"""The list of sizes is long, and Azure is slow to return it."""
+LOGIN_SECONDS = 90.0
 ATTEMPTS = 3
 LONGEST_WAIT = 30
 """Maximum seconds between two attempts, even if Azure requests more."""
@@ -39,17 +46,31 @@ class BoundedRetryPolicy(RetryPolicy[HttpRequest, HttpResponse]):
         return 2.0 ** len(settings["history"])
 
 
+def transport() -> HttpTransport[HttpRequest, HttpResponse]:
+    """Answers within bounds, whatever is sent."""
+    found: Any = RequestsTransport(
+        session=bounded_session(BOUNDS), session_owner=False, connection_timeout=10, read_timeout=BOUNDS.idle
+    )
+    return found
+
+
+def _log_in(credential: TokenCredential) -> None:
+    """Raises NoLogin. The sources of a login have bounds of their own, and some of them none."""
+    try:
+        within(LOGIN_SECONDS, lambda: credential.get_token(SCOPE))
+    except AzureError as problem:
+        raise NoLogin(_first_line(str(problem))) from None
+    except TimeoutError:
+        raise NoLogin(f"no login within {LOGIN_SECONDS:g} s; run az login, and try again") from None
+
+
 def logged_in() -> Get:
     """Queries Azure with the login that exists: environment, managed identity, Azure CLI and so on. Raises NoLogin."""
     from azure.identity import DefaultAzureCredential
 
     credential = DefaultAzureCredential(exclude_interactive_browser_credential=True)
-    try:
-        credential.get_token(SCOPE)
-    except AzureError as problem:
-        raise NoLogin(_first_line(str(problem))) from None
-    # The list of sizes is long, and Azure is slow to return it.
-    return connect(credential, RequestsTransport(connection_timeout=10, read_timeout=60))
+    _log_in(credential)
+    return connect(credential, transport())
 
 
 def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, HttpResponse]) -> Get:
@@ -67,13 +88,13 @@ def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, H
                 raise Unanswered(f"{place}: the login may not read it ({answer.status_code})")
             if answer.status_code != 200:
                 raise Unanswered(f"{place}: Azure answered {answer.status_code}")
-            return answer.json()
+            return decoded(_content(answer))
         except ClientAuthenticationError as problem:
             raise Unanswered(f"the login has ended: {_first_line(str(problem))}") from None
         except AzureError as problem:
-            raise Unanswered(f"{place}: Azure was not reached ({type(problem).__name__})") from None
-        except ValueError:
-            raise Unanswered(f"{place}: the answer is not JSON") from None
+            raise Unanswered(f"{place}: Azure was not reached ({_why(problem)})") from None
+        except NotADocument as problem:
+            raise Unanswered(f"{place}: the answer is not JSON: {problem}") from None
 
     return get
 
@@ -83,11 +104,8 @@ def logged_in_to_change() -> Exchange:
     from azure.identity import DefaultAzureCredential
 
     credential = DefaultAzureCredential(exclude_interactive_browser_credential=True)
-    try:
-        credential.get_token(SCOPE)
-    except AzureError as problem:
-        raise NoLogin(_first_line(str(problem))) from None
-    return connect_to_change(credential, RequestsTransport(connection_timeout=10, read_timeout=60))
+    _log_in(credential)
+    return connect_to_change(credential, transport())
 
 
 def connect_to_change(credential: TokenCredential, transport: HttpTransport[HttpRequest, HttpResponse]) -> Exchange:
@@ -103,16 +121,26 @@ def connect_to_change(credential: TokenCredential, transport: HttpTransport[Http
         request = HttpRequest(method, f"{ARM}/{path}", params=quoted, **({} if body is None else {"json": body}))
         try:
             answer = pipeline.run(request).http_response
-            found: Any = answer.json() if answer.content else None
+            content = _content(answer)
+            found: Any = decoded(content) if content.strip() else None
         except ClientAuthenticationError as problem:
             raise Unanswered(f"the login has ended: {_first_line(str(problem))}") from None
         except AzureError as problem:
-            raise Unanswered(f"{method} /{path}: Azure was not reached ({type(problem).__name__})") from None
-        except ValueError:
-            raise Unanswered(f"{method} /{path}: the answer is not JSON") from None
+            raise Unanswered(f"{method} /{path}: Azure was not reached ({_why(problem)})") from None
+        except NotADocument as problem:
+            raise Unanswered(f"{method} /{path}: the answer is not JSON: {problem}") from None
         return answer.status_code, found, {name.lower(): value for name, value in answer.headers.items()}
 
     return exchange
+
+
+def _why(problem: AzureError) -> str:
+    """The kind of error, and its first line, which has no token: the libraries put none into errors."""
+    return f"{type(problem).__name__}: {_first_line(str(problem))[:200]}"
+
+
+def _content(answer: Any) -> bytes:
+    return answer.content or b""
 
 
 def _first_line(text: str) -> str:

@@ -1,4 +1,8 @@
-"""`Get` and `Send` over the official Kubernetes client, for a kubeconfig with any login that it supports."""
+"""`Get` and `Send` over the official Kubernetes client, for a kubeconfig with any login that it supports.
+
+The client logs in and keeps to the kubeconfig's TLS and proxy; requests and answers are those of
+`physical_ai.servers`, with its bounds. What an answer has to look like is checked here, once for all who read it.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +11,41 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
 
 from physical_ai import safe_yaml
+from physical_ai.nested import is_mapping
+from physical_ai.readiness.paging import whole_list
+from physical_ai.readiness.paths import api_path
 from physical_ai.readiness.reader import Get, Missing, Unreachable, Unusable
+from physical_ai.readiness.shapes import Malformed, checked
+from physical_ai.servers.bounds import Bounds
+from physical_ai.servers.deadline import bounded, within
+from physical_ai.servers.documents import NotADocument, decoded, shown
+from physical_ai.servers.exchange import Answer, NoAnswer, Request, TooLarge, exchange, short
 
-SECONDS = (5, 15)
-"""To connect, and to wait for an answer."""
-LOG_SECONDS = (3, 3)
+API = Bounds()
+LOG = Bounds(seconds=6, connect=3, idle=3, size=4 << 20, tries=1)
 """A log comes from the node, which may no longer exist."""
+LOGIN_SECONDS = 120.0
+"""For the login of the kubeconfig, which may ask a person to confirm it in a browser."""
 PATCHES = "application/merge-patch+json"
 Send = Callable[..., Any]
 """`send(method, path, parameters, body=None)`; the answer's document. Raises as `Get` does."""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
-def connect(kubeconfig: str) -> Get:
+def connect(kubeconfig: str, bounds: Bounds | None = None) -> Get:
     """A reader of the cluster in the kubeconfig's current context. It connects with the first `get`.
 
-    The login of the kubeconfig renews an expired token. Safe to use from several threads.
+    The login of the kubeconfig renews an expired token. Safe to use from several threads. Lists are read page by page,
+    unless the parameters have a `limit` of their own.
     """
-    request = _Session(kubeconfig).request
+    request = _Session(kubeconfig, bounds or API).request
 
     def get(path: str, parameters: Mapping[str, str]) -> Any:
         return request("GET", path, parameters)
@@ -38,25 +53,33 @@ def connect(kubeconfig: str) -> Get:
     return get
 
 
-def connect_to_change(kubeconfig: str) -> Send:
+def connect_to_change(kubeconfig: str, bounds: Bounds | None = None) -> Send:
     """As `connect`, for requests that change something: `send("DELETE", path, parameters)`, or `PATCH` with a body."""
-    return _Session(kubeconfig).request
+    return _Session(kubeconfig, bounds or API).request
 
 
 class _Session:
     """One login, from its first request on."""
 
-    def __init__(self, kubeconfig: str) -> None:
-        self._kubeconfig = kubeconfig
+    def __init__(self, kubeconfig: str, bounds: Bounds) -> None:
+        self._kubeconfig, self._bounds = kubeconfig, bounds
         self._lock = threading.Lock()
         self._client: Any = None
 
     def request(self, method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
+        try:
+            if method == "GET" and api_path(path).is_list and "limit" not in parameters:
+                return whole_list(lambda more: self._request("GET", path, {**parameters, **more}, None), path)
+            return self._request(method, path, parameters, body)
+        except TooLarge as problem:
+            raise Unreachable(str(problem)) from None
+
+    def _request(self, method: str, path: str, parameters: Mapping[str, str], body: Any) -> Any:
         with self._lock:
             if self._client is None:
                 self._client = _client(self._kubeconfig)
             try:
-                return _request(self._client, method, path, parameters, body)
+                return _asked(self._client, (method, path, parameters, body), self._bounds)
             except _LoggedOut:
                 self._client = None
                 raise
@@ -92,9 +115,12 @@ def _client(kubeconfig: str) -> Any:
     logging.getLogger().addHandler(errors)
     try:
         document: Any = safe_yaml.load(kubeconfig)
-        config.load_kube_config_from_dict(document, client_configuration=settings, persist_config=False)
-    except (config.ConfigException, yaml.YAMLError, OSError, TypeError, ValueError) as problem:
-        raise Unusable(f"the kubeconfig cannot be used: {_short(problem)}") from problem
+        load = config.load_kube_config_from_dict
+        _logged_in(lambda: load(document, client_configuration=settings, persist_config=False))
+    except Unreachable:
+        raise
+    except (config.ConfigException, yaml.YAMLError, OSError, TypeError, ValueError, AttributeError) as problem:
+        raise Unusable(f"the kubeconfig cannot be used: {short(problem)}") from problem
     finally:
         logging.getLogger().removeHandler(errors)
     for problem in errors.messages:
@@ -103,55 +129,79 @@ def _client(kubeconfig: str) -> Any:
         raise Unreachable(f"the login failed: {problem}")
     if urlsplit(str(settings.host)).hostname in _LOOPBACK:
         settings.proxy = None  # from the environment; it does not reach this machine's own servers
-    return client.ApiClient(settings)
+    made = client.ApiClient(settings)
+    bounded(made.rest_client.pool_manager)
+    return made
 
 
-def _request(client: Any, method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
-    exceptions: Any = importlib.import_module("kubernetes.client.exceptions")
-    urllib3: Any = importlib.import_module("urllib3.exceptions")
-    log = path.endswith("/log")
-    request: Any = client.param_serialize(
-        method=method,
-        resource_path=path,
-        query_params=list(parameters.items()),
-        header_params={
-            "Accept": "*/*" if log else "application/json",
-            **({"Content-Type": PATCHES if method == "PATCH" else "application/json"} if body is not None else {}),
-        },
-        body=body,
-        auth_settings=["BearerToken"],
-    )
+def _logged_in(act: Callable[[], Any]) -> Any:
+    """What runs the kubeconfig's login, whose commands and servers have no bound of their own."""
     try:
-        answer = client.call_api(*request, _request_timeout=LOG_SECONDS if log else SECONDS)
-        answered: bytes = answer.read()
-    except (urllib3.HTTPError, OSError) as problem:
-        raise Unreachable(_short(problem)) from problem
-    except exceptions.ApiException as problem:
-        raise _refused(path, problem.status, str(problem.reason)) from problem
+        return within(LOGIN_SECONDS, act)
+    except TimeoutError:
+        raise Unreachable(
+            f"the login of the kubeconfig has not ended within {LOGIN_SECONDS:g} s. Run its command yourself, such as "
+            "`kubelogin get-token` or `az login`, and then this one again"
+        ) from None
+
+
+def _asked(client: Any, given: tuple[str, str, Mapping[str, str], Any], bounds: Bounds) -> Any:
+    method, path, parameters, body = given
+    log = api_path(path).sub == "log"
+    kind = PATCHES if method == "PATCH" else "application/json"
+    # It adds the token, and renews one that has run out.
+    _, url, headers, *_ = _logged_in(
+        lambda: client.param_serialize(
+            method=method,
+            resource_path=path,
+            query_params=list(parameters.items()),
+            header_params={
+                "Accept": "*/*" if log else "application/json",
+                **({"Content-Type": kind} if body is not None else {}),
+            },
+            auth_settings=["BearerToken"],
+        )
+    )
+    data = None if body is None else json.dumps(body).encode()
+    # A 429 to an eviction is a disruption budget's, and who evicts waits for it.
+    request = Request(method, url, headers, data, waits=api_path(path).sub != "eviction")
+    limits = replace(LOG, seconds=min(LOG.seconds, bounds.seconds), size=min(LOG.size, bounds.size)) if log else bounds
+    try:
+        answer = exchange(client.rest_client.pool_manager, request, limits)
+    except TooLarge:
+        raise
+    except NoAnswer as problem:
+        raise Unreachable(str(problem)) from problem.__cause__
     if answer.status >= 300:
-        raise _refused(path, answer.status, _message(answered) or str(answer.reason))
-    return answered.decode(errors="replace") if log else json.loads(answered)
+        raise _refused(path, answer)
+    if log:
+        return answer.body.decode(errors="replace")
+    try:
+        return checked(decoded(answer.body, bounds.depth), path if method == "GET" else "")
+    except (NotADocument, Malformed) as problem:
+        raise Unreachable(
+            f"{request.server} sent {request.text} {problem}: what answers there is not the API server, or something "
+            "between changes its answers, such as a login page. Compare the address in the kubeconfig, and the proxy "
+            "variables"
+        ) from None
 
 
-def _refused(path: str, status: int, message: str) -> Exception:
+def _refused(path: str, answer: Answer) -> Exception:
+    status, message = answer.status, _message(answer.body) or answer.reason
     if path.endswith("/log"):
-        return Unreachable(message) if status >= 500 else Missing(message)
+        return Unreachable(message, status) if status >= 500 else Missing(message)
     if status == 404:
         return Missing(message)
     if status == 401:
-        return _LoggedOut(f"401 {message}")
+        return _LoggedOut(f"401 {message}", status)
     # 403 too: a role assignment takes minutes to work.
-    return Unreachable(f"{status} {message}")
+    return Unreachable(f"{status} {message}", status)
 
 
 def _message(body: bytes) -> str:
     try:
-        found: Any = json.loads(body)
-    except ValueError:
-        return body.decode(errors="replace").strip()[:200]
-    return str(cast("dict[str, Any]", found).get("message", "")) if isinstance(found, dict) else ""
-
-
-def _short(problem: Exception) -> str:
-    reason = getattr(problem, "reason", None) or problem
-    return str(reason).partition("\n")[0][:300]
+        found = decoded(body)
+    except NotADocument:
+        return shown(body)
+    message = found.get("message") if is_mapping(found) else None
+    return message if isinstance(message, str) else ""

@@ -36,7 +36,11 @@ class Missing(Exception):
 
 
 class Unreachable(Exception):
-    """No answer this time; the next request may have one."""
+    """No answer this time; the next request may have one. `status` is that of a refusal, 0 without one."""
+
+    def __init__(self, text: str, status: int = 0) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class Unusable(Exception):

@@ -56,4 +56,5 @@ def not_deployed(get: Get, releases: Mapping[str, str]) -> list[str]:
 
 
 def _revision(labels: Mapping[str, str]) -> int:
-    return int(labels.get("version", 0))
+    text = labels.get("version", "")
+    return int(text) if text.isascii() and text.isdigit() else 0

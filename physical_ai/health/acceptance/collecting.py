@@ -28,8 +28,9 @@ def collect(send: Send, settings: Settings, targets: Sequence[Target]) -> list[N
     found: list[Json] = send("GET", PODS, {"labelSelector": f"{CHECK_LABEL},!{LABEL}"})["items"]
     newest: dict[tuple[str, str], Json] = {}
     for pod in sorted(found, key=lambda each: str(at(each, "metadata.creationTimestamp", ""))):
-        if labels(pod)[CHECK_LABEL] in checks() and at(pod, "status.phase") in ("Succeeded", "Failed"):
-            newest[str(at(pod, "spec.nodeName", "")), labels(pod)[CHECK_LABEL]] = pod
+        check = labels(pod).get(CHECK_LABEL, "")
+        if check in checks() and at(pod, "status.phase") in ("Succeeded", "Failed"):
+            newest[str(at(pod, "spec.nodeName", "")), check] = pod
     results = [_node(send, settings, target, newest) for target in targets]
     return [each for each in results if each.checks]
 

@@ -18,6 +18,8 @@ from physical_ai.readiness import Unreachable, Unusable
 from physical_ai.readiness.client import connect
 from physical_ai.readiness.reader import Missing
 
+EMPTY = '{"items": []}'
+
 
 @dataclass
 class Server:
@@ -93,7 +95,7 @@ def test_the_login_command_gives_the_token_once_for_all_requests(server: Server,
     get = connect(kubeconfig(server.url, login(tmp_path, GIVES_TOKENS)))
     assert get("/api/v1/nodes", {})["items"][0]["metadata"]["name"] == "a"
     get("/api/v1/nodes", {"limit": "5"})
-    assert server.asked == [("/api/v1/nodes", "Bearer token-1"), ("/api/v1/nodes?limit=5", "Bearer token-1")]
+    assert server.asked == [("/api/v1/nodes?limit=500", "Bearer token-1"), ("/api/v1/nodes?limit=5", "Bearer token-1")]
 
 
 def test_a_token_that_is_not_taken_leads_to_a_new_login(server: Server, tmp_path: Path) -> None:
@@ -101,7 +103,7 @@ def test_a_token_that_is_not_taken_leads_to_a_new_login(server: Server, tmp_path
     server.answers["/api/v1/nodes"] = (401, '{"message": "Unauthorized"}')
     with pytest.raises(Unreachable, match="401 Unauthorized"):
         get("/api/v1/nodes", {})
-    server.answers["/api/v1/nodes"] = (200, "{}")
+    server.answers["/api/v1/nodes"] = (200, EMPTY)
     get("/api/v1/nodes", {})
     assert server.asked[-1][1] == "Bearer token-2"
 
@@ -114,8 +116,8 @@ def test_a_failing_login_is_reported_with_its_message_and_retried(
     with pytest.raises(Unreachable, match="Please run: az login"):
         get("/api/v1/nodes", {})
     (tmp_path / "login.py").write_text(GIVES_TOKENS)
-    server.answers["/api/v1/nodes"] = (200, "{}")
-    assert get("/api/v1/nodes", {}) == {}
+    server.answers["/api/v1/nodes"] = (200, EMPTY)
+    assert get("/api/v1/nodes", {}) == {"items": []}
     assert "ERROR" not in capfd.readouterr().err
 
 
@@ -163,5 +165,5 @@ def test_a_proxy_is_not_used_for_this_machines_own_server(server: Server, monkey
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     monkeypatch.setenv("no_proxy", "")
     monkeypatch.setenv("NO_PROXY", "")
-    server.answers["/api/v1/nodes"] = (200, "{}")
-    assert connect(kubeconfig(server.url, {}))("/api/v1/nodes", {}) == {}
+    server.answers["/api/v1/nodes"] = (200, EMPTY)
+    assert connect(kubeconfig(server.url, {}))("/api/v1/nodes", {}) == {"items": []}

@@ -1,0 +1,76 @@
+"""Lists, page by page: no answer has to be larger than a page, and no list goes on without end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from physical_ai.nested import at, is_mapping
+from physical_ai.readiness.reader import Get, Unreachable
+from physical_ai.servers.exchange import TooLarge
+
+PAGE = 500
+"""Objects, as client-go asks for."""
+SMALLER = 10
+"""Of a page that is too large, the next try has a tenth: Helm's records may have a MiB each."""
+MOST = 200_000
+"""Objects of a list. Kubernetes is made for 150,000 Pods."""
+GONE = 410
+"""Status: a list took so long that its next page exists no more."""
+
+Page = Callable[[Mapping[str, str]], Any]
+
+
+def whole_list(page: Page, what: str) -> Any:
+    """A list with the items of all its pages.
+
+    Args:
+        page: The answer with these further parameters.
+        what: What is read, for messages.
+
+    Raises:
+        Unreachable: the list does not end. And what `page` raises.
+    """
+    size, again = PAGE, 1
+    items: list[Any] = []
+    following, seen = "", set[str]()
+    first: Any = None
+    while True:
+        try:
+            answer = page({"limit": str(size), **({"continue": following} if following else {})})
+        except TooLarge:
+            if size == 1:
+                raise
+            size = max(1, size // SMALLER)
+            continue
+        except Unreachable as refusal:
+            if refusal.status != GONE or not again:
+                raise
+            items, following, again, first = [], "", 0, None
+            continue
+        if not is_mapping(answer) or not isinstance(answer.get("items"), list):
+            return answer  # one page, or what is no list
+        first = answer if first is None else first
+        items += answer["items"]
+        following = at(answer, "metadata.continue", "")
+        if not isinstance(following, str) or not following:
+            return {**first, "items": items}
+        if following in seen or len(items) > MOST:
+            raise Unreachable(f"{what}: the list does not end; after {len(items):,} objects it goes on")
+        seen.add(following)
+
+
+def first_pages(get: Get, path: str, parameters: Mapping[str, str], most: int) -> tuple[list[Any], bool]:
+    """The first objects of a list, and whether they are all. Raises as `get` does."""
+    items: list[Any] = []
+    following = ""
+    while True:
+        more = {"continue": following} if following else {}
+        answer = get(path, {**parameters, "limit": str(PAGE), **more})
+        found: Any = answer.get("items") or []
+        items += found
+        following = str(at(answer, "metadata.continue", ""))
+        if not following or not found:
+            return items, True
+        if len(items) >= most:
+            return items, False

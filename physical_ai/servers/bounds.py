@@ -1,0 +1,26 @@
+"""How long an answer may take, and how much it may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Of one answer, and of the waiting for a server that is busy."""
+
+    seconds: float = 30.0
+    """From the connection to the last byte of the answer. A page of 500 Pods takes one or two on a slow line."""
+    connect: float = 5.0
+    idle: float = 15.0
+    """Without a byte."""
+    size: int = 32 << 20
+    """Bytes. Decoded, a hostile document takes twenty times as much memory."""
+    depth: int = 100
+    """Lists and objects within one another. The schemas of CustomResourceDefinitions have about 40."""
+    tries: int = 4
+    patience: float = 30.0
+    """Seconds that the waits before further tries may take together, whatever the server asks for."""
+
+
+USUAL = Bounds()

@@ -1,0 +1,110 @@
+"""The end of an answer's time, for urllib3: its own limits are for each read, and a slow server sends byte by byte."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+_current = threading.local()
+
+
+class Deadline:
+    """Within it, the connections of this thread are shut down once the time is over.
+
+    with Deadline(30) as deadline:
+        ...             # ends with some error of the connection soon after 30 seconds
+    deadline.is_over    # whether that was the reason
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._timer = threading.Timer(seconds, self._end)
+        self._timer.daemon = True
+        self._connection: Any = None
+        self._socket: Any = None
+        self.is_over = False
+
+    def __enter__(self) -> Deadline:
+        self._before: Deadline | None = getattr(_current, "deadline", None)
+        _current.deadline = self
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        _current.deadline = self._before
+
+    def watch(self, connection: Any) -> None:
+        """Takes a connection that is about to be used. Raises TimeoutError where it is too late for one."""
+        self._connection = connection
+        # A response keeps the socket of a connection that is not used again, and the connection forgets it.
+        self._socket = getattr(connection, "sock", None) or self._socket
+        if self.is_over:
+            raise TimeoutError
+
+    def _end(self) -> None:
+        self.is_over = True
+        for each in (self._socket, getattr(self._connection, "sock", None)):
+            plain = getattr(each, "socket", each)  # TLS within the TLS of a proxy
+            if isinstance(plain, socket.socket):
+                with contextlib.suppress(OSError):
+                    socket.socket.shutdown(plain, socket.SHUT_RDWR)  # past TLS, which would wait for the other side
+
+
+def _watch(connection: Any) -> None:
+    deadline: Deadline | None = getattr(_current, "deadline", None)
+    if deadline is not None:
+        deadline.watch(connection)
+
+
+class _Watched:
+    """Of a connection: tells the deadline of its thread about it whenever it is used."""
+
+    def connect(self) -> None:
+        _watch(self)
+        super().connect()  # type: ignore[misc]  # of the class that it is mixed into
+        _watch(self)
+
+    def request(self, *given: Any, **named: Any) -> None:
+        _watch(self)
+        super().request(*given, **named)  # type: ignore[misc]
+
+
+def _watched(pool: Any) -> Any:
+    connection = type("Connection", (_Watched, pool.ConnectionCls), {})
+    return type("Pool", (pool,), {"ConnectionCls": connection})
+
+
+def bounded(manager: Any) -> Any:
+    """The PoolManager, also one for a proxy, whose connections keep to the deadline of the thread that uses them."""
+    manager.pool_classes_by_scheme = {scheme: _watched(pool) for scheme, pool in manager.pool_classes_by_scheme.items()}
+    return manager
+
+
+def within(seconds: float, act: Callable[[], Result]) -> Result:
+    """What an act returns that has no bound of its own. It runs in a thread, which is left alone when time is up.
+
+    Raises:
+        TimeoutError: and what `act` raises.
+    """
+    found: list[Result] = []
+    problems: list[BaseException] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            found.append(act())
+        except BaseException as problem:  # for the thread that waits
+            problems.append(problem)
+        finally:
+            done.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    if not done.wait(seconds):
+        raise TimeoutError
+    if problems:
+        raise problems[0]
+    return found[0]

@@ -1,0 +1,72 @@
+"""JSON that a server has sent, which may be anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NoReturn, cast
+
+from physical_ai.nested import is_mapping
+from physical_ai.servers.bounds import USUAL
+
+SHOWN = 60
+"""Characters of what came instead of a document."""
+
+
+class NotADocument(Exception):
+    """The text says what it is instead, without a verb: `a page that begins with '<html>'`."""
+
+
+def decoded(body: bytes, depth: int = USUAL.depth) -> Any:
+    """The document in a body.
+
+    Raises:
+        NotADocument
+    """
+    if not body.strip():
+        raise NotADocument("an empty answer")
+    try:
+        found: Any = json.loads(body, parse_constant=_refuse)
+    except UnicodeDecodeError:
+        raise NotADocument(f"text that is not UTF-8{_begins(body)}") from None
+    except RecursionError:
+        raise NotADocument("a document of lists or objects within one another without end") from None
+    except ValueError:
+        what = "a page" if body.lstrip()[:1] == b"<" else "no JSON, or JSON that was cut off"
+        raise NotADocument(f"{what}{_begins(body)}") from None
+    if not _is_within(found, depth):
+        raise NotADocument(f"a document of more than {depth} lists or objects within one another")
+    if b"\\ud" in body.lower():  # a half of a pair, which no text can be written with
+        found = json.loads(json.dumps(found, ensure_ascii=False).encode(errors="replace"))
+    return found
+
+
+def shown(body: bytes) -> str:
+    """The beginning of a body, in one line of printable characters."""
+    text = body[: 4 * SHOWN].decode(errors="replace")
+    line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
+
+
+def _begins(body: bytes) -> str:
+    return f" that begins with {shown(body)!r}"
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _is_within(value: Any, depth: int) -> bool:
+    """Whether no value has more than so many containers around it. By level, as a recursion could be too deep."""
+    level: list[Any] = [value]
+    for _ in range(depth):
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return True
+    return not any(isinstance(each, (dict, list)) for each in level)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if is_mapping(value):
+        return value.values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
