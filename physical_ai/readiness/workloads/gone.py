@@ -57,7 +57,7 @@ def _other(own: str, events: Sequence[Json], refused: Sequence[Json], index: Ind
     about: Json = last.get("involvedObject") or {}
     kind, item = str(about.get("kind", "")), f"{str(about.get('kind', '')).lower()} {_named(about)}"
     found = refusal(last, index) if last.get("reason") in REFUSED else _known(last, index)
-    message = found.reason if found is not None else _words(last)
+    message = found.reason if found is not None else f"its event {last.get('reason')}"
     past = index.explanation(
         item, "pod-left", "node", _timed(last), where=f"event {last.get('reason')}",
         kind=kind, name=_named(about), message=short(message),

@@ -96,13 +96,13 @@ def over_limit(found: Mapping[str, str]) -> dict[str, str]:
     """The first resource of which one request alone is more than a quota's limit; empty where waiting can help.
 
     >>> over_limit({"detail": "requests.nvidia.com/gpu=99", "limited": "requests.nvidia.com/gpu=16"})
-    {'resource': 'requests.nvidia.com/gpu', 'asked': '99', 'most': '16'}
+    {'resource': 'nvidia.com/gpu', 'asked': '99', 'most': '16'}
     """
     asked, limits = _amounts(found.get("detail", "")), _amounts(found.get("limited", ""))
     for resource, amount in asked.items():
         number, most = quantity(amount), quantity(limits.get(resource))
         if number is not None and most is not None and number > most:
-            return {"resource": resource, "asked": amount, "most": limits[resource]}
+            return {"resource": resource.removeprefix("requests."), "asked": amount, "most": limits[resource]}
     return {}
 
 

@@ -64,7 +64,13 @@ def _ports(pod: Mapping[str, Any], index: Index) -> dict[str, str]:
     held = list(dict.fromkeys(each for port, _ in wanted for each in index.port_holders.get(port, ())))
     shown = ", ".join(held[:3]) + (f" and {len(held) - 3} more" if len(held) > 3 else "")
     ports = ", ".join(str(port) for port, _ in wanted) or "(none in its spec)"
-    return {"ports": ports, "holders": shown or "none that the API server shows"}
+    return {"ports": ports, "holders": shown or "none that the API server shows", "free": _deletion(held)}
+
+
+def _deletion(pods: Sequence[str]) -> str:
+    """The command that deletes the first of the Pods, as NAMESPACE/NAME."""
+    where, _, own = pods[0].partition("/") if pods else ("NAMESPACE", "", "POD")
+    return f"kubectl -n {where} delete pod {own}"
 
 
 def host_ports(pod: Mapping[str, Any]) -> list[tuple[int, str]]:
