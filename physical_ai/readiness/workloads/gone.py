@@ -12,9 +12,14 @@ from physical_ai.readiness.workloads.index import ROUTINE, Index, short
 from physical_ai.readiness.workloads.model import STAGES, Explanation
 from physical_ai.readiness.workloads.refusals import REFUSED, past_refusals, refusal
 
-NODE_LEFT = ("ScaleDown", "ScaleDownEmpty", "RemovingNode", "DeletingNode", "NodeDeleted", "PreemptScheduled",
-             "TerminateScheduled", "RedeployScheduled", "NodeNotReady", "Shutdown", "Rebooted")  # fmt: skip
-"""Reasons of events that say why a node left, by the autoscaler, the node controller, AKS and the kubelet."""
+NODE_LEFT = (
+    ("ScaleDown", "ScaleDownEmpty"),
+    ("PreemptScheduled", "TerminateScheduled", "RedeployScheduled", "FreezeScheduled"),
+    ("Shutdown", "NodeNotReady"),
+    ("DeletingNode", "NodeDeleted", "RemovingNode"),
+)
+"""Reasons of events that say why a node left, the most telling first: those of the autoscaler, AKS and the kubelet, then
+the node controller's, which says of every node only that it left."""
 
 
 def gone(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
@@ -32,7 +37,8 @@ def gone(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
 
 
 def _node(own: str, events: Sequence[Json], records: Sequence[Json], index: Index) -> Explanation:
-    telling = [each for each in events if each.get("reason") in NODE_LEFT] or list(events)
+    told = ([each for each in events if each.get("reason") in reasons] for reasons in NODE_LEFT)
+    telling = next(filter(None, told), list(events))
     last = telling[-1] if telling else {}
     message = _words(last) if last else "no event of its end is left; events are kept for an hour"
     seen = max((str(at(each, "metadata.annotations", {}).get(SEEN, "")) for each in records), default="")

@@ -202,6 +202,16 @@ def test_a_node_that_has_left_is_known_by_its_record_alone() -> None:
     assert found.past
 
 
+def test_why_a_node_left_is_said_by_the_autoscaler_and_not_by_the_controller_that_took_note_of_it() -> None:
+    about = {"metadata": {"name": "aks-h100gpu-9"}}
+    events = [
+        make.event(about, "ScaleDown", "node removed by cluster autoscaler", "Node", 1),
+        make.event(about, "RemovingNode", "Node aks-h100gpu-9 event: Removing Node from Controller", "Node", 2),
+    ]
+    _, [found] = explain("aks-h100gpu-9", Scene(more={"events": events}).workloads())
+    assert "removed by cluster autoscaler" in found.reason
+
+
 def test_a_name_that_left_no_trace_is_unknown() -> None:
     with pytest.raises(UnknownSubject):
         explain("train-9", Scene(more={"events": [make.event(pod(), "Killing", "x")]}).workloads())
