@@ -18,8 +18,8 @@ NODE_LEFT = (
     ("Shutdown", "NodeNotReady"),
     ("DeletingNode", "NodeDeleted", "RemovingNode"),
 )
-"""Reasons of events that say why a node left, the most telling first: those of the autoscaler, AKS and the kubelet, then
-the node controller's, which says of every node only that it left."""
+"""Reasons of events that say why a node left, the most telling first: those of the autoscaler, AKS and the kubelet;
+then the node controller's, which says of every node only that it left."""
 
 
 def gone(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:

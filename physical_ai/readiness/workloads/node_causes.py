@@ -7,6 +7,7 @@ from physical_ai.kubernetes.objects import Json, at, condition, is_ready, labels
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.objects import EVICTION_TAINT, SCALE_DOWN_TAINT, pool_of
 from physical_ai.readiness.rollout import UPGRADE_STATE
+from physical_ai.readiness.slurmd import is_excluded
 from physical_ai.readiness.workloads.index import Index, short
 from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.node_signs import findings, fix_of
@@ -66,7 +67,10 @@ def slurm_drain(item: str, node: Json, index: Index) -> Explanation | None:
     found = index.slurm.get(name(node))
     if found is None or not found.drained_for:
         return None
-    cause = "slurm-drain" if found.is_drained_by_operator else "slurm-drain-by-others"
+    cause = "slurm-drain-by-others"
+    if found.is_drained_by_operator:
+        # Its drain ends with what caused it. Where nothing does, as after SlinkyProject/slurm-operator#249, it stays.
+        cause = "slurm-drain" if is_excluded(node) or leaving(item, node, index) else "slurm-drain-stuck"
     jobs = "running jobs end first" if found.is_busy else "no job runs on it"
     facts = {"node": name(node), "pool": pool_of(node), "host": found.host, "jobs": jobs}
     return index.explanation(item, cause, "capacity", found.drained_for, **facts)

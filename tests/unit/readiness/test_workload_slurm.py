@@ -14,6 +14,9 @@ OF_SLURM = {
     "slurm-drain": Scene(
         (pod(names.NODE, HOST, Mixed="", Drain="slurm-operator: (Bad: ECC)"),), (node("h100gpu", cordoned=True),)
     ),
+    "slurm-drain-stuck": Scene(
+        (pod(names.NODE, HOST, Idle="", Drain="slurm-operator: Pod is terminating"),), (node("h100gpu"),)
+    ),
     "slurm-drain-by-others": Scene((pod(names.NODE, HOST, Idle="", Drain="fans"),), (node("h100gpu"),)),
 }
 """Cause → a cluster in which the node has it."""
@@ -23,6 +26,7 @@ OF_SLURM = {
     ("cause", "expected", "evidence"),
     [
         ("slurm-drain", ["node-cordoned", "slurm-drain"], "slurm-operator: (Bad: ECC)"),
+        ("slurm-drain-stuck", ["slurm-drain-stuck"], "slurm-operator: Pod is terminating"),
         ("slurm-drain-by-others", ["slurm-drain-by-others"], "fans"),
     ],
 )
