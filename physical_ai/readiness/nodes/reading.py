@@ -15,7 +15,8 @@ from physical_ai.kubernetes.objects import Json, condition, is_ready, labels
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.nodes.counts import SIZE_LABEL, counts
 from physical_ai.readiness.nodes.raw import Raw
-from physical_ai.readiness.nodes.signs import Alert, NodeSigns, codes_in, unusual
+from physical_ai.readiness.nodes.signs import Alert, NodeSigns, unusual
+from physical_ai.readiness.nodes.xid_text import codes_in
 from physical_ai.readiness.text import NOT_KNOWN
 
 MIG_STATE, UPGRADE_STATE = "nvidia.com/mig.config.state", "nvidia.com/gpu-driver-upgrade-state"

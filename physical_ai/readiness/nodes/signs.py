@@ -11,10 +11,9 @@ from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
 from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.kubernetes.objects import Json, at
 from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.nodes.xid_text import codes_in
 from physical_ai.readiness.objects import pool_of
 
-XID = re.compile(r"\bXid\b\D{0,24}?(\d{1,3})\b|\bErrorCode:(\d{1,3})\b", re.IGNORECASE)
-"""In messages of the kernel log, of NVSentinel's conditions, and of AKS's node problem detector."""
 USUAL = frozenset({"Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"})
 
 
@@ -137,17 +136,6 @@ def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) 
             when = str(each.get("firstTimestamp") or at(each, "metadata.creationTimestamp", ""))
             found.setdefault((code, "event"), Seen(code, "event", when=when))
     return list(found.values())
-
-
-def codes_in(text: str) -> list[int]:
-    """The Xids in a message.
-
-    >>> codes_in("NVRM: Xid (PCI:0001:00:00): 79, pid='<unknown>', GPU has fallen off the bus.")
-    [79]
-    """
-    # The PCI address between the word and the code has digits of its own.
-    plain = re.sub(r"\(PCI:[^)]*\)", "", text)
-    return list(dict.fromkeys(int(first or second) for first, second in XID.findall(plain)))
 
 
 def unusual(node: Json | None) -> list[Json]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,8 @@ from physical_ai.health.evidence.node_evidence import NodeEvidence
 from physical_ai.health.evidence.read import UnknownNode, read_node_evidence
 from physical_ai.health.evidence.report import NotReportable, body, name_of, send
 from physical_ai.health.replacement.record import Record, Step
-from physical_ai.readiness.nodes.signs import Alert, Seen, codes_in
+from physical_ai.readiness.nodes.signs import Alert, Seen
+from physical_ai.readiness.nodes.xid_text import codes_in
 from physical_ai.readiness.reader import Missing
 
 NODE = "aks-h100gpu-1-vmss000001"
@@ -93,11 +95,41 @@ def restarted() -> Record:
         ),
         ("ErrorCode:119 PCI:0001:00:00 GPU_UUID:GPU-1 Recommended Action=COMPONENT_RESET;", [119]),
         ("XID 48 then Xid 63", [48, 63]),
+        # Without `PCI:`, with what older and newer drivers have behind the code, and under MIG.
+        ("NVRM: Xid (0000:03:00): 14, Channel 00000001", [14]),
+        ("NVRM: Xid (0000:01:00): 13, 0003 02000000 00008597 00000000 00000000 00000000", [13]),
+        ("NVRM: Xid (PCI:0000:00:05): 43, Ch 00000010, engmask 00000101", [43]),
+        ("NVRM: Xid (PCI:0000:c7:00 GPU-I:05): 94, pid=7194, name=x, Ch 0000000a", [94]),
+        ("[   84.01] NVRM: Xid (PCI:0000:00:06): 31, pid=1156, name=79, channel 0x0000000a", [31]),
+        ("NVRM: Xid (PCI:0000:01:00): 79, x\nNVRM: Xid (PCI:0000:02:00): 48, y", [79, 48]),
+        # Several in a line, and in words.
+        ("Xid 13,43,45", [13, 43, 45]),
+        ("XID errors 31, 79", [31, 79]),
+        ("XIDs 48 and 63 were seen on 2 GPUs", [48, 63]),
+        ("Xid 48/94, and 95 on GPU 3", [48, 94, 95]),
+        ("Xid error on GPU 3: 79", [79]),
+        ("GPU 0: Xid 79", [79]),
+        ("XidErrorDetected: Xid=74", [74]),
+        ("Xid: 119 (GSP RPC timeout)", [119]),
+        ("Detected XID 43 5 times in 10 minutes", [43]),
+        ("DCGM_FI_DEV_XID_ERRORS: 79", [79]),
+        ('{"xid": 79, "count": 3}', [79]),
+        # No Xid of a GPU, or none that needs anything.
+        ("nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 46 egress timeout", []),
+        ("no Xid since 12:30, version 1.2.3", []),
+        ("NVRM: Xid (PCI:0000:04:00): 145, RLW_REMAP Nonfatal XC0 i0 Link 00 (0x4 0x1 0x0 0x0)", []),
+        ("NVRM: Xid (PCI:0000:04:00): 145, RLW_REMAP Fatal XC0 i0 Link 00 (0x4 0x40 0x0 0x0)", [145]),
         ("Successfully assigned a Pod on port 79", []),
     ],
 )
 def test_xids_are_found_in_messages_of_the_kernel_and_of_nvsentinel(text: str, codes: list[int]) -> None:
     assert codes_in(text) == codes
+
+
+def test_xids_of_a_real_h100_are_found() -> None:
+    log = Path("tests/fixtures/acceptance/h100/kernel-log.txt").read_text()
+    assert codes_in(log) == [31, 43, 13]
+    assert [codes_in(line) for line in log.splitlines()].count([13]) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Which network NCCL says that it uses, in the lines of NCCL_DEBUG=INFO."""
+"""Which network NCCL says that it uses, in the lines of NCCL_DEBUG=INFO (NVIDIA/nccl src/transport/net_ib, net.cc)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_NETWORK = re.compile(r"NCCL INFO (?:Using network (\S+)|Assigned NET plugin (\S+) to comm)")
-_ADAPTERS = re.compile(r"^(\S+?):\d+:\d+ \[\d+\] NCCL INFO NET/IB : Using (.*)$", re.MULTILINE)
-_ADAPTER = re.compile(r"\[\d+\](\S+?:\d+)/IB\b")
-_CHANNEL = re.compile(r"\bvia NET/[^\s/]+/[^\s/]+(/GDRDMA)?")
+_NETWORK = re.compile(r"NCCL INFO (?:Using network (\S.*?)|Assigned NET plugin (\S.*?) to comm)[ \t\r]*$", re.MULTILINE)
+"""A plugin's name may have blanks: `AWS Libfabric`."""
+_ADAPTERS = re.compile(
+    r"^(?:\[[^\]\n]*\](?:<\w+>)?:?[ \t]*)?(\S+?):\d+:\d+ \[\d+\] NCCL INFO NET/IB : Using (.*)$", re.MULTILINE
+)
+"""mpirun and NCCL's own timestamps put something in brackets before the host."""
+_ADAPTER = re.compile(r"\[\d+\] ?([^\s:{}\[\],]+):\d+(?::\d*)*/IB\b")
+"""`[0]mlx5_0:1/IB`; of several ports that are used as one `[0]={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB}` (NCCL 2.20), and
+with rail and plane behind the port in later ones."""
+_CHANNEL = re.compile(r"\bvia NET/[^/\n]+/\d+(?:\(\d+\))?(/GDRDMA)?")
 _LOCKED = re.compile(r"ibv_\w+ failed with error Cannot allocate memory")
 SOCKET = "Socket"
 """NCCL's name of TCP."""

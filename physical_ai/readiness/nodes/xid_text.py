@@ -1,0 +1,41 @@
+"""Xids in messages of the kernel log, of NVSentinel's conditions, of AKS's node problem detector, of people. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_KERNEL = re.compile(r"(?<![A-Za-z])Xids?\s*\([^)\n]*\)\s*:\s*(\d{1,3})\b(?![:.]?\d)([^\n]{0,60})", re.IGNORECASE)
+"""`Xid (PCI:0000:01:00): 79, …`, without `PCI:` by older drivers, with a GPU instance under MIG."""
+_NUMBER = r"\d{1,3}(?![\w]|[:.]\d|[ -]*(?:times|x\b|GPUs?\b|nodes?\b|occurrences|events|seconds|minutes|hours|%))"
+_WORDS = re.compile(
+    rf"(?<![A-Za-z])Xid(?:s\b|\b|(?=[_A-Z]))[^\d\n]{{0,24}}?(?<![\d.:])({_NUMBER}(?:\s*(?:,|/|;|&|\band\b|\bor\b|,\s*and\b)\s*{_NUMBER})*)",
+    re.IGNORECASE,
+)
+"""`Xid 13,43,45`, `XID errors 31, 79`, `XIDs 48 and 63`, `DCGM_FI_DEV_XID_ERRORS: 79`; not the SXid of a switch."""
+_SENTINEL = re.compile(r"\bErrorCode:(\d{1,3})\b")
+_PLACE = re.compile(r"\b(?:GPU|device|card|node)s?[ #:]*\d+\b(?![,\d]*\s*Xid)", re.IGNORECASE)
+"""Which GPU it is, between the word and the code: its number is no code."""
+_NVLINK = range(144, 151)
+"""Xids of the fifth NVLink: the line says whether the event was fatal, and one that was not needs nothing (NVIDIA Xid
+catalog, sheet Xids 144-150)."""
+
+
+def codes_in(text: str) -> list[int]:
+    """The Xids in a message that say something of a GPU, each once.
+
+    >>> codes_in("NVRM: Xid (PCI:0001:00:00): 79, pid='<unknown>', GPU has fallen off the bus.")
+    [79]
+    >>> codes_in("XID errors 31, 79 on GPU 3")
+    [31, 79]
+    """
+    found = [(each.start(), int(each[1])) for each in _KERNEL.finditer(text) if not _is_harmless(each)]
+    rest = _KERNEL.sub(lambda match: " " * len(match[0]), text)
+    rest = _PLACE.sub(lambda match: "." * len(match[0]), rest)
+    for match in _WORDS.finditer(rest):
+        found += [(match.start(), int(code)) for code in re.findall(r"\d+", match[1])]
+    found += [(match.start(), int(match[1])) for match in _SENTINEL.finditer(rest)]
+    return list(dict.fromkeys(code for _, code in sorted(found, key=lambda each: each[0])))
+
+
+def _is_harmless(line: re.Match[str]) -> bool:
+    return int(line[1]) in _NVLINK and "nonfatal" in line[2].lower().replace("-", "")
