@@ -54,6 +54,7 @@ class NodeCause(Row):
     gates: tuple[Text, ...] = ()
     counts: tuple[Text, ...] = ()
     checks: tuple[Text, ...] = ()
+    operands: tuple[Text, ...] = ()
     remedy: Remedy | None = None
     reason: Text
     fix: Text = "-"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,7 +50,7 @@ def simulated_cluster(stack: str, settings: Settings) -> ClusterTarget:
     simulation, cluster = _simulated(stack)
     expected = deployed_pools(simulation) or expected_pools(settings)
     get = readiness_client(simulation.clusters().client(cluster))
-    return ClusterTarget(f"simulated {stack}", get, expected)
+    return ClusterTarget(f"simulated {stack}", get, [replace(each, stack=stack) for each in expected])
 
 
 def changing_access(

@@ -37,11 +37,11 @@ class Counts:
         if self.size is None or self.bus is None:
             return None
         if self.missing:
-            return "off-bus", f"The size has {self.size} GPUs, and the PCI bus of the machine {self.bus}."
+            return "off-bus", f"GPUs of the size: {self.size}, on the PCI bus of the machine: {self.bus}."
         # Without any, the driver itself does not work, which says nothing about a card.
         if self.driver and self.driver < self.size:
-            reason = f"The size and the PCI bus have {self.size} GPUs, and the driver {self.driver}."
-            return "not-driven", f"{reason} It could not use the others, as with a bad card."
+            counted = f"GPUs of the size: {self.size}, on the PCI bus: {self.bus}, of the driver: {self.driver}."
+            return "not-driven", f"{counted} It could not use the others, as with a bad card."
         return None
 
 

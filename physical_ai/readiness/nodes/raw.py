@@ -43,8 +43,9 @@ class Raw:
 
     def is_same(self, other: Raw) -> bool:
         """Whether both are signs of one cause of one GPU."""
-        known = self.reason == other.reason or bool(self.code or self.row)
-        return self.cause == other.cause and known and self.is_of_gpu(other)
+        of_row = bool(self.row) and self.row == other.row
+        same = self.cause == other.cause and (self.reason == other.reason or bool(self.code))
+        return (of_row or same) and self.is_of_gpu(other)
 
     def explains(self, other: Raw) -> bool:
         return bool(self.groups & other.yields) and self.is_of_gpu(other)

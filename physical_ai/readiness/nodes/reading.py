@@ -35,6 +35,7 @@ def raws(signs: NodeSigns) -> Iterator[Raw]:
     yield from _checks(signs)
     yield from _conditions(signs)
     yield from _labels(signs)
+    yield from _operands(signs)
     if signs.gate is not None:
         yield _gate(signs.gate)
     elif signs.node is not None and not is_ready(signs.node) and condition(signs.node, "Ready"):
@@ -167,6 +168,20 @@ def _labels(signs: NodeSigns) -> Iterator[Raw]:
         )
         shown = f"label {MIG_STATE}=failed"
         yield Raw("mig-failed", GATE_RANK + 0.1, frozenset({"label"}), reason, (shown,), fix=fix)
+
+
+def _operands(signs: NodeSigns) -> Iterator[Raw]:
+    """Pods of the GPU stack that fail while no gate waits for them, or beside one that does."""
+    for daemonset, pod, message in signs.operands:
+        shown = f"pod {pod}: {message}"
+        row = next((each for each in node_causes().values() if daemonset in each.operands), None)
+        if row is not None:
+            yield _of_row(row, shown, node=signs.name, stack=signs.stack)
+            continue
+        reason = f"A Pod of {daemonset} fails on the node: {message}"
+        fix = f"kubectl delete pod --namespace gpu-operator {pod} starts it again; if it fails again: {{reboot}}"
+        groups, yields = frozenset({"operand"}), frozenset({"machine", "xid", "node", "driver", "licence", "gate"})
+        yield Raw(f"operand-{daemonset}", GATE_RANK + 0.1, groups, reason, (shown,), yields, fix=fix)
 
 
 def _gate(gate: ClosedGate) -> Raw:

@@ -101,6 +101,8 @@ class NodeSigns:
     """Checks of acceptance that it did not pass, and their messages."""
     restarted: bool = False
     """A repair has restarted the machine already, so that another restart is no remedy."""
+    operands: Sequence[tuple[str, str, str]] = ()
+    """Pods of the GPU stack on it that fail: DaemonSet, name, and what their container says."""
     leaves: bool = False
     """Azure, the autoscaler or somebody removes it."""
     stack: str = "STACK"

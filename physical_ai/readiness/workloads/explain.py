@@ -23,6 +23,7 @@ from physical_ai.readiness.workloads.health import pod_shortfall
 from physical_ai.readiness.workloads.index import Index, subject
 from physical_ai.readiness.workloads.model import STAGES, CauseGroup, Explanation, PoolPlan, Workloads
 from physical_ai.readiness.workloads.node_findings import of_node
+from physical_ai.readiness.workloads.node_signs import of_operand
 from physical_ai.readiness.workloads.osmo_causes import osmo_causes
 from physical_ai.readiness.workloads.owners import (
     all_owner_causes,
@@ -176,7 +177,8 @@ def _sorted(found: Iterable[Explanation]) -> list[Explanation]:
 
 def _of_pod(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     """The causes of a Pod; where nothing explains why it is not in order, its own words."""
-    found = list(_known_causes(pod, index))
+    found = of_operand(pod, index) if pod_shortfall(pod) else []
+    found = found or list(_known_causes(pod, index))
     yield from found
     shortfall = "" if found else pod_shortfall(pod)
     if shortfall:

@@ -18,9 +18,11 @@ from physical_ai.readiness.model import ROLLOUT, ClosedGate
 from physical_ai.readiness.nodes.findings import Finding
 from physical_ai.readiness.nodes.signs import Alert
 from physical_ai.readiness.objects import owner, pool_of
+from physical_ai.readiness.phase import is_running
 from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
 from physical_ai.readiness.workloads.owned import Owned
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
 """Fields of a Pod's spec that decide which nodes take it, beside its containers' resources."""
@@ -114,6 +116,18 @@ class Index(Owned):
     def events_of_node(self, node: str) -> list[Json]:
         """Events about a node of this name, oldest first."""
         return self._events.get(("Node", "", node), [])
+
+    def operands_on(self, node: str) -> list[Json]:
+        """The Pods of the GPU Operator's DaemonSets on a node that do not run."""
+        return self._operands.get(node, [])
+
+    @cached_property
+    def _operands(self) -> Mapping[str, list[Json]]:
+        found: dict[str, list[Json]] = defaultdict(list)
+        for pod in self.given.pods:
+            if namespace(pod) == OPERATOR_NAMESPACE and owner(pod) and not is_running(pod):
+                found[str(at(pod, "spec.nodeName", ""))].append(pod)
+        return dict(found)
 
     def alerts_of_node(self, node: str) -> list[Alert]:
         """The alerts that fire about a node, also about one that has left."""
