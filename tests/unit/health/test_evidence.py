@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from physical_ai.catalog.impact import category, impact
 from physical_ai.catalog.telemetry_rows import xids
+from physical_ai.cli.node_evidence import no_fault
 from physical_ai.health.acceptance.record import CheckResult, NodeResult
 from physical_ai.health.arm import Answer, Refused
 from physical_ai.health.evidence import markdown, record
+from physical_ai.health.evidence.events import own_events
 from physical_ai.health.evidence.node_evidence import NodeEvidence
 from physical_ai.health.evidence.read import UnknownNode, read_node_evidence
 from physical_ai.health.evidence.report import NotReportable, body, name_of, send
@@ -250,3 +253,28 @@ def test_the_newest_record_of_the_nodes_present_machine_is_read() -> None:
     with pytest.raises(UnknownNode) as unknown:
         read_node_evidence(get, "nope")
     assert set(unknown.value.known) == {NODE, "other"}
+
+
+def test_events_are_in_their_order_and_of_this_machine() -> None:
+    def event(uid: str, when: str) -> dict[str, Any]:
+        about = {"kind": "Node", "name": NODE, "uid": uid}
+        return {"involvedObject": about, "reason": when[-3:], "lastTimestamp": f"2026-11-27T10:00:{when[-3:-1]}Z"}
+
+    given = [event("u2", "03Z"), event("u1", "01Z"), event(NODE, "02Z"), event("", "04Z")]
+    node = {"metadata": {"name": NODE, "uid": "u2"}}
+    assert [each["reason"] for each in own_events(given, NODE, node)] == ["02Z", "03Z", "04Z"]
+    assert len(own_events(given, NODE, None)) == 4
+
+
+def test_a_fault_domain_is_no_zone() -> None:
+    assert "| zone |" not in markdown.markdown(evidence(machine=record.read(config_map(zone="0"))))
+    assert "| zone | westus2-1 |" in markdown.markdown(evidence(machine=record.read(config_map(zone="westus2-1"))))
+
+
+def test_a_machine_without_a_fault_is_not_replaced_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    finding = {"cause": "operands-off", "reason": "A label keeps them off.", "fix": "kubectl label node N x-"}
+    with pytest.raises(typer.Exit):
+        no_fault(NODE, [finding], ["alerts: add --prometheus URL"])
+    said = capsys.readouterr().err
+    for part in ("speaks for a restart", "do: kubectl label node N x-", "--prometheus URL", "--reboot or --replace"):
+        assert part in said

@@ -1,0 +1,63 @@
+"""Alerts and Xids of a Prometheus as signs, and what is said where none was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from physical_ai.cli import prometheus
+from physical_ai.cli.prometheus import PrometheusFailed
+from physical_ai.cli.prometheus_signs import RECENT, read_signals
+from physical_ai.readiness.nodes.findings import findings_of
+from physical_ai.readiness.nodes.signs import NodeSigns
+from physical_ai.telemetry.usage import Sample
+
+ADDRESS = "http://127.0.0.1:9090"
+XID = {"node": "n", "UUID": "GPU-1", "gpu": "0", "xid": "79"}
+
+
+def firing(name: str, **labels: str) -> Sample:
+    return Sample({"__name__": "ALERTS", "alertname": name, "alertstate": "firing", **labels}, 1.0)
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, *alerts: Sample, recent: bool = True) -> None:
+    def ask(_: str, queries: Mapping[str, str]) -> dict[str, list[Sample]]:
+        assert f"[{RECENT}]" in queries["recent"]
+        return {"alerts": list(alerts), "recent": [Sample(XID, 1.0)] if recent else [], "all": [Sample(XID, 1.0)]}
+
+    monkeypatch.setattr(prometheus, "ask", ask)
+
+
+def test_an_alert_of_ours_has_its_summary_and_one_of_the_user_its_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(monkeypatch, firing("GPURowRemapFailed", node="n", gpu="0"), firing("LabFanBroken", node="n"))
+    ours, theirs = read_signals("dev-westus2", Path("k"), ADDRESS).of("n")[0]
+    assert ours.summary == "GPU 0 of n has no spare memory rows left"
+    assert "physai node replace" in ours.action
+    assert (theirs.name, theirs.summary, theirs.labels) == ("LabFanBroken", "", {"node": "n"})
+
+
+@pytest.mark.parametrize(("recent", "cause"), [(True, "xid-79"), (False, "gpu-unhealthy")])
+def test_an_xid_explains_what_is_seen_now_unless_it_is_weeks_old(
+    recent: bool, cause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers(monkeypatch, firing("GPUAllocatableBelowCapacity", node="n"), recent=recent)
+    alerts, seen = read_signals("dev-westus2", Path("k"), ADDRESS).of("n")
+    (found,) = findings_of(NodeSigns("n", alerts=alerts, seen=seen))
+    assert (found.cause, found.remedy) == (cause, "reboot")
+    assert findings_of(NodeSigns("n", seen=seen)) == (), "an Xid that may be over is no fault of now"
+
+
+def test_what_was_not_read_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    not_asked = read_signals("dev-westus2", Path("k"), None)
+    assert not_asked.alerts is None
+    assert "--prometheus URL" in not_asked.unread[0]
+
+    def ask(*_: object) -> None:
+        raise PrometheusFailed("--prometheus x: no Prometheus can be read there: refused.\n  In the cluster: …")
+
+    monkeypatch.setattr(prometheus, "ask", ask)
+    failed = read_signals("dev-westus2", Path("k"), ADDRESS)
+    assert failed.alerts is None
+    assert failed.unread[0].endswith("refused.")
