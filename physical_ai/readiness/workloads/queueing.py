@@ -121,8 +121,7 @@ def queue_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     if queue not in known and index.given.queues is not None:
         yield index.explanation(subject(pod), "queue-missing", "queue", message, **facts)
         return
-    parent = str(at(known.get(queue), "spec.parentQueue", "") or "")
-    if parent and parent not in known:
+    if known and (parent := _missing_parent(queue, known)):
         yield index.explanation(subject(pod), "queue-parent-missing", "queue", message, parent=parent, **facts)
         return
     below = sorted(own for own, each in known.items() if at(each, "spec.parentQueue") == queue)
@@ -161,3 +160,12 @@ def _never(cause: str, message: str) -> tuple[str, dict[str, str]]:
         return cause, {}
     amounts = {key: value for key, value in found.groupdict().items() if value}
     return {"queue-limit": "queue-over-limit", "queue-quota": "queue-over-quota"}.get(cause, cause), amounts
+
+
+def _missing_parent(queue: str, known: Mapping[str, Json]) -> str:
+    """The queue above it that does not exist; empty where all do. KAI drops all that is below such a one."""
+    seen: set[str] = set()
+    while queue in known and queue not in seen:
+        seen.add(queue)
+        queue = str(at(known[queue], "spec.parentQueue", "") or "")
+    return "" if queue in known else queue

@@ -80,14 +80,21 @@ class View:
             return str(refusal)
         return ""
 
-    def set_condition(self, pod: Mapping[str, Any], message: str) -> None:
-        """PodScheduled=False, Unschedulable, with this message; no request where the status has it already."""
+    def set_condition(
+        self,
+        pod: Mapping[str, Any],
+        message: str,
+        type: str = "PodScheduled",
+        reason: str = "Unschedulable",
+        status: str = "False",
+    ) -> None:
+        """A condition with this message, PodScheduled=False by default; no request where the status has it already."""
         conditions: list[Json] = at(pod, "status.conditions", [])
-        before = next((each for each in conditions if each["type"] == "PodScheduled"), dict[str, Any]())
-        if (before.get("status"), before.get("message")) == ("False", message):
+        before = next((each for each in conditions if each["type"] == type), dict[str, Any]())
+        if (before.get("status"), before.get("message")) == (status, message):
             return
-        since = before.get("lastTransitionTime") if before.get("status") == "False" else None
-        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+        since = before.get("lastTransitionTime") if before.get("status") == status else None
+        condition = {"type": type, "status": status, "reason": reason, "message": message}
         body = {"status": {"conditions": [{**condition, "lastTransitionTime": since or timestamp()}]}}
         self.patch(f"{path_of(pod)}/status", body, STRATEGIC)
 

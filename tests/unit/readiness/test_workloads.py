@@ -63,7 +63,7 @@ ONE_CAUSE: dict[str, Scene] = {
     "scheduler-down": Scene((kai(pod(**H100)),), NODES, {"deployments": NO_KAI}),
     "scheduler-unknown": Scene((pod(schedulerName="volcano", **H100),), NODES),
     "queue-missing": in_queue("QueueDoesNotExist: Queue 'x' does not exist.", "x"),
-    "queue-parent-missing": in_queue("Unable to schedule pod", queues=[make.queue("osmo-default", "osmo")]),
+    "queue-parent-missing": in_queue("QueueDoesNotExist: …", queues=[make.queue("osmo-default", "osmo")]),
     "queue-limit": in_queue("OverLimit: default quota has reached the allowable limit of GPUs."),
     "queue-quota": in_queue("NonPreemptibleOverQuota: Workload requested 1 GPUs, but …"),
     "resource-unknown": Scene((unschedulable(pod(resource="nvidia.com/mig-1g.10gb", **H100), FULL),)),

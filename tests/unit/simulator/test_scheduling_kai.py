@@ -110,8 +110,15 @@ def test_a_pod_alone_is_scheduled_by_its_label() -> None:
 
 
 def test_a_queue_below_one_that_does_not_exist_schedules_nothing() -> None:
-    found = run(gpu_nodes(1), [kai_pod("a", "g", gpus=1)], gang("g", 1), queues=(queue("leaf", "root"),))
+    for queues in ((queue("leaf", "root"),), (queue("leaf", "mid"), queue("mid", "root"))):
+        found = run(gpu_nodes(1), [kai_pod("a", "g", gpus=1)], gang("g", 1), queues=queues)
+        assert words(found, "a") == "QueueDoesNotExist: Queue 'leaf' does not exist."
+
+
+def test_a_queue_above_others_schedules_nothing_itself() -> None:
+    found = run(gpu_nodes(1), [kai_pod("a", "g", gpus=1)], gang("g", 1, "root"))
     assert words(found, "a") == "Unable to schedule pod"
+    assert found.jobs["work", "g"][1] == "Unable to schedule podgroup"
 
 
 @pytest.mark.parametrize("where", ["leaf", "root"])
@@ -147,8 +154,9 @@ def test_what_cannot_be_preempted_remains_within_the_quota_and_the_rest_exceeds_
     assert placed(low) == {"new": "gpu-1"}
     groups = (gang("g", 1, priorityClassName="high"), gang("h", 1, priorityClassName="high"))
     assert words(run(gpu_nodes(2), pods, *groups, queues=queues), "new") == (
-        "NonPreemptibleOverQuota: Workload requested 1 GPUs, but leaf quota is 1 GPUs,"
-        " while 1 GPUs are already allocated for non-preemptible pods.."
+        "NonPreemptibleOverQuota: Non-preemptible workload is over quota. Workload requested 1 GPUs, but leaf quota is"
+        " 1 GPUs, while 1 GPUs are already allocated for non-preemptible pods. Use a preemptible workload to go over"
+        " quota.."
     )
 
 

@@ -1,21 +1,25 @@
-"""Who gets a node in one round of the KAI scheduler, and why the others don't. Pure."""
+"""Who gets a node in one round of the KAI scheduler, and why the others don't. Pure.
+
+Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/actions/allocate and actions/common/allocate.go.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from physical_ai.kubernetes.fit import CPU, PODS, TOO_MANY, Offer, lacking, requests, why_not
+from physical_ai.kubernetes.fit import Offer, requests
 from physical_ai.simulator.cluster.objects import Json, at, name
-from physical_ai.simulator.scheduling.kai.jobs import Job
-from physical_ai.simulator.scheduling.kai.queues import GPU_RESOURCES, Shares, share_of
+from physical_ai.simulator.scheduling.kai.fair_share import fair_shares
+from physical_ai.simulator.scheduling.kai.jobs import Job, Part, part_of
+from physical_ai.simulator.scheduling.kai.nodes import fit_message, is_counted, preference, takes
+from physical_ai.simulator.scheduling.kai.order import Order
+from physical_ai.simulator.scheduling.kai.queues import Share, Shares, share_of
 
 UNABLE = "Unable to schedule pod"
-NOT_FOUND = "no nodes with enough resources were found"
-WORDS = {**dict.fromkeys(GPU_RESOURCES, "GPUs"), CPU: "CPU cores"}
-"""KAI's names for resources; others keep theirs."""
+UNABLE_GROUP = "Unable to schedule podgroup"
 
 
 @dataclass
@@ -38,50 +42,85 @@ def decide(jobs: Iterable[Job], shares: Shares, offers: Iterable[Offer]) -> Roun
     `shares` takes in what is allocated already and what this round adds.
     """
     found, room = Round(), {offer.name: offer for offer in offers}
-    waiting: list[Job] = []
+    total, waiting = _free(room.values()), list[Job]()
     for job in jobs:
         for pod in job.active:
-            shares.take(job.queue, share_of(requests(pod)), preemptible=job.preemptible)
-        if job.pending:
+            share = share_of(requests(pod))
+            shares.take(job.queue, share, preemptible=job.preemptible)
+            shares.ask(job.queue, share)
+            total = {key: total[key] + share[key] for key in total}
+        for pod in job.pending:
+            shares.ask(job.queue, share_of(requests(pod)))
+        if _is_waiting(job, shares, found):
             waiting.append(job)
+    order = Order(shares, fair_shares(total, shares), total, _asked)
     while waiting:
-        job = min(waiting, key=lambda each: (shares.rank(each.queue), -each.priority, each.created, each.name))
+        job = order.next(waiting)
         waiting.remove(job)
-        if job.not_ready:
-            found.not_ready[job.namespace, job.name] = (job, job.not_ready)
-            continue
-        _schedule(job, shares, room, found)
+        left = _schedule(job, shares, room, found)
+        if left is not None and left.pending:
+            waiting.append(left)
     return found
 
 
-def _schedule(job: Job, shares: Shares, room: dict[str, Offer], found: Round) -> None:
-    """Places as many of a job's pods as can be: first those without which none may start, then one by one."""
-    if job.queue not in shares:
-        _refuse(job, job.pending, f"QueueDoesNotExist: Queue '{job.queue}' does not exist.", found)
-        return
-    if not shares.is_rooted(job.queue):
-        _refuse(job, job.pending, UNABLE, found)
-        return
-    left = list(job.pending)
-    size, together = max(job.least - len(job.active), 1), 1 < job.least > len(job.active)
-    while left:
-        chunk, left = left[:size], left[size:]
-        asked = share_of(sum((requests(pod) for pod in chunk), Counter[str]()))
-        over = shares.refusal(job.queue, asked, preemptible=job.preemptible)
-        if over is not None:
-            _refuse(job, [*chunk, *left], f"{over[0]}: {over[1]}.", found)
-            return
-        placing = _placed(chunk, room)
-        if placing.without_place is not None:
-            own = fit_message(placing.without_place, placing.offers.values())
-            message = _of_job(job, placing.without_place, len(placing.hosts), own, together)
-            _refuse(job, [*chunk, *left], f"PodSchedulingErrors: {message}.", found)
-            found.refusals[uid_of(placing.without_place)] = (placing.without_place, own)
-            return
-        found.bindings |= {uid_of(pod): (pod, host) for pod, host in zip(chunk, placing.hosts, strict=True)}
-        shares.take(job.queue, asked, preemptible=job.preemptible)
-        room.update(placing.offers)
-        size, together = 1, False
+def _free(offers: Iterable[Offer]) -> dict[str, float]:
+    """What the nodes that work leave of their resources."""
+    found = share_of({})
+    for offer in offers:
+        if is_counted(offer.node):
+            found = {key: found[key] + amount for key, amount in share_of(offer.free).items()}
+    return found
+
+
+def _is_waiting(job: Job, shares: Shares, found: Round) -> bool:
+    """Whether a job is looked at; why not is found."""
+    for pod in job.lost:
+        where = f"{job.namespace}/{job.name}"
+        message = f'Pod references subgroup "{part_of(pod)}", which does not exist in PodGroup {where}'
+        found.refusals[uid_of(pod)] = (pod, message)
+    if not job.pending and not job.gated:
+        return False
+    if job.not_ready:
+        found.not_ready[job.namespace, job.name] = (job, job.not_ready)
+    elif job.queue not in shares:
+        _refuse(job, f"QueueDoesNotExist: Queue '{job.queue}' does not exist.", found)
+    elif shares.children(job.queue):  # jobs are of queues without queues below them
+        for pod in job.pending:
+            found.refusals[uid_of(pod)] = (pod, UNABLE)
+        found.jobs[job.namespace, job.name] = (job, UNABLE_GROUP)
+    else:
+        return bool(job.pending)
+    return False
+
+
+def _asked(job: Job) -> Share:
+    return share_of(sum((requests(pod) for pod in job.next_pods()), Counter[str]()))
+
+
+def _schedule(job: Job, shares: Shares, room: dict[str, Offer], found: Round) -> Job | None:
+    """Places the pods of a job that are next, all or none; the job as it is then, None where it waits."""
+    asked, pods = _asked(job), job.next_pods()
+    over = shares.refusal(job.queue, asked, preemptible=job.preemptible)
+    if over is not None:
+        _refuse(job, f"{over[0]}: {over[1]}.", found)
+        return None
+    placing = _placed(pods, room)
+    if placing.without_place is not None:
+        own = fit_message(placing.without_place, list(placing.offers.values()))
+        _refuse(job, f"PodSchedulingErrors: {_of_job(job, placing, own)}.", found)
+        found.refusals[uid_of(placing.without_place)] = (placing.without_place, own)
+        return None
+    found.bindings |= {uid_of(pod): (pod, host) for pod, host in zip(pods, placing.hosts, strict=True)}
+    shares.take(job.queue, asked, preemptible=job.preemptible)
+    room.update(placing.offers)
+    return replace(job, parts=tuple(_with_nodes(part, pods) for part in job.parts))
+
+
+def _with_nodes(part: Part, placed: Sequence[Json]) -> Part:
+    uids = {uid_of(pod) for pod in placed}
+    started = tuple(pod for pod in part.pending if uid_of(pod) in uids)
+    pending = tuple(pod for pod in part.pending if uid_of(pod) not in uids)
+    return replace(part, pending=pending, active=(*part.active, *started))
 
 
 @dataclass(frozen=True)
@@ -98,7 +137,7 @@ def _placed(pods: Sequence[Json], room: Mapping[str, Offer]) -> _Placing:
     """Looks for a node for each pod, beside the ones before it."""
     offers, hosts = dict(room), list[str]()
     for pod in pods:
-        fitting = [offer for offer in offers.values() if not why_not(pod, offer)]
+        fitting = [offer for offer in offers.values() if takes(pod, offer)]
         if not fitting:
             return _Placing(offers, hosts, pod)
         best = min(fitting, key=lambda offer: preference(pod, offer))
@@ -111,40 +150,25 @@ def uid_of(item: Mapping[str, Any]) -> str:
     return str(at(item, "metadata.uid", ""))
 
 
-def preference(pod: Mapping[str, Any], offer: Offer) -> tuple[Any, ...]:
-    """Sorts nodes: pods without GPUs leave nodes with some alone; all go where the least is left (bin packing)."""
-    gpus = sum(offer.free.get(each, 0) for each in GPU_RESOURCES)
-    asks = any(requests(pod)[each] > 0 for each in GPU_RESOURCES)
-    total = gpus + sum(offer.taken[each] for each in GPU_RESOURCES)
-    return (gpus, offer.name) if asks else (total > 0, offer.free.get(CPU, 0), offer.name)
-
-
-def fit_message(pod: Mapping[str, Any], offers: Iterable[Offer]) -> str:
-    """Why no node takes a pod, with KAI's message: resources are checked before everything else."""
-    asked = requests(pod)
-    reasons = Counter(reason for offer in offers for reason in _reasons(pod, asked, offer))
-    if not reasons:
-        return UNABLE
-    return f"{NOT_FOUND}: " + ". \n".join(sorted(f"{count} {reason}" for reason, count in reasons.items())) + "."
-
-
-def _reasons(pod: Mapping[str, Any], asked: Mapping[str, int], offer: Offer) -> list[str]:
-    short = [PODS if reason == TOO_MANY else reason.removeprefix("Insufficient ") for reason in lacking(asked, offer)]
-    if short:
-        return [f"node(s) didn't have enough resources: {WORDS.get(each, each)}" for each in short]
-    return list(why_not(pod, offer))
-
-
-def _of_job(job: Job, pod: Json, places: int, own: str, together: bool) -> str:
-    if not together:
+def _of_job(job: Job, placing: _Placing, own: str) -> str:
+    """KAI's words for a job of which a pod finds no place (actions/common/allocate.go, handleFailedTaskAllocation)."""
+    pod: Json = placing.without_place or {}
+    part = next(each for each in job.parts if each.name == part_of(pod))
+    if not part.missing or not any(each.least > 1 for each in job.parts):
         return f"Resources were not found for pod {job.namespace}/{name(pod)} due to: {own}"
+    if job.is_whole:
+        return (
+            f"Resources were found for {len(placing.hosts)} pods while {part.least} are required for gang scheduling."
+            f" Additional pods cannot be scheduled due to: {own}"
+        )
+    places = sum(part_of(each) == part.name for each in job.next_pods()[: len(placing.hosts)])
     return (
-        f"Resources were found for {places} pods while {job.least} are required for gang scheduling."
-        f" Additional pods cannot be scheduled due to: {own}"
+        f"Resources were found for {places} pods from all sub-groups while sub-group {part.name} requires {part.least}"
+        f" pods for gang scheduling. Additional pods cannot be scheduled in this sub-group due to: {own}"
     )
 
 
-def _refuse(job: Job, pods: Iterable[Json], message: str, found: Round) -> None:
-    for pod in pods:
+def _refuse(job: Job, message: str, found: Round) -> None:
+    for pod in job.pending:
         found.refusals[uid_of(pod)] = (pod, message)
     found.jobs[job.namespace, job.name] = (job, message)

@@ -11,12 +11,14 @@ from physical_ai.simulator.cluster.objects import Json, at, name, timestamp
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from physical_ai.simulator.scheduling.kai.decision import Round, decide, uid_of
 from physical_ai.simulator.scheduling.kai.jobs import Job, is_alive, is_kais, jobs_of
+from physical_ai.simulator.scheduling.kai.nodes import NODE_POOL
 from physical_ai.simulator.scheduling.kai.queues import queues_of
 from physical_ai.simulator.scheduling.view import CLASSES, GROUPS, QUEUES, View
 
 log = logging.getLogger("kai-scheduler")
-NODE_POOL = "default"
 CONDITION = "UnschedulableOnNodePool"
+BINDER = "binder"
+BOUND = "PodBound"
 
 
 class KaiScheduler:
@@ -54,7 +56,7 @@ class KaiScheduler:
             if job.group is not None:
                 self._say(job.group, "NotReady", message)
         for job in jobs:
-            if (job.namespace, job.name) not in found.jobs:
+            if not job.gated and all(uid_of(pod) in found.bindings for pod in job.pending):
                 self._unmark(job)
         return None
 
@@ -64,25 +66,30 @@ class KaiScheduler:
         return pod if host is None or _has_node(pod) else {**pod, "spec": {**pod["spec"], "nodeName": host}}
 
     def _bind(self, found: Round) -> None:
+        """The scheduler says where a pod goes, its binder whether it got there (pkg/binder/controllers)."""
         for uid, (pod, host) in found.bindings.items():
-            problem = self._view.bind(pod, host)
             where = f"{at(pod, 'metadata.namespace')}/{name(pod)}"
+            message = f"Successfully assigned pod {where} to node {host} at node-pool {NODE_POOL}"
+            log.info("%s", message)
+            self._say(pod, "Scheduled", message)
+            problem = self._view.bind(pod, host)
             if problem:
-                message = f"Failed to bind pod {where} to node {host}. {problem}"
+                message = f"Failed to bind pod {where} to node {host}: {problem}"
                 log.warning("%s", message)
-                self._say(pod, "FailedBinding", message, "Warning")
+                self._say(pod, "BindingError", message, "Warning", BINDER)
+                self._view.set_condition(pod, message, type=BOUND, reason="BindingError")
             else:
                 self._bound[uid] = host
-                message = f"Successfully assigned pod {where} to node {host} at node-pool {NODE_POOL}"
-                log.info("%s", message)
-                self._say(pod, "Scheduled", message)
+                message = f"Pod bound successfully to node {host}"
+                self._say(pod, "Bound", message, component=BINDER)
+                self._view.set_condition(pod, message, type=BOUND, reason="Bound", status="True")
 
-    def _say(self, item: Json, reason: str, message: str, type: str = "Normal") -> None:
+    def _say(self, item: Json, reason: str, message: str, type: str = "Normal", component: str = SCHEDULER) -> None:
         if self._reported.get(uid_of(item)) != message:
             self._reported[uid_of(item)] = message
             if type == "Warning":
                 log.info("%s: %s", name(item), message.replace("\n", ""))
-            self._view.record_event(item, SCHEDULER, reason, message, type)
+            self._view.record_event(item, component, reason, message, type)
 
     def _mark(self, job: Job, message: str) -> None:
         """Says in the group's status why it is not scheduled, unless some of it is."""
