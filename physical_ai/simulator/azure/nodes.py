@@ -16,6 +16,7 @@ from physical_ai.simulator.azure.bodies import Json, get, table
 from physical_ai.simulator.azure.guids import boot_guid, physical_host, vm_guid
 from physical_ai.simulator.azure.offers import Offers
 from physical_ai.simulator.azure.own_facts import IMAGE_LABEL, POOL_LABEL, SHORT_POOL_LABEL
+from physical_ai.simulator.azure.places import vcpus
 from physical_ai.simulator.azure.registry import models
 from physical_ai.simulator.cluster.names import HOST_DRIVER, PHYSICAL_HOST, SECURE_BOOT
 
@@ -106,10 +107,11 @@ def free_addresses(prefix: str, taken: Sequence[str], wanted: int) -> list[str]:
 def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     """Capacity and allocatable of a node. GPUs are not in it: a device plugin has to find them first."""
     disk_gib, max_pods = int(spec["osDiskSizeGB"]), int(spec["maxPods"])
-    left = allocatable(size.vcpus, size.memory_gib, disk_gib, max_pods)
+    cpus = vcpus(size.name)
+    left = allocatable(cpus, size.memory_gib, disk_gib, max_pods)
     fixed = {"hugepages-1Gi": "0", "hugepages-2Mi": "0", "pods": str(max_pods)}
     total = {
-        "cpu": str(size.vcpus),
+        "cpu": str(cpus),
         "memory": f"{size.memory_gib * GIB_IN_KIB}Ki",
         "ephemeral-storage": f"{disk_gib * GIB_IN_KIB}Ki",
         **fixed,
@@ -167,7 +169,7 @@ def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
         "kubernetes.azure.com/os-sku-effective": effective,
         "kubernetes.azure.com/os-sku-requested": sku,
         "kubernetes.azure.com/role": "agent",
-        "kubernetes.azure.com/sku-cpu": str(size.vcpus),
+        "kubernetes.azure.com/sku-cpu": str(vcpus(size.name)),
         "kubernetes.azure.com/sku-memory": str(size.memory_gib * 1024),
         "kubernetes.azure.com/storageprofile": disk,
         "kubernetes.io/arch": "amd64",

@@ -1,4 +1,4 @@
-"""What Azure offers: VM sizes, regions and Kubernetes versions, from the catalogue."""
+"""What Azure offers: regions, quotas and Kubernetes versions by rows of its own, hardware by the catalogue."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from physical_ai import catalog
-from physical_ai.simulator.azure import sku_capabilities
+from physical_ai.simulator.azure import places, sku_capabilities
 from physical_ai.simulator.azure.data import load_json
+from physical_ai.simulator.azure.places import Region
 
 
 class Offers(Protocol):
@@ -19,7 +20,12 @@ class Offers(Protocol):
         """What the SKU API reports of a size; empty where the stand-in has no row for it."""
         ...
 
-    def region(self, name: str) -> catalog.Region | None: ...
+    def region(self, name: str) -> Region | None: ...
+    def quota_family(self, size: str) -> str:
+        """Of Microsoft.Compute's usages, the one that a size counts in; empty where the stand-in has no row for it."""
+        ...
+
+    def vcpus(self, size: str) -> int: ...
     def versions(self, *, long_term: bool = False) -> Sequence[str]:
         """Kubernetes patch versions, oldest first; `long_term`: for a cluster with that support plan."""
         ...
@@ -31,7 +37,7 @@ class Offers(Protocol):
 
 @dataclass(frozen=True)
 class CatalogOffers:
-    """The offers of the project's own catalogue, with `past` also the Kubernetes versions that Azure has retired."""
+    """What the stand-in's rows and the catalogue's hardware say, with `past` also retired Kubernetes versions."""
 
     past: bool = False
 
@@ -41,8 +47,14 @@ class CatalogOffers:
     def capabilities(self, name: str) -> Mapping[str, str]:
         return sku_capabilities.capabilities().get(name, {})
 
-    def region(self, name: str) -> catalog.Region | None:
-        return catalog.regions().get(location(name))
+    def region(self, name: str) -> Region | None:
+        return places.regions().get(location(name))
+
+    def quota_family(self, size: str) -> str:
+        return places.quota_family(size)
+
+    def vcpus(self, size: str) -> int:
+        return places.vcpus(size)
 
     def versions(self, *, long_term: bool = False) -> Sequence[str]:
         table: dict[str, Any] = load_json("kubernetes_versions.json")
@@ -58,8 +70,8 @@ class CatalogOffers:
 
 
 def unknown_here(file: str) -> str:
-    """What a refusal adds when it is the catalogue that lacks something, and Azure might have it."""
-    return f" (The simulator knows what is in physical_ai/catalog/data/{file}. If Azure has this, add it there.)"
+    """What a refusal adds when it is a row that is missing, and Azure might have it."""
+    return f" (The simulator knows what is in physical_ai/{file}. If Azure has this, add it there.)"
 
 
 def location(name: str) -> str:

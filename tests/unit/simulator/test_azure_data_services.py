@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from physical_ai import catalog
 from physical_ai.simulator.azure import AzureNative
 from physical_ai.simulator.azure.errors import ArmError
 from tests.support.azure_fakes import GROUP, PLACE, Azure
@@ -81,18 +80,6 @@ def broken(azure: Azure, kind: str, inputs: dict[str, Any]) -> set[str]:
 def test_a_server_that_cannot_be(azure: Azure, changes: dict[str, Any], rule: str) -> None:
     assert broken(azure, "PostgresServer", SERVER) == set()
     assert broken(azure, "PostgresServer", {**SERVER, **changes}) == {rule}
-
-
-@pytest.mark.parametrize(
-    ("kind", "inputs", "field"), [("PostgresServer", SERVER, "postgres"), ("RedisEnterprise", CACHE, "managed_redis")]
-)
-def test_a_region_that_does_not_offer_a_service(
-    azure: Azure, kind: str, inputs: dict[str, Any], field: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert broken(azure, kind, inputs) == set()
-    without = {**catalog.regions(), PLACE: catalog.regions()[PLACE].model_copy(update={field: "no"})}
-    monkeypatch.setattr(catalog, "regions", lambda: without)
-    assert broken(azure, kind, inputs) == {"arm-location-known"}
 
 
 def test_a_standby_needs_a_size_and_a_region_that_have_one(tmp_path: Path) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from physical_ai import catalog
-from physical_ai.catalog import regions
-from physical_ai.simulator.azure import ArmError
+from physical_ai.simulator.azure import ArmError, places
 from tests.support.azure_fakes import GROUP, NETWORK, STANDARD, STANDARD_ADDRESS, Azure, space
 
 VNET = {"resourceGroupName": GROUP, "virtualNetworkName": "vnet", "location": "westus2"}
@@ -147,8 +146,8 @@ def test_a_gateway_takes_addresses_of_its_own_sku_only(tmp_path: Path, gateway: 
 def test_a_region_without_standard_v2_refuses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     azure = Azure(tmp_path / "azure.json")
     azure.network()
-    lacking = {"westus2": regions()["westus2"].model_copy(update={"nat_standard_v2": "no"})}
-    monkeypatch.setattr(catalog, "regions", lambda: lacking)
+    lacking = {"westus2": replace(places.regions()["westus2"], standard_v2="no")}
+    monkeypatch.setattr(places, "regions", lambda: lacking)
     assert azure.rules("NatGateway", {**NAT, **V2}) == {"nat-v2-region"}
     assert azure.rules("PublicIPAddress", V2_ADDRESS) == {"nat-v2-region"}
 

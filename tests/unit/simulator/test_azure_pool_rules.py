@@ -175,7 +175,9 @@ def test_size_that_the_region_does_not_list_is_refused_with_its_path(tmp_path: P
         azure.pool(**RTX)
     assert refused.value.refusal.rule == "vmsize-known"
     assert "in location 'spaincentral'" in str(refused.value)
-    assert "physical_ai/catalog/data/regions.yaml" in str(refused.value), "is it Azure or the catalogue that lacks it?"
+    assert "physical_ai/simulator/azure/data/regions.json" in str(refused.value), (
+        "is it Azure or the catalogue that lacks it?"
+    )
 
 
 def test_a_size_that_the_catalogue_lacks_is_not_said_to_be_missing_in_azure(azure: Azure) -> None:

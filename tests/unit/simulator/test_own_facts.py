@@ -18,7 +18,10 @@ from physical_ai.simulator.azure import own_facts
 
 SIMULATOR = ROOT / "physical_ai" / "simulator"
 AZURE = {
-    ("physical_ai", "catalog"): "hardware and offers: sizes, regions, minors; SKU capabilities and quota have own rows",
+    (
+        "physical_ai",
+        "catalog",
+    ): "hardware: names, memory and GPUs of sizes, node images; the Ubuntu of a Kubernetes minor",
     ("physical_ai.catalog.aks", "allocatable"): "arithmetic of a node's reservations, from the size's hardware",
     ("physical_ai.catalog.aks", "Role"): "names of built_in_roles.json, whose ids a test compares",
     ("physical_ai.catalog.vendors", "NVIDIA"): "hardware: who makes a GPU",

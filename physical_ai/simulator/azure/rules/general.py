@@ -70,18 +70,10 @@ def place(put: Put) -> Iterator[Refusal]:
             f" '{put.old.location}'. A resource with the same name cannot be created in another location."
         )
         yield refuse(put, rule, message, "location")
-    elif put.azure.offers.region(wanted) is None or not _offered(put, wanted):
+    elif put.azure.offers.region(wanted) is None:
         message = f"The provided location '{wanted}' is not available for resource type '{put.mapping.arm_type}'."
-        message += unknown_here("regions.yaml")
+        message += unknown_here("simulator/azure/data/regions.json")
         yield refuse(put, "arm-location-known", message, "location")
-
-
-def _offered(put: Put, place: str) -> bool:
-    """Whether a region of the catalogue has the type; what is not known of one does not refuse it."""
-    region = put.azure.offers.region(place)
-    if region is None:
-        return False
-    return {"PostgresServer": region.postgres, "RedisEnterprise": region.managed_redis}.get(put.kind) != "no"
 
 
 @on_put("*", "arm-tags")

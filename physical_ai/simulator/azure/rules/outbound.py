@@ -18,7 +18,7 @@ NAT_SKUS = ("Standard", "StandardV2")
 @on_put(("NatGateway", "PublicIPAddress"), "nat-v2-region")
 def standard_v2(put: Put) -> Iterator[Refusal]:
     region = put.azure.offers.region(str(put.body.get("location", "")))
-    if get(put.body, "sku.name") == "StandardV2" and region is not None and region.nat_standard_v2 != "yes":
+    if get(put.body, "sku.name") == "StandardV2" and region is not None and region.standard_v2 != "yes":
         yield refuse(put, "nat-v2-region", f"{region.name} does not support the SKU StandardV2.", "sku.name")
 
 

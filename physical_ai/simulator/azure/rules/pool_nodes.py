@@ -29,7 +29,7 @@ def system_nodes(pool: Pool) -> Iterator[Refusal]:
         message = f"A System pool needs maxPods of at least 30, not {most}."
         yield refuse(pool, "system-maxpods", message, "agentPoolProfile.maxPods")
     size = pool.azure.offers.size(str(pool.spec.get("vmSize")))
-    if size is not None and (size.vcpus < 2 or size.memory_gib < 4):
+    if size is not None and (pool.azure.offers.vcpus(size.name) < 2 or size.memory_gib < 4):
         yield refuse(pool, "system-sku", f"{size.name} is too small for a System pool.", "agentPoolProfile.vmSize")
 
 
@@ -42,7 +42,7 @@ def size(pool: Pool) -> Iterator[Refusal]:
         return
     found, region = pool.azure.offers.size(name), pool.azure.offers.region(pool.location)
     if found is None:
-        message = f"The VM size of {name} is not supported.{unknown_here('vm_sizes.yaml')}"
+        message = f"The VM size of {name} is not supported.{unknown_here('catalog/data/vm_sizes.yaml')}"
         yield refuse(pool, "vmsize-known", message, target)
         return
     offered = found
@@ -55,10 +55,9 @@ def size(pool: Pool) -> Iterator[Refusal]:
         offered = pool.azure.offers.size(found.successor or name) or found
     if region is None:
         return
-    listing = region.sizes.get(offered.name)
-    if listing is None:
+    if offered.name not in region.sizes:
         message = f"The VM size of {name} is not allowed in your subscription in location '{region.name}'."
-        message += unknown_here("regions.yaml")
+        message += unknown_here("simulator/azure/data/regions.json")
         yield refuse(pool, "vmsize-known", message, target)
     zones = [str(zone) for zone in items(pool.sent, "availabilityZones")]
     if len(set(zones)) < len(zones):
@@ -68,10 +67,9 @@ def size(pool: Pool) -> Iterator[Refusal]:
         message = f"Availability zone '{strange[0]}' is not a zone number."
         yield refuse(pool, "zones-values", message, "agentPoolProfile.availabilityZones")
         return
-    has = region.zones if listing is None or listing.zones is None else listing.zones
-    if missing := [zone for zone in zones if zone not in has]:
+    if missing := [zone for zone in zones if zone not in region.zones]:
         message = f"The zone(s) '{', '.join(missing)}' for resource '{pool.name}' is not supported. The supported zones"
-        message += f" for location '{region.name}' are '{','.join(has)}'."
+        message += f" for location '{region.name}' are '{','.join(region.zones)}'."
         yield refuse(pool, "zones-sku", message, "agentPoolProfile.availabilityZones")
 
 

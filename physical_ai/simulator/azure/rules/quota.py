@@ -18,11 +18,12 @@ REGIONAL, LOW_PRIORITY = "cores", "lowPriorityCores"
 
 def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
     """vCPUs of each quota that this many nodes of a pool use."""
-    size = offers.size(str(spec.get("vmSize")))
-    if size is None:
+    size = str(spec.get("vmSize"))
+    if offers.size(size) is None:
         return Counter()
-    vcpus = size.vcpus * nodes
-    return Counter({LOW_PRIORITY: vcpus} if pools.is_spot(spec) else {size.family: vcpus, REGIONAL: vcpus})
+    vcpus, family = offers.vcpus(size) * nodes, offers.quota_family(size)
+    own = {family: vcpus} if family else {}
+    return Counter({LOW_PRIORITY: vcpus} if pools.is_spot(spec) else {**own, REGIONAL: vcpus})
 
 
 @on_pool("quota-aks-vcpu", "quota-aks-spot")
