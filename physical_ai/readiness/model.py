@@ -133,6 +133,8 @@ class Report:
     allocatable: Mapping[str, int]
     """Resources its nodes offer now, including unexpected ones."""
     closed: tuple[ClosedGate, ...] = ()
+    unread: tuple[str, ...] = ()
+    """What could not be read, and why: evidence without which a cause may be missing."""
 
     def document(self) -> dict[str, Any]:
         """As JSON, with stable keys."""
@@ -157,6 +159,7 @@ class Report:
                 }
                 for closed in self.closed
             ],
+            "unread": list(self.unread),
         }
 
 

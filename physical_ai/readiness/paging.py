@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from physical_ai.nested import at, is_mapping
-from physical_ai.readiness.reader import Get, Unreachable
+from physical_ai.readiness.answers import Get, Unreachable
 from physical_ai.servers.exchange import TooLarge
 
 PAGE = 500

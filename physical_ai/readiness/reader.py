@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from physical_ai.catalog import amd, slurm
 from physical_ai.kubernetes.objects import name, namespace
 from physical_ai.readiness.amd_gates import is_amd
+from physical_ai.readiness.answers import Get, Missing, Unreachable, Unusable, is_forbidden
 from physical_ai.readiness.devices import SLICES, with_devices
 from physical_ai.readiness.diagnosis import diagnose
+from physical_ai.readiness.events import read_events
 from physical_ai.readiness.evidence import Evidence
 from physical_ai.readiness.model import AmdObjects, ClosedGate, Cluster, Expected, Json, Report
 from physical_ai.readiness.objects import POOL_LABELS, holds_gpu
@@ -18,43 +20,28 @@ from physical_ai.readiness.ports import LABEL
 from physical_ai.readiness.rollout import is_unsettled
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
+__all__ = ["Get", "Missing", "Unreachable", "Unusable", "listed", "read_reports"]
+
 MAX_LOGS = 8
 """Logs of one diagnosis; each request goes through the API server to a node."""
 
 SLURM_PODS = f"/api/v1/namespaces/{slurm.NAMESPACE}/pods"
 
-Get = Callable[[str, Mapping[str, str]], Any]
-"""`get(path, parameters)`: the decoded JSON of an API path, or text where the answer is not JSON.
-
-Raises:
-    Missing, Unreachable, Unusable
-"""
-
-
-class Missing(Exception):
-    """The API server has no such resource."""
-
-
-class Unreachable(Exception):
-    """No answer this time; the next request may have one. `status` is that of a refusal, 0 without one."""
-
-    def __init__(self, text: str, status: int = 0) -> None:
-        super().__init__(text)
-        self.status = status
-
-
-class Unusable(Exception):
-    """The kubeconfig or its login cannot work; a retry does not help."""
-
 
 def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERATOR_NAMESPACE) -> tuple[Report, ...]:
     """The pools as they are now. A few lists suffice when all gates are open; otherwise pods and their messages too.
 
+    Events, logs and records are evidence: what the login may not read of them is said in the reports.
+
     Raises:
         Unreachable, Unusable: as `get` does.
     """
-    if not expected:
-        return ()
+    unread: list[str] = []
+    reports = _read(get, expected, namespace, unread) if expected else ()
+    return tuple(replace(each, unread=tuple(unread)) for each in reports) if unread else reports
+
+
+def _read(get: Get, expected: Sequence[Expected], namespace: str, unread: list[str]) -> tuple[Report, ...]:
     ours = {"labelSelector": f"{POOL_LABELS[0]} in ({','.join(each.pool for each in expected)})"}
     scope = f"namespaces/{namespace}"
     # The resources before the DaemonSets: in the other order, a change between the two reads would look complete.
@@ -65,7 +52,7 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
         nodes=_nodes(get, ours, by_claims=any(each.by_claims for each in expected)),
         namespace=namespace,
         slurm=listed(get, SLURM_PODS) if any(each.slurm for each in expected) else (),
-        records=_records(get, scope) if any(each.ports for each in expected) else (),
+        records=_records(get, scope, unread) if any(each.ports for each in expected) else (),
     )
     reports = diagnose(expected, cluster)
     if not any(report.closed for report in reports) and not is_unsettled(Evidence(cluster)):
@@ -74,8 +61,8 @@ def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERAT
         cluster,
         pods=listed(get, f"/api/v1/{scope}/pods"),
         deployments=listed(get, f"/apis/apps/v1/{scope}/deployments"),
-        events=listed(get, f"/api/v1/{scope}/events"),
-        amd=_amd_objects(get) if any(map(is_amd, expected)) else cluster.amd,
+        events=read_events(get, f"/api/v1/{scope}/events", unread),
+        amd=_amd_objects(get, unread) if any(map(is_amd, expected)) else cluster.amd,
     )
     reports = diagnose(expected, cluster)
     logs = _logs(get, cluster, [gate for report in reports for gate in report.closed])
@@ -89,15 +76,16 @@ def _nodes(get: Get, ours: Mapping[str, str], *, by_claims: bool) -> list[Json]:
     return with_devices(nodes, listed(get, SLICES)) if by_claims else nodes
 
 
-def _records(get: Get, scope: str) -> list[Json]:
+def _records(get: Get, scope: str, unread: list[str]) -> list[Json]:
     """What is recorded of machines; none for who may not read it, as a login that sees no ConfigMaps."""
     try:
         return _items(get(f"/api/v1/{scope}/configmaps", {"labelSelector": LABEL}))
     except Missing:
         return []
     except Unreachable as refusal:
-        if not str(refusal).startswith("403"):
+        if not is_forbidden(refusal):
             raise
+        unread.append(f"records of machines, with their InfiniBand ports ({refusal})")
         return []
 
 
@@ -113,14 +101,14 @@ def _work(get: Get, nodes: Sequence[str]) -> dict[str, list[str]] | None:
     return found
 
 
-def _amd_objects(get: Get) -> AmdObjects:
+def _amd_objects(get: Get, unread: list[str]) -> AmdObjects:
     scope = f"namespaces/{amd.NAMESPACE}"
     return AmdObjects(
         configs=listed(get, f"/apis/{amd.API_VERSION}/{scope}/deviceconfigs"),
         daemonsets=listed(get, f"/apis/apps/v1/{scope}/daemonsets"),
         deployments=listed(get, f"/apis/apps/v1/{scope}/deployments"),
         pods=listed(get, f"/api/v1/{scope}/pods"),
-        events=listed(get, f"/api/v1/{scope}/events"),
+        events=read_events(get, f"/api/v1/{scope}/events", unread),
     )
 
 

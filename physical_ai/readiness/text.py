@@ -61,6 +61,7 @@ def details(reports: Sequence[Report]) -> list[str]:
             alike.setdefault((gate.gate, gate.cause, gate.container), []).append(gate)
         for group in alike.values():
             lines += [f"  {each}" for each in _group_details(group)]
+        lines += [f"  not read: {each}" for each in report.unread]
     return lines
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
+from physical_ai.readiness.answers import Unreachable
 from physical_ai.readiness.model import Outcome, Report
-from physical_ai.readiness.reader import Unreachable
 from physical_ai.readiness.text import changes, closed_gates
+from physical_ai.servers.deadline import within
 
+Item = TypeVar("Item")
 Log = Callable[[str], None]
 GatesMode = Literal["wait", "report", "skip"]
 
@@ -26,6 +28,9 @@ DELETES_NOTHING = (
     "reported, and fail nothing."
 )
 
+ONCE_SECONDS, LAST_SECONDS = 120.0, 30.0
+"""What a reading may take where it is the only one, and the last one of a wait beyond its bound. Each answer has a
+bound of its own, and a reading has many answers."""
 MIN_PAUSE, MAX_PAUSE = 0.2, 10.0
 """Seconds between two reads."""
 
@@ -72,6 +77,20 @@ def pause(elapsed: float, bound: float) -> float:
     return min(MAX_PAUSE, max(MIN_PAUSE, bound / 100), max(MIN_PAUSE, elapsed / 10))
 
 
+async def _reading(read: Callable[[], Sequence[Item]], bound: float, elapsed: float) -> Sequence[Item]:
+    """What a reading finds, in a thread that is left alone where the server's answers outlast the bound.
+
+    Raises:
+        TimeoutError: and what `read` raises.
+    """
+    seconds = max(bound - elapsed, LAST_SECONDS) if bound else ONCE_SECONDS
+    try:
+        return await asyncio.to_thread(within, seconds, read)
+    except TimeoutError:
+        slow = "each of its answers is slow, and they have no end together"
+        raise TimeoutError(f"the cluster was not read within {seconds:g} s: {slow}") from None
+
+
 async def wait(
     read: Callable[[], Sequence[Report]],
     bound: float,
@@ -94,8 +113,8 @@ async def wait(
     last_problem = ""
     while True:
         try:
-            reports, problem = tuple(await asyncio.to_thread(read)), ""
-        except Unreachable as failure:
+            reports, problem = tuple(await _reading(read, bound, clock() - began)), ""
+        except (Unreachable, TimeoutError) as failure:
             problem = str(failure)
             if problem != last_problem:
                 log(f"the API server does not answer: {problem}")
@@ -130,8 +149,8 @@ async def wait_until_empty(
     logged: set[str] = set()
     while True:
         try:
-            left = list(await asyncio.to_thread(read))
-        except Unreachable as failure:
+            left = list(await _reading(read, bound, clock() - began))
+        except (Unreachable, TimeoutError) as failure:
             left = [f"the API server does not answer: {failure}"]
         for line in left:
             if line not in logged:

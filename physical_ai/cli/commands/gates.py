@@ -31,7 +31,7 @@ def gates(  # noqa: PLR0917 - each is an option
     prometheus: Prometheus = None,
     json: Json = False,
 ) -> None:
-    """Show which gates keep GPUs from a stack's nodes, and why; exit with 1 when one is closed."""
+    """Show which gates keep GPUs from a stack's nodes, and why; exit with 1 when one is closed, or cannot be judged."""
     import asyncio
     import os
 
@@ -68,15 +68,16 @@ def gates(  # noqa: PLR0917 - each is an option
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED)
     is_open = not any(report.closed for report in reports)
+    refused = list(dict.fromkeys(each for report in reports for each in report.unread))
     if json:
         pools = {report.pool: report.document() for report in reports}
         document = {"stack": stack, "cluster": target.name, "open": is_open, "pools": pools}
-        print_json({**document, "unread": list(signals.unread)})
+        print_json({**document, "unread": [*refused, *signals.unread]})
     else:
         print_reports(reports)
-        for each in () if is_open else signals.unread:
+        for each in refused if is_open else signals.unread:
             err.print(f"not read: {each}", markup=False, style="yellow", soft_wrap=True)
-    if not is_open:
+    if not is_open or refused:
         raise typer.Exit(FAILED)
 
 

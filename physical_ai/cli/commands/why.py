@@ -83,6 +83,8 @@ def why(  # noqa: PLR0917 - each is an option
         print_explanations(title, causes, given.unread)
     if needed:
         raise typer.Exit(FINDINGS)
+    if given.partial:
+        raise typer.Exit(FAILED)
 
 
 def _unread(given: Workloads) -> str:
@@ -101,7 +103,8 @@ def doctor(  # noqa: PLR0917 - each is an option
 ) -> None:
     """List everything that does not work in the cluster, grouped by cause; exit with 3 if an action is needed.
 
-    Causes that need an action come first, then those that affect most. Changes nothing.
+    Causes that need an action come first, then those that affect most. Exits with 1 where nothing that was read needs
+    one, and a part of the cluster could not be read. Changes nothing.
     """
     from physical_ai.cli.output.why import SCHEMA_VERSION, print_findings
     from physical_ai.readiness.workloads import doctor as findings_of
@@ -118,6 +121,8 @@ def doctor(  # noqa: PLR0917 - each is an option
         print_findings(findings, given.unread)
     if needed:
         raise typer.Exit(FINDINGS)
+    if given.partial:
+        raise typer.Exit(FAILED)
 
 
 def _read(
@@ -148,6 +153,7 @@ def _read(
         found = read_workloads(target.get, target.expected, pool_plans(settings), stack, wanted)
         signals = read_signals(stack, kubeconfig, prometheus)
         beside |= {"alerts": signals.alerts, "xids": signals.xids, "unread": (*found.unread, *signals.unread)}
+        beside["partial"] = bool(found.unread)
         return replace(found, has_agents=control_plane_url(settings) is not None, **beside)
     except (Unreachable, Unusable) as problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")

@@ -14,6 +14,7 @@ from physical_ai.catalog.osmo import KAI_POD_GROUP_API, KAI_QUEUE_API
 from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.nested import is_mapping
 from physical_ai.readiness.devices import CLAIMS, SLICES
+from physical_ai.readiness.events import read_events
 from physical_ai.readiness.model import Expected, Report
 from physical_ai.readiness.nodes.repairs import restarted
 from physical_ai.readiness.phase import is_running, unfinished
@@ -65,7 +66,7 @@ def read_workloads(
     given = Workloads(
         nodes=_items(get, "/api/v1/nodes"),
         pods=_items(get, "/api/v1/pods"),
-        events=may("events", "/api/v1/events") or (),
+        events=read_events(get, "/api/v1/events", unread),
         groups=may("KAI's PodGroups", f"/apis/{KAI_POD_GROUP_API}/podgroups") or (),
         queues=may("KAI's queues", f"/apis/{KAI_QUEUE_API}/queues"),
         deployments=owners.get("Deployment"),
@@ -84,6 +85,7 @@ def read_workloads(
     if expected or (wanted and wanted not in {name(each) for each in (*given.nodes, *given.pods)}):
         records = may("records of machines", RECORDS) or ()
         given = replace(given, records=records, restarted=restarted(records))
+    unread += dict.fromkeys(each for report in given.reports for each in report.unread)
     logs = _logs(get, given.pods, unread)
     logs |= _peer_logs(get, given.pods, logs)
     return replace(given, logs=logs, unread=tuple(unread))

@@ -1,0 +1,35 @@
+"""How a cluster is read, and what keeps it from being read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+FORBIDDEN = 403
+Get = Callable[[str, Mapping[str, str]], Any]
+"""`get(path, parameters)`: the decoded JSON of an API path, or text where the answer is not JSON.
+
+Raises:
+    Missing, Unreachable, Unusable
+"""
+
+
+class Missing(Exception):
+    """The API server has no such resource."""
+
+
+class Unreachable(Exception):
+    """No answer this time; the next request may have one. `status` is that of a refusal, 0 without one."""
+
+    def __init__(self, text: str, status: int = 0) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Unusable(Exception):
+    """The kubeconfig or its login cannot work; a retry does not help."""
+
+
+def is_forbidden(refusal: Unreachable) -> bool:
+    """Whether the login lacks the right, so that the next request is refused too."""
+    return refusal.status == FORBIDDEN or str(refusal).startswith(str(FORBIDDEN))

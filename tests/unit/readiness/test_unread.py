@@ -1,0 +1,135 @@
+"""What the login may not read, or there is too much of: the answer says so, in text, JSON and exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from physical_ai.cli.main import run
+from physical_ai.readiness import client, read_reports
+from physical_ai.readiness import waiting as waits
+from physical_ai.readiness.answers import Get, Missing, Unreachable
+from physical_ai.readiness.events import MOST, ROUTINE, read_events
+from tests.support import workload_objects as make
+from tests.support.readiness_objects import Situation
+
+Json = dict[str, Any]
+FORBIDDEN = 'events is forbidden: User "x" cannot list resource "events"'
+
+
+def api(situation: Situation, forbidden: tuple[str, ...] = (), events: int = 0) -> Get:
+    """A cluster with one node, as an API server that lists events page by page."""
+    scope = "/api/v1/namespaces/gpu-operator"
+    lists: Mapping[str, list[Json]] = {
+        "/api/v1/nodes": [situation.node],
+        "/apis/nvidia.com/v1/clusterpolicies": situation.policies,
+        "/apis/nvidia.com/v1alpha1/nvidiadrivers": situation.drivers,
+        "/apis/apps/v1/namespaces/gpu-operator/daemonsets": list(situation.daemonsets.values()),
+        "/apis/apps/v1/namespaces/gpu-operator/deployments": list(situation.deployments.values()),
+        f"{scope}/pods": list(situation.pods.values()),
+        "/apis/scheduling.run.ai/v2/queues": [make.queue("default-queue")],
+    }
+
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        if path.rpartition("/")[2] in forbidden:
+            raise Missing(FORBIDDEN) if path.endswith("/log") else Unreachable(f"403 {FORBIDDEN}", 403)
+        if path.endswith("/log"):
+            raise Missing("no log")
+        if path.endswith("/events"):
+            first = int(parameters.get("continue") or 0)
+            last = min(first + int(parameters.get("limit") or events), events)
+            items = [
+                make.event({"metadata": {"name": f"pod-{n}", "namespace": "x"}}, "BackOff", "again")
+                for n in range(first, last)
+            ]
+            for number, each in enumerate(items, first):
+                each["metadata"] = {"name": f"e{number}", "namespace": "x"}
+            return {"items": items, "metadata": {"continue": str(last) if last < events else ""}}
+        return {"items": lists.get(path, [])}
+
+    return get
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Get], list[str]]:
+    def behind(get: Get) -> list[str]:
+        file = tmp_path / "kubeconfig"
+        file.write_text("a kubeconfig")
+        monkeypatch.setattr(client, "connect", lambda _: get)
+        return ["dev-westus2", "--kubeconfig", str(file)]
+
+    return behind
+
+
+def test_a_closed_gate_is_named_without_the_right_to_events() -> None:
+    broken = Situation().fails("toolkit", "no driver")
+    [report] = read_reports(api(broken, ("events",)), [broken.expected])
+    [gate] = report.closed
+    assert (gate.gate, gate.message) == ("toolkit", "no driver")
+    assert report.unread == (f"events (403 {FORBIDDEN})",)
+    assert report.document()["unread"] == list(report.unread)
+
+
+@pytest.mark.parametrize("command", ["gates", "doctor"])
+def test_what_could_not_be_read_is_in_text_json_and_exit_code(
+    command: str, kubeconfig: Callable[[Get], list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    get = api(Situation().fails("toolkit", "no driver"), ("events",))
+    assert run([command, *kubeconfig(get)]) in (1, 3)
+    printed = capsys.readouterr()
+    assert f"not read: events (403 {FORBIDDEN})" in printed.out + printed.err
+    run([command, *kubeconfig(get), "--json"])
+    assert f"events (403 {FORBIDDEN})" in json.loads(capsys.readouterr().out)["unread"]
+
+
+def test_nothing_wrong_in_a_part_of_the_cluster_is_not_success(
+    kubeconfig: Callable[[Get], list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["doctor", *kubeconfig(api(Situation(), ("events",)))]) == 1
+    assert "nothing is wrong in what could be read" in capsys.readouterr().out
+
+
+def test_a_storm_of_events_is_read_up_to_a_number_which_is_said() -> None:
+    unread: list[str] = []
+    asked: list[Mapping[str, str]] = []
+    storm = api(Situation(), events=100_000)
+
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        asked.append(parameters)
+        return storm(path, parameters)
+
+    found = read_events(get, "/api/v1/events", unread, most=2000)
+    assert 2000 <= len(found) < 4500
+    assert len(asked) == 4 + 3 * 2  # pages
+    assert "events beyond the first 2,000" in unread[0]
+    assert all(f"reason!={each}" in asked[0]["fieldSelector"] for each in ROUTINE)
+    rest: list[str] = []
+    assert len(read_events(api(Situation(), events=MOST // 10), "/api/v1/events", rest)) == MOST // 10
+    assert rest == []
+
+
+def test_a_gate_keeps_its_bound_while_a_reading_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a server each of whose answers arrives just within its own bound."""
+    monkeypatch.setattr(waits, "LAST_SECONDS", 0.05)
+    monkeypatch.setattr(waits, "ONCE_SECONDS", 0.05)
+    ends = threading.Event()
+
+    def read() -> list[Any]:
+        ends.wait(60)
+        return []
+
+    try:
+        for bound in (0, 0.1):
+            outcome = asyncio.run(waits.wait(read, bound, lambda _: None))
+            assert "was not read within" in outcome.problem
+            assert not outcome.is_open
+            left = asyncio.run(waits.wait_until_empty(read, bound, lambda _: None))
+            assert "was not read within" in left[0]
+    finally:
+        ends.set()
