@@ -11,6 +11,7 @@ from physical_ai.findings import Severity
 from physical_ai.nested import is_mapping
 from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_map
+from physical_ai.settings.layers.chart_sections import file_of
 from physical_ai.settings.layers.document import nearest_line
 from physical_ai.settings.layers.paths import Path, show
 from physical_ai.settings.layers.shape import FROM_STACK_NAME, shape_at
@@ -134,6 +135,9 @@ def unknown_key(path: Path) -> tuple[str, str | None]:
         return problem, f"Write the settings at the top level, without '{STACK_FILE_PREFIX}' before them."
     if parent is None or parent.kind != "model":
         return f"'{key}' is not a setting.", None
+    if (file := file_of(path)) is not None:
+        fix = f"Such values are in {file}; docs/reference/chart-values.md has those that follow from settings."
+        return f"'{key}' is not a setting: it is a value of a chart.", fix
     near = nearest(key, parent.fields)
     known = ", ".join(parent.fields)
     return f"'{key}' is not a setting.", f"Did you mean '{near}'?" if near else f"Known here: {known}."

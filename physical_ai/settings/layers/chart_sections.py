@@ -1,0 +1,56 @@
+"""Values of charts in the place of settings: in which file below `values/` they belong.
+
+>>> file_of(("gpuOperator", "nfd"))
+'values/gpu-operator/values.yaml'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from physical_ai.catalog import pinned_charts
+from physical_ai.catalog.compat import known_keys
+from physical_ai.catalog.compat.tables import key_table
+from physical_ai.settings.layers.paths import Path
+
+GPU_OPERATOR = "gpu-operator"
+_PARTS: Mapping[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
+    (): (("kube-prometheus-stack", "kube-prometheus-stack", ""), (GPU_OPERATOR, GPU_OPERATOR, "")),
+    ("gpuOperator",): ((GPU_OPERATOR, GPU_OPERATOR, ""),),
+    ("gpuOperator", "toolkit"): ((GPU_OPERATOR, GPU_OPERATOR, "toolkit."),),
+    ("gpuOperator", "driver"): ((GPU_OPERATOR, GPU_OPERATOR, "driver."),),
+    ("networkOperator",): (("network-operator", "network-operator", ""),),
+    ("amdGpuOperator",): (("gpu-operator-charts", "gpu-operator-charts", ""),),
+    ("dra",): (("dra-driver-nvidia-gpu", "dra-driver-nvidia-gpu", ""),),
+    ("health",): (("nvsentinel", "nvsentinel", ""),),
+    ("monitoring",): (("kube-prometheus-stack", "kube-prometheus-stack", ""),),
+    ("monitoring", "grafana"): (("kube-prometheus-stack", "kube-prometheus-stack", "grafana."),),
+    ("monitoring", "traces"): (("opentelemetry-collector", "opentelemetry-collector", ""),),
+    ("osmo",): (("service", "osmo/service", ""), ("backend-operator", "osmo/backend-operator", "")),
+    ("slurm",): (("slurm", "slurm", ""), ("slurm-operator", "slurm-operator", "")),
+    ("runners",): (("gha-runner-scale-set-controller", "gha-runner-scale-set-controller", ""),),
+    ("storage", "longhorn"): (("longhorn", "longhorn", ""),),
+    ("loadBalancer", "metallb"): (("metallb", "metallb", ""),),
+}
+"""By section of the settings, the charts that it is about: name, file below `values/`, and a section of its values."""
+
+
+def file_of(path: Path) -> str | None:
+    """The file for a value of a chart that stands at a path of the settings; None where it is none."""
+    section, key = tuple(map(str, path[:-1])), str(path[-1])
+    if len(section) == 2 and section[0] == "pools" and key == "devicePlugin":
+        return f"values/{GPU_OPERATOR}/pools/{section[1]}.yaml"
+    for chart, file, prefix in _PARTS.get(section, ()):
+        if key in ("values", chart) or f"{prefix}{key}" in _sections(chart):
+            return f"values/{file}.yaml" if "/" in file else f"values/{file}/values.yaml"
+    return None
+
+
+def _sections(chart: str) -> set[str]:
+    """The keys of a chart, and every section that they are in."""
+    known: set[str] = set()
+    for name, version in pinned_charts():
+        if name == chart:
+            keys = known_keys(version) if chart == GPU_OPERATOR else key_table(chart, version).known
+            known |= keys.keys()
+    return known | {path[:end] for path in known for end, letter in enumerate(path) if letter == "."}
