@@ -95,9 +95,24 @@ def _refused_since_26_7(values: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _detection(values: Mapping[str, Any]) -> Iterator[Finding]:
-    path = "node-feature-discovery.worker.config.sources.pci.deviceLabelFields"
+    pci = "node-feature-discovery.worker.config.sources.pci"
+    classes = at(values, f"{pci}.deviceClassWhitelist")
+    if classes is not None and not _has_gpus(classes):
+        path, problem = f"{pci}.deviceClassWhitelist", "Without the classes of GPUs, no node gets the label of its GPU."
+        fix = "Leave it out, or add '0300' and '0302', display and 3D controllers."
+        source = (
+            "NVIDIA/gpu-operator values.yaml; kubernetes-sigs/node-feature-discovery worker configuration reference"
+        )
+        yield Finding(Severity.ERROR, "nfd-classes", path, problem, fix, source)
+    path = f"{pci}.deviceLabelFields"
     fields = at(values, path)
     if isinstance(fields, Sequence) and list(cast("Sequence[Any]", fields)) != ["vendor"]:
         problem = "The operator finds GPUs by labels that name the vendor alone; with other fields it finds none."
         source = "NVIDIA/gpu-operator#1469"
         yield Finding(Severity.ERROR, "nfd-label-fields", path, problem, "deviceLabelFields: [vendor]", source)
+
+
+def _has_gpus(classes: Any) -> bool:
+    """Whether a list of PCI classes has those of GPUs: a main class stands for all its subclasses."""
+    given = {str(each) for each in cast("Sequence[Any]", classes)} if isinstance(classes, Sequence) else set[str]()
+    return "03" in given or {"0300", "0302"} <= given

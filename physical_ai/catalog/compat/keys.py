@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from physical_ai.catalog.gpu_lookup import version
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote, SectionKeys
@@ -21,6 +21,8 @@ Refused = Callable[[str, Any], str | None]
 """What to write instead of a value at a path; None where it may be written."""
 EITHER = ("extraManifests", "extraObjects")
 """Keys that charts take as a list and as a map."""
+VARIABLES = ("env", "extraEnv", "extraEnvs")
+"""Lists of variables of a container."""
 HELM_NULL = "Helm docs, Values Files, Deleting a default key"
 _STATES = {
     "dead": "The chart has never rendered it",
@@ -146,8 +148,21 @@ class KeyTable:
             return  # a text of several lines is a template
         elif kind == "list" and not isinstance(value, list):
             yield self._misshapen(path, f"{path} takes a list, and no {_called(value)}.", f"{path}: [ … ]")
+        elif name in VARIABLES and isinstance(value, list):
+            yield from self._variables(path, cast("list[Any]", value))
         elif kind == "map" and not is_mapping(value):
             yield self._misshapen(path, f"{path} takes a map, and no {_called(value)}.", f"{path}: {{ … }}")
+
+    def _variables(self, path: str, entries: list[Any]) -> Iterator[Finding]:
+        """Variables whose value is no text, which the API server refuses."""
+        for entry in entries:
+            if not is_mapping(entry) or not isinstance(entry.get("name"), str):
+                yield self._misshapen(path, "Each entry is a variable with a name.", "- {name: …, value: …}")
+            elif not isinstance(value := entry.get("value", ""), str):
+                said = str(value).lower() if isinstance(value, bool) else value
+                problem = f"The variable {entry['name']} takes a text, and no {_called(value)}."
+                fix = f'value: "{said}"' if isinstance(value, (bool, int, float)) else "Write a text in quotes."
+                yield self._misshapen(path, problem, fix)
 
     def _no_switch(self, path: str, value: Any) -> Finding:
         if value is None:
@@ -156,7 +171,7 @@ class KeyTable:
         said = str(value).lower() if isinstance(value, str) else ""
         problem = f"{path} takes true or false, and no {_called(value)}."
         if said in ("true", "false", "yes", "no", "on", "off"):
-            problem += " In a condition, Helm's templates take every text for true, 'false' too."
+            problem += " Helm's conditions take any text for true, 'false' too; elsewhere it is written as it is."
         near = {"true": "true", "yes": "true", "on": "true"}.get(said, "false") if said else "true or false"
         return self._misshapen(path, problem, f"{path}: {near}" if said else "Write true or false.")
 

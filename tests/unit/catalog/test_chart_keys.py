@@ -147,6 +147,9 @@ def test_a_value_of_the_wrong_shape_is_reported() -> None:
         ({"nfd": False}, "chart-key-shape", "Keys it has"),
         ({"toolkit": {"env": {"A": "b"}}}, "chart-key-shape", "toolkit.env: ["),
         ({"daemonsets": {"labels": ["a"]}}, "chart-key-shape", "daemonsets.labels: {"),
+        ({"toolkit": {"env": [{"name": "A", "value": True}]}}, "chart-key-shape", 'value: "true"'),
+        ({"toolkit": {"env": [{"name": "A", "value": 1}]}}, "chart-key-shape", 'value: "1"'),
+        ({"toolkit": {"env": ["A=b"]}}, "chart-key-shape", "name"),
         ({"daemonsets": {"tolerations": "all"}}, "chart-key-shape", "daemonsets.tolerations: ["),
     ],
 )
@@ -169,6 +172,12 @@ VALUES: list[tuple[str, dict[str, Any], str, str]] = [
     ("v26.7.0", {"mig": {"strategy": ""}}, "chart-null", "Leave it so with Pulumi or helm"),
     ("v26.7.0", {"gpuCluster": {"deployCR": True}}, "chart-two-owners", "clusterPolicy.deployCR: false"),
     ("v26.7.0", {"devicePlugin": {"config": {"create": True, "name": "a"}}}, "chart-empty-config", "data"),
+    (
+        "v26.7.0",
+        nested("node-feature-discovery.worker.config.sources.pci.deviceClassWhitelist", ["02", "0300"]),
+        "nfd-classes",
+        "'0302'",
+    ),
     (
         "v26.7.0",
         nested("node-feature-discovery.worker.config.sources.pci.deviceLabelFields", ["vendor", "device"]),
