@@ -17,17 +17,24 @@ against its original: *run* means that both ran and what they did was compared, 
 rendered with the same values, *read* that the original's text was read, *documented* that only its documentation was.
 A chart is pinned with the evidence that it exists: *seen* where a checksum or an installation was published, *read*
 where its tag was read, *believed* where others name it.
+
+*Repeated* says what of a comparison was done again after the report that it comes from, how, and at which version.
+Where it says no, agreement and differences are the report's own figures, which nobody has checked since. That each
+value which a stack passes has its effect in the genuine chart is tested with `tests/fixtures/charts/effects.yaml`.
 """
 
 
 def document() -> str:
     """The complete page."""
-    charts = table(("chart", "known", "held against", "how", "agrees", "differs", "on"), _charts())
-    models = table(
-        ("model", "held against", "how", "agrees", "differs", "on"),
-        (_row(item) for item in held() if item.kind == "model"),
-    )
-    return "\n".join([_HEAD, "## Charts\n", charts, "## Models of the simulator\n", models])
+    charts = table(("chart", "known", "held against", "how", "agrees", "differs", "on", "repeated"), _charts())
+    models, policies = (_table(kind) for kind in ("model", "policy"))
+    parts = ["## Charts\n", charts, "## Models of the simulator\n", models, "## Policies\n", policies]
+    return "\n".join([_HEAD, *parts])
+
+
+def _table(kind: str) -> str:
+    head = (kind, "held against", "how", "agrees", "differs", "on", "repeated")
+    return table(head, (_row(item) for item in held() if item.kind == kind))
 
 
 def _charts() -> Iterator[tuple[str, ...]]:
@@ -40,7 +47,8 @@ def _charts() -> Iterator[tuple[str, ...]]:
 
 def _row(item: Held) -> tuple[str, ...]:
     differs = "; ".join(item.differs) or "–"
-    return (code(item.name), f"{item.against}, {item.at}", item.how, item.agrees or "–", differs, f"{item.date}")
+    agrees, repeated = item.agrees or "–", item.repeated or "no"
+    return (code(item.name), f"{item.against}, {item.at}", item.how, agrees, differs, f"{item.date}", repeated)
 
 
 def _known(pin: Chart) -> str:

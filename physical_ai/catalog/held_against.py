@@ -1,4 +1,4 @@
-"""What charts' models and the simulator's models were held against: data for docs/reference/held-against.md."""
+"""What models of charts, of the simulator and of standards were held against: docs/reference/held-against.md."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FILE = DATA / "held_against.yaml"
 class Held(Row):
     """One comparison of a model with its original."""
 
-    subject: Annotated[str, StringConstraints(pattern=r"^(chart [a-z0-9-]+|model [a-z0-9_]+)$")]
-    """`chart` and its name, or `model` and its folder in `physical_ai/simulator`."""
+    subject: Annotated[str, StringConstraints(pattern=r"^(chart [a-z0-9-]+|model [a-z0-9_]+|policy [a-z0-9-]+)$")]
+    """`chart` and its name, `model` and its folder in `physical_ai/simulator`, or `policy` and its name."""
     versions: tuple[Text, ...] = ()
     """Of a chart. A model of the simulator has none of its own."""
     against: Text
@@ -32,6 +32,8 @@ class Held(Row):
     differs: tuple[Text, ...] = ()
     """What is known to differ."""
     date: datetime.date
+    repeated: Text | None = None
+    """What of it this project did again: how, and at which version. Absent: the figure is a report's own."""
 
     @property
     def kind(self) -> str:

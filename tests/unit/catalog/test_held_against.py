@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from docs.generator.held_against import document
 from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.held_against import Held, held
 from physical_ai.repository import ROOT
@@ -32,7 +33,18 @@ def test_each_model_has_a_row() -> None:
 @pytest.mark.parametrize("item", held(), ids=lambda item: f"{item.subject} {' '.join(item.versions)}")
 def test_a_row_says_what_agrees_or_what_does_not(item: Held) -> None:
     assert item.agrees or item.differs
-    assert item.kind == "model" or item.versions
+    assert item.kind != "chart" or item.versions
+
+
+def test_the_policy_that_follows_a_standard_has_a_row() -> None:
+    assert [item.name for item in names("policy")] == ["pod-security"]
+
+
+def test_the_page_says_of_each_comparison_whether_it_was_repeated() -> None:
+    lines = [line for line in document().splitlines() if line.startswith("| `")]
+    assert len(lines) == sum(len(item.versions) or 1 for item in held())
+    unrepeated = sum(len(item.versions) or 1 for item in held() if item.repeated is None)
+    assert sum(line.endswith("| no |") for line in lines) == unrepeated
 
 
 @pytest.mark.parametrize("item", names("chart"), ids=lambda item: f"{item.name} {' '.join(item.versions)}")
