@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import ssl
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -32,7 +34,7 @@ class Server:
         self._url, self._account = url.rstrip("/"), account
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer's JSON; None for an empty one. Raises Refused."""
+        """The answer's object; an empty one for an empty answer. Raises Refused."""
         what = f"{method} {path.partition('?')[0]}"
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
@@ -44,16 +46,20 @@ class Server:
             token = (self._account / "token").read_text().strip()
             request.add_unredirected_header("Authorization", f"Bearer {token}")
             with self._opener().open(request, timeout=SECONDS) as answer:
-                text = answer.read(LARGEST)
-                return json.loads(text) if text else None
+                text = _whole(answer)
+            found: object = json.loads(text) if text else {}
+            if not isinstance(found, dict):
+                raise ValueError("the answer is no object")
+            return found
         except urllib.error.HTTPError as refusal:
-            raise Refused(what, refusal.code, _message(refusal.read(LARGEST))) from None
-        except (OSError, ValueError) as problem:
-            raise Refused(what, 0, str(problem)) from None
+            raise Refused(what, refusal.code, _message(_refusal(refusal))) from None
+        except (OSError, ValueError, RecursionError, http.client.HTTPException) as problem:
+            reason = str(problem) or type(problem).__name__
+            raise Refused(what, 0, reason) from None
 
     def _opener(self) -> urllib.request.OpenerDirector:
         """Directly to the server: no proxy of the environment is for it."""
-        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
+        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({}), _Stay()]
         if self._url.startswith("https:"):
             context = ssl.create_default_context(cafile=str(self._account / "ca.crt"))
             handlers.append(urllib.request.HTTPSHandler(context=context))
@@ -66,8 +72,40 @@ def of_pod(account: Path) -> Server:
     return Server(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}", account)
 
 
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """The server is the one that was asked: where it redirects to, something else answers in its place."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _whole(answer: Any) -> bytes:
+    """The whole answer, within the limits of time and size: a socket's own limit is for each read."""
+    end = time.monotonic() + SECONDS
+    parts: list[bytes] = []
+    size = 0
+    while part := answer.read1(1 << 16):
+        parts.append(part)
+        size += len(part)
+        if size > LARGEST:
+            raise ValueError(f"the answer is larger than {LARGEST >> 20} MiB")
+        if time.monotonic() > end:
+            raise TimeoutError(f"no complete answer in {SECONDS} s")
+    if getattr(answer, "length", 0):
+        raise ConnectionError("the answer was cut off")
+    return b"".join(parts)
+
+
+def _refusal(answer: Any) -> bytes:
+    """What a refusal says; nothing where that cannot be read either."""
+    try:
+        return _whole(answer)
+    except (OSError, ValueError, http.client.HTTPException):
+        return b""
+
+
 def _message(body: bytes) -> str:
     try:
         return " ".join(str(json.loads(body)["message"]).split())[:SHOWN]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return " ".join(body.decode(errors="replace").split())[:SHOWN]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
+import socket
 import ssl
-import urllib.error
-import urllib.request
+import threading
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 SECONDS = 20
 LARGEST = 16 << 20
@@ -34,37 +37,69 @@ class Api:
             Refused
         """
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-        request = urllib.request.Request(  # noqa: S310 - the address is the cluster's own
-            self._url + path,
-            data=None if body is None else json.dumps(body).encode(),
-            method=method,
-            headers={"Content-Type": kind, "Accept": "application/json", "User-Agent": "gpu-evidence"},
-        )
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": kind, "Accept": "application/json", "User-Agent": "gpu-evidence"}
         what = f"{method} {path.partition('?')[0]}"
         try:
             # The token is renewed in the file.
-            token = (self._account / "token").read_text().strip()
-            request.add_unredirected_header("Authorization", f"Bearer {token}")
-            with self._opener().open(request, timeout=SECONDS) as answer:
-                found: object = json.loads(answer.read(LARGEST))
-        except urllib.error.HTTPError as refusal:
-            raise Refused(what, refusal.code, _message(refusal.read(LARGEST))) from None
-        except (OSError, ValueError) as problem:
-            raise Refused(what, 0, str(problem)) from None
-        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+            headers["Authorization"] = f"Bearer {(self._account / 'token').read_text().strip()}"
+            code, text = self._exchange(method, path, data, headers)
+            if code >= 300:
+                raise Refused(what, code, _message(text))
+            found: object = json.loads(text)
+        except (OSError, ValueError, RecursionError, http.client.HTTPException) as problem:
+            raise Refused(what, 0, str(problem) or type(problem).__name__) from None
+        if not isinstance(found, dict):
+            raise Refused(what, 0, "the answer is no object")
+        return cast("dict[str, Any]", found)
 
-    def _opener(self) -> urllib.request.OpenerDirector:
-        """Straight to the API server: a proxy of the environment is not for it."""
-        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
-        if self._url.startswith("https:"):
+    def _exchange(self, method: str, path: str, data: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
+        """Status and body, straight from the API server: a proxy of the environment is not for it.
+
+        All of it ends after SECONDS. A socket's own limit is for each read, and a slow server sends a byte at a time.
+        """
+        at = urlsplit(self._url)
+        if at.scheme == "https":
             tls = ssl.create_default_context(cafile=str(self._account / "ca.crt"))
-            handlers.append(urllib.request.HTTPSHandler(context=tls))
-        return urllib.request.build_opener(*handlers)
+            line: http.client.HTTPConnection = http.client.HTTPSConnection(at.netloc, timeout=SECONDS, context=tls)
+        else:
+            line = http.client.HTTPConnection(at.netloc, timeout=SECONDS)
+        late = threading.Event()
+        held: list[socket.socket] = []
+
+        def cut() -> None:
+            late.set()
+            for each in held:
+                with contextlib.suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+
+        clock = threading.Timer(SECONDS, cut)
+        clock.start()
+        try:
+            line.connect()
+            held.append(line.sock)
+            if late.is_set():
+                raise TimeoutError
+            line.request(method, at.path + path, data, headers)
+            answer = line.getresponse()
+            text = answer.read(LARGEST + 1)
+            if len(text) > LARGEST:
+                raise ValueError(f"the answer is larger than {LARGEST >> 20} MiB")
+            if late.is_set():
+                raise TimeoutError
+            return answer.status, text
+        except (OSError, ValueError, http.client.HTTPException):
+            if late.is_set():
+                raise TimeoutError(f"no complete answer in {SECONDS} s") from None
+            raise
+        finally:
+            clock.cancel()
+            line.close()
 
 
 def _message(body: bytes) -> str:
     try:
         found = json.loads(body)
         return str(found["message"])[:300]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return body.decode(errors="replace")[:300]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import ssl
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
@@ -72,12 +74,13 @@ class Server:
                 # Not passed on where the server redirects to.
                 request.add_unredirected_header("Authorization", f"Bearer {self._bearer()}")
             with self._opener().open(request, timeout=SECONDS) as answer:
-                text = answer.read(LARGEST)
+                text = _whole(answer)
                 return json.loads(text) if text else None
         except urllib.error.HTTPError as refusal:
-            raise Refused(what, refusal.code, self._shown(message(refusal.read(LARGEST)))) from None
-        except (OSError, ValueError) as problem:
-            raise Refused(what, 0, self._shown(str(problem))) from None
+            raise Refused(what, refusal.code, self._shown(message(_refusal(refusal)))) from None
+        except (OSError, ValueError, RecursionError, http.client.HTTPException) as problem:
+            reason = str(problem) or type(problem).__name__
+            raise Refused(what, 0, self._shown(reason)) from None
 
     def _shown(self, text: str) -> str:
         for secret in self._hidden():
@@ -86,11 +89,43 @@ class Server:
 
     def _opener(self) -> urllib.request.OpenerDirector:
         """Directly to the server: no proxy of the environment is for it."""
-        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
+        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({}), _Stay()]
         if self._url.startswith("https:"):
             file = None if self._certificate is None else str(self._certificate)
             handlers.append(urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=file)))
         return urllib.request.build_opener(*handlers)
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """The server is the one that was asked: where it redirects to, something else answers in its place."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _whole(answer: Any) -> bytes:
+    """The whole answer, within the limits of time and size: a socket's own limit is for each read."""
+    end = time.monotonic() + SECONDS
+    parts: list[bytes] = []
+    size = 0
+    while part := answer.read1(1 << 16):
+        parts.append(part)
+        size += len(part)
+        if size > LARGEST:
+            raise ValueError(f"the answer is larger than {LARGEST >> 20} MiB")
+        if time.monotonic() > end:
+            raise TimeoutError(f"no complete answer in {SECONDS} s")
+    if getattr(answer, "length", 0):
+        raise ConnectionError("the answer was cut off")
+    return b"".join(parts)
+
+
+def _refusal(answer: Any) -> bytes:
+    """What a refusal says; nothing where that cannot be read either."""
+    try:
+        return _whole(answer)
+    except (OSError, ValueError, http.client.HTTPException):
+        return b""
 
 
 def message(body: bytes) -> str:
@@ -101,5 +136,5 @@ def message(body: bytes) -> str:
         if isinstance(nested, dict):
             found = cast("Mapping[str, Any]", nested)
         return str(found.get("message") or found.get("error_description") or found.get("detail") or found)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return body.decode(errors="replace")
