@@ -17,8 +17,10 @@ import base64
 import http.client
 import json
 import os
+import queue
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -62,11 +64,40 @@ def request() -> urllib.request.Request:
     return urllib.request.Request(address, headers={"Authorization": f"Bearer {bearer}"})  # noqa: S310 - GitHub's
 
 
+class Stay(urllib.request.HTTPRedirectHandler):
+    """The bearer is for GitHub's service alone, which redirects nowhere."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
 def answer() -> bytes:
-    """The whole answer, within the limits of time and size."""
+    """The whole answer, within the limits of time and size. Raises NoAssertion.
+
+    In a thread of its own: a socket's limit is for each read, and headers that drip have no end.
+    """
+    found: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            found.put(received())
+        except Exception as problem:
+            found.put(problem)
+
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        text = found.get(timeout=max(LONGEST, 0))
+    except queue.Empty:
+        raise NoAssertion(f"GitHub's answer took longer than {LONGEST} seconds") from None
+    if isinstance(text, Exception):
+        raise text
+    return text
+
+
+def received() -> bytes:
     end = time.monotonic() + LONGEST
     try:
-        with urllib.request.urlopen(request(), timeout=LONGEST / 2) as reply:  # noqa: S310 - an address of GitHub's
+        with urllib.request.build_opener(Stay).open(request(), timeout=LONGEST / 2) as reply:
             text = b""
             while part := reply.read1(LARGEST):
                 text += part
@@ -76,7 +107,16 @@ def answer() -> bytes:
                 raise NoAssertion("GitHub's answer was cut off")
             return text
     except urllib.error.HTTPError as problem:
-        again = problem.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR or problem.code in (408, 429)
+        # Something between may redirect for a while, as to its own page of maintenance.
+        again = problem.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR or problem.code in (
+            301,
+            302,
+            303,
+            307,
+            308,
+            408,
+            429,
+        )
         raise (NoAssertion if again else Denied)(f"GitHub answered HTTP {problem.code}") from None
     except (OSError, http.client.HTTPException) as problem:
         raise NoAssertion(f"GitHub could not be asked: {type(problem).__name__}: {problem}") from None

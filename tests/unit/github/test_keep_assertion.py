@@ -17,6 +17,7 @@ import pytest
 
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from physical_ai.cli.bootstrap_plan import ISSUER
+from tests.support import misbehaving_server
 from tests.support.github_assertions import BEARER, SUBJECT, Answer, Service, assertion, serving
 from tests.support.workflow_files import GITHUB, script
 
@@ -154,6 +155,33 @@ def test_a_service_that_cannot_be_reached_or_fails_in_another_way_is_asked_again
             patch.setattr(keeper, "answer", sometimes)
             assert keeper.once(file) == 0
         assert file.read_text() == github.given[-1]
+
+
+@pytest.mark.parametrize("name", ["drips its headers", "drips its status", "goes on before it begins", "is silent"])
+def test_an_answer_that_drips_before_its_body_has_a_limit(
+    keeper: Any, file: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "LONGEST", 0.3)
+    with misbehaving_server.served(lambda _: misbehaving_server.WRONG[name]) as url:
+        monkeypatch.setenv("ACTIONS_ID_TOKEN_REQUEST_URL", f"{url}/?a=b")
+        with pytest.raises(keeper.NoAssertion):
+            keeper.answer()
+
+
+def test_the_bearer_goes_to_no_other_server(keeper: Any, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def noted(request: str) -> misbehaving_server.Behavior:
+        asked.append(request)
+        return misbehaving_server.document({"value": "x"})
+
+    with misbehaving_server.served(noted) as other:
+        away = misbehaving_server.answer(b"", "302 Found", Location=f"{other}/steal")
+        with misbehaving_server.served(lambda _: away) as url:
+            monkeypatch.setenv("ACTIONS_ID_TOKEN_REQUEST_URL", f"{url}/?a=b")
+            with pytest.raises(keeper.NoAssertion, match="302"):
+                keeper.answer()
+    assert asked == []
 
 
 def test_an_answer_that_drips_has_a_limit(keeper: Any, github: Service, file: Path) -> None:
