@@ -93,7 +93,10 @@ class NodeGates:
         if reported:
             agent, message = self.evidence.pod(self.name, "grid-agent"), str(reported.get("message", ""))
             reason = str(reported.get("reason", ""))
-            return self.closed("driver", grid_cause(f"{reason} {message}"), pod=agent, message=message, value=reason)
+            cause = grid_cause(f"{reason} {message}")
+            # `message` is also a fact of the cause's sentence.
+            known = causes()[cause].describe({**self._facts(agent), "value": reason, "message": message})
+            return replace(self.closed("driver", cause, pod=agent, message=message, value=reason), reason=known[0])
         return self.pod("driver", "grid-agent") if self.evidence.daemonsets["grid-agent"] else None
 
     def nfd_labels(self) -> ClosedGate | None:

@@ -104,7 +104,7 @@ def _of_agent(expected: Expected, node: Json, reported: Json) -> dict[str, Any]:
     found = cause_of(ROLLOUT, f"{reported.get('reason', '')} {message}")
     known = found[0] if found is not None else causes()["grid-driver"]
     facts = {"node": name(node), "pool": expected.pool, "stack": expected.stack, "namespace": OPERATOR_NAMESPACE}
-    reason, fix = known.describe({**facts, "value": str(reported.get("reason", ""))})
+    reason, fix = known.describe({**facts, "value": str(reported.get("reason", "")), "message": message})
     if found is None:
         reason = f"The GRID driver agent has not verified the configured driver: {message}"
     return {"reason": reason, "cause": known.id, "fix": fix, "message": message, "may_recover": known.waits}

@@ -36,13 +36,15 @@ class Answer:
         return next(pool for pool in self.json["pools"] if pool["name"] == name)
 
 
-def physai(*arguments: str, expect: int = 0) -> Answer:
-    """One command; fails with everything it said when its exit code is not the expected one."""
+def physai(*arguments: str, expect: int | tuple[int, ...] = 0) -> Answer:
+    """One command; fails with everything it said when its exit code is not the expected one, or one of them."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = run(list(arguments))
     answer = Answer(code, out.getvalue(), err.getvalue())
-    assert code == expect, f"physai {' '.join(arguments)} exited with {code}\n{answer.out}\n{answer.err}"
+    assert code in (expect if isinstance(expect, tuple) else (expect,)), (
+        f"physai {' '.join(arguments)} exited with {code}\n{answer.out}\n{answer.err}"
+    )
     return answer
 
 

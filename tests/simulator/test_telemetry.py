@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from physical_ai.catalog.osmo import TASK_LABEL, WORKFLOW_LABEL, WORKFLOWS_NAMESPACE
+from physical_ai.cli.exit_codes import FAILED, FINDINGS
 from physical_ai.settings.facts.osmo import POD_POOL_LABEL
 from physical_ai.simulator.clock import VARIABLE
 from physical_ai.simulator.cluster.names import GPU
@@ -116,9 +117,41 @@ def test_no_alert_without_a_fault_then_faults_their_alerts_and_their_end(observe
     placed = inject(observed, ALL)
     documents = wait_for_alerts(reader, placed)
     check(placed, documents)
+    one_verdict(set(placed.values()), documents)
     heal(ALL)
     until(lambda: not reader.alerts(), "alerts are not resolved", state=reader.alerts, every=1)
     assert physai("alerts").out.strip() == "no alert is pending or firing"
+    for node in set(placed.values()):
+        until(lambda node=node: not causes(node), "a healed node is not green", state=lambda node=node: causes(node))
+
+
+def causes(node: str) -> list[dict[str, Any]]:
+    """What `physai why` names of a node."""
+    return physai("why", node, "--json", expect=(0, FINDINGS)).json["causes"]
+
+
+def one_verdict(nodes: Iterable[str], firing: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
+    """Every alert and gate of a node is explained by `why` and the doctor, and no command advises anything else."""
+    subjects = {
+        subject
+        for each in physai("doctor", "--json", expect=(0, FINDINGS)).json["findings"]
+        for subject in each["subjects"]
+    }
+    closed = [
+        gate for pool in physai("gates", "--json", expect=(0, FAILED)).json["pools"].values() for gate in pool["closed"]
+    ]
+    for node in nodes:
+        why = causes(node)
+        fixes, explained = {each["fix"] for each in why}, {alert for each in why for alert in each["alerts"]}
+        assert f"node {node}" in subjects
+        assert {alert for alert, own in firing if own == node} <= explained, node
+        assert {gate["fix"] for gate in closed if gate["node"] == node and gate["fix"]} <= fixes, node
+        assert {each["fix"] for (_, own), each in firing.items() if own == node} <= fixes, node
+        known = physai("evidence", node, "--json").json
+        assert {each["cause"]: each["fix"] for each in known["findings"]}.items() <= {
+            each["cause"]: each["fix"] for each in why
+        }.items(), node
+        assert {each["remedy"] for each in why} - {""} == {known["advice"]} - {"none"}, node
 
 
 def heal(wanted: Sequence[Fault]) -> None:

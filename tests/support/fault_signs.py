@@ -1,7 +1,7 @@
 """What each fault that can be injected shows in a cluster, as plain objects, and what each command says of it.
 
-The objects are those that the simulator's model makes; its alerts are those of the fault's data. A deep test holds both
-against a simulated cluster with a real Prometheus (tests/simulator/test_one_verdict.py).
+The objects are those that the simulator's model makes; its alerts are those of the fault's data. A deep test asks the
+same of the commands in a simulated cluster with a real Prometheus (tests/simulator/test_telemetry.py).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from physical_ai.catalog.nvsentinel import GPU_MONITOR, SYSLOG_MONITOR
 from physical_ai.health.evidence.node_evidence import NodeEvidence
 from physical_ai.readiness.model import Report
+from physical_ai.readiness.nodes.operands import failing
 from physical_ai.readiness.nodes.signs import Alert, seen_in, unusual
 from physical_ai.readiness.objects import is_being_removed
 from physical_ai.readiness.workloads import Explanation, Workloads, doctor, explain
@@ -93,6 +94,7 @@ class Seen:
             repairs=(),
             now="2026-11-27T10:00:00Z",
             gate=closed[0] if closed else None,
+            operands=failing(self.given.pods),
             stack=STACK,
         )
 
@@ -120,8 +122,24 @@ def with_faults(*names: str) -> Seen:
     ]
     reports: tuple[Report, ...] = () if is_being_removed(situation.node) else (situation.report(),)
     alerts = [alert for row in rows for alert in _alerts(row)]
-    given = Workloads(nodes=[situation.node], pools=[plans()[POOL]], reports=reports, alerts=alerts, stack=STACK)
-    return Seen(given)
+    pods = [_crashing(name, text) for row in rows for name, text in row.effects.broken.items() if name not in ROLES]
+    pools = [plans()[POOL]]
+    return Seen(Workloads([situation.node], pods, pools=pools, reports=reports, alerts=alerts, stack=STACK))
+
+
+def _crashing(daemonset: str, message: str) -> dict[str, Any]:
+    """A Pod of the GPU stack that no gate waits for, and fails."""
+    status = {
+        "name": daemonset,
+        "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+        "lastState": {"terminated": {"exitCode": 1, "message": message}},
+    }
+    owner = {"kind": "DaemonSet", "name": daemonset}
+    return {
+        "metadata": {"name": f"{daemonset}-x", "namespace": "gpu-operator", "ownerReferences": [owner]},
+        "spec": {"nodeName": NODE, "containers": [{"name": daemonset}]},
+        "status": {"phase": "Running", "containerStatuses": [status]},
+    }
 
 
 def _apply(row: Fault, situation: Situation) -> None:

@@ -108,10 +108,10 @@ def waiting_in_validation(situation: Situation) -> Situation:
     return situation.stuck("toolkit", "driver-validation")
 
 
-def grid_agent(message: str) -> Situation:
+def grid_agent(message: str, reason: str = "Installing") -> Situation:
     """A GRID node whose agent holds the operands off."""
     situation = label(gpu_deploy_container_toolkit="paused-for-grid-driver").grid()
-    reported = {"type": "GridDriverReady", "status": "False", "reason": "Installing", "message": message}
+    reported = {"type": "GridDriverReady", "status": "False", "reason": reason, "message": message}
     situation.node["status"]["conditions"].append(reported)
     return situation
 

@@ -45,6 +45,8 @@ class NodeEvidence:
     now: str
     gate: ClosedGate | None = None
     """The first closed gate of the node."""
+    operands: Sequence[tuple[str, str, str]] = ()
+    """Pods of the GPU stack that fail on it: DaemonSet, name, last words."""
     stack: str = "STACK"
     unread: Sequence[str] = ()
     """What could not be read, or was not asked for, and how to."""
@@ -62,6 +64,7 @@ class NodeEvidence:
                 facts=self.machine.facts if self.machine is not None else {},
                 failed_checks=[(each.check, each.message) for each in self._failed],
                 restarted=any(each.has_ended and each.action == "reboot" for each in self.repairs),
+                operands=self.operands,
                 leaves=self.node is not None and is_being_removed(self.node),
                 stack=self.stack,
             )

@@ -13,6 +13,7 @@ from physical_ai.health.evidence.node_evidence import NodeEvidence, gpu_work
 from physical_ai.health.replacement import record as repaired
 from physical_ai.kubernetes.objects import Json, at, name
 from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.nodes.operands import failing
 from physical_ai.readiness.nodes.signs import Alert, Seen, seen_in, unusual
 from physical_ai.readiness.reader import Get, Missing
 
@@ -76,6 +77,7 @@ def read_node_evidence(
         repairs=_repairs(get, wanted),
         now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         gate=next((each for each in gates if each.node == wanted), None),
+        operands=failing(pods),
         stack=stack,
         unread=unread,
     )

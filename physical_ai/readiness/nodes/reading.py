@@ -172,7 +172,8 @@ def _labels(signs: NodeSigns) -> Iterator[Raw]:
 
 def _operands(signs: NodeSigns) -> Iterator[Raw]:
     """Pods of the GPU stack that fail while no gate waits for them, or beside one that does."""
-    for daemonset, pod, message in signs.operands:
+    known = signs.gate.pod if signs.gate is not None else ""
+    for daemonset, pod, message in (each for each in signs.operands if each[1] != known):
         shown = f"pod {pod}: {message}"
         row = next((each for each in node_causes().values() if daemonset in each.operands), None)
         if row is not None:

@@ -16,13 +16,13 @@ from physical_ai.readiness.causes import workload_causes
 from physical_ai.readiness.devices import Device, devices, holders
 from physical_ai.readiness.model import ROLLOUT, ClosedGate
 from physical_ai.readiness.nodes.findings import Finding
+from physical_ai.readiness.nodes.operands import is_operand
 from physical_ai.readiness.nodes.signs import Alert
 from physical_ai.readiness.objects import owner, pool_of
 from physical_ai.readiness.phase import is_running
 from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
 from physical_ai.readiness.workloads.owned import Owned
-from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
 """Fields of a Pod's spec that decide which nodes take it, beside its containers' resources."""
@@ -125,7 +125,7 @@ class Index(Owned):
     def _operands(self) -> Mapping[str, list[Json]]:
         found: dict[str, list[Json]] = defaultdict(list)
         for pod in self.given.pods:
-            if namespace(pod) == OPERATOR_NAMESPACE and owner(pod) and not is_running(pod):
+            if is_operand(pod) and not is_running(pod):
                 found[str(at(pod, "spec.nodeName", ""))].append(pod)
         return dict(found)
 

@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from physical_ai.kubernetes.objects import Json, at, name, namespace
-from physical_ai.readiness.evidence import last_line
 from physical_ai.readiness.nodes.counts import facts_of
 from physical_ai.readiness.nodes.findings import Finding, findings_of
+from physical_ai.readiness.nodes.operands import failing, is_operand
 from physical_ai.readiness.nodes.signs import NodeSigns, seen_in
-from physical_ai.readiness.objects import is_being_removed, owner
-from physical_ai.readiness.phase import unfinished
+from physical_ai.readiness.objects import is_being_removed
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import Explanation
-from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 
 def findings(wanted: str, index: Index) -> tuple[Finding, ...]:
@@ -42,28 +40,16 @@ def signs_of(wanted: str, index: Index) -> NodeSigns:
         seen=seen,
         facts=facts_of(node, given.records) if node is not None and given.records else {},
         restarted=wanted in given.restarted,
-        operands=_failing(wanted, index),
+        operands=failing(index.operands_on(wanted)),
         leaves=node is not None and is_being_removed(node),
         stack=given.stack,
     )
 
 
-def _failing(wanted: str, index: Index) -> list[tuple[str, str, str]]:
-    """Pods of the GPU Operator's DaemonSets on a node whose container ends with an error again and again."""
-    found: list[tuple[str, str, str]] = []
-    for pod in index.operands_on(wanted):
-        container, status = unfinished(pod)
-        waiting = str(at(status, "state.waiting.reason", ""))
-        if waiting == "CrashLoopBackOff" or at(status, "state.terminated.exitCode", 0) != 0:
-            ended = at(status, "lastState.terminated.message") or at(status, "state.terminated.message") or waiting
-            found.append((owner(pod), name(pod), f"container {container}: {last_line(str(ended))}"))
-    return found
-
-
 def of_operand(pod: Mapping[str, Any], index: Index) -> list[Explanation]:
     """Why a Pod of the GPU stack does not run: what is wrong with its node, if anything is."""
     host = str(at(pod, "spec.nodeName", ""))
-    if namespace(pod) != OPERATOR_NAMESPACE or not owner(pod) or not host:
+    if not is_operand(pod) or not host:
         return []
     item = f"pod {namespace(pod)}/{name(pod)}"
     return [explanation(item, each) for each in findings(host, index) if each.gate or name(pod) in "".join(each.signs)]

@@ -120,6 +120,7 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
         lambda: Situation(work=[]).fails("driver", "Could not unload NVIDIA driver kernel modules"),
     ),
     ("driver", "grid-unlicensed", lambda: grid_agent("the vGPU has no licence yet")),
+    ("driver", "grid-stopped", lambda: grid_agent("no such version", "FetchFailed")),
     ("driver", "grid-driver", lambda: grid_agent("building the modules, for 80 s now")),
     (
         "driver",

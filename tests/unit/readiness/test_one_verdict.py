@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -45,6 +46,14 @@ def test_a_fault_is_named_by_every_command_with_one_remedy(names: tuple[str, ...
     assert seen.red
     assert contradictions(seen) == []
     assert len({each.remedy for each in seen.why()} - {""}) <= 1
+
+
+@pytest.mark.parametrize("names", ALONE, ids=lambda names: names[0])
+def test_what_is_red_without_a_prometheus_is_named_as_well(names: tuple[str, ...]) -> None:
+    seen = with_faults(*names)
+    without = Seen(replace(seen.given, alerts=None))
+    assert contradictions(without) == []
+    assert bool(without.why()) >= (bool(without.red) or bool(without.given.pods))
 
 
 @pytest.mark.deep
