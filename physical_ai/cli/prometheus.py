@@ -52,6 +52,27 @@ def ask(address: str, queries: Mapping[str, str]) -> dict[str, list[Sample]]:
         return {name: _ask(pools, headers, address, query) for name, query in queries.items()}
 
 
+def firing(address: str) -> list[Mapping[str, Any]]:
+    """The alerts that fire, with the annotations of their rules, which their series do not have.
+
+    Raises:
+        PrometheusFailed: also where the address has the queries alone, as that of Azure's workspace.
+    """
+    token = os.environ.get(TOKEN)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    request = Request("GET", f"{address.rstrip('/')}/api/v1/alerts", headers)
+    with bounded(urllib3.PoolManager(ssl_context=ssl.create_default_context())) as pools:
+        try:
+            document = decoded(exchange(pools, request, BOUNDS).body)
+        except (NoAnswer, NotADocument) as problem:
+            raise PrometheusFailed(f"{address} lists no alerts: {problem}") from None
+    found = at(document, "data.alerts")
+    if not isinstance(found, list):
+        raise PrometheusFailed(f"{address} lists no alerts")
+    alerts = cast("list[Any]", found)
+    return [each for each in alerts if is_mapping(each) and each.get("state") == "firing"]
+
+
 def _ask(pools: Any, headers: Mapping[str, str], address: str, query: str) -> list[Sample]:
     request = Request("GET", f"{address.rstrip('/')}/api/v1/query?{urlencode({'query': query})}", headers)
     if urlsplit(address).scheme not in ("http", "https"):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from physical_ai.nested import at
 
 if TYPE_CHECKING:
     from physical_ai.readiness.nodes.signs import Alert, Seen
@@ -40,7 +43,7 @@ class Signals:
 
 def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) -> Signals:
     """From the Prometheus that is named, or the simulated stack's if it runs."""
-    from physical_ai.cli.prometheus import PrometheusFailed, ask, simulated_address
+    from physical_ai.cli.prometheus import PrometheusFailed, ask, firing, simulated_address
 
     address = prometheus or (None if kubeconfig else simulated_address(stack))
     if address is None:
@@ -51,8 +54,35 @@ def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) ->
     except PrometheusFailed as problem:
         reason = " ".join(str(problem).splitlines()[0].split())
         return Signals(unread=(f"alerts and Xids, because {reason}",))
+    alerts = [_alert(each) for each in found["alerts"]]
+    if any(not each.summary for each in alerts):
+        with suppress(PrometheusFailed):  # it has the queries alone: an alert then has its labels
+            alerts = _annotated(alerts, firing(address))
     recent = {_key(each) for each in found["recent"]}
-    return Signals([_alert(each) for each in found["alerts"]], _by_node(found["all"], recent))
+    return Signals(alerts, _by_node(found["all"], recent))
+
+
+def _annotated(alerts: Sequence[Alert], listed: Iterable[Mapping[str, Any]]) -> list[Alert]:
+    """The alerts of other rules than this project's, with the words of their rules."""
+    words = {
+        (name, frozenset(labels.items())): at(each, "annotations", dict[str, str]())
+        for each in listed
+        for name, labels in [_split(at(each, "labels", dict[str, str]()))]
+    }
+    found: list[Alert] = []
+    for each in alerts:
+        said = words.get((each.name, frozenset(each.labels.items())), {})
+        summary = str(said.get("summary") or said.get("description") or said.get("message") or "")
+        runbook = str(said.get("runbook_url") or "")
+        own = replace(each, summary=summary, action=str(said.get("action") or ""), runbook=runbook)
+        found.append(each if each.summary else own)
+    return found
+
+
+def _split(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Name and labels of an alert, without those that only its series has."""
+    own = {key: value for key, value in given.items() if key not in ("__name__", "alertname", "alertstate")}
+    return given.get("alertname", ""), own
 
 
 def _xids(window: str) -> str:
@@ -83,8 +113,7 @@ def _alert(sample: Sample) -> Alert:
     from physical_ai.readiness.nodes.signs import Alert
     from physical_ai.telemetry.rules import alert_rows
 
-    name = sample.labels.get("alertname", "")
-    labels = {key: each for key, each in sample.labels.items() if key not in ("__name__", "alertname", "alertstate")}
+    name, labels = _split(sample.labels)
     row = alert_rows().get(name)
     if row is None:
         return Alert(name, labels)

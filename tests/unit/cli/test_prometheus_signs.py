@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,15 +28,21 @@ def answers(monkeypatch: pytest.MonkeyPatch, *alerts: Sample, recent: bool = Tru
         assert f"[{RECENT}]" in queries["recent"]
         return {"alerts": list(alerts), "recent": [Sample(XID, 1.0)] if recent else [], "all": [Sample(XID, 1.0)]}
 
+    def fires(_: str) -> list[Mapping[str, Any]]:
+        words = {"summary": "The fan of rack 3 stands", "action": "Call the lab"}
+        return [{"labels": {"alertname": "LabFanBroken", "node": "n"}, "annotations": words, "state": "firing"}]
+
     monkeypatch.setattr(prometheus, "ask", ask)
+    monkeypatch.setattr(prometheus, "firing", fires)
 
 
-def test_an_alert_of_ours_has_its_summary_and_one_of_the_user_its_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_alert_of_ours_has_its_summary_and_one_of_the_user_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     answers(monkeypatch, firing("GPURowRemapFailed", node="n", gpu="0"), firing("LabFanBroken", node="n"))
     ours, theirs = read_signals("dev-westus2", Path("k"), ADDRESS).of("n")[0]
     assert ours.summary == "GPU 0 of n has no spare memory rows left"
     assert "physai node replace" in ours.action
-    assert (theirs.name, theirs.summary, theirs.labels) == ("LabFanBroken", "", {"node": "n"})
+    assert (theirs.name, theirs.summary) == ("LabFanBroken", "The fan of rack 3 stands")
+    assert (theirs.action, theirs.labels) == ("Call the lab", {"node": "n"})
 
 
 @pytest.mark.parametrize(("recent", "cause"), [(True, "xid-79"), (False, "gpu-unhealthy")])
