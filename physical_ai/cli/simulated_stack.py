@@ -49,7 +49,7 @@ def deployed_pools(simulation: Simulation) -> Sequence[Expected]:
     """What the pools of the last deployment should offer; empty where none exported its pools."""
     from physical_ai.readiness.expected import deployed_pools as from_outputs
 
-    return from_outputs(simulation.outputs().get("pools") or {})
+    return from_outputs(simulation.outputs().get("pools") or {}, simulation.stack)
 
 
 def changing_client(simulation: Simulation, cluster: str) -> Send:

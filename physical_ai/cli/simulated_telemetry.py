@@ -91,7 +91,7 @@ def fault_documents(stack: str) -> list[dict[str, Any]]:
 
 def fault_row(row: Fault) -> dict[str, Any]:
     """A fault that can be injected."""
-    lists = {"drivers": list(row.drivers), "alerts": list(row.alerts)}
+    lists = {"drivers": list(row.drivers), "alerts": list(row.alerts), "conditions": list(row.conditions)}
     return {"fault": row.name, "where": row.where, "summary": row.summary, **lists}
 
 
@@ -101,7 +101,8 @@ def fault_document(node: str, given: Injected) -> dict[str, Any]:
 
     row = fault(given.fault)
     gpu = given.gpu if row.where == "gpu" else None
-    rest = {"summary": row.summary, "alerts": list(row.alerts), "since": given.since}
+    follows = {"alerts": list(row.alerts), "conditions": list(row.conditions)}
+    rest = {"summary": row.summary, **follows, "since": given.since}
     return {"fault": given.fault, "node": node, "gpu": gpu, **rest}
 
 

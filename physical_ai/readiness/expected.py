@@ -30,8 +30,8 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
     )
 
 
-def deployed_pools(summaries: Mapping[str, Mapping[str, Any]]) -> tuple[Expected, ...]:
-    """The same for a deployed stack, from its output `pools`."""
+def deployed_pools(summaries: Mapping[str, Mapping[str, Any]], stack: str) -> tuple[Expected, ...]:
+    """The same for a deployed stack, from its output `pools`; commands name the stack."""
     return tuple(
         Expected(
             name,
@@ -41,6 +41,7 @@ def deployed_pools(summaries: Mapping[str, Mapping[str, Any]]) -> tuple[Expected
             pool.get("fabric", {}),
             pool.get("scheduler") == SLURM,
             pool["gpusPerNode"] if pool.get("fabric") else 0,
+            stack,
         )
         for name, pool in summaries.items()
     )

@@ -48,6 +48,14 @@ def physai(*arguments: str, expect: int | tuple[int, ...] = 0) -> Answer:
     return answer
 
 
+def anyhow(*arguments: str) -> str:
+    """What one command prints, whatever its exit code."""
+    out = io.StringIO()
+    with redirect_stdout(out), redirect_stderr(out):
+        run(list(arguments))
+    return out.getvalue()
+
+
 def killed_at(sign: str, *arguments: str) -> None:
     """Runs a command in a process group of its own, and kills all of it as soon as it has printed `sign`."""
     with subprocess.Popen(

@@ -63,7 +63,7 @@ def dashboards(
 
 @fault_app.command("list")
 def list_(json: Json = False) -> None:
-    """List the faults: what happens, on nodes of which driver source, and which alerts follow."""
+    """List the faults: what happens, on nodes of which driver source, and which alerts and conditions follow."""
     from physical_ai.cli.output.alerts import table
     from physical_ai.cli.simulated_telemetry import fault_row
     from physical_ai.simulator.faults import faults
@@ -78,6 +78,7 @@ def list_(json: Json = False) -> None:
             "driver": "drivers",
             "what happens": "summary",
             "alerts": "alerts",
+            "conditions": "conditions",
         }
         out.print(table(rows, columns))
 

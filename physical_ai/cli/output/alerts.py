@@ -65,7 +65,10 @@ def injected_text(document: Mapping[str, Any]) -> str:
     """What was injected, and what follows."""
     where = document["node"] if document["gpu"] is None else f"GPU {document['gpu']} of {document['node']}"
     alerts = ", ".join(document["alerts"]) or "none"
-    return f"{document['fault']} on {where}: {document['summary']}\nalerts that follow: {alerts}; see `physai alerts`"
+    conditions = ", ".join(document["conditions"])
+    changed = f"\nconditions of the node that change: {conditions}; see `kubectl describe node`" if conditions else ""
+    said = f"{document['fault']} on {where}: {document['summary']}\nalerts that follow: {alerts}; see `physai alerts`"
+    return said + changed
 
 
 def healed_text(documents: Sequence[Mapping[str, Any]]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from physical_ai import safe_yaml
 from physical_ai.simulator.errors import SimulationError
 
-DESCRIPTION = ("name", "summary", "where", "drivers", "alerts", "ends", "over")
+DESCRIPTION = ("name", "summary", "where", "drivers", "alerts", "conditions", "ends", "over")
 DATA = Path(__file__).parent / "data" / "faults.yaml"
 
 
@@ -48,6 +48,8 @@ class Fault:
     effects: Effects
     ends: frozenset[str] = frozenset()
     """What ends it; the words are in the data."""
+    conditions: tuple[str, ...] = ()
+    """Conditions of the Node that follow; those of a health monitor depend on the stack."""
     over: frozenset[str] = frozenset()
     """What ends its cause, and leaves the GPU out of service."""
 
@@ -80,7 +82,17 @@ def _fault(row: Mapping[str, Any]) -> Fault:
     effects = {_snake(key): value for key, value in row.items() if key not in DESCRIPTION}
     own = tuple(row.get("drivers", ()))
     ends, over = (frozenset(row.get(each, ())) for each in ("ends", "over"))
-    return Fault(row["name"], row["summary"], row["where"], own, tuple(row["alerts"]), Effects(**effects), ends, over)
+    return Fault(
+        name=row["name"],
+        summary=row["summary"],
+        where=row["where"],
+        drivers=own,
+        alerts=tuple(row["alerts"]),
+        effects=Effects(**effects),
+        ends=ends,
+        conditions=tuple(row.get("conditions", ())),
+        over=over,
+    )
 
 
 def _snake(key: str) -> str:

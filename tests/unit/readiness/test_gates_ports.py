@@ -93,4 +93,5 @@ def test_pools_with_a_fabric_have_a_port_for_each_gpu() -> None:
     from physical_ai.settings.facts.summary import pool_summary
 
     summaries = {name: pool_summary(settings, name) for name in settings.pools}
-    assert {each.pool: each.ports for each in deployed_pools(summaries)} == found
+    assert {each.pool: each.ports for each in deployed_pools(summaries, "nd")} == found
+    assert {each.stack for each in deployed_pools(summaries, "nd")} == {"nd"}

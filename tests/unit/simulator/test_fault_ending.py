@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import pytest
 
+from physical_ai.catalog.node_causes import cause_of_alert
+from physical_ai.catalog.telemetry_rows import xids
 from physical_ai.simulator.cluster.names import BOOTS, GPU
 from physical_ai.simulator.cluster.objects import annotations_of
 from physical_ai.simulator.faults import ANNOTATION, Fault, Injected, faults, injected, node_faults
@@ -193,3 +195,15 @@ def test_a_job_that_ends_takes_its_faults_with_it(field: Field) -> None:
     assert (left.fault, left.over, field.gpus, field.kubelet.looks_at_jobs) == ("xid-94", True, "0", False)
     field.delete_pod(PLUGIN)
     assert (field.gpus, injected(field.item)) == ("1", ())
+
+
+@ALL
+def test_what_is_advised_about_a_fault_ends_it(row: Fault) -> None:
+    """The remedies of its alerts and of its Xid. A new machine ends every fault; some advice is to do nothing."""
+    remedies = {cause.remedy for alert in row.alerts if (cause := cause_of_alert(alert)) is not None and cause.remedy}
+    repaired = "reboot" in row.ends or "replace" in remedies or (row.effects.xid and "replace" in _of_xid(row))
+    assert repaired or not remedies or row.ends, remedies
+
+
+def _of_xid(row: Fault) -> str:
+    return xids()[row.effects.xid].advice
