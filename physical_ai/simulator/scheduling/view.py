@@ -16,6 +16,8 @@ PODS, NODES, DEPLOYMENTS = "/api/v1/pods", "/api/v1/nodes", "/apis/apps/v1/deplo
 QUEUES, GROUPS = f"/apis/{KAI_QUEUE_API}/queues", f"/apis/{KAI_POD_GROUP_API}/podgroups"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 SYNC_SECONDS = 10.0
+BINDER = "binder"
+"""The Deployment of KAI's binder."""
 BINDER_ACCOUNT = "binder"
 """The service account of KAI's binder, which has the right by its chart (kai-scheduler templates/rbac)."""
 
@@ -47,14 +49,22 @@ class View:
 
     def has_kai(self) -> bool:
         """Whether KAI's scheduler is installed and available. Its kinds are watched from then on."""
-        found = any(
-            name(item) == KAI_SCHEDULER and int(at(item, "status.availableReplicas", 0)) > 0
-            for item in self._watches[DEPLOYMENTS].all()
-        )
+        found = self._runs(KAI_SCHEDULER)
         if found:
             for watch in [self._watch(path) for path in (QUEUES, GROUPS, CLASSES)]:
                 watch.synced.wait(SYNC_SECONDS)
         return found
+
+    def has_binder(self) -> bool:
+        """Whether KAI's binder is available: the scheduler only makes BindRequests (v0.17.0, pkg/scheduler)."""
+        return self._runs(BINDER)
+
+    def _runs(self, wanted: str) -> bool:
+        return any(
+            name(item) == wanted and int(at(item, "status.availableReplicas", 0)) > 0
+            for item in self._watches[DEPLOYMENTS].all()
+            if at(item, "metadata.namespace") == KAI_NAMESPACE
+        )
 
     def all(self, path: str) -> list[Json]:
         return self._watches[path].all() if path in self._watches else []

@@ -19,6 +19,7 @@ class Cluster:
     pods: list[dict[str, Any]]
     groups: list[dict[str, Any]]
     problem: str = ""
+    binder: bool = True
     nodes: list[dict[str, Any]] = field(default_factory=lambda: gpu_nodes(1))
     events: list[tuple[str, str, str, str]] = field(default_factory=list[tuple[str, str, str, str]])
     conditions: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
@@ -26,6 +27,9 @@ class Cluster:
 
     def has_kai(self) -> bool:
         return True
+
+    def has_binder(self) -> bool:
+        return self.binder
 
     def all(self, path: str) -> list[dict[str, Any]]:
         return {QUEUES: [queue("root"), queue("leaf", "root")], GROUPS: self.groups, CLASSES: []}[path]
@@ -58,6 +62,12 @@ def test_a_pod_is_assigned_by_the_scheduler_and_bound_by_the_binder() -> None:
         ("binder", "Normal", "Bound", "Pod bound successfully to node gpu-0"),
     ]
     assert seen.conditions == {"PodBound": ("True", "Bound")}
+
+
+def test_without_its_binder_a_pod_is_assigned_and_gets_no_node() -> None:
+    seen = Cluster([kai_pod("a", "g", gpus=1)], [gang("g", 1)], binder=False).round()
+    assert [event[2] for event in seen.events] == ["Scheduled"]
+    assert seen.conditions == {}
 
 
 def test_a_failed_binding_is_the_binders_to_report() -> None:

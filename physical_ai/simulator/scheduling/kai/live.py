@@ -72,6 +72,8 @@ class KaiScheduler:
             message = f"Successfully assigned pod {where} to node {host} at node-pool {NODE_POOL}"
             log.info("%s", message)
             self._say(pod, "Scheduled", message)
+            if not self._view.has_binder():
+                continue
             problem = self._view.bind(pod, host)
             if problem:
                 message = f"Failed to bind pod {where} to node {host}: {problem}"
