@@ -193,7 +193,7 @@ class DeployedFiles(MetaPathFinder, ExecutionLoader):
         return self._paths[fullname]
 
     def is_package(self, fullname: str) -> bool:
-        return fullname == self.package
+        return fullname == self.package or self._paths[fullname].endswith("/__init__.py")
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return None
