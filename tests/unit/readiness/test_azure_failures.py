@@ -232,3 +232,22 @@ def test_no_other_list_of_azures_codes_is_left() -> None:
 def test_a_failure_in_the_cluster_whose_message_is_short_gets_a_hint(error: str, hint: str) -> None:
     assert hint in str(advice(error))
     assert retry_delay([error], 1) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (
+            'Code="ManagedClusterCountExceedsQuotaLimit" Message="Operation results in exceeding quota limits for'
+            ' managed clusters. Maximum allowed: 10, Current usage: 10, Additional requested: 1."',
+            "no more AKS clusters",
+        ),
+        (
+            'Code="StandardSkuPublicIPCountLimitReached" Message="Cannot create more than 20 standard public IP'
+            ' addresses"',
+            "az network list-usages",
+        ),
+    ],
+)
+def test_a_count_that_is_used_up_is_not_taken_for_cores(message: str, words: str) -> None:
+    assert words in str(advice(message))
