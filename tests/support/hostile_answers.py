@@ -163,7 +163,7 @@ def cluster() -> Mapping[str, Any]:
         "/api/v1/namespaces": [{"metadata": {"name": "kube-system", "uid": "u", "labels": {"physical-ai/stack": "x"}}}],
         "/api/v1/namespaces/x/secrets": [{"metadata": {"name": "h", "labels": {"version": "3", "status": "failed"}}}],
         BUDGETS: [budget],
-        "/api/v1/namespaces/kube-system/pods": [{"metadata": {"name": "etcd", "labels": {"component": "etcd"}}}],
+        "/api/v1/namespaces/kube-system/pods": [{"metadata": {"name": "etcd", "labels": {"component": "etcd"}}, "spec": {}}],
         "/api/v1/services": [{"metadata": {"name": "k", "namespace": "x"}, "spec": {"type": "LoadBalancer", "clusterIP": "1"}}],
         "/apis/apps/v1/daemonsets": daemonsets,
         "/apis/apps/v1/deployments": [*agents, *kai],
