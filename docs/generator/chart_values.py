@@ -19,8 +19,8 @@ default costs ([Helm values](../../values/README.md)).
   that together install every chart. A key below one of the table's is refused too. `*` is any one step.
 - What depends on a value that the program leaves at the chart's default is in
   `physical_ai/catalog/data/charts/needs.yaml`, with a source each. *refused*: the stack does not load. *named*: it
-  loads with a warning, which every command prints. Where no value is listed, every value of one's own costs it. The
-  gates are those of a node ([GPU stack](../gpu-stack.md)); they would never open.
+  loads with a warning, which every command prints. Where no value is listed, every value costs it that is not
+  empty. The gates are those of a node ([GPU stack](../gpu-stack.md)); they would never open.
 
 A path with an entry of a list of variables has the variable's name as its last step.
 """

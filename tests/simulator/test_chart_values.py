@@ -20,7 +20,7 @@ REFUSED = [
     ("v26.7.0", "driver.nvidiaDriverCRD.nodeSelector", {}, "'/driver/nvidiaDriverCRD'"),
     ("v26.7.0", "validator.enabled", True, "'/validator'"),
     ("v26.7.0", "operator.defaultGPUMode", "dedicated", "'/operator'"),
-    ("v26.3.3", "node-feature-discovery.worker.updateStrategy", {}, "'/node-feature-discovery/worker'"),
+    ("v26.3.3", "node-feature-discovery.checksumValuesOnly", True, "'/node-feature-discovery'"),
     ("v26.7.0", "toolkit.runtimeConfigSource", "file", "'/toolkit'"),
     ("v26.7.0", "driver.upgradePolicy.podDeletion", {}, "'/driver/upgradePolicy'"),
     ("v26.7.0", "nodeSelector", {}, "''"),

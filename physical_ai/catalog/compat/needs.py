@@ -36,7 +36,7 @@ class Need(Row):
     keep: tuple[Scalar, ...] | None = None
     """The values that cost nothing."""
     least: int | None = None
-    """The smallest number that costs nothing. With neither of both, every value costs it."""
+    """The smallest number that costs nothing. With neither of both, every value costs it that is not empty."""
     severity: Literal["error", "warning", "info"] = "error"
     """error: refused. warning: named wherever the stack is loaded. info: costs the platform nothing."""
     costs: Text
@@ -48,10 +48,12 @@ class Need(Row):
 
     def allows(self, value: Any) -> bool:
         if self.keep is not None:
+            if value is None:
+                return "" in self.keep
             return any(value == kept and isinstance(value, bool) == isinstance(kept, bool) for kept in self.keep)
         if self.least is not None:
             return isinstance(value, int) and not isinstance(value, bool) and value >= self.least
-        return False
+        return value in (None, "", [], {})
 
     def finding(self, path: str, value: Any) -> Finding:
         # A value of which none is right may be a secret.
@@ -126,7 +128,7 @@ def need_against(chart: str, path: str, value: Any) -> Need | None:
 def refusing(chart: str, path: str, value: Any) -> Need | None:
     """The row by which a value would be refused: one about its path, or about a section around it."""
     steps = path.split(".")
-    around = (need_against(chart, ".".join(steps[:end]), {}) for end in range(1, len(steps)))
+    around = (need_against(chart, ".".join(steps[:end]), {steps[end]: value}) for end in range(1, len(steps)))
     found = (*around, need_against(chart, path, value))
     return next((each for each in found if each is not None and each.severity == "error"), None)
 

@@ -15,7 +15,7 @@ from physical_ai.catalog.compat import known_keys
 from physical_ai.catalog.compat.needs import about, judge_needs, needs
 from physical_ai.catalog.compat.tables import key_table
 from physical_ai.readiness.model import GATES
-from physical_ai.settings import SettingsError
+from physical_ai.settings import SettingsError, load
 from physical_ai.settings.plans.chart_values import Owned
 from physical_ai.settings.plans.owned_values import NVIDIA_DRIVER, OWNED_VALUES
 from physical_ai.settings.plans.plan import make_plan
@@ -175,7 +175,7 @@ def test_what_a_row_keeps_it_allows_and_what_a_chart_sets_costs_nothing() -> Non
     for need in needs():
         for kept in need.keep or ():
             assert need.allows(kept)
-        assert not need.allows(None)
+        assert need.allows(None) is (need.least is None and "" in (need.keep or ("",)))
         assert need.costs.endswith(".")
     for chart in CHARTS:
         for _, values in derived()[chart]:
@@ -205,6 +205,14 @@ def test_what_is_allowed_is_named_with_what_it_costs(tmp_path: Path, path: str, 
     warnings = make_plan(given_settings().settings, tmp_path / "values").warnings
     assert [each.rule for each in warnings] == ["chart-value-needed"]
     assert cost in str(warnings[0])
+
+
+def test_every_command_that_loads_the_stack_can_name_it(tmp_path: Path) -> None:
+    folder = tmp_path / "values" / "gpu-operator"
+    folder.mkdir(parents=True)
+    (folder / "values.yaml").write_text("dcgmExporter: {enabled: false}\n")
+    found = [each for each in load("dev-westus2", values=tmp_path / "values").warnings if each.where.startswith("dcgm")]
+    assert [(each.line, each.rule) for each in found] == [(1, "chart-value-needed")]
 
 
 @pytest.mark.parametrize("file", ["nvidia-driver.yaml", "pools/h100gpu.yaml"])
