@@ -6,8 +6,9 @@ import csv
 import io
 import re
 import subprocess
+import threading
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 NVIDIA = "0x10de"
 KEY_BYTES, VALUE_BYTES = 512, 2048
@@ -23,8 +24,10 @@ HYPERV = {
 """Data that the host passes to its guest, as it is called here."""
 QUERY = ("index", "uuid", "serial", "name", "vbios_version", "pci.bus_id", "inforom.image", "driver_version")
 FIELDS = ("index", "uuid", "serial", "model", "vbios", "pci", "inforom", "driver")
-UNKNOWN = ("[N/A]", "N/A", "[Not Supported]", "[Unknown Error]", "[GPU requires reset]", "")
-SMI_SECONDS = 60
+UNKNOWN = ("N/A", "ERR!", "Unknown Error", "GPU is lost", "")
+"""Instead of a value, as is anything in brackets: `[N/A]`, `[Unknown Error]`, `[GPU requires reset]`."""
+SMI_SECONDS, SMI_BYTES = 60, 256 << 10
+"""How long nvidia-smi may take, and how much it may print; a GPU takes some 150 bytes."""
 _VERSION = re.compile(r"Kernel Module\s+(?:for \S+\s+)?([\d.]+)")
 
 
@@ -83,29 +86,73 @@ def hyperv(pool: bytes) -> dict[str, str]:
 
 def gpus(output: str) -> list[dict[str, str]]:
     """The GPUs in the output of `nvidia-smi --query-gpu=… --format=csv,noheader`. Raises ValueError for another one."""
-    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(output)) if row]
+    try:
+        table = list(csv.reader(io.StringIO(output)))
+    except csv.Error as problem:
+        raise ValueError(f"nvidia-smi printed no table: {problem}") from None
+    rows = [[_shown(cell) for cell in row] for row in table if row]
     wrong = next((row for row in rows if len(row) != len(FIELDS)), None)
     if wrong is not None:
         raise ValueError(f"nvidia-smi printed {', '.join(wrong)[:200]}")
-    return [{key: cell for key, cell in zip(FIELDS, row, strict=True) if cell not in UNKNOWN} for row in rows]
+    return [{key: cell for key, cell in zip(FIELDS, row, strict=True) if _is_known(cell)} for row in rows]
+
+
+def _is_known(cell: str) -> bool:
+    return cell not in UNKNOWN and not (cell.startswith("[") and cell.endswith("]"))
 
 
 def asked_gpus() -> dict[str, Any]:
     """What nvidia-smi in this container says of the GPUs, or why it says nothing."""
     command = ["nvidia-smi", f"--query-gpu={','.join(QUERY)}", "--format=csv,noheader"]
     try:
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=SMI_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return {"problem": f"nvidia-smi did not end in {SMI_SECONDS} s"}
+        code, out, err = _ran(command)
     except OSError as problem:
         return {"problem": f"nvidia-smi cannot be run: {problem}"}
-    if ran.returncode:
-        said = (ran.stdout + ran.stderr).strip().splitlines()
-        return {"problem": f"nvidia-smi ended with {ran.returncode}: {said[0] if said else 'no output'}"}
+    if code is None:
+        return {"problem": f"nvidia-smi did not end in {SMI_SECONDS} s, or printed more than {SMI_BYTES >> 10} KiB"}
+    if code:
+        said = [line for line in map(_shown, (out + err).splitlines()) if line]
+        return {"problem": f"nvidia-smi ended with {code}: {said[0] if said else 'no output'}"}
     try:
-        return {"gpus": gpus(ran.stdout)}
+        return {"gpus": gpus(out)}
     except ValueError as problem:
         return {"problem": str(problem)}
+
+
+def _ran(command: list[str]) -> tuple[int | None, str, str]:
+    """A program's exit code and output. None: it took too long, or printed too much, and was ended."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as ran:
+        ended, errors = threading.Event(), list[bytes]()
+
+        def end() -> None:
+            ended.set()
+            ran.kill()
+
+        clock = threading.Timer(SMI_SECONDS, end)
+        clock.start()
+        # Both at once: a program whose other output is not read stops when the pipe is full.
+        other = threading.Thread(target=lambda: errors.append(_most(ran.stderr)))
+        other.start()
+        out = _most(ran.stdout)
+        other.join()
+        if max(len(out), len(errors[0])) > SMI_BYTES:
+            end()
+        code = ran.wait()
+        clock.cancel()
+    return None if ended.is_set() else code, out.decode(errors="replace"), errors[0].decode(errors="replace")
+
+
+def _most(pipe: IO[bytes] | None) -> bytes:
+    """What a program prints, up to one byte more than it may; then the pipe is closed, which ends it."""
+    if pipe is None:
+        return b""
+    with pipe:
+        return pipe.read(SMI_BYTES + 1)
+
+
+def _shown(text: str) -> str:
+    """One line without control characters, bounded."""
+    return " ".join("".join(each if each.isprintable() else " " for each in text[:1200]).split())[:300]
 
 
 def _devices(folder: Path) -> list[dict[str, str]]:
@@ -136,7 +183,7 @@ def _driver_gpus(folder: Path) -> list[dict[str, str]]:
     for gpu in sorted(_entries(folder)):
         lines = (line.partition(":") for line in _text(gpu / "information").splitlines())
         values = {names[key.strip()]: value.strip() for key, _, value in lines if key.strip() in names}
-        found.append({"pci": gpu.name, **{key: value for key, value in values.items() if value not in UNKNOWN}})
+        found.append({"pci": gpu.name, **{key: value for key, value in values.items() if _is_known(value)}})
     return found
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from grid_agent.report.plain import LONGEST_SENTENCE, plain
 from physical_ai.catalog.acceptance import Check, Floor
 from physical_ai.health.acceptance.judging_diag import judge_diag
 from physical_ai.health.acceptance.judging_figures import judge_bandwidth, judge_nccl
@@ -48,7 +49,15 @@ class NodeBaseline:
 
 
 def judge(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
-    """The result of a check that was started. Output that is not understood is no verdict, never a pass."""
+    """The result of a check that was started. Output that is not understood is no verdict, never a pass.
+
+    Its message is one line without control characters, whatever the program printed.
+    """
+    result = _judged(check, ran, given)
+    return replace(result, message=plain(result.message, LONGEST_SENTENCE))
+
+
+def _judged(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
     if ran.exit_code is None:
         return CheckResult(check.name, "no-verdict", ran.problem or "the container did not end")
     try:

@@ -110,6 +110,36 @@ def test_an_nvidia_smi_that_fails_or_is_missing_is_itself_recorded(
     )
 
 
+@pytest.mark.parametrize("stream", ["1", "2"])
+def test_an_nvidia_smi_that_prints_without_end_is_ended(
+    stream: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "nvidia-smi"
+    script.write_text(f"#!/bin/sh\nwhile :; do echo 0123456789012345678901234567890123456789; done >&{stream}\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "printed more than 256 KiB" in collect.asked_gpus()["problem"]
+
+
+def test_an_nvidia_smi_that_never_ends_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "nvidia-smi"
+    script.write_text("#!/bin/sh\nexec /bin/sleep 600\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(collect, "SMI_SECONDS", 0.2)
+    assert "did not end" in collect.asked_gpus()["problem"]
+
+
+def test_no_control_character_of_nvidia_smi_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "nvidia-smi"
+    script.write_text("#!/bin/sh\nprintf '\\033[31mGPU is lost\\007\\n'; exit 15\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert collect.asked_gpus() == {"problem": "nvidia-smi ended with 15: [31mGPU is lost"}
+    (gpu,) = collect.gpus("0, GPU-1, [GPU requires reset], e\x1b[31m\x07, ERR!, [Unknown Error], GPU is lost, N/A\n")
+    assert gpu == {"index": "0", "uuid": "GPU-1", "model": "e [31m"}
+
+
 def test_starts_are_kept_with_the_first_one_and_only_when_something_differs() -> None:
     first = {"bootId": "1", "kernel": "k", "driver": "", "host": {"physicalHostName": "A"}}
     found = record.starts([], first, "t0")

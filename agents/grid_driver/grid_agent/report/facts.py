@@ -127,9 +127,8 @@ class Facts:
         """Lines about repairs of memory come together, from Ampere on."""
         names = {node.name for node in self.gpu.at("ecc_errors") for node in node.children}
         pair = [(f"{unit.lower()}_repair_pending", f"{unit} Repair Pending") for unit in ("Channel", "TPC")]
-        if not names & {name for name, _ in pair}:
-            return
-        self._expect(names, [*pair, *([_UNREPAIRABLE] if self.branch >= _FROM_580 else [])])
+        if names & {_UNREPAIRABLE[0], *(name for name, _ in pair)}:
+            self._expect(names, [*pair, *([_UNREPAIRABLE] if self.branch >= _FROM_580 else [])])
         aggregate = {node.name for node in self.gpu.at("ecc_errors", "aggregate") for node in node.children}
         if any("sram_uncorrectable_" in name for name in aggregate):
             self._expect(aggregate, [("sram_threshold_exceeded", "SRAM Threshold Exceeded")])

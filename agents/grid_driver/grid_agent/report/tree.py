@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from grid_agent.report.plain import plain
+
 VERSION_FILE = "NVRM version:"
 """How /proc/driver/nvidia/version begins."""
 
@@ -45,7 +47,7 @@ class Node:
     @property
     def shown(self) -> str:
         """For messages."""
-        return f"line {self.line} is '{self.label}{f' : {self.value}' if self.value else ''}'"[:240]
+        return f"line {self.line} is '{plain(self.label, 80)}{f' : {plain(self.value, 120)}' if self.value else ''}'"
 
 
 @dataclass
