@@ -49,6 +49,8 @@ class Refusal(Exception):
         self.line = line
         self.column: int | None = None
         self.problems = problems
+        self.undefined: dict[str, int] = {}
+        """Names that a template reads and nothing defines, each with its line."""
 
 
 def crash(why: object) -> Refusal:

@@ -50,6 +50,38 @@ def below(folder: Path, name: str) -> Path:
     return folder / name
 
 
+def repository(folder: Path) -> Path | None:
+    """The root of the Git repository that a folder is in; None where it is in none.
+
+    A home folder under version control is no bound: everything that its owner has is below it.
+    """
+    here = Path(os.path.realpath(folder))
+    for parent in (here, *here.parents):
+        if os.path.lexists(parent / _REPOSITORY):
+            return None if parent in (Path.home(), Path(parent.anchor)) else parent
+    return None
+
+
+def within(folder: Path, name: str, root: Path) -> Path:
+    """The path of a file that is named relative to a folder, or from the root of the file system, and is below a root.
+
+    The file is looked for only after this check, as in `below`; links are resolved when it is read.
+    """
+    if not name or "\0" in name:
+        raise Unreadable("this names no file")
+    bound = os.path.realpath(root)
+    path = os.path.normpath(os.path.join(os.path.realpath(folder), name))
+    if os.path.commonpath([path, bound]) != bound or path == bound:
+        raise Unreadable(f"only files below {root} can be read")
+    return Path(path)
+
+
+def is_hidden(path: Path, root: Path) -> bool:
+    """Whether a file, or a folder that it is in, has a name with a dot before it: settings and secrets of tools."""
+    steps = os.path.relpath(os.path.realpath(path), os.path.realpath(root)).split(os.sep)
+    return any(step.startswith(".") and step != os.pardir for step in steps)
+
+
 def _bytes(path: Path, within: Path) -> bytes:
     try:
         real, root = os.path.realpath(path), os.path.realpath(within)

@@ -76,6 +76,14 @@ OsmoVersion = Annotated[
     Literal["6.3", "6.4"],
     typer.Option("--osmo-version", help="Release to check for: 6.4 as its main branch of 2026-08-20 has it."),
 ]
+Root = Annotated[
+    Path | None,
+    typer.Option(
+        "--root",
+        metavar="DIR",
+        help="Read files of localpath below this folder; otherwise those of the workflow's Git repository.",
+    ),
+]
 Objects = Annotated[
     bool, typer.Option("--objects", help="Print all objects that OSMO would create: Secrets, PodGroups, Pods.")
 ]
@@ -90,6 +98,7 @@ def lint(  # noqa: PLR0917 - each is an option
     set_env: TemplateVariables = None,
     priority: WorkflowPriority = "NORMAL",
     osmo_version: OsmoVersion = "6.3",
+    root: Root = None,
     values: Values = None,
     file: Files = None,
     setting: Setting = None,
@@ -120,7 +129,7 @@ def lint(  # noqa: PLR0917 - each is an option
         context = values_context(values, pool, variables)
     else:
         context = stack_context(stack, pool, variables, file or [], setting or [])
-    context = replace(context, osmo_version=osmo_version)
+    context = replace(context, osmo_version=osmo_version, root=_root(root, files))
     if from_sbatch is not None or platform or image or output:
         from physical_ai.cli.workflows.sbatch import Request, lint_script
 
@@ -151,6 +160,18 @@ def lint(  # noqa: PLR0917 - each is an option
         raise typer.Exit(FINDINGS)
     if any(any_at_least(one.findings, severity) for one in checked):
         raise typer.Exit(FINDINGS)
+
+
+def _root(root: Path | None, files: list[Path] | None) -> Path | None:
+    """The folder that is named. Raises typer.BadParameter where it is none, or does not contain the files."""
+    if root is None:
+        return None
+    if not root.is_dir():
+        raise typer.BadParameter(f"there is no folder {root}", param_hint="--root")
+    for file in files or []:
+        if not file.resolve().is_relative_to(root.resolve()):
+            raise typer.BadParameter(f"{file} is not below {root}: name a folder above it", param_hint="--root")
+    return root
 
 
 def _named(files: list[Path] | None) -> list[Path]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from physical_ai.findings import Severity
 from physical_ai.osmo import names
 from physical_ai.osmo.lint import rules_task
+from physical_ai.osmo.lint.entry import exported
 from physical_ai.osmo.lint.finding import Path
 from physical_ai.osmo.lint.images import Isaac, isaac
 from physical_ai.osmo.lint.view import TaskView, View, forces_capabilities
@@ -57,13 +59,12 @@ def _image(view: View, task: TaskView) -> Isaac | None:
 
 
 def _gpu_environment(view: View, task: TaskView, product: Isaac | None) -> None:
-    env = task.spec.environment
-    if _VISIBLE in env:
+    if _VISIBLE in view.environment(task):
         path = (*task.path, "environment", _VISIBLE)
         view.add(rules_task.GPU_VISIBLE, path, f"'{task.name}' sets {_VISIBLE}")
     if not task.on_gpu:
         return
-    problem, path = _capabilities(task, product)
+    problem, path = _capabilities(task, view.environment(task), product)
     if problem is None:
         return
     severity = None
@@ -73,9 +74,11 @@ def _gpu_environment(view: View, task: TaskView, product: Isaac | None) -> None:
     view.add(rules_task.GPU_CAPABILITIES, path, problem, severity=severity)
 
 
-def _capabilities(task: TaskView, product: Isaac | None) -> tuple[str | None, Path]:
-    """What is wrong with the driver capabilities that a GPU task sets, and where."""
-    env = task.spec.environment
+def _capabilities(task: TaskView, env: Mapping[str, str], product: Isaac | None) -> tuple[str | None, Path]:
+    """What is wrong with the driver capabilities that a GPU task sets, and where.
+
+    A script can't set them: the container's runtime reads them before it starts.
+    """
     value = env.get(CAPABILITIES)
     if value is None:
         problem = f"'{task.name}' uses a GPU and does not set {CAPABILITIES}"
@@ -109,7 +112,8 @@ def _isaac(view: View, task: TaskView, product: Isaac | None) -> None:
             view.add(rules_task.ISAAC_CLOSE, (*task.path, *step), f"'{task.name}' ends with {found[0]}", fix)
     if product is None:
         return
-    if task.spec.environment.get("ACCEPT_EULA", "").upper() not in ("Y", "YES"):
+    accepted = view.environment(task).get("ACCEPT_EULA") or exported(task, "ACCEPT_EULA") or ""
+    if accepted.upper() not in ("Y", "YES"):
         where = (*task.path, "environment") if task.spec.environment else task.path
         view.add(rules_task.ISAAC_EULA, where, f"'{task.name}' runs {product.product} and does not accept its licence")
     if task.platform_name in view.context.cut_vgpu and product.runs_on_cut_vgpu is False:
@@ -152,14 +156,33 @@ def _privileges(view: View, task: TaskView) -> None:
         return
     denied = f"platform '{task.platform_name}' does not allow"
     if task.spec.privileged and not platform.privileged_allowed:
-        view.add(rules_task.PRIVILEGED, (*task.path, "privileged"), f"{denied} privileged")
+        view.add(
+            rules_task.PRIVILEGED, (*task.path, "privileged"), f"{denied} privileged", _allowing(task, "privileged")
+        )
     if task.spec.hostNetwork and not platform.host_network_allowed:
-        view.add(rules_task.PRIVILEGED, (*task.path, "hostNetwork"), f"{denied} hostNetwork")
+        fix = _allowing(task, "hostNetwork")
+        view.add(rules_task.PRIVILEGED, (*task.path, "hostNetwork"), f"{denied} hostNetwork", fix)
     for index, mount in enumerate(task.spec.volumeMounts):
         path = (*task.path, "volumeMounts", index)
         parts = mount.split(":")
         if len(parts) > 2 or parts[1:] == [""]:
             view.add(rules_task.PRIVILEGED, path, f"'{mount}' is not a mount", "Example: /source or /source:/target.")
+        elif parts[0] in platform.default_mounts and parts[0] not in platform.allowed_mounts:
+            problem = f"platform '{task.platform_name}' mounts {parts[0]} already: OSMO makes no Pod of it"
+            fix = "Remove it: the task has the mount. OSMO 6.3.1 accepts the line, and fails later; 6.4 refuses it."
+            view.add(rules_task.PRIVILEGED, path, problem, fix)
         elif parts[0] not in platform.allowed_mounts:
             allowed = ", ".join(platform.allowed_mounts) or "none"
             view.add(rules_task.PRIVILEGED, path, f"{denied} the mount {parts[0]}; allowed: {allowed}")
+
+
+def _allowing(task: TaskView, key: str) -> str:
+    """What allows a privilege, and what still refuses it."""
+    if task.facts is not None and not task.facts.has_gpu:
+        return "Remove it: no setting allows it on a platform without GPUs."
+    pool = task.facts.pool if task.facts is not None else "<pool>"
+    return (
+        f"Remove it. osmo.platforms.{pool}.{key}: true makes OSMO accept it; Kubernetes still refuses the Pod, as the"
+        " namespace osmo-workflows enforces Pod Security baseline: a task that can't do without needs a backend of its"
+        " own, whose namespace has the level privileged."
+    )

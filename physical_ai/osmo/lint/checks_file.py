@@ -37,7 +37,7 @@ def _datasets(view: View, task: TaskView) -> None:
     for place, items in (("inputs", task.spec.inputs), ("outputs", task.spec.outputs)):
         for index, item in enumerate(items):
             if (name := dataset_name(item)) is not None:
-                problem = f"'{task.name}' uses the dataset '{name}'"
+                problem = f"'{task.name}' uses the dataset '{name}': datasets are gone in OSMO {NEXT}"
                 view.source.add(rules_file.NEXT_RELEASE, (*task.path, place, index), problem, severity=severity)
 
 

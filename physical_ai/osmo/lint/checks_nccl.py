@@ -25,13 +25,13 @@ def check(view: View) -> None:
     """Runs all checks of this module."""
     for task in view.tasks:
         if task.on_gpu:
-            for name, value, path in _set_by(task):
+            for name, value, path in _set_by(view, task):
                 _variable(view, task, name, value, path)
 
 
-def _set_by(task: TaskView) -> Iterator[tuple[str, str, Path]]:
+def _set_by(view: View, task: TaskView) -> Iterator[tuple[str, str, Path]]:
     """Name, value and place of each variable that a task sets; a text that sets one several times counts once."""
-    for name, value in task.spec.environment.items():
+    for name, value in view.environment(task).items():
         yield name, value, (*task.path, "environment", name)
     texts = [(("args", index), text) for index, text in enumerate(task.spec.args)]
     texts += [(("files", index, "contents"), file.contents) for index, file in enumerate(task.spec.files)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 from physical_ai.catalog.nccl import pool_kind
@@ -37,6 +38,8 @@ class Context:
     variables: Variables = field(default_factory=Variables)
     osmo_version: str = CURRENT
     """Release that the file is checked for."""
+    root: Path | None = None
+    """The folder that has to contain the files of workflows; None: the Git repository that a workflow is in."""
 
 
 def of_stack(

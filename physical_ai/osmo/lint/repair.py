@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from physical_ai.catalog import nearest
 from physical_ai.osmo import units
 from physical_ai.osmo.lint import rules_file, rules_task
+from physical_ai.osmo.lint.context import NEXT
 from physical_ai.osmo.lint.finding import Path
 from physical_ai.osmo.lint.source import Source
 from physical_ai.osmo.names import NAME
@@ -47,6 +48,8 @@ _OTHER_NAMES = {
     "resources": "resource",
 }
 """Names of the same keys in other systems."""
+_OF_NEXT: tuple[Path, ...] = (("workflow", "labels"),)
+"""Keys that the next release adds (NVIDIA/OSMO main, 2026-08-20, src/utils/job/workflow.py)."""
 _SAMPLES: dict[str, Any] = {
     "name": "unnamed",
     "image": "image:1",
@@ -107,7 +110,10 @@ def _report(refusal: Refusal, source: Source) -> None:
             source.add(rules_file.SCHEMA, path, f"{_shown(path)} is not a valid {what}", f"Write {_FORMS_TEXT}.")
             continue
         name = str(path[-1])
-        if kind == "extra_forbidden":
+        if kind == "extra_forbidden" and path in _OF_NEXT:
+            fix = f"Remove it, or check for that release: --osmo-version {NEXT}."
+            source.add(rules_file.SCHEMA, path, f"'{name}' is of OSMO {NEXT}, which is not the one checked for", fix)
+        elif kind == "extra_forbidden":
             known = _known(path)
             near = (
                 _OTHER_NAMES.get(name) if _OTHER_NAMES.get(name) in known else nearest(name, known) if known else None

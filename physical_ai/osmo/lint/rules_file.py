@@ -32,7 +32,7 @@ TEMPLATE_ERROR = rule(
     "error",
     "The file renders with its default values and the variables of the command line.",
     reason="OSMO renders the file with Jinja, sandboxed, for half a second at most; an undefined name is an error.",
-    fix="Define the name under `default-values`; write text with braces inside {% raw %} … {% endraw %}.",
+    fix="--set NAME=VALUE, or the name under `default-values`; {% raw %} … {% endraw %} around text with braces.",
 )
 TEMPLATE_UNSEEN = rule(
     "template-unseen",
@@ -72,9 +72,9 @@ SCHEMA = rule(
 FILE_CONTENT = rule(
     "file-content",
     "error",
-    "A file given by `localpath` is a regular file below the workflow file's folder.",
-    reason="The command line sends its contents, so the check reads no other file of the machine.",
-    fix="Correct the path, move the file below the workflow's folder, or write the contents.",
+    "A file given by `localpath` is a regular file in the workflow's Git repository, or below its folder.",
+    reason="The command line sends its contents, so the check reads no other file of the machine: links are resolved.",
+    fix="Correct the path, name the folder that may be read by --root DIR, or write the contents.",
 )
 NAME_LENGTH = rule(
     "name-length",

@@ -18,6 +18,7 @@ from physical_ai.osmo.lint import (
     checks_nccl,
     checks_pod,
     checks_resources,
+    local_files,
     places,
     rules_file,
 )
@@ -33,7 +34,7 @@ from physical_ai.osmo.shapes import a_list, a_map
 from physical_ai.osmo.workflow import rendering
 from physical_ai.osmo.workflow.schema import parse
 from physical_ai.osmo.workflow.submission import Submission, accepted, limit_of
-from physical_ai.untrusted import documents, files
+from physical_ai.untrusted import documents
 from physical_ai.untrusted.syntax_errors import meaning
 
 _START = (1, 1)
@@ -124,7 +125,7 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Res
     for key, place in source.duplicates():
         source.add(rules_file.YAML_DUPLICATE, place, f"'{key}' is a duplicate key; the last value is used")
     _version(source)
-    document = _with_contents(document, source, folder)
+    document = _with_contents(document, source, folder, context.root)
     if context.osmo_version == NEXT:
         # Of 6.4 (NVIDIA/OSMO main, 2026-08-20, src/utils/job/workflow.py); its policy is not checked.
         document["workflow"].pop("labels", None)
@@ -167,11 +168,26 @@ def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
     try:
         return rendering.render(text, context.variables, limit_of(context.config))
     except Refusal as refusal:
-        line = parts["workflow"].line + (refusal.line or 1)
+        start = parts["workflow"].line
+        if refusal.undefined:
+            _undefined(source, refusal.undefined, start)
+            return None
+        line = start + (refusal.line or 1)
         if "default-values" in parts and refusal.line is None and "default-values" in refusal.message:
             line = parts["default-values"].line + 1
         source.add(rules_file.TEMPLATE_ERROR, (line, refusal.column or 1), refusal.message)
         return None
+
+
+def _undefined(source: Source, names: Mapping[str, int], start: int) -> None:
+    """Every name that the template reads and nothing defines: OSMO stops at the first."""
+    every = " ".join(f"--set {name}=VALUE" for name in names)
+    for number, (name, line) in enumerate(names.items()):
+        fix = f"--set {name}=VALUE, or {name} under default-values; {{% raw %}} … {{% endraw %}} around what is text."
+        if number == 0 and len(names) > 1:
+            fix = f"{every}, or the names under default-values; {{% raw %}} … {{% endraw %}} around what is text."
+        problem = f"'{name}' is undefined: it is not in default-values, and not set"
+        source.add(rules_file.TEMPLATE_ERROR, (start + line, 1), problem, fix)
 
 
 def _not_yaml(source: Source, error: yaml.YAMLError) -> None:
@@ -198,7 +214,9 @@ def _version(source: Source) -> None:
         source.add(rules_file.FILE_VERSION, (section.line + 1, 1), f"version '{value}' is read as 2")
 
 
-def _with_contents(document: Mapping[str, Any], source: Source, folder: FilePath | None) -> dict[str, Any]:
+def _with_contents(
+    document: Mapping[str, Any], source: Source, folder: FilePath | None, root: FilePath | None
+) -> dict[str, Any]:
     """The document with files of `localpath` read in, as the command line sends them."""
     workflow = dict(a_map(document.get("workflow")))
     holders: list[tuple[tuple[str | int, ...], list[Any]]] = [(("workflow", "tasks"), a_list(workflow.get("tasks")))]
@@ -211,22 +229,8 @@ def _with_contents(document: Mapping[str, Any], source: Source, folder: FilePath
                 if isinstance(local, str) and "contents" not in file:
                     here = (*path, number, "files", place, "localpath")
                     file.pop("localpath")
-                    file["contents"] = _content(local, source, here, folder)
+                    file["contents"] = local_files.content(local, source, here, folder, root)
     return {"workflow": workflow}
-
-
-def _content(local: str, source: Source, here: tuple[str | int, ...], folder: FilePath | None) -> str:
-    if folder is None:
-        return ""
-    try:
-        return files.read_text(files.below(folder, local), within=folder)
-    except files.NotText:
-        return ""
-    except files.Missing:
-        source.add(rules_file.FILE_CONTENT, here, f"file {local} does not exist in the workflow's folder")
-    except files.Unreadable as problem:
-        source.add(rules_file.FILE_CONTENT, here, f"{local}: {problem}")
-    return ""
 
 
 def _objects(view: View, document: Mapping[str, Any]) -> _Result:

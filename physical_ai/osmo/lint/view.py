@@ -121,6 +121,11 @@ class View:
             facts=self.context.facts.get(platform),
         )
 
+    def environment(self, task: TaskView) -> dict[str, str]:
+        """The variables of a task as they are submitted: the file's, and those of the command line over them."""
+        given = (text.partition("=") for text in self.context.variables.environment)
+        return {**task.spec.environment, **{name: value for name, _, value in given}}
+
     def variables(self, task: TaskView) -> dict[str, Any]:
         """Default variables of the task's platform."""
         own = task.platform.default_variables if task.platform else {}

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import TemplateError
+from jinja2 import TemplateError, UndefinedError
 
 from physical_ai.osmo.jinja import environment, without_last_newline
 from physical_ai.osmo.refusal import Refusal, crash
 from physical_ai.osmo.template_errors import meaning, offset
 from physical_ai.osmo.workflow.line_marks import marking_environment
+from physical_ai.osmo.workflow.undefined import undefined
 from physical_ai.untrusted import process
 
 
@@ -45,6 +46,7 @@ def render(text: str, values: Mapping[str, Any], limit: Limit) -> tuple[str, str
         kind, message, line, column = answer["refusal"]
         refusal = Refusal(kind, message, line=line)
         refusal.column = column
+        refusal.undefined = answer["undefined"]
         raise refusal
     return answer["plain"], answer["marked"]
 
@@ -60,7 +62,8 @@ def _answer(text: str, values: Mapping[str, Any], limit: Limit) -> dict[str, Any
         if (place := offset(error)) is not None:
             before = text.replace("\r\n", "\n").replace("\r", "\n")[:place]
             refusal.line, refusal.column = before.count("\n") + 1, place - (before.rfind("\n") + 1) + 1
-        return {"refusal": [refusal.kind, refusal.message, refusal.line, refusal.column]}
+        names = undefined(text, values) if isinstance(error, UndefinedError) else {}
+        return {"refusal": [refusal.kind, refusal.message, refusal.line, refusal.column], "undefined": names}
     return {"plain": plain, "marked": _marked(text, values, plain)}
 
 
