@@ -13,9 +13,12 @@ from physical_ai.readiness.devices import Device
 from physical_ai.readiness.objects import pool_of, untolerated
 from physical_ai.readiness.workloads.index import Index, condition, subject
 from physical_ai.readiness.workloads.model import Explanation
+from physical_ai.readiness.workloads.refusals import over_limit
 
 NOT_CREATED = "FailedResourceClaimCreation"
 """Reason of the event of the claims' controller about a Pod (kubernetes/kubernetes pkg/controller/resourceclaim)."""
+QUOTA = re.compile(r"requested: (?P<detail>.+?), used: .+?, limited: (?P<limited>.+)")
+"""What the admission of quotas says (k8s.io/apiserver v0.36.1, pkg/admission/plugin/resourcequota)."""
 _NO_CLASS = re.compile(r"device class (\S+) does not exist")
 _NONE = "cannot allocate all claims"
 """What kube-scheduler says of a node (pkg/scheduler/framework/plugins/dynamicresources)."""
@@ -44,7 +47,10 @@ def claim_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 def _not_created(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
     cause = "claim-quota" if "exceeded quota" in message else "claim-not-created"
-    return index.explanation(subject(pod), cause, STAGE, message, namespace=namespace(pod))
+    found = QUOTA.search(message)
+    never = over_limit(found.groupdict()) if found else {}
+    facts = {"where": f"event {NOT_CREATED}", "namespace": namespace(pod), **never}
+    return index.explanation(subject(pod), "claim-over-quota" if never else cause, STAGE, message, **facts)
 
 
 def _missing(pod: Mapping[str, Any], wanted: Sequence[Json], index: Index) -> Explanation | None:

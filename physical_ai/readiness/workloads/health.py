@@ -21,8 +21,8 @@ REPLICAS: Mapping[str, tuple[str, str]] = {
     "DaemonSet": ("status.desiredNumberScheduled", "status.numberAvailable"),
 }
 """Of each kind that keeps Pods: where it says how many it wants, and how many are ready."""
-DONE = ("COMPLETED", "FAILED_CANCELED", "RESCHEDULED")
-"""Statuses of a workflow of OSMO that nobody waits for: done, cancelled by its user, replaced by another run."""
+DONE = ("COMPLETED", "FAILED_CANCELED")
+"""Statuses of a workflow of OSMO that nobody waits for: done, cancelled by its user."""
 
 
 def pod_shortfall(pod: Mapping[str, Any]) -> str:

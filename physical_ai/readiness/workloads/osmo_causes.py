@@ -16,6 +16,9 @@ from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import Explanation
 
 STARTED = ("SCHEDULING", "INITIALIZING", "RUNNING")
+NOT_SENT = ("", "PENDING", "SUBMITTING", "WAITING", "PROCESSING", "RESCHEDULED")
+"""Statuses of a group before it is in the cluster (NVIDIA/OSMO src/utils/job/task.py at 00a20f3e, 2026-11)."""
+WHERE = "OSMO's status of the workflow"
 
 
 def osmo_causes(workflow: Json, index: Index, *, has_pods: bool = False) -> Iterator[Explanation]:
@@ -29,7 +32,7 @@ def osmo_causes(workflow: Json, index: Index, *, has_pods: bool = False) -> Iter
     first = next((each for each in failed if each.get("status") != "FAILED_UPSTREAM"), None)
     facts = {"workflow": str(workflow.get("name", "")), "osmoPool": str(workflow.get("pool") or "default")}
     if first is not None or status.startswith("FAILED"):
-        yield _failed(item, first or workflow, facts, index)
+        yield _failed(item, first or (failed[0] if failed else workflow), facts, index)
         return
     if has_pods:
         return
@@ -39,19 +42,22 @@ def osmo_causes(workflow: Json, index: Index, *, has_pods: bool = False) -> Iter
         if own == "COMPLETED" or (own == "WAITING" and upstream):
             continue
         evidence = f"group {group.get('name', '')}: {own}"
-        cause = "osmo-pods-gone" if own in STARTED else "osmo-not-sent"
-        yield index.explanation(item, cause, "osmo", evidence, group=str(group.get("name", "")), **facts)
+        cause = "osmo-pods-gone" if own in STARTED else "osmo-not-sent" if own in NOT_SENT else "osmo-says"
+        told = {"group": str(group.get("name", "")), "message": own, **facts}
+        yield index.explanation(item, cause, "osmo", evidence, WHERE, **told)
         return
-    yield index.explanation(item, "osmo-not-sent", "osmo", f"status: {status}", group="of the workflow", **facts)
+    cause = "osmo-not-sent" if status in (*NOT_SENT, *STARTED) else "osmo-says"
+    told = {"group": "of the workflow", "message": status, **facts}
+    yield index.explanation(item, cause, "osmo", f"status: {status}", WHERE, **told)
 
 
 def _failed(item: str, group: Json, facts: dict[str, str], index: Index) -> Explanation:
     status, message = str(group.get("status", "")), _message(group)
     evidence = f"{status}: {message}" if message else status
     found = workload_cause_of("osmo", evidence)
-    return index.explanation(
-        item, found[0].id if found else "osmo-failed", "osmo", evidence, group=str(group.get("name", "")), **facts
-    )
+    cause, told = (found[0].id, dict(found[1])) if found else ("osmo-failed", {})
+    own = {"group": str(group.get("name", "")), **facts, **told}
+    return index.explanation(item, cause, "osmo", evidence, WHERE, **own)
 
 
 def _message(group: Json) -> str:

@@ -26,7 +26,7 @@ Read = Callable[..., list[str]]
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
     """Puts a cluster with these Pods behind a kubeconfig; the options that read it."""
 
-    def made(*pods: dict[str, Any], problem: Exception | None = None) -> list[str]:
+    def made(*pods: dict[str, Any], problem: Exception | None = None, refused: str = "") -> list[str]:
         given = make.Scene(pods).workloads()
         file = tmp_path / "kubeconfig"
         file.write_text("a kubeconfig")
@@ -34,6 +34,8 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
         def get(path: str, _: Mapping[str, str]) -> Any:
             if problem is not None:
                 raise problem
+            if refused and path.endswith(refused):
+                raise Unreachable(f"403 no right to {path}")
             return {"items": list(getattr(given, LISTS[path])) if path in LISTS else []}
 
         monkeypatch.setattr(client, "connect", lambda _: get)
@@ -77,11 +79,33 @@ def test_the_doctor_ends_with_three_where_an_action_is_needed(
 ) -> None:
     assert run(["doctor", *cluster(BLOCKED), "--json"]) == 3
     document = json.loads(capsys.readouterr().out)
+    assert (document["schemaVersion"], document["actionNeeded"]) == (1, True)
     assert [(each["cause"], each["subjects"]) for each in document["findings"]] == [
         ("toleration-missing", ["pod osmo-workflows/train-0"])
     ]
     assert run(["doctor", *cluster()]) == 0
     assert capsys.readouterr().out.startswith("nothing is wrong in what could be read\nnot read: alerts and Xids")
+
+
+HEALTHY = make.on(
+    "aks-cpu-0", make.pod(), phase="Running", conditions=[{"type": "Ready", "status": "True"}],
+    status={"ready": True, "state": {"running": {}}},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("refused", ["/events", "/jobs", "/deployments", "/podgroups", "/queues", "-status"])
+def test_what_may_not_be_read_is_named_and_nothing_is_concluded_from_it(
+    refused: str, cluster: Read, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a right to Deployments no agent is missing, without one to queues no queue is."""
+    assert run(["doctor", *cluster(HEALTHY, refused=refused)]) == 0
+    first, *others = capsys.readouterr().out.splitlines()
+    assert first == "nothing is wrong in what could be read"
+    assert "403 no right" in others[0]
+    assert run(["why", "train-0", *cluster(HEALTHY, refused=refused), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["actionNeeded"], document["causes"]) == (False, [])
+    assert [each for each in document["unread"] if "403 no right" in each]
 
 
 def test_a_cluster_that_cannot_be_read_is_not_called_healthy(cluster: Read, capsys: pytest.CaptureFixture[str]) -> None:

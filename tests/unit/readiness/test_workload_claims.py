@@ -66,6 +66,11 @@ def not_created(message: str) -> Scene:
 OF_CLAIMS: dict[str, Scene] = {
     "claim-not-created": not_created('resource claim template "h10": resourceclaimtemplate "h10" not found'),
     "claim-quota": not_created("create ResourceClaim train-0-gpu-: forbidden: exceeded quota: gpu-claims"),
+    "claim-over-quota": not_created(
+        "create ResourceClaim train-0-gpu-: forbidden: exceeded quota: gpu-claims, requested: gpu.nvidia.com"
+        ".deviceclass.resource.k8s.io/devices=99, used: gpu.nvidia.com.deviceclass.resource.k8s.io/devices=0, "
+        "limited: gpu.nvidia.com.deviceclass.resource.k8s.io/devices=16"
+    ),
     "claim-missing": scene(waiting(""), claims=[claim("other")]),
     "claim-class": scene(
         waiting("request gpu: device class h10.gpu.physical-ai does not exist"), claims=[claim("mine")]

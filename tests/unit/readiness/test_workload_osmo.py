@@ -31,6 +31,12 @@ OF_OSMO: dict[str, Scene] = {
         osmo_group("FAILED_SERVER_ERROR", 'pods "x" is forbidden: exceeded quota'),
     ),
     "osmo-failed": submitted("FAILED", osmo_group("FAILED", tasks=[{"failure_message": "exit code 1"}])),
+    "osmo-exec-timeout": submitted("FAILED_EXEC_TIMEOUT", osmo_group("FAILED_EXEC_TIMEOUT", "ran 4h")),
+    "osmo-image-pull": submitted("FAILED_IMAGE_PULL", osmo_group("FAILED_IMAGE_PULL", "nvcr.io/x: not found")),
+    "osmo-evicted": submitted("FAILED_EVICTED", osmo_group("FAILED_EVICTED", "the node was low on memory")),
+    "osmo-start-failed": submitted("FAILED_START_ERROR", osmo_group("FAILED_START_ERROR", "no such file")),
+    "osmo-submission": submitted("FAILED_SUBMISSION", osmo_group("FAILED_SUBMISSION", "no credential")),
+    "osmo-says": submitted("FLUXING", osmo_group("FLUXING")),
     "osmo-pods-gone": submitted("RUNNING", osmo_group("RUNNING")),
     "osmo-not-sent": submitted(
         "PENDING", osmo_group("WAITING", remaining_upstream_groups=["prepare"]), osmo_group("PROCESSING")
@@ -43,6 +49,24 @@ def test_a_workflow_without_pods_is_explained_by_what_osmo_says_of_it(cause: str
     (found,) = explain("wf-1", OF_OSMO[cause].workloads())[1]
     assert (found.cause, found.stage, found.subject) == (cause, "osmo", "workflow wf-1")
     assert "?" not in found.reason + found.fix
+    assert found.where == "OSMO's status of the workflow"
+
+
+STATUSES = [
+    *("SUBMITTING", "WAITING", "PROCESSING", "SCHEDULING", "INITIALIZING", "RUNNING", "RESCHEDULED", "FAILED"),
+    *(f"FAILED_{reason}" for reason in (
+        "SERVER_ERROR", "BACKEND_ERROR", "EXEC_TIMEOUT", "QUEUE_TIMEOUT", "IMAGE_PULL", "UPSTREAM", "EVICTED",
+        "START_ERROR", "START_TIMEOUT", "PREEMPTED", "SUBMISSION")),
+]  # fmt: skip
+"""All of NVIDIA/OSMO, src/utils/job/task.py and workflow.py, that a workflow does not end well or by its user with."""
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_no_status_of_a_workflow_without_pods_is_silent(status: str) -> None:
+    (found,) = explain("wf-1", submitted(status, osmo_group(status, "the flux is too low")).workloads())[1]
+    assert found.cause != "osmo-says"
+    assert status in found.evidence
+    assert ("the flux is too low" in found.evidence) is status.startswith("FAILED")
 
 
 def test_a_workflow_that_has_completed_or_was_cancelled_needs_nothing() -> None:
