@@ -51,6 +51,8 @@ class Index(Owned):
         """Why claims get no device, and the facts of it, by the Pod's tolerations, as far as it was asked."""
         self.gang_answers: dict[tuple[str, str], dict[str, str]] = {}
         """The figures of each group that never starts, as far as it was asked."""
+        self.last_refusals: Mapping[tuple[str, str, str], list[Json]] | None = None
+        """Of controllers to whom the API server refused a Pod; None until it is asked."""
         self.port_holders: dict[int, list[str]] = {}
         """Pods by the port of the node that they hold, as far as it was asked."""
         self._growth: dict[str, list[Json]] = {}

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from physical_ai.kubernetes.objects import Json, at, name, namespace
+from physical_ai.readiness.workloads.health import job_shortfall
 from physical_ai.readiness.workloads.model import Workloads
 
 
@@ -44,12 +45,34 @@ class Owned:
             found[self.controller(pod)].append(pod)
         return dict(found)
 
-    def in_namespace(self, where: str) -> list[Json]:
-        return self._in_namespace.get(where, [])
+    def owner_of(self, item: Mapping[str, Any]) -> tuple[str, Json] | None:
+        """Kind and object of what keeps an object; None where it is not known."""
+        kind, uid = self.controller(item)
+        found = self._by_uid.get((kind, uid)) if uid else None
+        return (kind, found) if found is not None else None
 
     @cached_property
-    def _in_namespace(self) -> Mapping[str, list[Json]]:
-        found: dict[str, list[Json]] = defaultdict(list)
+    def _by_uid(self) -> Mapping[tuple[str, str], Json]:
+        owners = self.given.owners.items()
+        return {(kind, str(at(each, "metadata.uid", ""))): each for kind, items in owners for each in items}
+
+    @cached_property
+    def last_well(self) -> Mapping[tuple[str, str], str]:
+        """When the last Job that is in order was created, of each CronJob by its kind and UID."""
+        found: dict[tuple[str, str], str] = {}
+        for job in self.given.owners.get("Job", ()):
+            schedule, created = self.controller(job), str(at(job, "metadata.creationTimestamp", "") or "")
+            if schedule[0] == "CronJob" and not job_shortfall(job):
+                found[schedule] = max(created, found.get(schedule, ""))
+        return found
+
+    @cached_property
+    def selectable(self) -> Mapping[tuple[str, str], list[Json]]:
+        """Pods of ReplicaSets by namespace and the ReplicaSet's name without its hash: the Deployment's name."""
+        found: dict[tuple[str, str], list[Json]] = defaultdict(list)
         for pod in self.given.pods:
-            found[namespace(pod)].append(pod)
+            references: list[Json] = at(pod, "metadata.ownerReferences", [])
+            for each in references:
+                if each.get("kind") == "ReplicaSet":
+                    found[namespace(pod), str(each.get("name", "")).rpartition("-")[0]].append(pod)
         return dict(found)

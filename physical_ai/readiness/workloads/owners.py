@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, at, condition, labels, name, namespace
-from physical_ai.kubernetes.selectors import selects_labels
+from physical_ai.kubernetes.objects import Json, at, condition, name, namespace
 from physical_ai.readiness.workloads.clock import longer
 from physical_ai.readiness.workloads.health import (
     REPLICAS,
@@ -19,7 +18,7 @@ from physical_ai.readiness.workloads.health import (
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.queueing import least_of
-from physical_ai.readiness.workloads.refusals import is_history, refusal
+from physical_ai.readiness.workloads.refusals import is_history, last_refusals, refusal
 
 OfPod = Callable[[Mapping[str, Any]], Iterable[Explanation]]
 JOB_CONTROLLER = "kubernetes.io/job-controller"
@@ -46,14 +45,9 @@ def find(wanted: str, index: Index) -> tuple[str, Json] | None:
 
 def pods_of(kind: str, item: Mapping[str, Any], index: Index) -> list[Json]:
     """The Pods that an owner keeps."""
-    if kind != "Deployment":
-        return index.kept_by(kind, item)
-    selector = at(item, "spec.selector")
-    return [
-        pod
-        for pod in index.in_namespace(namespace(item))
-        if selects_labels(selector, labels(pod)) and index.controller(pod)[0] == "ReplicaSet"
-    ]
+    if kind == "Deployment":
+        return index.selectable.get((namespace(item), name(item)), [])
+    return index.kept_by(kind, item)
 
 
 def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod) -> Iterator[Explanation]:
@@ -72,13 +66,8 @@ def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod
 
 def _refused(kind: str, item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
     """Refusals of the owner's Pods; of a Deployment, its ReplicaSets have them."""
-    own = (namespace(item), name(item))
-    for event in index.refusals:
-        about: Json = event.get("involvedObject") or {}
-        of = (str(about.get("namespace", "")), str(about.get("name", "")))
-        below = kind == "Deployment" and about.get("kind") == "ReplicaSet" and of[0] == own[0]
-        direct = about.get("kind") == kind and of == own
-        if (direct or (below and of[1].rpartition("-")[0] == own[1])) and not is_history(event, index):
+    for event in last_refusals(index).get((kind, namespace(item), name(item)), ()):
+        if not is_history(event, index):
             yield refusal(event, index)
 
 
@@ -144,24 +133,18 @@ def _settled(kind: str, item: Mapping[str, Any], index: Index) -> bool:
 
 def is_superseded(job: Mapping[str, Any], index: Index) -> bool:
     """Whether a Job of a CronJob has failed, and a later one of the same CronJob was complete."""
-    schedule, uid = index.controller(job)
     created = str(at(job, "metadata.creationTimestamp", "") or "")
-    return schedule == "CronJob" and any(
-        index.controller(other) == (schedule, uid)
-        and not job_shortfall(other)
-        and str(at(other, "metadata.creationTimestamp", "") or "") > created
-        for other in index.given.owners.get("Job", ())
-    )
+    return index.last_well.get(index.controller(job), "") > created
 
 
 def is_replaced(pod: Mapping[str, Any], index: Index) -> bool:
     """Whether a Pod has failed, and its owner has done without it: history, and no finding."""
     if at(pod, "status.phase") != "Failed":
         return False
-    kind, uid = index.controller(pod)
-    owner = next((each for each in index.given.owners.get(kind, ()) if at(each, "metadata.uid") == uid), None)
-    if owner is None or not uid:
+    found = index.owner_of(pod)
+    if found is None:
         return False
+    kind, owner = found
     if kind == "Job":
         return not job_shortfall(owner) or is_superseded(owner, index)
     return kind in REPLICAS and not owner_shortfall(kind, owner)

@@ -66,7 +66,7 @@ def read_workloads(
     given = Workloads(
         nodes=_items(get, "/api/v1/nodes"),
         pods=_items(get, "/api/v1/pods"),
-        events=read_events(get, "/api/v1/events", unread),
+        events=[dict(each) for each in read_events(get, "/api/v1/events", unread)],
         groups=may("KAI's PodGroups", f"/apis/{KAI_POD_GROUP_API}/podgroups") or (),
         queues=may("KAI's queues", f"/apis/{KAI_QUEUE_API}/queues"),
         deployments=owners.get("Deployment"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -35,23 +36,38 @@ def past_refusals(index: Index, wanted: str) -> list[Json]:
 
 def _last(index: Index, wanted: str) -> list[Json]:
     """Of each controller its last event of each kind of refusal, whatever random names stand in it."""
+    found = last_refusals(index)
+    every = list({id(event): event for events in found.values() for event in events}.values())
+    return every if not wanted else [each for each in every if _names(wanted, each)]
+
+
+def last_refusals(index: Index) -> Mapping[tuple[str, str, str], list[Json]]:
+    """The last refusal of each kind by its controller: kind, namespace and name. Of a ReplicaSet also by the
+    Deployment, whose name and a hash make its own."""
+    if index.last_refusals is not None:
+        return index.last_refusals
     alike: dict[tuple[str, ...], Json] = {}
     for event in index.refusals:
         about: Json = event.get("involvedObject") or {}
-        message = str(event.get("message", ""))
-        if not wanted or _names(wanted, about, message):
-            owner = tuple(str(about.get(each, "")) for each in ("kind", "namespace", "name", "uid"))
-            alike[*owner, _POD.sub("Pod", message)] = event
-    found: dict[tuple[str, ...], Json] = {}
+        owner = tuple(str(about.get(each, "")) for each in ("kind", "namespace", "name", "uid"))
+        alike[*owner, _POD.sub("Pod", str(event.get("message", "")))] = event
+    last: dict[tuple[str, ...], Json] = {}
     for (*owner, message), event in alike.items():
         cause = workload_cause_of("gang", message)
-        found[*owner, cause[0].id if cause else message] = event
-    return list(found.values())
+        last[*owner, cause[0].id if cause else message] = event
+    found: dict[tuple[str, str, str], list[Json]] = defaultdict(list)
+    for (kind, where, own, *_), event in last.items():
+        found[kind, where, own].append(event)
+        if kind == "ReplicaSet":
+            found["Deployment", where, own.rpartition("-")[0]].append(event)
+    index.last_refusals = dict(found)
+    return index.last_refusals
 
 
-def _names(wanted: str, about: Mapping[str, Any], message: str) -> bool:
+def _names(wanted: str, event: Mapping[str, Any]) -> bool:
+    about: Json = event.get("involvedObject") or {}
     own = str(about.get("name", ""))
-    return wanted in (own, f"{about.get('namespace', '')}/{own}") or wanted in message
+    return wanted in (own, f"{about.get('namespace', '')}/{own}") or wanted in str(event.get("message", ""))
 
 
 def is_history(event: Mapping[str, Any], index: Index) -> bool:

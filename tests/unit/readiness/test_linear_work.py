@@ -90,6 +90,34 @@ def slurm(count: int) -> Workloads:
     return make.Scene(pods, nodes).workloads()
 
 
+def owned(count: int) -> Workloads:
+    """Jobs and Deployments that lack Pods: refused ones, failed ones, and some of a CronJob."""
+    jobs: list[Json] = []
+    pods: list[Json] = []
+    events: list[Json] = []
+    for number in range(count):
+        by = [{"kind": "CronJob", "name": f"c-{number % 3}", "uid": f"c-{number % 3}"}]
+        metadata = {"name": f"j-{number}", "namespace": make.WHERE, "uid": f"j-{number}", "ownerReferences": by}
+        jobs.append({"metadata": metadata, "spec": {}, "status": {"conditions": []}})
+        failed = make.on("aks-h100gpu-0", make.pod(f"j-{number}-x"), phase="Failed", status=make.crashing(1))
+        failed["metadata"]["ownerReferences"] = [{"kind": "Job", "name": f"j-{number}", "uid": f"j-{number}"}]
+        pods.append(failed)
+        message = f'Error creating: pods "j-{number}-y" is forbidden: exceeded quota: q, requested: pods=1'
+        events += [make.event(jobs[-1], "FailedCreate", message, "Job")] * 3
+    sets = [{"metadata": {"name": f"d-{n}", "namespace": make.WHERE}, "spec": {}, "status": {}} for n in range(count)]
+    given = make.Scene(pods, hosts(2)).workloads()
+    return replace(given, owners={"Job": jobs, "Deployment": sets}, events=events)
+
+
+def ports(count: int) -> Workloads:
+    """Pods that wait for a port of the node."""
+    message = "0/2 nodes are available: 2 node(s) didn't have free ports for the requested pod ports."
+    containers = [{"name": "train", "ports": [{"hostPort": 80}]}]
+    waits = [make.unschedulable(make.pod(f"p-{n}", containers=containers), message) for n in range(count)]
+    held = [make.on("aks-h100gpu-0", make.pod(f"h-{n}", containers=containers), phase="Running") for n in range(count)]
+    return make.Scene([*waits, *held], hosts(2)).workloads()
+
+
 def renamed(item: Mapping[str, Any], number: int) -> Json:
     """An object of the one node, as of another one."""
     found: Json = copy.deepcopy(dict(item))
@@ -146,7 +174,7 @@ def amd_gates(count: int) -> Callable[[], object]:
 SCENES: dict[str, Callable[[int], Callable[[], object]]] = {
     **{
         make_scene.__name__: lambda count, make_scene=make_scene: lambda: doctor(make_scene(count))
-        for make_scene in (full, gangs, hanging, storm, claims, slurm)
+        for make_scene in (full, gangs, hanging, storm, claims, slurm, owned, ports)
     },
     "without operator": without_operator,
     "slurm gates": slurm_gates,
