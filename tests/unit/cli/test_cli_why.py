@@ -98,11 +98,11 @@ def test_what_may_not_be_read_is_named_and_nothing_is_concluded_from_it(
     refused: str, cluster: Read, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without a right to Deployments no agent is missing, without one to queues no queue is."""
-    assert run(["doctor", *cluster(HEALTHY, refused=refused)]) == 0
+    assert run(["doctor", *cluster(HEALTHY, refused=refused)]) == 1
     first, *others = capsys.readouterr().out.splitlines()
     assert first == "nothing is wrong in what could be read"
     assert "403 no right" in others[0]
-    assert run(["why", "train-0", *cluster(HEALTHY, refused=refused), "--json"]) == 0
+    assert run(["why", "train-0", *cluster(HEALTHY, refused=refused), "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert (document["actionNeeded"], document["causes"]) == (False, [])
     assert [each for each in document["unread"] if "403 no right" in each]
