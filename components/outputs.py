@@ -46,6 +46,7 @@ OUTPUTS: Mapping[str, str] = {
     f"gpus.{ANY}.driverSource": "As under `pools`.",
     f"gpus.{ANY}.gpus": "`allocatable` and `expected` by resource.",
     f"gpus.{ANY}.closed": "The first closed gate of each node, with its reason and its fix.",
+    f"gpus.{ANY}.unread": "What the gate could not read of the pool, with the refusal.",
     "network.hubPeeringCommand": "For the hub's owner, with `peerBack: false`: creates the hub's side of the peering.",
     "network.zoneRoleCommand": "For the zone's owner, with `zoneRole: given`: the cluster's identity gets its role.",
     "dataServices.postgres": "Host name of the database; absent, as all below, in a stack without data services.",
