@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
@@ -22,3 +23,20 @@ def at(value: Any, path: str, default: Any = None) -> Any:
             return default
         value = value.get(part)
     return default if value is None else value
+
+
+def parsed(text: Any) -> Any:
+    """The JSON in a text that somebody else wrote, as into a ConfigMap; None for anything that is none."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def mappings(value: Any) -> list[Mapping[str, Any]]:
+    """The mappings in a list; none where it is no list.
+
+    >>> mappings([{"a": 1}, 2]), mappings("a")
+    ([{'a': 1}], [])
+    """
+    return [each for each in cast("list[Any]", value) if is_mapping(each)] if isinstance(value, list) else []

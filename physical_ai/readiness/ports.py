@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from physical_ai.kubernetes.objects import at, labels, name
+from physical_ai.nested import is_mapping, mappings, parsed
 from physical_ai.readiness.model import Expected, Json
 
 LABEL, SEEN, KEY = "physical-ai/evidence", "physical-ai/evidence-seen", "machine.json"
@@ -42,13 +42,10 @@ def _recorded(node: Json, records: Sequence[Json]) -> list[Mapping[str, Any]] | 
         # Another machine may have had the node's name.
         if machine.get("nodeUid") == at(node, "metadata.uid", ""):
             ports: Any = machine.get("ports")
-            return cast("list[Mapping[str, Any]]", ports) if isinstance(ports, list) else None
+            return mappings(ports) if isinstance(ports, list) else None
     return None
 
 
 def _machine(record: Json) -> Mapping[str, Any]:
-    try:
-        found: Any = json.loads(at(record, "data", {}).get(KEY, ""))
-    except ValueError:
-        return {}
-    return cast("Mapping[str, Any]", found) if isinstance(found, dict) else {}
+    found = parsed(at(record, "data", {}).get(KEY))
+    return found if is_mapping(found) else {}

@@ -150,7 +150,7 @@ class Side:
             return None, f"`physai {arguments[0]}` did not finish within {timeout / 60:.0f} minutes."
         try:
             return (json.loads(ran.out), "") if ran.code == 0 else (None, end_of_output(ran.err, self))
-        except ValueError:
+        except (ValueError, RecursionError):
             return None, f"`physai {arguments[0]}` printed no JSON: {ran.out[:200]}"
 
     def _python(self, *arguments: str, timeout: float | None = None) -> Completed:

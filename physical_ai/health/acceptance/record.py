@@ -117,7 +117,7 @@ def read(config_map_object: Mapping[str, Any]) -> NodeResult:
             checks=[CheckResult(**each) for each in found["checks"]],
             baseline=found["baseline"],
         )
-    except (KeyError, TypeError, ValueError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
         raise Unreadable(f"ConfigMap {NAMESPACE}/{name} is not a record of acceptance: {problem}") from problem
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from physical_ai.kubernetes.objects import annotations_of, at, labels, name
+from physical_ai.nested import is_mapping, mappings, parsed
 
 NAMESPACE = "gpu-operator"
 LABEL, SEEN = "physical-ai/evidence", "physical-ai/evidence-seen"
@@ -41,31 +41,28 @@ class Machine:
 
         `lastSeen` is when the driver, or nvidia-smi, named it last.
         """
-        asked = cast("list[dict[str, Any]]", self.gpus.get("gpus") or [])
-        given = cast("list[dict[str, Any]]", self.facts.get("gpus") or [])
+        asked, given = mappings(self.gpus.get("gpus")), mappings(self.facts.get("gpus"))
         by_uuid = {str(each.get("uuid", "")): each for each in asked}
         found = [{**each, **by_uuid.pop(str(each.get("uuid", "")), {})} for each in given]
-        return [*found, *by_uuid.values()]
+        return [*found, *map(dict, by_uuid.values())]
 
 
 def read(config_map: Mapping[str, Any]) -> Machine:
     """A record. A document that is not JSON counts as not written."""
     data: Mapping[str, str] = at(config_map, "data", {})
 
-    def document(key: str) -> Any:
-        try:
-            return json.loads(data.get(key) or "null")
-        except ValueError:
-            return None
+    def document(key: str) -> dict[str, Any]:
+        found = parsed(data.get(key))
+        return dict(found) if is_mapping(found) else {}
 
-    facts = cast("dict[str, Any]", document(MACHINE) or {})
+    facts = document(MACHINE)
     return Machine(
         name=name(config_map),
         node=str(facts.get("node") or labels(config_map).get(LABEL, "")),
         seen=annotations_of(config_map).get(SEEN, ""),
         facts=facts,
-        gpus=cast("dict[str, Any]", document(GPUS) or {}),
-        starts=cast("list[dict[str, Any]]", document(STARTS) or []),
+        gpus=document(GPUS),
+        starts=mappings(parsed(data.get(STARTS))),
     )
 
 

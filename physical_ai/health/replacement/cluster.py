@@ -19,6 +19,7 @@ from physical_ai.health.replacement.record import (
     read,
 )
 from physical_ai.kubernetes.objects import Json, annotations_of, at, name
+from physical_ai.nested import is_mapping, parsed
 from physical_ai.readiness.client import Send
 from physical_ai.readiness.reader import Missing, Unreachable
 
@@ -102,7 +103,8 @@ class RepairCluster:
     def evidence(self, record: Record) -> Json:
         """What was known of the node when its repair began; empty where nothing was kept."""
         found = self._send("GET", f"{_MAPS}/{record.name}", {})
-        return dict(json.loads(at(found, "data", {}).get(EVIDENCE_KEY) or "{}"))
+        known = parsed(at(found, "data", {}).get(EVIDENCE_KEY))
+        return dict(known) if is_mapping(known) else {}
 
     def _items(self, path: str, parameters: Mapping[str, str]) -> list[Json]:
         return list(self._send("GET", path, parameters).get("items") or [])

@@ -117,6 +117,6 @@ def read(config_map_object: Mapping[str, Any]) -> Record:
         found |= {key: datetime.fromisoformat(found[key]) for key in ("started", "deadline")}
         found |= {"step": Step(found["step"]), "uids_before": tuple(found["uids_before"])}
         return Record(**found)
-    except (KeyError, TypeError, ValueError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
         name = at(config_map_object, "metadata.name", "")
         raise Unreadable(f"ConfigMap {NAMESPACE}/{name} is not a record of a repair: {problem}") from problem

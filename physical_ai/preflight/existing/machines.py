@@ -5,14 +5,13 @@ A missing label, or a resource that nothing offers yet, proves nothing: the find
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from physical_ai.catalog.hardware import Server
 from physical_ai.findings import Finding
 from physical_ai.kubernetes.objects import annotations_of, labels, name
-from physical_ai.nested import at
+from physical_ai.nested import at, mappings, parsed
 from physical_ai.preflight.existing.objects import Json, doubtful, listed, numbers, ok, unknown, wrong
 
 NVIDIA_CARD = ("feature.node.kubernetes.io/pci-10de.present", "feature.node.kubernetes.io/pci-0302_10de.present")
@@ -152,10 +151,6 @@ def vbios_of(node: Json, evidence: Sequence[Json]) -> list[str]:
     found: set[str] = set()
     for record in evidence:
         if labels(record).get(EVIDENCE_LABEL) == name(node)[:63]:
-            held: Any = record.get("data") or {}
-            try:
-                machine: Any = json.loads(held.get(EVIDENCE_KEY, "{}"))
-            except ValueError:
-                continue
-            found |= {str(card["vbios"]).upper() for card in at(machine, "gpus") or () if card.get("vbios")}
+            machine = parsed(at(record, "data", {}).get(EVIDENCE_KEY))
+            found |= {str(card["vbios"]).upper() for card in mappings(at(machine, "gpus")) if card.get("vbios")}
     return sorted(found)

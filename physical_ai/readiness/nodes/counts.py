@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +9,7 @@ from typing import Any, Literal
 from physical_ai.catalog import vm_sizes
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.kubernetes.objects import annotations_of, at, labels, name
-from physical_ai.nested import is_mapping
+from physical_ai.nested import is_mapping, mappings, parsed
 from physical_ai.readiness.ports import KEY, LABEL, SEEN
 
 SIZE_LABEL = "node.kubernetes.io/instance-type"
@@ -53,12 +52,12 @@ def counts(facts: Mapping[str, Any], size: str = "") -> Counts:
     of_size = gpu.count if gpu is not None and gpu.vendor is NVIDIA else None
     bus = None
     if "pci" in facts:
-        bus = sum(str(each.get("class", "0x0302"))[:4] == "0x03" for each in facts["pci"] or ())
+        bus = sum(str(each.get("class", "0x0302"))[:4] == "0x03" for each in mappings(facts["pci"]))
     driver = None
     if "gpus" in facts:
         # GPUs of earlier starts stay in the record, with the time when they were seen last.
         latest = str(facts.get("recordedAt", ""))
-        driver = sum(not latest or str(each.get("lastSeen", latest)) == latest for each in facts["gpus"] or ())
+        driver = sum(not latest or str(each.get("lastSeen", latest)) == latest for each in mappings(facts["gpus"]))
     return Counts(of_size, bus, driver)
 
 
@@ -66,10 +65,7 @@ def facts_of(node: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> M
     """The newest record of a node's machine; empty where nothing is recorded of it."""
     mine = [each for each in records if labels(each).get(LABEL) == name(node)[:63]]
     for record in sorted(mine, key=lambda each: annotations_of(each).get(SEEN, ""), reverse=True):
-        try:
-            facts: Any = json.loads(at(record, "data", {}).get(KEY, "") or "null")
-        except ValueError:
-            continue
+        facts = parsed(at(record, "data", {}).get(KEY))
         # Another machine may have had the node's name.
         if is_mapping(facts) and facts.get("nodeUid", at(node, "metadata.uid")) == at(node, "metadata.uid"):
             return facts

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.kubernetes.objects import at, labels
-from physical_ai.nested import is_mapping
+from physical_ai.nested import is_mapping, parsed
 
 KEY = "repair.json"
 
@@ -19,10 +18,7 @@ def restarted(config_maps: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     for each in config_maps:
         if REPAIR_LABEL not in labels(each):
             continue
-        try:
-            record: Any = json.loads(at(each, "data", {}).get(KEY, "") or "null")
-        except ValueError:
-            continue
+        record = parsed(at(each, "data", {}).get(KEY))
         if is_mapping(record) and (record.get("action"), record.get("step")) == ("reboot", "done"):
             found.add(str(record.get("node", "")))
     return frozenset(found)

@@ -20,6 +20,7 @@ from physical_ai.readiness.nodes.operands import is_operand
 from physical_ai.readiness.nodes.signs import Alert
 from physical_ai.readiness.objects import owner, pool_of
 from physical_ai.readiness.phase import is_running
+from physical_ai.readiness.ports import LABEL as RECORD_LABEL
 from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
 from physical_ai.readiness.workloads.owned import Owned
@@ -200,6 +201,17 @@ class Index(Owned):
             if workflow := labels(pod).get(WORKFLOW_LABEL):
                 found[namespace(pod), "workflow", workflow].append(pod)
         return dict(found)
+
+    @cached_property
+    def _records(self) -> Mapping[str, list[Json]]:
+        found: dict[str, list[Json]] = defaultdict(list)
+        for record in self.given.records:
+            found[labels(record).get(RECORD_LABEL, "")].append(record)
+        return dict(found)
+
+    def records_of(self, node: str) -> list[Json]:
+        """The records of machines that have had the node's name."""
+        return self._records.get(node[:63], [])
 
     @cached_property
     def slurm(self) -> Mapping[str, SlurmNode]:

@@ -38,7 +38,7 @@ def signs_of(wanted: str, index: Index) -> NodeSigns:
         gate=index.gates.get(wanted) or index.changes.get(wanted),
         alerts=alerts,
         seen=seen,
-        facts=facts_of(node, given.records) if node is not None and given.records else {},
+        facts=facts_of(node, index.records_of(wanted)) if node is not None else {},
         restarted=wanted in given.restarted,
         operands=failing(index.operands_on(wanted)),
         leaves=node is not None and is_being_removed(node),

@@ -13,6 +13,7 @@ import pytest
 from physical_ai.catalog import slurm as slurm_names
 from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.model import AmdObjects, Cluster, Expected
+from physical_ai.readiness.nodes.signs import Alert
 from physical_ai.readiness.workloads import Workloads, doctor
 from tests.support import workload_objects as make
 from tests.support.readiness_objects import NODE, Situation
@@ -118,6 +119,16 @@ def ports(count: int) -> Workloads:
     return make.Scene([*waits, *held], hosts(2)).workloads()
 
 
+def signs(count: int) -> Workloads:
+    """A record, an event and an alert of each node."""
+    nodes = hosts(count)
+    names = [host["metadata"]["name"] for host in nodes]
+    records = [{"metadata": {"name": f"r-{own}", "labels": {"physical-ai/evidence": own}}, "data": {}} for own in names]
+    events = [make.event(host, "XidError", "Xid 79", kind="Node") for host in nodes]
+    alerts = [Alert("XidFault", {"node": own, "xid": "79"}) for own in names]
+    return replace(make.Scene((), nodes).workloads(), records=records, events=events, alerts=alerts)
+
+
 def renamed(item: Mapping[str, Any], number: int) -> Json:
     """An object of the one node, as of another one."""
     found: Json = copy.deepcopy(dict(item))
@@ -174,7 +185,7 @@ def amd_gates(count: int) -> Callable[[], object]:
 SCENES: dict[str, Callable[[int], Callable[[], object]]] = {
     **{
         make_scene.__name__: lambda count, make_scene=make_scene: lambda: doctor(make_scene(count))
-        for make_scene in (full, gangs, hanging, storm, claims, slurm, owned, ports)
+        for make_scene in (full, gangs, hanging, storm, claims, slurm, signs, owned, ports)
     },
     "without operator": without_operator,
     "slurm gates": slurm_gates,
