@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,9 @@ _LOGIN = re.compile(r"[^/@\s]+:[^/@\s]*@|//[^/]*@")
 """A login within an address, also in one without `//`, which programs accept for a proxy."""
 UNUSED = tuple(f"{family.name}-" for family in (*LINTERS, *TELEMETRY))
 """How folders of tools begin that neither `up` nor `preview` runs."""
-KILL_SECONDS = 10
+KILL_SECONDS, KILL_ROUNDS = 10, 20
+SET_CHILD_SUBREAPER = 36
+"""Option of prctl(2): orphans below the process become its children, and not those of PID 1."""
 
 
 class NoSuchRevision(SimulationError):
@@ -197,6 +200,7 @@ def end_of_output(text: str, side: Side, lines: int = 20) -> str:
 def sides(repository: Repository, base: str, head: str) -> Generator[tuple[Side, Side]]:
     """Base and head in temporary folders; at the end these are removed, and processes that run in them killed."""
     folder = Path(tempfile.mkdtemp(prefix="physai-pr-")).resolve()
+    before = adopt_orphans()
     try:
         both = (
             Side(folder / "base", folder / "base-home", shares_tools=True),
@@ -213,6 +217,7 @@ def sides(repository: Repository, base: str, head: str) -> Generator[tuple[Side,
         yield both
     finally:
         kill_processes(folder)
+        kill_descendants(before)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -227,6 +232,29 @@ def kill_processes(folder: Path) -> None:
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
     psutil.wait_procs(killed, timeout=KILL_SECONDS)
+
+
+def adopt_orphans() -> set[int]:
+    """Makes this process the parent of all that outlives its own parent below it, so that nothing that a side's code
+    starts can leave. The processes below this one now.
+
+    Linux only: elsewhere, what changes its folder and its session is not found again.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    return {each.pid for each in psutil.Process().children(recursive=True)}
+
+
+def kill_descendants(but: set[int]) -> None:
+    """Kills the processes below this one, and those that they start meanwhile, but for some."""
+    for _ in range(KILL_ROUNDS):
+        found = [each for each in psutil.Process().children(recursive=True) if each.pid not in but]
+        if not found:
+            return
+        for each in found:
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+        psutil.wait_procs(found, timeout=KILL_SECONDS)
 
 
 def _users_home() -> Path:

@@ -13,6 +13,7 @@ import pytest
 from physical_ai.cli.pull_request.affected import own_files
 from physical_ai.cli.pull_request.trees import NoSuchRevision, Repository, Side, end_of_output, kill_processes, sides
 from physical_ai.simulator.home import HOME_VARIABLE
+from tests.support.waiting import until
 
 
 class Checkout:
@@ -119,6 +120,28 @@ def test_only_processes_of_the_folder_are_killed(tmp_path: Path) -> None:
         for process in started:
             process.kill()
             process.communicate()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process adopts orphans")
+def test_a_daemon_that_has_left_folder_session_and_environment_is_killed(
+    checkout: Checkout, repository: Repository, tmp_path: Path
+) -> None:
+    """What the code of a change starts may not live on, whatever it does to hide."""
+    checkout.commit("a.txt", "two")
+    noted = tmp_path / "daemon"
+    daemon = f"import os, time; open({str(noted)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    leave = (
+        "import os, subprocess, sys\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    os.chdir('/')\n"
+        f"    subprocess.Popen([sys.executable, '-c', {daemon!r}], env={{}}, start_new_session=True)\n"
+    )
+    with sides(repository, "main", "change"):
+        subprocess.run([sys.executable, "-c", leave], check=True)
+        until(lambda: noted.exists() and noted.read_text(), "the daemon has not started")
+        assert psutil.pid_exists(int(noted.read_text()))
+    assert not psutil.pid_exists(int(noted.read_text()))
 
 
 def side(tmp_path: Path, program: str) -> Side:
