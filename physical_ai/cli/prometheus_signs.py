@@ -55,7 +55,7 @@ def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) ->
         reason = " ".join(str(problem).splitlines()[0].split())
         return Signals(unread=(f"alerts and Xids, because {reason}",))
     alerts = [_alert(each) for each in found["alerts"]]
-    if any(not each.summary for each in alerts):
+    if alerts:
         with suppress(PrometheusFailed):  # it has the queries alone: an alert then has its labels
             alerts = _annotated(alerts, firing(address))
     recent = {_key(each) for each in found["recent"]}
@@ -63,7 +63,7 @@ def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) ->
 
 
 def _annotated(alerts: Sequence[Alert], listed: Iterable[Mapping[str, Any]]) -> list[Alert]:
-    """The alerts of other rules than this project's, with the words of their rules."""
+    """The alerts with the words of their rules, in which values are filled in."""
     words = {
         (name, frozenset(labels.items())): at(each, "annotations", dict[str, str]())
         for each in listed
@@ -74,8 +74,8 @@ def _annotated(alerts: Sequence[Alert], listed: Iterable[Mapping[str, Any]]) -> 
         said = words.get((each.name, frozenset(each.labels.items())), {})
         summary = str(said.get("summary") or said.get("description") or said.get("message") or "")
         runbook = str(said.get("runbook_url") or "")
-        own = replace(each, summary=summary, action=str(said.get("action") or ""), runbook=runbook)
-        found.append(each if each.summary else own)
+        action = str(said.get("action") or "") or each.action
+        found.append(replace(each, summary=summary or each.summary, action=action, runbook=runbook))
     return found
 
 
