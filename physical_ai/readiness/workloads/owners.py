@@ -11,8 +11,10 @@ from physical_ai.readiness.workloads.health import (
     REPLICAS,
     group_shortfall,
     job_shortfall,
+    job_wants,
     owner_counts,
     owner_shortfall,
+    pod_shortfall,
     queue_shortfall,
 )
 from physical_ai.readiness.workloads.index import Index
@@ -58,10 +60,17 @@ def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod
     found = list(_refused(kind, item, index))
     found += [each for pod in pods_of(kind, item, index) for each in of_pod(pod)]
     yield from found
-    if kind == "Job":
-        yield from _of_job(item, shortfall, index, is_explained=bool(found))
-    elif not found:
-        yield _short(kind, item, shortfall, index)
+    own = _of_job(item, shortfall, index) if kind == "Job" else None
+    if own is not None:
+        yield own
+    elif not found and not _has_all(kind, item, index):
+        yield _silent(kind, item, shortfall, index)
+
+
+def _has_all(kind: str, item: Mapping[str, Any], index: Index) -> bool:
+    """Whether all Pods are in order, and only the owner's own count is behind."""
+    wanted = job_wants(item) if kind == "Job" else owner_counts(kind, item)[0]
+    return sum(not pod_shortfall(pod) for pod in pods_of(kind, item, index)) >= wanted
 
 
 def _refused(kind: str, item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
@@ -71,38 +80,38 @@ def _refused(kind: str, item: Mapping[str, Any], index: Index) -> Iterator[Expla
             yield refusal(event, index)
 
 
-def _of_job(job: Mapping[str, Any], shortfall: str, index: Index, *, is_explained: bool) -> Iterator[Explanation]:
-    item = f"job {namespace(job)}/{name(job)}"
-    facts = {"job": name(job), "namespace": namespace(job)}
-    failed = next((found for kind in ("Failed", "FailureTarget")
-                   if (found := condition(job, kind)).get("status") == "True"), None)  # fmt: skip
+def _of_job(job: Mapping[str, Any], shortfall: str, index: Index) -> Explanation | None:
+    """What a Job itself says: that it has failed, is suspended, or is another controller's."""
+    item, facts = f"job {namespace(job)}/{name(job)}", {"job": name(job), "namespace": namespace(job)}
+    found = (condition(job, kind) for kind in ("Failed", "FailureTarget"))
+    failed = next((each for each in found if each.get("status") == "True"), None)
     if failed is not None:
         cause = FAILURES.get(str(failed.get("reason", "")), "job-failed")
-        limit = at(job, "spec.activeDeadlineSeconds" if cause == "job-deadline" else "spec.backoffLimit", 6)
-        indexes = str(at(job, "status.failedIndexes", "") or "(see its status)")
-        message = str(failed.get("message") or failed.get("reason") or shortfall)
-        yield index.explanation(
-            item, cause, "container", shortfall, where="condition of the Job",
-            limit=f"{limit} s" if cause == "job-deadline" else str(limit), indexes=indexes,
-            **{**facts, "message": message},
-        )  # fmt: skip
-    elif shortfall == "suspended":
-        yield index.explanation(item, "job-suspended", "gang", "spec.suspend: true", where="spec of the Job", **facts)
-    elif not is_explained and not int(at(job, "status.active", 0)):
-        manager = str(at(job, "spec.managedBy", "") or JOB_CONTROLLER)
-        if manager != JOB_CONTROLLER:
-            facts["manager"] = manager
-        cause = "job-managed" if manager != JOB_CONTROLLER else "job-without-pods"
-        if longer(at(job, "metadata.creationTimestamp"), index.given.now, SETTLING) or cause == "job-managed":
-            yield index.explanation(item, cause, "gang", shortfall, where="status of the Job", **facts)
+        is_late = cause == "job-deadline"
+        limit = at(job, "spec.activeDeadlineSeconds" if is_late else "spec.backoffLimit", 6)
+        told = {"limit": f"{limit} s" if is_late else str(limit), **facts,
+                "indexes": str(at(job, "status.failedIndexes", "") or "(see its status)"),
+                "message": str(failed.get("message") or failed.get("reason") or shortfall)}  # fmt: skip
+        return index.explanation(item, cause, "container", shortfall, "condition of the Job", **told)
+    if shortfall == "suspended":
+        return index.explanation(item, "job-suspended", "gang", "spec.suspend: true", "spec of the Job", **facts)
+    manager = str(at(job, "spec.managedBy", "") or JOB_CONTROLLER)
+    if manager != JOB_CONTROLLER and not int(at(job, "status.active", 0)):
+        return index.explanation(item, "job-managed", "gang", shortfall, "spec of the Job", manager=manager, **facts)
+    return None
 
 
-def _short(kind: str, item: Mapping[str, Any], shortfall: str, index: Index) -> Explanation:
+def _silent(kind: str, item: Mapping[str, Any], shortfall: str, index: Index) -> Explanation:
+    """An owner that lacks Pods, where neither a refusal nor a Pod shows why."""
+    own, where = f"{kind.lower()} {namespace(item)}/{name(item)}", f"status of the {kind}"
+    facts = {"owner": f"{kind.lower()} {name(item)}", "job": name(item), "namespace": namespace(item)}
+    if not _settled(item, index):
+        return index.explanation(own, "owner-starting", "gang", shortfall, where, **facts)
+    if kind == "Job":
+        return index.explanation(own, "job-without-pods", "gang", shortfall, where, **facts)
     wanted, ready = owner_counts(kind, item)
-    owner = f"{kind.lower()} {namespace(item)}/{name(item)}"
-    facts = {"owner": f"{kind.lower()} {name(item)}", "namespace": namespace(item), "ready": str(ready)}
-    where = f"status of the {kind}"
-    return index.explanation(owner, "owner-short", "container", shortfall, where=where, wanted=str(wanted), **facts)
+    counts = {"wanted": str(wanted), "ready": str(ready)}
+    return index.explanation(own, "owner-short", "container", shortfall, where, **counts, **facts)
 
 
 def all_owner_causes(index: Index, explained: set[tuple[str, str]], of_pod: OfPod) -> Iterator[Explanation]:
@@ -118,17 +127,17 @@ def all_owner_causes(index: Index, explained: set[tuple[str, str]], of_pod: OfPo
             shortfall = job_shortfall(item) if kind == "Job" else owner_shortfall(kind, item)
             if not shortfall or any((namespace(pod), name(pod)) in explained for pod in pods_of(kind, item, index)):
                 continue
-            if any(True for _ in _refused(kind, item, index)) or not _settled(kind, item, index):
+            if any(True for _ in _refused(kind, item, index)):
                 continue
             yield from owner_causes(kind, item, index, of_pod)
 
 
-def _settled(kind: str, item: Mapping[str, Any], index: Index) -> bool:
+def _settled(item: Mapping[str, Any], index: Index) -> bool:
     """Whether the owner has had time to make its Pods since it or its conditions changed."""
     conditions: list[Json] = at(item, "status.conditions", [])
     times = [str(each.get("lastTransitionTime") or "") for each in conditions]
     last = max([*times, str(at(item, "metadata.creationTimestamp", "") or "")])
-    return kind == "Job" or not last or longer(last, index.given.now, SETTLING)
+    return not last or longer(last, index.given.now, SETTLING)
 
 
 def is_superseded(job: Mapping[str, Any], index: Index) -> bool:

@@ -53,6 +53,8 @@ OF_OWNERS: dict[str, Scene] = {
     "job-indexes": with_jobs(job(conditions=ended("Failed", "FailedIndexes", "x"), status={"failedIndexes": "0,3"})),
     "job-failed": with_jobs(job(conditions=ended("Failed", "FluxTooLow", "the flux is too low"))),
     "owner-short": with_jobs(Deployment=[deployment(0)]),
+    "owner-starting": with_jobs(Deployment=[
+        {**deployment(0), "metadata": {**deployment(0)["metadata"], "creationTimestamp": "2026-11-22T11:59:50Z"}}]),
     "queue-says": Scene(more={"queues": [{"metadata": {"name": "train-0"}, "spec": {}, "status": {
         "conditions": [{"type": "Valid", "status": "False", "message": "the flux is too low"}]}}]}),
     "node-left": Scene(more={"events": [{
@@ -132,6 +134,14 @@ def test_a_job_has_the_causes_of_its_pods_before_its_own() -> None:
     scene = with_jobs(job(conditions=ended("Failed", "BackoffLimitExceeded", "x")), pods=[item])
     assert [each.cause for each in explain("train-0", scene.workloads())[1]] == ["out-of-memory", "job-backoff"]
     assert [each.first.cause for each in doctor(scene.workloads())] == ["out-of-memory"]
+
+
+def test_a_job_whose_own_count_is_behind_its_pods_is_in_order() -> None:
+    ready = on(HOST, pod("train-0-x"), phase="Running", conditions=READY, status={"ready": True})
+    behind = job(status={"active": 1, "ready": 0})
+    assert explain("train-0", with_jobs(behind, pods=[of_job(ready)]).workloads())[1] == []
+    lacks = with_jobs(behind)
+    assert [each.cause for each in explain("train-0", lacks.workloads())[1]] == ["job-without-pods"]
 
 
 def test_a_failed_pod_that_its_owner_has_done_without_is_no_finding() -> None:
