@@ -43,8 +43,9 @@ class Injector:
         """All GPU nodes."""
         return [node for node in self._client.get("/api/v1/nodes")["items"] if gpus_of(node)]
 
-    def inject(self, wanted: str, node: str = "", gpu: int = 0) -> tuple[str, Injected]:
-        """Injects a fault; where it was injected. The same fault of the same GPU again changes nothing.
+    def inject(self, wanted: str, node: str = "", gpu: int = 0) -> tuple[str, Injected, int]:
+        """Injects a fault; where it was injected, and how many GPUs the node has. The same fault of the same GPU again
+        changes nothing.
 
         Args:
             node: Name of the node; empty for the first one on which the fault can happen.
@@ -67,9 +68,9 @@ class Injector:
             self._write(item, [*held, found])
             if boot:
                 restart(self._client, name(item), boot)
-        return name(item), found
+        return name(item), found, count
 
-    def heal(self, wanted: str = "", node: str = "") -> list[tuple[str, Injected]]:
+    def heal(self, wanted: str = "", node: str = "") -> list[tuple[str, Injected, int]]:
         """Removes faults: of this name, or all, from this node, or from all nodes. Returns them.
 
         Raises:
@@ -77,7 +78,7 @@ class Injector:
         """
         if wanted:
             fault(wanted)
-        removed: list[tuple[str, Injected]] = []
+        removed: list[tuple[str, Injected, int]] = []
         for item in self.nodes():
             if node and name(item) != node:
                 continue
@@ -87,7 +88,7 @@ class Injector:
                 self._write(item, [each for each in held if each not in ended])
                 if any(faults()[each.fault].effects.idle_job for each in ended):
                     self._end_idle_job(name(item))
-            removed += [(name(item), each) for each in ended]
+            removed += [(name(item), each, gpus_of(item)) for each in ended]
         return removed
 
     def _node(self, row: Fault, wanted: str) -> Json:
