@@ -5,19 +5,29 @@ from __future__ import annotations
 import os
 import sys
 
-from physical_ai.cli import resident_command
+INTERRUPTED = 130
 
 
 def main() -> None:
     """Runs the command line: in a copy of a process that has loaded it, if there is one."""
-    arguments = sys.argv[1:]
+    try:
+        code = _run(sys.argv[1:])
+    except KeyboardInterrupt:  # while it was loaded: a command itself says what an interruption leaves
+        os.write(2, b"interrupted before the command began; nothing was changed\n")
+        code = INTERRUPTED
+    raise SystemExit(code)
+
+
+def _run(arguments: list[str]) -> int:
+    from physical_ai.cli import resident_command
+
     code = resident_command.run(arguments)
     if code is None:
         _open_streams()
         from physical_ai.cli.command_line import run_here
 
         code = run_here(arguments)
-    raise SystemExit(code)
+    return code
 
 
 def _open_streams() -> None:

@@ -102,6 +102,10 @@ for name, group in {
     app.add_typer(group, **listing(name))
 
 
+UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
+"""Errors of a disk that is full, or of a folder in which the user may not write."""
+
+
 def collect_garbage_rarely() -> None:
     """Makes the garbage collector run a hundred times less often.
 
@@ -125,13 +129,23 @@ def run(arguments: list[str]) -> int:
         discard_output()  # nothing reads it any more; Typer and Rich make that a SystemExit
         return UNREAD
     except OSError as problem:
-        if problem.errno != errno.ENOSPC:
+        if problem.errno not in UNWRITABLE:
             raise
         discard_output()
-        place = f" for {problem.filename}" if problem.filename else ""
-        err.print(f"physai: there is no space left{place}\n  Free some, or write to another disk.", style="red")
+        err.print(f"physai: {_unwritable(problem)}", markup=False, style="red")
         return FAILED
     return code
+
+
+def _unwritable(problem: OSError) -> str:
+    place = str(problem.filename or "a file")
+    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = f" for {problem.filename}" if problem.filename else ""
+        return f"there is no space left{where}\n  Free some, or write to another disk."
+    return (
+        f"{place} cannot be written: {problem.strerror}\n  Name a folder of your own with PHYSAI_HOME, or make this one"
+        " writable."
+    )
 
 
 def _run(arguments: list[str]) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
 
 import pytest
 
+from physical_ai.cli import __main__, main, resident_command
 from physical_ai.repository import ROOT
 
 COMMAND = (sys.executable, "-m", "physical_ai.cli")
@@ -57,3 +59,32 @@ def test_completion_is_printed_without_a_failure() -> None:
     in_bash = ["bash", "-c", '"$@"; exit "$?"', "bash", *COMMAND, "--show-completion"]
     shown = subprocess.run(in_bash, capture_output=True, text=True, cwd=ROOT, check=False)
     assert (shown.returncode, "physai" in shown.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EDQUOT])
+def test_a_folder_that_cannot_be_written_is_named_with_what_to_do(
+    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a home on a file system that is read-only."""
+
+    def refuse(*_: object, **__: object) -> int:
+        raise OSError(number, os.strerror(number), "/home/me/.cache/physical-ai")
+
+    monkeypatch.setattr(main, "_command", lambda: refuse)
+    assert main.run(["preview"]) == 1
+    said = capsys.readouterr().err
+    assert "/home/me/.cache/physical-ai" in said
+    assert "PHYSAI_HOME" in said or "no space left" in said
+
+
+def test_an_interruption_while_a_command_is_loaded_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(resident_command, "run", interrupt)
+    with pytest.raises(SystemExit) as end:
+        __main__.main()
+    assert end.value.code == 130
+    assert capfd.readouterr().err == "interrupted before the command began; nothing was changed\n"
