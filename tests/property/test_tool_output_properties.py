@@ -48,6 +48,8 @@ def _without(place: int) -> Change:
 def _moved(place: int, to: int) -> Change:
     def change(lines: list[str]) -> list[str]:
         rest = _without(place)(lines)
+        if not lines:
+            return lines
         return [*rest[: _at(lines, to)], lines[_at(lines, place)], *rest[_at(lines, to) :]]
 
     return change

@@ -18,6 +18,9 @@ from grid_agent.report import bounded
 from grid_agent.report.plain import plain
 from grid_agent.shell import TOO_MUCH, Result, Shell
 from grid_agent.smi import smi_from
+from physical_ai.catalog.acceptance import checks
+from physical_ai.health.acceptance.judging import JobOutcome, NodeBaseline, judge
+from physical_ai.settings.facts.acceptance import Promise
 from tests.support.grid_agent_fake import NEW, installed, wanted
 from tests.support.smi_reports import Lines, Printed, mig_gpu, older_gpu, vgpu, whole_gpu
 
@@ -160,3 +163,14 @@ def test_a_report_that_is_not_whole_is_no_working_driver(out: str, error: str) -
 def test_the_agent_asks_for_the_xml_of_a_real_driver() -> None:
     smi = smi_from(Result(0, XML.read_text()), Result(0, "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n"))
     assert smi == Smi(found=True, ran=True, version="580.159.04", devices=1, mig="disabled")
+
+
+@pytest.mark.parametrize(
+    "action", ["None", "N/A", "Drain P2P", "Reset", "GPU_RESET", "Node Reboot", "Power Cycle", "ERR!"]
+)
+def test_agent_and_acceptance_agree_on_a_gpu(action: str) -> None:
+    text = Printed([vgpu(**{"GPU Recovery Action": action})], NEW).text
+    promised = Promise(None, None, "Disabled", licensed=True, persistence=True, resources={})
+    verdict = judge(checks()["stack"], JobOutcome(text, 0), NodeBaseline(promised, 1, {}, None)).verdict
+    assert (verdict == "failed") == bool(smi_from(Result(0, text), LISTING).recovery)
+    assert verdict in ("failed", "passed")

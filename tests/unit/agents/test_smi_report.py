@@ -175,6 +175,20 @@ def test_a_value_in_other_words_is_unknown_and_named_with_its_line(path: tuple[s
     assert any(each.startswith(f"line {line} is ") for each in gpu.unknown), gpu.unknown
 
 
+@pytest.mark.parametrize("line", ["Aggregate", "ECC Errors", "Channel Repair Pending", "DRAM Uncorrectable"])
+@pytest.mark.parametrize("by", [-8, -4, 4, 8])
+def test_a_line_in_another_place_than_its_own_is_unknown(line: str, by: int) -> None:
+    """A section that is lost or moved makes its lines those of another one: the repairs below it were not missed."""
+    lines = Printed([whole_gpu()]).text.split("\n")
+    place = min(number for number, each in enumerate(lines) if each.strip().split(" : ")[0].strip() == line)
+    depth = len(lines[place]) - len(lines[place].lstrip())
+    moved = " " * max(0, depth + by) + lines[place].lstrip()
+    for changed_lines in ([*lines[:place], moved, *lines[place + 1 :]], [*lines[:place], *lines[place + 1 :]]):
+        report = read_report("\n".join(changed_lines))
+        if changed_lines != lines:
+            assert report.gpus[0].unknown, (line, by)
+
+
 @pytest.mark.parametrize(
     ("printed", "words"),
     [

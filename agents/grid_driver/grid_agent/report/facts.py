@@ -133,6 +133,16 @@ class Facts:
         if any("sram_uncorrectable_" in name for name in aggregate):
             self._expect(aggregate, [("sram_threshold_exceeded", "SRAM Threshold Exceeded")])
 
+    def expect_places(self) -> None:
+        """A line that counts stands in its own section. Elsewhere it is part of a report that is not understood."""
+        waiting = [self.gpu]
+        while waiting:
+            parent = waiting.pop()
+            for node in parent.children:
+                if not re.fullmatch(_PLACES.get(node.name, ".*"), parent.name):
+                    self.note(f"{node.shown}, below '{parent.label}'")
+            waiting.extend(parent.children)
+
     def note(self, what: str) -> None:
         self.unknown.append(what)
 
@@ -184,5 +194,34 @@ class Facts:
         return next((value for value in known if value in values), "")
 
 
+_ERRORS = "volatile|aggregate"
+_PLACES = {
+    "gpu_recovery_action": "gpu",
+    "persistence_mode": "gpu",
+    "mig_mode": "gpu",
+    "remapped_rows": "gpu",
+    "retired_pages": "gpu",
+    "ecc_errors": "gpu|mig_device",
+    "volatile": "ecc_errors",
+    "aggregate": "ecc_errors",
+    "dram_uncorrectable": _ERRORS,
+    "sram_uncorrectable": f"{_ERRORS}|volatile_count|aggregate_count",
+    "sram_uncorrectable_parity": _ERRORS,
+    "sram_uncorrectable_sec_ded": _ERRORS,
+    "sram_uncorrectable_secded": _ERRORS,
+    "double_bit": _ERRORS,
+    "sram_threshold_exceeded": "aggregate",
+    "channel_repair_pending": "ecc_errors",
+    "tpc_repair_pending": "ecc_errors",
+    "unrepairable_memory": "ecc_errors",
+    "remapping_failure_occurred": "remapped_rows",
+    "remapped_row_failure": "remapped_rows",
+    "remapped_row_pending": "remapped_rows",
+    "pending_page_blacklist": "retired_pages",
+    "reset_required": "gpu_reset_status",
+    "drain_and_reset_recommended": "gpu_reset_status",
+    "license_status": ".*licensed_product",
+}
+"""Names of lines that count, and of the section that they belong to."""
 _SECDED = ("sram_uncorrectable_secded", "SRAM Uncorrectable SEC-DED")
 _UNREPAIRABLE = ("unrepairable_memory", "Unrepairable Memory")

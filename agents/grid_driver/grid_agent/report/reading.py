@@ -142,6 +142,7 @@ def _gpu(node: Node, driver: str) -> Gpu:
     errors, counts = facts.errors()
     units = {unit: facts.yes_no(("ecc_errors", f"{unit.lower()}_repair_pending")) for unit in ("Channel", "TPC")}
     facts.expect_repairs()
+    facts.expect_places()
     remap_failed, remap_pending = facts.remaps()
     before = len(facts.unknown)
     mig = facts.mode("MIG Mode, Current", ("mig_mode", "current"), ("mig_mode", "current_mig"))
