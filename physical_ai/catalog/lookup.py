@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Literal
 
 from physical_ai.catalog.load import kubernetes_minors, prices, regions, vm_sizes
+from physical_ai.catalog.other_sizes import OTHER_GPUS, gpu_of, why_not
 from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, VmSize
 
 
@@ -36,9 +37,20 @@ def vm_size(name: str) -> VmSize:
     """
     found = vm_sizes().get(name)
     if found is None:
-        near = nearest(name, vm_sizes()) or nearest(f"Standard_{name}", vm_sizes(), cutoff=0.75)
+        near = _like(name if name.lower().startswith("standard_") else f"Standard_{name}")
         raise UnknownName("VM size", name, current_name(near) if near else None)
     return found
+
+
+def _like(name: str) -> str | None:
+    """A size with the GPU of the name: another GPU is no misspelling."""
+    if why_not(name) is not None:
+        return None
+    gpu = gpu_of(name)
+    if gpu in OTHER_GPUS:
+        return None
+    same = [size for size in vm_sizes() if gpu is not None and gpu_of(size) == gpu]
+    return nearest(name, same, 0.75) or nearest(name, vm_sizes(), 0.9)
 
 
 def current_name(name: str) -> str:

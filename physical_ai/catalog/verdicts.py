@@ -8,6 +8,7 @@ from physical_ai.catalog import sources
 from physical_ai.catalog.hardware import machine
 from physical_ai.catalog.local_disks import LocalDisks, described, fit
 from physical_ai.catalog.lookup import UnknownName, region, regions_listing, vm_size
+from physical_ai.catalog.other_sizes import why_not
 from physical_ai.catalog.rows import Region, VmSize
 from physical_ai.findings import Finding, Severity
 
@@ -32,7 +33,7 @@ def judge(  # noqa: PLR0917 - the six facts that the rules need
     try:
         size = vm_size(size_name)
     except UnknownName as error:
-        fix = f"Did you mean {describe(error.suggestion)}?" if error.suggestion else None
+        fix = f"Did you mean {describe(error.suggestion)}?" if error.suggestion else why_not(size_name)
         more = "All sizes: physai sizes"
         fix = f"{fix}  {more}" if fix else more
         return [Finding(Severity.ERROR, "size-unknown", "sku", str(error), fix, sources.SIZES)]

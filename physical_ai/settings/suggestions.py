@@ -8,6 +8,8 @@ from typing import Any
 
 from physical_ai.catalog import nearest
 from physical_ai.settings.guards import is_list, is_map
+from physical_ai.settings.layers import elsewhere
+from physical_ai.settings.layers.merge import ALIKE, POOLS
 from physical_ai.settings.layers.paths import Path, parse, show
 
 MOST = 6
@@ -29,7 +31,9 @@ def suggestion(wanted: Path, values: Mapping[Path, Any], stack: str) -> str:
     places = _elsewhere(wanted, values) if not branch else []
     if places and len(places) <= MOST:
         return _meant(places[0]) if len(places) == 1 else f"It is at {', '.join(show(place) for place in places)}."
-    near = nearest(step, steps)
+    if wanted[0] in POOLS and (advice := elsewhere.advice(step)) is not None:
+        return advice
+    near = nearest(step, steps, ALIKE)
     if near is None:
         listed = f"In '{show(branch)}': {', '.join(steps)}." if branch else f"Sections: {', '.join(steps)}."
         return listed if branch else f"{listed}  All settings: physai explain {stack}"

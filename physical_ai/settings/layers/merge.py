@@ -11,11 +11,16 @@ from physical_ai.findings import Severity
 from physical_ai.nested import is_mapping
 from physical_ai.settings.faults import Fault, fault
 from physical_ai.settings.guards import is_map
+from physical_ai.settings.layers import elsewhere
 from physical_ai.settings.layers.chart_sections import file_of
 from physical_ai.settings.layers.document import nearest_line
 from physical_ai.settings.layers.paths import Path, show
 from physical_ai.settings.layers.shape import FROM_STACK_NAME, shape_at
 
+ALIKE = 0.65
+"""Least likeness of a misspelt key: tags and taints have 0.6, kubelet and subnet 0.62."""
+POOLS = ("pools", "cpuPool", "systemPool")
+"""Sections with node pools."""
 STACK_FILE_PREFIX = "physical-ai:"
 """What a stack file has before each top-level key."""
 
@@ -138,6 +143,12 @@ def unknown_key(path: Path) -> tuple[str, str | None]:
     if (file := file_of(path)) is not None:
         fix = f"Such values are in {file}; docs/reference/chart-values.md has those that follow from settings."
         return f"'{key}' is not a setting: it is a value of a chart.", fix
-    near = nearest(key, parent.fields)
-    known = ", ".join(parent.fields)
-    return f"'{key}' is not a setting.", f"Did you mean '{near}'?" if near else f"Known here: {known}."
+    return _unknown_of_model(path, list(parent.fields))
+
+
+def _unknown_of_model(path: Path, fields: Sequence[str]) -> tuple[str, str | None]:
+    key = str(path[-1])
+    if path[0] in POOLS and (advice := elsewhere.advice(key)) is not None:
+        return f"'{key}' is not a setting of a pool.", advice
+    near = nearest(key, fields, ALIKE)
+    return f"'{key}' is not a setting.", f"Did you mean '{near}'?" if near else f"Known here: {', '.join(fields)}."

@@ -1,0 +1,87 @@
+"""Keys of node pools that other tools have (AKS, Terraform, Bicep): what serves here, or that nothing does.
+
+A name that is merely alike misleads: `tags` is no misspelt `taints`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A key of other tools."""
+
+    names: tuple[str, ...]
+    """Without case, `-` and `_`, as it may be written anywhere."""
+    advice: str
+    instead: str | None = None
+    """The field of a pool that serves it."""
+
+
+_NOT = "It is not supported"
+KEYS = (
+    Elsewhere(
+        ("capacityreservation", "capacityreservationgroup", "capacityreservationgroupid", "capacityreservationid"),
+        f"{_NOT}: pools use the subscription's quota. `physai obtain` looks for capacity, and fallbacks names others.",
+        "fallbacks",
+    ),
+    Elsewhere(
+        ("kubelet", "kubeletconfig", "topologymanagerpolicy", "cpumanagerpolicy", "kubeletextraargs"),
+        f"{_NOT}: nodes have AKS' configuration of the kubelet.",
+    ),
+    Elsewhere(
+        ("linuxosconfig", "linuxos", "sysctl", "sysctls", "hugepages", "transparenthugepageenabled", "ulimits"),
+        f"{_NOT}: nodes have AKS' configuration of Linux.",
+    ),
+    Elsewhere(("scaledownmode",), f"{_NOT}: nodes are deleted, never deallocated. scale keeps some.", "scale"),
+    Elsewhere(
+        ("evictionpolicy", "scalesetevictionpolicy", "spotevictionpolicy"),
+        f"{_NOT}: an evicted Spot node is deleted, never deallocated. spot has the other settings.",
+        "spot",
+    ),
+    Elsewhere(("tags", "nodetags", "agentpooltags"), "Tags are the stack's, for all resources: the section tags."),
+    Elsewhere(
+        ("proximityplacementgroup", "proximityplacementgroupid", "placementgroup"),
+        f"{_NOT}: the sizes with InfiniBand are placed together by Azure; zones chooses a zone.",
+        "zones",
+    ),
+    Elsewhere(
+        ("gpuinstanceprofile", "miginstanceprofile", "migprofile", "mig"),
+        "AKS' own MIG profile is not used: write sharing.mig.",
+        "sharing",
+    ),
+    Elsewhere(
+        ("gpuprofile", "managedgpu", "enablemanagedgpu", "managedgpuexperience", "gpudriver"),
+        "Write driver.source: who installs the driver.",
+        "driver",
+    ),
+    Elsewhere(
+        ("nodepublicip", "enablenodepublicip", "publicip", "nodepublicipprefixid", "assignpublicip"),
+        f"{_NOT}: nodes have no public addresses.",
+    ),
+    Elsewhere(("fips", "enablefips", "fipsenabled"), f"{_NOT}: the drivers are built for kernels without it."),
+    Elsewhere(("encryptionathost", "enableencryptionathost", "hostencryption"), f"{_NOT}."),
+    Elsewhere(("ultrassd", "enableultrassd", "ultrassdenabled"), f"{_NOT}."),
+    Elsewhere(("vmsize", "instancetype", "machinetype", "size"), "Write sku.", "sku"),
+    Elsewhere(
+        ("count", "nodecount", "mincount", "maxcount", "minnodes", "maxnodes", "enableautoscaling", "desiredsize"),
+        "Write scale: how many nodes.",
+        "scale",
+    ),
+    Elsewhere(("osdisksizegb", "osdisksize", "osdisktype", "disksize", "disksizegb"), "Write osDisk.", "osDisk"),
+    Elsewhere(("nodetaints",), "Write taints.", "taints"),
+    Elsewhere(("nodelabels",), "Write labels.", "labels"),
+    Elsewhere(("availabilityzones", "availabilityzone", "zone"), "Write zones.", "zones"),
+    Elsewhere(("vnetsubnetid", "subnetid", "vnetsubnet"), "Write subnet, a range of addresses.", "subnet"),
+    Elsewhere(("scalesetpriority", "capacitytype", "lowpriority"), "Write priority: Regular, or Spot.", "priority"),
+    Elsewhere(("spotmaxprice", "maxprice"), "Write it in the section spot.", "spot"),
+    Elsewhere(("upgradesettings", "maxsurge", "surge"), "Write upgrade.", "upgrade"),
+)
+_BY_NAME = {name: each for each in KEYS for name in each.names}
+
+
+def advice(key: str) -> str | None:
+    """What serves a key of other tools in a pool; None for one that is none."""
+    found = _BY_NAME.get(key.lower().replace("-", "").replace("_", ""))
+    return found.advice if found is not None else None
