@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+import yaml
 
 from physical_ai.catalog import osmo
+from physical_ai.repository import ROOT
 from tests.support.network_policies import GATEWAY_LABELS, GATEWAY_PORT, Address, Entity, Party, Pod, reaches
 from tests.unit.components.test_components_control_plane import PLATFORM
 from tests.unit.conftest import Simulate
@@ -270,3 +272,12 @@ def test_tasks_never_get_a_metadata_service() -> None:
 @pytest.mark.parametrize(("block", "problem"), [("20.1.2.0/24", "not private"), ("10.244.8.0/24", "does not select")])
 def test_ranges_without_effect_are_reported(block: str, problem: str) -> None:
     expect(warned(f"network.isolation.taskRanges=[{block}]"), "network.isolation.taskRanges[0]", problem)
+
+
+def test_the_namespace_without_a_policy_runs_a_job_that_listens_nowhere() -> None:
+    """docs/security.md says why the clean-up of an existing cluster needs no default-deny."""
+    objects = list(yaml.safe_load_all((ROOT / "manifests" / "cluster-cleanup.yaml").read_text()))
+    (job,) = (each for each in objects if each["kind"] in ("Job", "Deployment", "DaemonSet", "StatefulSet", "Pod"))
+    assert job["kind"] == "Job"
+    assert not any(container.get("ports") for container in job["spec"]["template"]["spec"]["containers"])
+    assert not [each for each in objects if each["kind"] == "Service"]
