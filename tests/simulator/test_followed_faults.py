@@ -29,7 +29,6 @@ NOTHING = ("xid-63", "power", "ecc-sbe")
 """Faults of which the advice is to do nothing."""
 OF_OTHERS = ("xid-13", "xid-31", "spot-eviction")
 """Those that the owner of a job mends, and Azure ends."""
-CHEAP = ("plugin-stuck", "exporter-dead")
 STEPS = 10
 IN_CLUSTER = 12.0
 """Seconds until the models have shown what a fault or a remedy does; a busy machine gets more looks."""
@@ -121,11 +120,8 @@ def wait(client: Client, fault: str) -> None:
         time.sleep(0.5)
 
 
-@pytest.mark.parametrize(
-    "row",
-    [pytest.param(each, marks=() if each.name in CHEAP else pytest.mark.deep) for each in faults().values()],
-    ids=lambda row: row.name,
-)
+@pytest.mark.deep
+@pytest.mark.parametrize("row", faults().values(), ids=lambda row: row.name)
 def test_a_fault_is_healed_by_what_is_printed(row: Fault, deployed: Simulation, client: Client) -> None:
     watch = at_hand(deployed)
     assert "nothing is wrong" in watch.type("physai doctor")
