@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 SECONDS = 20
@@ -50,7 +50,7 @@ class Server:
             found: object = json.loads(text) if text else {}
             if not isinstance(found, dict):
                 raise ValueError("the answer is no object")
-            return found
+            return cast("dict[str, Any]", found)
         except urllib.error.HTTPError as refusal:
             raise Refused(what, refusal.code, _message(_refusal(refusal))) from None
         except (OSError, ValueError, RecursionError, http.client.HTTPException) as problem:
@@ -75,8 +75,8 @@ def of_pod(account: Path) -> Server:
 class _Stay(urllib.request.HTTPRedirectHandler):
     """The server is the one that was asked: where it redirects to, something else answers in its place."""
 
-    def redirect_request(self, *_: Any) -> None:
-        return None
+    def redirect_request(self, *given: Any, **named: Any) -> None:
+        del given, named
 
 
 def _whole(answer: Any) -> bytes:

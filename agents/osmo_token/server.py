@@ -99,8 +99,8 @@ class Server:
 class _Stay(urllib.request.HTTPRedirectHandler):
     """The server is the one that was asked: where it redirects to, something else answers in its place."""
 
-    def redirect_request(self, *_: Any) -> None:
-        return None
+    def redirect_request(self, *given: Any, **named: Any) -> None:
+        del given, named
 
 
 def _whole(answer: Any) -> bytes:
