@@ -107,6 +107,8 @@ class NodeGates:
         if closed := self.pod("nfd", "nfd"):
             return closed
         master = self.evidence.deployment("node-feature-discovery-master")
+        if master is not None and at(master, "spec.replicas", 1) == 0:
+            return self.closed("nfd", "nfd-master-scaled-down", daemonset=name(master))
         if master is not None and not is_available(master):
             pod = self.evidence.pod_of_deployment(master)
             return self.closed("nfd", "nfd-master-down", pod=pod, daemonset=name(master))
@@ -116,17 +118,22 @@ class NodeGates:
         if self.labels.get(PRESENT) == "true":
             return None
         if (cause := self.operator_fault()) is not None:
-            operator = self.evidence.deployment("gpu-operator")
-            return self.closed("labels", cause, pod=self.evidence.pod_of_deployment(operator) if operator else None)
+            return self.operator_closed("labels", cause)
         if closed := self.policy_error("labels"):
             return closed
         return self.wait("labels", "The GPU Operator has not labeled the node yet.")
+
+    def operator_closed(self, gate: str, cause: str) -> ClosedGate:
+        operator = self.evidence.deployment("gpu-operator")
+        return self.closed(gate, cause, pod=self.evidence.pod_of_deployment(operator) if operator else None)
 
     def operator_fault(self) -> str | None:
         """Id of the cause for which the operator does nothing at all."""
         operator, policies = self.evidence.deployment("gpu-operator"), self.evidence.cluster.policies
         if operator is None:
             return "operator-absent"
+        if at(operator, "spec.replicas", 1) == 0:
+            return "operator-scaled-down"
         if not is_available(operator):
             return "operator-down"
         if not policies:
@@ -270,6 +277,8 @@ class NodeGates:
         if not self.evidence.daemonsets[role]:
             if closed := self.policy_error(gate):
                 return closed
+            if (cause := self.operator_fault()) is not None:
+                return self.operator_closed(gate, cause)
             return self.wait(gate, f"The GPU Operator has not created a DaemonSet for the {TITLES[role]} yet.")
         return self.wait(gate, f"The node has no pod of the {TITLES[role]} yet.")
 

@@ -60,6 +60,11 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     ("node", "node-silent", lambda: Situation().not_ready("Kubelet stopped posting node status.", "NodeStatusUnknown")),
     ("nfd", "nfd-absent", lambda: no_label(PCI).without("nfd", daemonset=True)),
     ("nfd", "nfd-master-down", lambda: down("gpu-operator-node-feature-discovery-master", no_label(PCI))),
+    (
+        "nfd",
+        "nfd-master-scaled-down",
+        lambda: scaled_down("gpu-operator-node-feature-discovery-master", no_label(PCI)),
+    ),
     ("nfd", "nfd-worker-down", lambda: no_label(PCI).fails("nfd", "panic")),
     ("toolkit", "untolerated-taint", spot),
     ("toolkit", "unselected", unselected),
@@ -84,7 +89,11 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     ("fabric", "ports-missing", lambda: with_ports(["ACTIVE"] * 7)),
     ("labels", "operator-absent", lambda: without_deployment("gpu-operator")),
     ("labels", "operator-down", lambda: down("gpu-operator", no_label("nvidia.com/gpu.present"))),
+    ("labels", "operator-scaled-down", lambda: scaled_down("gpu-operator", no_label("nvidia.com/gpu.present"))),
     ("labels", "policy-absent", policies),
+    ("toolkit", "operator-absent", lambda: without_operator(None)),
+    ("toolkit", "operator-scaled-down", lambda: without_operator(0)),
+    ("toolkit", "policy-absent", lambda: without_operator(1)),
     ("labels", "policy-ignored", lambda: policies("notReady", "")),
     ("labels", "policy-error", lambda: policies("notReady").error("ReconcileFailed", "no such ConfigMap")),
     ("deploy-labels", "operands-off", lambda: label(gpu_deploy_operands="false")),
@@ -162,6 +171,23 @@ CASES: list[tuple[str, str, Callable[[], Situation]]] = [
     ("allocatable", "unhealthy-instance", instances),
     ("allocatable", "unhealthy", lambda: Situation().gpus({"nvidia.com/gpu": 0}, {"nvidia.com/gpu": 1})),
 ]
+
+
+def scaled_down(deployment: str, situation: Situation) -> Situation:
+    situation.deployments[deployment]["spec"]["replicas"] = 0
+    return situation
+
+
+def without_operator(replicas: int | None) -> Situation:
+    """A node whose operands have gone with the operator, with its replicas, or with its ClusterPolicy."""
+    found = nothing_offered().without("toolkit", daemonset=True)
+    if replicas is None:
+        del found.deployments["gpu-operator"]
+    elif replicas:
+        found.policies.clear()
+    else:
+        scaled_down("gpu-operator", found)
+    return found
 
 
 def unclaimed_by(reason: str) -> Situation:
