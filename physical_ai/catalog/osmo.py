@@ -63,6 +63,17 @@ KAI_SHARD = "default"
 True, so a client that waits for its end waits forever (NVIDIA/aicr#165)."""
 KAI_SCHEDULER = f"kai-scheduler-{KAI_SHARD}"
 """The scheduler's Deployment, which the operator creates for that shard."""
+KAI_OPERATOR = "kai-operator"
+"""The Deployment that makes the scheduler's and the following ones (pkg/operator/operands)."""
+KAI_OPERANDS = {
+    "admission": "admission",
+    "binder": "binder",
+    "podGrouper": "pod-grouper",
+    "podGroupController": "podgroup-controller",
+    "queueController": "queue-controller",
+    "nodeScaleAdjuster": "node-scale-adjuster",
+}
+"""Deployments by section of KAI's Config."""
 SCHEDULER = "kai-scheduler"
 """`schedulerName` of a Pod that KAI schedules."""
 KAI_QUEUE_API, KAI_POD_GROUP_API = "scheduling.run.ai/v2", "scheduling.run.ai/v2alpha2"

@@ -140,17 +140,24 @@ def _read(
     from physical_ai.cli.prometheus_signs import read_signals
     from physical_ai.cli.requested_stack import read_stack
     from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.readiness.platform.parts import installed
+    from physical_ai.readiness.platform.read import read_platform
     from physical_ai.readiness.workloads import pool_plans, read_workloads
     from physical_ai.settings.facts.osmo_access import control_plane_url
 
     kubeconfig, context = access
     if (azure or osmo) and not kubeconfig:
         raise typer.BadParameter("the simulated ones are always read", param_hint="--azure" if azure else "--osmo")
-    settings = read_stack(stack, file, set_).loaded.settings
+    loaded = read_stack(stack, file, set_).loaded
+    settings = loaded.settings
     beside = _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)
     target = cluster_of(stack, kubeconfig, settings, context)
     try:
         found = read_workloads(target.get, target.expected, pool_plans(settings), stack, wanted)
+        unread = list(found.unread)
+        known = {**found.owners, **({} if found.queues is None else {"Queue": found.queues})}
+        platform = read_platform(target.get, installed(settings, loaded.plan), known, unread)
+        found = replace(found, platform=platform, unread=tuple(unread))
         signals = read_signals(stack, kubeconfig, prometheus)
         beside |= {"alerts": signals.alerts, "xids": signals.xids, "unread": (*found.unread, *signals.unread)}
         beside["partial"] = bool(found.unread)

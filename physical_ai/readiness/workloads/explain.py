@@ -34,6 +34,13 @@ from physical_ai.readiness.workloads.owners import (
     queue_causes_of,
 )
 from physical_ai.readiness.workloads.placement import placement_causes, scale_up_failure
+from physical_ai.readiness.workloads.platform_causes import (
+    WORKFLOWS,
+    all_parts,
+    named,
+    parts_of,
+    parts_of_node,
+)
 from physical_ai.readiness.workloads.queueing import group_causes, queue_causes
 from physical_ai.readiness.workloads.refusals import creation_causes
 from physical_ai.readiness.workloads.running import running_causes, terminating
@@ -67,7 +74,7 @@ def explain(wanted: str, given: Workloads) -> tuple[str, list[Explanation]]:
         UnknownSubject: there is nothing of that name.
     """
     index = Index(given)
-    for kind in (_infrastructure, _workflow, _pod, _owner, by_name):
+    for kind in (_infrastructure, _workflow, _pod, _owner, named, by_name):
         found = kind(wanted, index)
         if found is not None:
             title, causes = found
@@ -84,7 +91,8 @@ def _infrastructure(wanted: str, index: Index) -> Answer | None:
     if plan is not None:
         return f"pool {wanted}", _sorted(_of_pool(plan, index))
     if wanted in index.nodes:
-        return f"node {wanted}", _sorted(of_node(index.nodes[wanted], index))
+        node = index.nodes[wanted]
+        return f"node {wanted}", _sorted([*of_node(node, index), *parts_of_node(f"node {wanted}", node, index)])
     return None
 
 
@@ -97,8 +105,14 @@ def _workflow(wanted: str, index: Index) -> Answer | None:
     causes = _of_gang(members, index)
     if known is not None and not causes:
         told = list(osmo_causes(known, index, has_pods=bool(members)))
-        return f"workflow {wanted}", _sorted([*(_agents(index) if told else ()), *told])
-    return f"workflow {wanted}", _sorted([*causes, *(_agents(index) if causes else ())])
+        causes = told
+    return f"workflow {wanted}", _sorted([*(_of_osmo(wanted, index) if causes else ()), *causes])
+
+
+def _of_osmo(wanted: str, index: Index) -> Iterator[Explanation]:
+    """Without which no workflow goes on: the agents, the scheduler, and what both need."""
+    yield from _agents(index)
+    yield from parts_of(f"workflow {wanted}", WORKFLOWS, index)
 
 
 def _pod(wanted: str, index: Index) -> Answer | None:
@@ -119,7 +133,8 @@ def _owner(wanted: str, index: Index) -> Answer | None:
     known = find(wanted, index)
     if known is not None:
         kind, item = known
-        found = owner_causes(kind, item, index, of_pod)
+        own = named(f"{namespace(item)}/{name(item)}", index)
+        found = [*owner_causes(kind, item, index, of_pod)] or (own[1] if own is not None else [])
         return f"{kind.lower()} {namespace(item)}/{name(item)}", _sorted(found)
     group = next(
         (each for each in index.given.groups if wanted in (name(each), f"{namespace(each)}/{name(each)}")), None
@@ -137,7 +152,8 @@ def doctor(given: Workloads) -> list[CauseGroup]:
     """All that does not work, each cause once with everything it stops: what needs an action first, then the causes
     of most subjects."""
     index = Index(given)
-    found: list[Explanation] = [*_agents(index), *creation_causes(index)]
+    agents = list(_agents(index))
+    found: list[Explanation] = [*agents, *all_parts(index, agents_named=bool(agents)), *creation_causes(index)]
     for node in given.nodes:
         found += of_node(node, index)
     for plan in given.pools:
@@ -220,6 +236,7 @@ def _is_of_nccl(found: Iterable[Explanation]) -> bool:
 def _of_pool(plan: PoolPlan, index: Index) -> Iterator[Explanation]:
     for node in index.on_pool(plan.name):
         yield from of_node(node, index)
+        yield from parts_of_node(f"node {name(node)}", node, index)
     for failure in (pool_state(f"pool {plan.name}", plan, index), scale_up_failure(f"pool {plan.name}", plan, index)):
         if failure is not None:
             yield failure

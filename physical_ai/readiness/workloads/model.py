@@ -9,6 +9,7 @@ from typing import Any
 from physical_ai.kubernetes.objects import Json
 from physical_ai.readiness.model import Report
 from physical_ai.readiness.nodes.signs import Alert, Seen
+from physical_ai.readiness.platform.absence import Platform
 
 STAGES: Mapping[str, str] = {
     "osmo": "OSMO has taken the workflow, and has sent its Pods to the cluster",
@@ -85,6 +86,8 @@ class Workloads:
     """Whether objects of the cluster are among what could not be read, and not only what was not asked for."""
     unread: Sequence[str] = ()
     """What the login may not read, with the refusal: nothing is known of it."""
+    platform: Platform | None = None
+    """What the stack installs, and what of it is there; None where it was not read."""
     has_agents: bool = False
     """Whether the stack installs OSMO's agents."""
     stack: str = "STACK"

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from physical_ai.kubernetes.objects import Json, at, name, namespace
+from physical_ai.readiness.platform.absence import Absence, absences
 from physical_ai.readiness.workloads.health import job_shortfall
 from physical_ai.readiness.workloads.model import Workloads
 
@@ -17,6 +18,12 @@ class Owned:
 
     def __init__(self, given: Workloads) -> None:
         self.given = given
+
+    @cached_property
+    def absences(self) -> list[Absence]:
+        """The parts of the platform that do not do their work."""
+        platform = self.given.platform
+        return absences(platform, self.given.nodes, agents=self.given.has_agents) if platform is not None else []
 
     def owner(self, kind: str, where: str, own: str) -> Json | None:
         """A Job, Deployment or the like."""

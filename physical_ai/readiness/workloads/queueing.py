@@ -13,6 +13,7 @@ from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.evidence import is_available
 from physical_ai.readiness.workloads.index import Index, condition, subject
 from physical_ai.readiness.workloads.model import Explanation
+from physical_ai.readiness.workloads.platform_causes import SCHEDULING, parts_of
 
 DEFAULT_SCHEDULER = "default-scheduler"
 _LIMIT = re.compile(
@@ -39,8 +40,9 @@ def group_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
         yield index.explanation(own, "scheduling-gate", "gang", where="spec of the Pod", **facts)
     yield from _told(pod, index)
     if scheduler == SCHEDULER:
-        down = _scheduler_problem(index)
-        if down:
+        down, parts = _scheduler_problem(index), list(parts_of(own, SCHEDULING, index))
+        yield from parts
+        if down and not parts:
             yield index.explanation(
                 own,
                 "scheduler-down",

@@ -10,22 +10,20 @@ import json
 from collections.abc import Iterable, Mapping
 
 from physical_ai.catalog.compat import key_table
-from physical_ai.catalog.osmo import KAI_CHART, KAI_QUEUE_LABEL, KAI_VERSION, SCHEDULER
+from physical_ai.catalog.osmo import (
+    KAI_CHART,
+    KAI_OPERANDS,
+    KAI_OPERATOR,
+    KAI_QUEUE_LABEL,
+    KAI_VERSION,
+    SCHEDULER,
+)
 from physical_ai.simulator.cluster.objects import Json, at, name
 from physical_ai.simulator.operators.kai_admission import DEFAULT_CLASS
 from physical_ai.simulator.operators.kai_webhooks import Endpoint, webhook_objects
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
-OPERATOR = "kai-operator"
-OPERANDS = {
-    "admission": "admission",
-    "binder": "binder",
-    "podGrouper": "pod-grouper",
-    "podGroupController": "podgroup-controller",
-    "queueController": "queue-controller",
-    "nodeScaleAdjuster": "node-scale-adjuster",
-}
-"""Deployments by section of the Config."""
+OPERATOR = KAI_OPERATOR
 SERVICES = {"admission": (443, 9443), "queue-controller": (443, 9443), "podgroup-controller": (443, 9443)}
 """Port and target port of the operands that are called."""
 ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
@@ -61,7 +59,7 @@ _PACKING, _SPREADING = ("gpupack", "gpusharingorder"), ("gpuspread",)
 def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
     """Everything that is made for the Config itself; webhooks where something answers them."""
     found: list[Json] = []
-    for section, operand in OPERANDS.items():
+    for section, operand in KAI_OPERANDS.items():
         given: Json = at(config, f"spec.{section}", {})
         if at(given, "service.enabled", section != "nodeScaleAdjuster"):
             args = admission_arguments(config) if operand == "admission" else []

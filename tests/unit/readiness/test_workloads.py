@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER
 from physical_ai.readiness.causes import workload_causes
 from physical_ai.readiness.model import ROLLOUT
+from physical_ai.readiness.platform.absence import State
 from physical_ai.readiness.workloads import UnknownSubject, doctor, explain, read_workloads
 from physical_ai.readiness.workloads.model import STAGES
 from physical_ai.readiness.workloads.node_causes import LEAVING
@@ -284,6 +285,7 @@ def test_every_cause_has_a_scenario() -> None:
         "agents-down",
         "agent-missing",
         "agent-scaled-down",
+        *(f"part-{state}" for state in get_args(State)),
         *LEAVING.values(),
         "node-deleted",
     }

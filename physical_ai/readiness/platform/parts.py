@@ -1,0 +1,177 @@
+"""The parts of a platform that should be in its cluster: from the stack's plans and from what operators make. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from physical_ai.catalog import amd, cert_manager, dra, monitoring, network_operator, nvsentinel, osmo, otel
+from physical_ai.catalog import runners as runners_names
+from physical_ai.catalog import slurm as slurm_names
+from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
+from physical_ai.readiness.rollout import OPERANDS
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
+from physical_ai.settings.facts.osmo_access import control_plane_url
+from physical_ai.settings.plans.evidence_objects import evidence_objects
+from physical_ai.settings.plans.gpu_operator import CHART as GPU_OPERATOR
+from physical_ai.settings.plans.grid_objects import grid_objects
+from physical_ai.settings.plans.namespaces import created, used
+from physical_ai.settings.plans.osmo_objects import namespace_objects
+from physical_ai.settings.plans.plan import Plan
+
+KINDS: Mapping[str, str] = {
+    "Deployment": "/apis/apps/v1/deployments",
+    "StatefulSet": "/apis/apps/v1/statefulsets",
+    "DaemonSet": "/apis/apps/v1/daemonsets",
+    "CronJob": "/apis/batch/v1/cronjobs",
+    "ServiceAccount": "/api/v1/serviceaccounts",
+    "PriorityClass": "/apis/scheduling.k8s.io/v1/priorityclasses",
+    "ClusterPolicy": "/apis/nvidia.com/v1/clusterpolicies",
+    "NVIDIADriver": "/apis/nvidia.com/v1alpha1/nvidiadrivers",
+    "Config": "/apis/kai.scheduler/v1/configs",
+    "SchedulingShard": "/apis/kai.scheduler/v1/schedulingshards",
+    "Queue": f"/apis/{osmo.KAI_QUEUE_API}/queues",
+}
+"""Kinds of parts that are compared, and where each is listed; a ConfigMap is asked for by its name."""
+KEPT_BY_POLICY = {
+    **{component: daemonset for component, (daemonset, _) in OPERANDS.items() if component != "migManager"},
+    "dcgm": "nvidia-dcgm",
+    "dcgmExporter": "nvidia-dcgm-exporter",
+}
+"""DaemonSets by component of the ClusterPolicy, of those that every GPU node gets."""
+PRESENT = "nvidia.com/gpu.present"
+KAI_CONFIG = "kai-config"
+
+
+@dataclass(frozen=True)
+class Part:
+    """An object that should be there."""
+
+    kind: str
+    namespace: str
+    """Empty for objects of the cluster."""
+    name: str
+    replicas: int = 1
+    selector: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The nodes that its Pods select."""
+    release: str = ""
+    """The Helm release that made it; empty for the stack's own objects and for those of an operator."""
+    home: str = ""
+    """The release's namespace."""
+    revision: int = 0
+    maker: str = ""
+    """The Deployment that makes it, in its namespace."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.kind} {f'{self.namespace}/' if self.namespace else ''}{self.name}"
+
+    @property
+    def area(self) -> str:
+        """The namespace of what it belongs to: what does not work without it."""
+        return self.home or self.namespace
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What the settings say of the platform."""
+
+    releases: Mapping[str, str]
+    """Namespaces of Helm releases, by release."""
+    namespaces: frozenset[str]
+    """Those that the stack installs into."""
+    own: Sequence[Part] = ()
+    """The objects that Helm does not make."""
+
+
+def installed(settings: Settings, plan: Plan) -> Installed:
+    """What a stack installs by its settings."""
+    releases = dict(_releases(settings, plan))
+    spaces = frozenset((*created(settings, plan), *used(settings), *releases.values()))
+    return Installed(releases, spaces, tuple(part for each in _own(settings, plan) if (part := part_of(each))))
+
+
+def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
+    if installs_operator(settings):
+        yield GPU_OPERATOR, OPERATOR_NAMESPACE
+    declared = [
+        (plan.amd, amd.RELEASE, amd.NAMESPACE),
+        (plan.kube_prometheus, monitoring.RELEASE, monitoring.NAMESPACE),
+        (plan.nvsentinel, nvsentinel.RELEASE, nvsentinel.NAMESPACE),
+        (plan.collector, otel.RELEASE, otel.NAMESPACE),
+        (plan.cert_manager, cert_manager.RELEASE, cert_manager.NAMESPACE),
+        (plan.network_operator, network_operator.RELEASE, network_operator.NAMESPACE),
+        (plan.dra, dra.RELEASE, OPERATOR_NAMESPACE),
+        (plan.runners, runners_names.CONTROLLER_RELEASE, runners_names.CONTROLLER_NAMESPACE),
+        (plan.runners, runners_names.SCALE_SET_RELEASE, runners_names.NAMESPACE),
+        (plan.slurm, slurm_names.OPERATOR_RELEASE, slurm_names.OPERATOR_NAMESPACE),
+        (plan.slurm, slurm_names.CLUSTER_RELEASE, slurm_names.NAMESPACE),
+    ]
+    yield from ((release, where) for each, release, where in declared if each is not None)
+    yield from ((each.release, each.namespace) for each in plan.services)
+    yield from ((each.name, each.namespace) for each in ([plan.control_plane] if plan.control_plane else []))
+    for each in plan.osmo:
+        # Without a control plane the agents are not installed.
+        if each.name != osmo.BACKEND_RELEASE or control_plane_url(settings) is not None:
+            yield each.name, each.namespace
+
+
+def _own(settings: Settings, plan: Plan) -> Iterator[Mapping[str, Any]]:
+    """Objects of `manifests/`, as they are declared."""
+    yield from namespace_objects(settings, {})
+    if plan.grid is not None:
+        grid = grid_objects(plan.grid)
+        yield from (*grid.rights, grid.config_map, grid.daemon_set)
+    evidence = evidence_objects(settings)
+    if evidence is not None:
+        yield from (*evidence.rights, evidence.config_map, *evidence.daemon_sets, evidence.cron_job)
+
+
+def part_of(item: Mapping[str, Any], release: str = "", home: str = "", revision: int = 0) -> Part | None:
+    """An object of a manifest as a part; None for kinds that are not compared. A chart may leave out the namespace of
+    what is made in the release's."""
+    kind = str(item.get("kind", ""))
+    if kind not in KINDS and not (kind == "ConfigMap" and not release):
+        return None
+    spaced = kind not in ("PriorityClass", "ClusterPolicy", "NVIDIADriver", "Config", "SchedulingShard", "Queue")
+    replicas = at(item, "spec.replicas")
+    return Part(
+        kind,
+        (namespace(item) or home) if spaced else "",
+        name(item),
+        1 if replicas is None else int(replicas),
+        dict(at(item, "spec.template.spec.nodeSelector", {})),
+        release,
+        home,
+        revision,
+    )
+
+
+def made_by_operators(live: Mapping[str, Sequence[Json]], nodes: Sequence[Json], given: Installed) -> Iterator[Part]:
+    """What the operators make of the resources that are there."""
+    # The operator labels every node that has had a GPU; without NFD the label says false.
+    if any(PRESENT in labels(node) for node in nodes):
+        for policy in live.get("ClusterPolicy", ())[:1]:
+            for component, daemonset in KEPT_BY_POLICY.items():
+                if at(policy, f"spec.{component}.enabled", True):
+                    yield Part("DaemonSet", OPERATOR_NAMESPACE, daemonset, maker=GPU_OPERATOR)
+    if osmo.KAI_RELEASE in given.releases:
+        yield Part("Config", "", KAI_CONFIG, home=osmo.KAI_NAMESPACE, release=osmo.KAI_RELEASE)
+        for config in live.get("Config", ()):
+            yield from _of_kai(config, live)
+
+
+def _of_kai(config: Json, live: Mapping[str, Sequence[Json]]) -> Iterator[Part]:
+    everywhere = int(at(config, "spec.global.replicaCount", 1))
+    for section, operand in osmo.KAI_OPERANDS.items():
+        own = at(config, f"spec.{section}", {})
+        if at(own, "service.enabled", section != "nodeScaleAdjuster"):
+            replicas = int(at(own, "replicas", everywhere))
+            yield Part("Deployment", osmo.KAI_NAMESPACE, operand, replicas, maker=osmo.KAI_OPERATOR)
+    if at(config, "spec.scheduler.service.enabled", True):
+        prefix = at(config, "spec.global.schedulerName", osmo.SCHEDULER)
+        for shard in live.get("SchedulingShard", ()):
+            replicas = int(at(config, "spec.scheduler.replicas", everywhere))
+            yield Part("Deployment", osmo.KAI_NAMESPACE, f"{prefix}-{name(shard)}", replicas, maker=osmo.KAI_OPERATOR)

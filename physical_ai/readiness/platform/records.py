@@ -1,0 +1,89 @@
+"""Helm's record of a release: the manifest that its last deployed revision has put into the cluster. Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from physical_ai import safe_yaml
+from physical_ai.kubernetes.objects import Json, at, labels, namespace
+from physical_ai.nested import is_mapping
+from physical_ai.readiness.platform.parts import KINDS, Part, part_of
+
+MOST = 64 << 20
+"""Bytes of an unpacked record; Helm's own limit is the size of a Secret, 1 MiB packed."""
+_KIND = re.compile(r"^kind:\s*[\"']?(\w+)", re.MULTILINE)
+_PARTS = re.compile(r"^---.*$", re.MULTILINE)
+
+
+def revisions(secrets: Iterable[Json], namespaces: frozenset[str]) -> dict[tuple[str, str], Json]:
+    """The last deployed record of each release, by its namespace and name."""
+    found: dict[tuple[str, str], Json] = {}
+    for each in sorted(secrets, key=_revision):
+        if labels(each).get("status") == "deployed" and namespace(each) in namespaces:
+            found[namespace(each), labels(each).get("name", "")] = each
+    return found
+
+
+def recorded(secret: Json) -> list[Part]:
+    """The parts of a release; none where the record cannot be read."""
+    release, home, revision = labels(secret).get("name", ""), namespace(secret), _revision(secret)
+    manifest = _manifest(secret)
+    objects = list(_objects(manifest))
+    found = [part_of(each, release, home, revision) for each in objects]
+    maps = (_map(own, manifest, release, home, revision) for own in dict.fromkeys(_mounted(objects)))
+    return [*(each for each in found if each is not None), *maps]
+
+
+def _mounted(objects: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Namespace and name of the ConfigMaps without which no Pod of these starts."""
+    for item in objects:
+        for volume in at(item, "spec.template.spec.volumes") or ():
+            own = at(volume, "configMap.name")
+            if own and not at(volume, "configMap.optional", False):
+                yield namespace(item), str(own)
+
+
+def _map(own: tuple[str, str], manifest: str, release: str, home: str, revision: int) -> Part:
+    """A mounted ConfigMap, of the chart or of the stack."""
+    named = re.compile(rf"^  name:\s*[\"']?{re.escape(own[1])}[\"']?\s*$", re.MULTILINE)
+    texts = (text for text in _PARTS.split(manifest) if (kind := _KIND.search(text)) and kind[1] == "ConfigMap")
+    if any(named.search(text) for text in texts):
+        return Part("ConfigMap", own[0] or home, own[1], release=release, home=home, revision=revision)
+    return Part("ConfigMap", own[0] or home, own[1])
+
+
+def _manifest(secret: Json) -> str:
+    try:
+        packed = base64.b64decode(base64.b64decode(str(at(secret, "data.release", "") or "")))
+        text = zlib.decompressobj(wbits=47).decompress(packed, MOST)
+        document: Any = json.loads(text)
+    except (binascii.Error, zlib.error, ValueError):
+        return ""
+    return str(document.get("manifest", "")) if is_mapping(document) else ""
+
+
+def _objects(manifest: str) -> Iterator[Mapping[str, Any]]:
+    """The objects of compared kinds; the others, such as dashboards and definitions, are large and are not parsed."""
+    for text in _PARTS.split(manifest):
+        kind = _KIND.search(text)
+        if kind is None or kind[1] not in KINDS:
+            continue
+        try:
+            document: Any = safe_yaml.load(text)
+        except yaml.YAMLError:
+            continue
+        if is_mapping(document):
+            yield document
+
+
+def _revision(secret: Json) -> int:
+    text = labels(secret).get("version", "")
+    return int(text) if text.isascii() and text.isdigit() else 0

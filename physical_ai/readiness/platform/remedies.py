@@ -1,0 +1,48 @@
+"""What brings a part of a platform back, by who made it: commands that change something. Pure."""
+
+from __future__ import annotations
+
+import json
+
+from physical_ai.catalog import osmo
+from physical_ai.readiness.platform.absence import Absence
+from physical_ai.readiness.platform.parts import Part
+
+
+def remedy(found: Absence, stack: str) -> str:
+    """What to do about a part that does not do its work."""
+    part = found.part
+    kind, where = part.kind.lower(), f"kubectl -n {part.namespace}"
+    match found.state:
+        case "scaled-down" if part.kind == "CronJob":
+            return f"""{where} patch cronjob {part.name} -p '{{"spec":{{"suspend":false}}}}'"""
+        case "scaled-down":
+            return f"{where} scale {kind} {part.name} --replicas={max(1, part.replicas)}"
+        case "selects-none":
+            key = found.evidence.removeprefix("nodeSelector: ").rpartition("=")[0]
+            change = json.dumps({"spec": {"template": {"spec": {"nodeSelector": {key: None}}}}})
+            return f"{where} patch daemonset {part.name} --type=merge -p '{change}'"
+        case "unavailable":
+            restart = f"{where} rollout restart {kind} {part.name} starts it again"
+            return f"{restart}; physai why {part.namespace}/{part.name} {stack} shows why it does not run."
+        case "not-installed":
+            return f"pulumi up --refresh installs it; physai unstick {stack} repairs one whose last operation failed."
+        case "missing":
+            return _made_again(part)
+
+
+def _made_again(part: Part) -> str:
+    if part.kind == "Queue" and part.maker:
+        agents = f"kubectl -n {osmo.OPERATOR_NAMESPACE} rollout restart deployment"
+        return f"{agents} has the agents connect again, which makes OSMO write its queues."
+    if part.maker:
+        return f"kubectl -n {part.namespace} rollout restart deployment {part.maker} has its operator make it again."
+    if not part.release:
+        return "pulumi up --refresh creates it again. Without --refresh, Pulumi believes that it exists."
+    if not part.revision:
+        # It is of a hook of the chart, which only an installation runs.
+        return f"helm -n {part.home} uninstall {part.release}, then pulumi up --refresh: running Pods go on."
+    if part.release in osmo.NO_ROLLBACK:
+        return f"helm -n {part.home} get manifest {part.release} | kubectl -n {part.home} apply -f - makes it again."
+    again = f"helm -n {part.home} rollback {part.release} {part.revision} makes it again."
+    return f"{again} pulumi up --refresh does not: it sees no change inside a release."

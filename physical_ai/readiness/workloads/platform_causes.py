@@ -1,0 +1,80 @@
+"""Parts of the platform that are missing, switched off or not available, as causes of what depends on them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from physical_ai.catalog import amd, osmo
+from physical_ai.kubernetes.objects import Json, labels
+from physical_ai.readiness.objects import pool_of
+from physical_ai.readiness.platform.absence import Absence
+from physical_ai.readiness.platform.parts import PRESENT
+from physical_ai.readiness.platform.remedies import remedy
+from physical_ai.readiness.workloads.index import Index
+from physical_ai.readiness.workloads.model import Explanation
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+
+SCHEDULING = frozenset({osmo.KAI_NAMESPACE})
+WORKFLOWS = frozenset({osmo.OPERATOR_NAMESPACE, osmo.CONTROL_NAMESPACE, osmo.WORKFLOWS_NAMESPACE, *SCHEDULING})
+EFFECTS = {
+    osmo.KAI_NAMESPACE: "Pods and workflows of KAI's queues do not start",
+    osmo.OPERATOR_NAMESPACE: "workflows make no progress",
+    osmo.CONTROL_NAMESPACE: "workflows make no progress",
+    osmo.WORKFLOWS_NAMESPACE: "Pods of workflows are not created",
+    OPERATOR_NAMESPACE: "nodes that join or restart lack what it does",
+    amd.NAMESPACE: "nodes with AMD's GPUs that join or restart lack what it does",
+}
+"""What a part's absence means, by the namespace that it belongs to."""
+_STAGES = {**dict.fromkeys(WORKFLOWS, "osmo"), osmo.KAI_NAMESPACE: "gang"}
+
+
+def all_parts(index: Index, *, agents_named: bool) -> Iterator[Explanation]:
+    """Every part that does not do its work, but for what owners and OSMO's agents say themselves."""
+    for found in index.absences:
+        if found.state != "unavailable" and not (agents_named and is_agent(found)):
+            yield _explained(_subject(found), found, index)
+
+
+def parts_of(item: str, areas: Collection[str], index: Index) -> Iterator[Explanation]:
+    """Those without which something does not go on."""
+    for found in index.absences:
+        if found.part.area in areas and not is_agent(found):
+            yield _explained(item, found, index)
+
+
+def parts_of_node(item: str, node: Json, index: Index) -> Iterator[Explanation]:
+    """Those that a GPU node depends on; of those that exist, its gates and its Pods say more."""
+    plan = next((each for each in index.given.pools if each.name == pool_of(node)), None)
+    gpus = [*(plan.gpus if plan is not None else ()), *(["nvidia.com/"] if PRESENT in labels(node) else [])]
+    areas = {OPERATOR_NAMESPACE} if any(each.startswith("nvidia.com/") for each in gpus) else set[str]()
+    areas |= {amd.NAMESPACE} if any(each.startswith("amd.com/") for each in gpus) else set()
+    for found in index.absences:
+        if found.part.area in areas and found.state != "unavailable":
+            yield _explained(item, found, index)
+
+
+def named(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
+    """The part of a name, or NAMESPACE/NAME, that does not do its work."""
+    found = [each for each in index.absences if wanted in (each.part.name, f"{each.part.namespace}/{each.part.name}")]
+    return (_subject(found[0]), [_explained(_subject(each), each, index) for each in found]) if found else None
+
+
+def is_agent(found: Absence) -> bool:
+    """Whether it is of OSMO's agents, which have causes of their own."""
+    return found.part.kind == "Deployment" and found.part.area == osmo.OPERATOR_NAMESPACE
+
+
+def _subject(found: Absence) -> str:
+    kind, _, rest = found.part.title.partition(" ")
+    return f"{kind.lower()} {rest}"
+
+
+def _explained(item: str, found: Absence, index: Index) -> Explanation:
+    facts: dict[str, Any] = {
+        "part": found.part.title,
+        "effect": EFFECTS.get(found.part.area, "what it does is not done"),
+        "remedy": remedy(found, index.given.stack),
+    }
+    stage = _STAGES.get(found.part.area, "node")
+    return index.explanation(item, f"part-{found.state}", stage, found.evidence, found.where, **facts)

@@ -1,0 +1,238 @@
+"""What a stack installs and is missing, switched off or not available: each part is named, and a whole platform is not.
+
+The table is derived: every part that the stack's plans, Helm's records and the operators' resources speak of.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_OPERATOR, SERVICE_ACCOUNT, WORKFLOWS_NAMESPACE
+from physical_ai.readiness.answers import Missing, Unreachable
+from physical_ai.readiness.platform.absence import QUEUES, Platform, absences
+from physical_ai.readiness.platform.parts import KINDS, Installed, Part, installed, made_by_operators
+from physical_ai.readiness.platform.read import NAMESPACES, SECRETS, read_platform
+from physical_ai.readiness.workloads import Workloads, doctor, explain
+from tests.support import workload_objects as make
+from tests.support.stacks import load
+
+Json = dict[str, Any]
+Key = tuple[str, str, str]
+GPU = "gpu-operator"
+NODE = make.labeled(make.node("h100gpu"), {"nvidia.com/gpu.present": "true"})
+KAI_CONFIG: Json = {"kind": "Config", "metadata": {"name": "kai-config"}, "spec": {"namespace": KAI_NAMESPACE}}
+SHARD: Json = {"kind": "SchedulingShard", "metadata": {"name": "default"}, "spec": {}}
+QUEUE: Json = {"kind": "Queue", "metadata": {"name": f"{QUEUES}default"}, "spec": {}}
+
+
+def workload(kind: str, space: str, name: str, **spec: Any) -> Json:
+    spec = {"replicas": 1, **spec} if kind != "DaemonSet" else spec
+    return {"kind": kind, "metadata": {"name": name, "namespace": space}, "spec": spec}
+
+
+MOUNTED: Sequence[Json] = [
+    {"configMap": {"name": "of-chart"}},
+    {"configMap": {"name": "of-stack"}},
+    {"configMap": {"name": "not-needed", "optional": True}},
+]
+NFD = f"{GPU}-node-feature-discovery"
+CHARTS: Mapping[tuple[str, str], Sequence[Json]] = {
+    (GPU, GPU): (
+        workload("Deployment", GPU, GPU),
+        *(workload("Deployment", GPU, f"{NFD}-{part}") for part in ("master", "gc")),
+        workload("DaemonSet", GPU, f"{NFD}-worker"),
+        {"kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"}, "spec": {}},
+        {"kind": "ServiceAccount", "metadata": {"name": GPU}},
+    ),
+    ("osmo-operator", "osmo-operator"): (
+        workload("Deployment", "", "agent", template={"spec": {"volumes": MOUNTED}}),
+        {"kind": "ConfigMap", "metadata": {"name": "of-chart"}, "data": {"key": "  name: of-stack"}},
+    ),
+    (KAI_NAMESPACE, "kai-scheduler"): (workload("Deployment", KAI_NAMESPACE, KAI_OPERATOR), SHARD),
+    ("monitoring", "kube-prometheus"): (
+        workload("StatefulSet", "", "loki"),
+        workload("Deployment", "", "off", replicas=0),
+    ),
+}
+
+
+def record(space: str, release: str, objects: Sequence[Json], revision: int = 3) -> Json:
+    """A record as Helm writes it."""
+    manifest = "".join(f"---\n# Source: {release}\n{yaml.safe_dump(each)}" for each in objects)
+    packed = base64.b64encode(gzip.compress(json.dumps({"name": release, "manifest": manifest}).encode()))
+    labels = {"owner": "helm", "name": release, "status": "deployed", "version": str(revision)}
+    data = {"release": base64.b64encode(packed).decode()}
+    return {"metadata": {"name": f"{release}.v{revision}", "namespace": space, "labels": labels}, "data": data}
+
+
+@cache
+def of_stack() -> Installed:
+    loaded = load("dev-westus2")
+    found = installed(loaded.settings, loaded.plan)
+    releases = {release: space for space, release in CHARTS}
+    return replace(found, releases=releases, namespaces=found.namespaces | set(releases.values()))
+
+
+def parts() -> dict[Key, Part]:
+    """Everything that should be there."""
+    live = {"ClusterPolicy": [CHARTS[GPU, GPU][4]], "Config": [KAI_CONFIG], "SchedulingShard": [SHARD]}
+    read = read_platform(api({}), of_stack(), {}, [])
+    assert read is not None
+    assert read.recorded is not None
+    every = (*read.recorded, *of_stack().own, *made_by_operators(live, [NODE], of_stack()))
+    return {(each.kind, each.namespace, each.name): each for each in every}
+
+
+def healthy() -> dict[Key, Json]:
+    """Each of them, in order."""
+    return {key: running(part) for key, part in parts().items()} | {("Queue", "", QUEUE["metadata"]["name"]): QUEUE}
+
+
+def running(part: Part) -> Json:
+    spec: Json = {"replicas": part.replicas, "template": {"spec": {"nodeSelector": dict(part.selector)}}}
+    ready = part.replicas
+    status = {"availableReplicas": ready, "readyReplicas": ready, "numberAvailable": 1, "desiredNumberScheduled": 1}
+    metadata = {"name": part.name, **({"namespace": part.namespace} if part.namespace else {})}
+    own: Mapping[str, Json] = {"Config": KAI_CONFIG["spec"], "ClusterPolicy": {}, "SchedulingShard": {}}
+    return {"kind": part.kind, "metadata": metadata, "spec": own.get(part.kind, spec), "status": status}
+
+
+def api(
+    held: Mapping[Key, Json], refused: str = "", releases: Mapping[tuple[str, str], Sequence[Json]] = CHARTS
+) -> Any:
+    """An API server that has these objects."""
+
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        if refused and path == refused:
+            raise Unreachable(f"403 no right to {path}", 403)
+        if path == SECRETS:
+            assert parameters["labelSelector"].startswith("owner=helm")
+            return {"items": [record(space, release, objects) for (space, release), objects in releases.items()]}
+        if path == NAMESPACES:
+            return {"items": [{"metadata": {"name": each}} for each in of_stack().namespaces]}
+        space, _, name = path.removeprefix(f"{NAMESPACES}/").partition("/configmaps/")
+        if name:
+            if ("ConfigMap", space, name) not in held:
+                raise Missing(path)
+            return held["ConfigMap", space, name]
+        kinds = [kind for kind, where in KINDS.items() if where == path]
+        return {"items": [each for (kind, _, _), each in held.items() if kind in kinds]}
+
+    return get
+
+
+def cluster(held: Mapping[Key, Json], **options: Any) -> Workloads:
+    unread: list[str] = []
+    platform = read_platform(api(held, **options), of_stack(), {}, unread)
+    kinds = ("Deployment", "DaemonSet", "StatefulSet")
+    owners = {kind: [each for (own, _, _), each in held.items() if own == kind] for kind in kinds}
+    usual = make.Scene(nodes=(NODE,)).workloads()
+    queues = [each for (kind, _, _), each in held.items() if kind == "Queue"]
+    return replace(usual, platform=platform, owners=owners, queues=queues, unread=tuple(unread))
+
+
+def named(given: Workloads) -> list[str]:
+    return [f"{each.first.cause} {each.first.subject} {each.first.reason} {each.first.fix}" for each in doctor(given)]
+
+
+SWITCHES: Mapping[str, Sequence[str]] = {
+    "Deployment": ("scaled-down", "unavailable"),
+    "StatefulSet": ("scaled-down", "unavailable"),
+    "DaemonSet": ("selects-none", "unavailable"),
+    "CronJob": ("scaled-down",),
+}
+CASES = [
+    (key, state) for key in healthy() for state in ("missing", *(SWITCHES.get(key[0], ()) if key[2] != "off" else ()))
+]
+
+
+def test_a_whole_platform_has_nothing_to_say() -> None:
+    assert len(CASES) > 60
+    assert named(cluster(healthy())) == []
+
+
+@pytest.mark.parametrize(("key", "state"), CASES, ids=lambda each: "/".join(each) if isinstance(each, tuple) else each)
+def test_each_part_is_named_with_what_brings_it_back(key: Key, state: str) -> None:
+    held = copy.deepcopy(healthy())
+    item = held[key]
+    if state == "missing":
+        del held[key]
+    elif state == "scaled-down":
+        item["spec"] |= {"replicas": 0, "suspend": True}
+        item["status"] = {}
+    elif state == "unavailable":
+        item["status"] |= {"availableReplicas": 0, "readyReplicas": 0, "numberAvailable": 0}
+    else:
+        item["spec"]["template"]["spec"]["nodeSelector"] = {"nowhere": "true"}
+        item["status"] = {"desiredNumberScheduled": 0}
+    found = [each for each in doctor(cluster(held)) if each.first.needs_action]
+    own = [each for each in found if (key[2] in " ".join((*each.subjects, each.first.reason))) or key[0] == "Queue"]
+    assert own, f"not named in {[each.first.reason for each in found]}"
+    assert any(word in own[0].first.fix for word in ("kubectl -n", "helm -n", "pulumi up --refresh"))
+    if state != "unavailable":
+        assert own[0].first.where
+
+
+def test_a_release_that_is_gone_is_named() -> None:
+    left = {key: each for key, each in CHARTS.items() if key[1] != "kai-scheduler"}
+    found = [each for each in named(cluster(healthy(), releases=left)) if each.startswith("part-not-installed")]
+    assert len(found) == 1
+    assert "release kai-scheduler/kai-scheduler" in found[0]
+
+
+def test_remedies_depend_on_who_made_it() -> None:
+    def fix(*key: str) -> str:
+        held = {each: item for each, item in healthy().items() if each != key}
+        return " ".join(named(cluster(held)))
+
+    assert f"helm -n {GPU} rollback {GPU} 3" in fix("Deployment", GPU, f"{NFD}-master")
+    assert f"helm -n {KAI_NAMESPACE} get manifest" in fix("Deployment", KAI_NAMESPACE, KAI_OPERATOR)
+    assert f"rollout restart deployment {KAI_OPERATOR}" in fix("Deployment", KAI_NAMESPACE, "binder")
+    assert f"rollout restart deployment {GPU}" in fix("DaemonSet", GPU, "nvidia-dcgm-exporter")
+    assert "helm -n osmo-operator rollback osmo-operator 3" in fix("ConfigMap", "osmo-operator", "of-chart")
+    assert "pulumi up --refresh creates it" in fix("ConfigMap", "osmo-operator", "of-stack")
+    assert "pulumi up --refresh creates it" in fix("ServiceAccount", WORKFLOWS_NAMESPACE, SERVICE_ACCOUNT)
+
+
+def test_what_depends_on_it_says_so() -> None:
+    held = {each: item for each, item in healthy().items() if each[2] not in ("binder", "nvidia-dcgm-exporter")}
+    given = cluster(held)
+    _, node = explain(str(NODE["metadata"]["name"]), given)
+    assert [each.cause for each in node if "nvidia-dcgm-exporter" in each.reason] == ["part-missing"]
+    pod = make.kai(make.pod())
+    _, waits = explain("train-0", replace(given, pods=(pod,)))
+    assert any(each.cause == "part-missing" and "binder" in each.reason for each in waits)
+    title, itself = explain("kai-scheduler/binder", given)
+    assert title == "deployment kai-scheduler/binder"
+    assert itself[0].cause == "part-missing"
+
+
+def test_without_rights_to_helms_records_it_is_said_and_the_rest_is_compared() -> None:
+    held = {each: item for each, item in healthy().items() if each[2] not in ("binder", SERVICE_ACCOUNT)}
+    given = cluster(held, refused=SECRETS)
+    assert [each for each in given.unread if "Helm's records" in each]
+    words = {word.strip(",").rpartition("/")[2] for each in named(given) for word in each.split(" ")}
+    assert {"binder", SERVICE_ACCOUNT} <= words
+
+
+def test_a_record_that_cannot_be_read_says_nothing() -> None:
+    bad: Json = record(GPU, GPU, ())
+    bad["data"]["release"] = "no record"
+    platform = read_platform(lambda *_: {"items": [bad]}, of_stack(), {}, [])
+    assert platform is not None
+    assert platform.recorded == []
+
+
+def test_a_cluster_that_was_not_read_has_no_absences() -> None:
+    assert read_platform(lambda *_: {"items": []}, of_stack(), {}, []) is None
+    assert absences(Platform(of_stack()), []) == []
