@@ -37,20 +37,23 @@ def raws(signs: NodeSigns) -> Iterator[Raw]:
     yield from _labels(signs)
     yield from _operands(signs)
     if signs.gate is not None:
-        yield _gate(signs.gate)
+        yield _gate(signs.gate, signs)
     elif signs.node is not None and not is_ready(signs.node) and condition(signs.node, "Ready"):
         found = condition(signs.node, "Ready")
         said = f"{found.get('reason', '')}: {found.get('message', '')}"
-        unready = _of_row(node_causes()["node-not-ready"], f"condition Ready={found.get('status')}: {said}")
+        unready = _of_row(signs, node_causes()["node-not-ready"], f"condition Ready={found.get('status')}: {said}")
         yield replace(unready, gate=True)
     for alert in signs.alerts:
         yield _alert(alert, signs)
 
 
-def _of_row(row: NodeCause, shown: str, gpus: frozenset[str] = frozenset(), **facts: str) -> Raw:
+def _of_row(
+    signs: NodeSigns, row: NodeCause, shown: str, gpus: frozenset[str] = frozenset(), **facts: str
+) -> Raw:
     named = min(gpus, key=len, default="")
     reason = row.reason if named else _DISPLAY.sub("a GPU", row.reason)
-    known = defaultdict(lambda: "?", {"gpu": named, **facts})
+    own = {"node": signs.name, "stack": signs.stack, "pool": signs.pool}
+    known = defaultdict(lambda: "?", {**own, "gpu": named, **facts})
     # The commands for the machine are filled in when it is clear which one it is.
     fix = re.sub(r"\{(?!replace\}|reboot\})(\w+)\}", lambda key: known[key[1]], "" if row.remedy else row.fix)
     return Raw(
@@ -102,7 +105,7 @@ def _counts(signs: NodeSigns) -> Iterator[Raw]:
     if found.relation is not None:
         relation, reason = found.relation
         row = next(each for each in node_causes().values() if relation in each.counts)
-        yield _of_row(row, "the record of the machine (physai evidence)", reason=reason)
+        yield _of_row(signs, row, "the record of the machine (physai evidence)", reason=reason)
 
 
 def _checks(signs: NodeSigns) -> Iterator[Raw]:
@@ -117,7 +120,7 @@ def _checks(signs: NodeSigns) -> Iterator[Raw]:
         row = next((each for each in node_causes().values() if check in each.checks), None)
         said = f"{check}: {message}" if check else message
         if row is not None:
-            yield _of_row(row, f"{shown}: {said}", reason=said)
+            yield _of_row(signs, row, f"{shown}: {said}", reason=said)
             continue
         fix = f"Repair what the message names, then physai accept {signs.stack} --node {signs.name}"
         reason = f"The node did not pass acceptance: {said}"
@@ -141,12 +144,12 @@ def _condition(kind: str, given: Json, signs: NodeSigns) -> Iterator[Raw]:
     rows = [row for row in node_causes().values() if set(row.codes) & set(_CODE.findall(said))]
     if rows:
         for row in rows:
-            yield _of_row(row, shown, gpus).in_group("condition")
+            yield _of_row(signs, row, shown, gpus).in_group("condition")
         return
     row = next((row for row in node_causes().values() if row.has_condition(kind)), None)
     codes = codes_in(f"{kind} {said}")
     if row is not None and not codes:
-        yield _of_row(row, shown, gpus).in_group("condition")
+        yield _of_row(signs, row, shown, gpus).in_group("condition")
     elif codes:
         for code in codes:
             yield _xid(code, gpus, shown).in_group("condition")
@@ -177,7 +180,7 @@ def _operands(signs: NodeSigns) -> Iterator[Raw]:
         shown = f"pod {pod}: {message}"
         row = next((each for each in node_causes().values() if daemonset in each.operands), None)
         if row is not None:
-            yield _of_row(row, shown, node=signs.name, stack=signs.stack)
+            yield _of_row(signs, row, shown)
             continue
         reason = f"A Pod of {daemonset} fails on the node: {message}"
         fix = f"kubectl delete pod --namespace gpu-operator {pod} starts it again; if it fails again: {{reboot}}"
@@ -185,14 +188,14 @@ def _operands(signs: NodeSigns) -> Iterator[Raw]:
         yield Raw(f"operand-{daemonset}", GATE_RANK + 0.1, groups, reason, (shown,), yields, fix=fix)
 
 
-def _gate(gate: ClosedGate) -> Raw:
+def _gate(gate: ClosedGate, signs: NodeSigns) -> Raw:
     where = f"gate {gate.gate}{f', pod {gate.pod}' if gate.pod else ''}: {gate.message or gate.reason}"
     row = cause_of_gate(gate.cause) if gate.cause else None
     if gate.gate == "node" and not gate.cause:
         row = node_causes()["node-not-ready"]
     groups = frozenset({"node" if gate.gate == "node" else "gate", "gate"})
     if row is not None:
-        found = _of_row(row, where, node=gate.node, reason=gate.reason)
+        found = _of_row(signs, row, where, pool=gate.pool, reason=gate.reason)
         # The cause of the gate is the name that the other commands know.
         return Raw(
             gate.cause or row.id,
@@ -229,15 +232,12 @@ def _alert(alert: Alert, signs: NodeSigns) -> Raw:
     row = cause_of_alert(alert.name)
     if row is not None:
         facts = {
-            "node": signs.name,
-            "stack": signs.stack,
-            "pool": signs.pool,
             "condition": given.get("condition", ""),
             "namespace": given.get("exported_namespace") or given.get("namespace", ""),
             "pod": given.get("exported_pod") or given.get("pod", ""),
             "reason": alert.summary,
         }
-        return _of_row(row, shown, gpus, **facts).of_alert(alert.name)
+        return _of_row(signs, row, shown, gpus, **facts).of_alert(alert.name)
     return unknown_alert(alert).of_alert(alert.name)
 
 

@@ -72,8 +72,9 @@ def unexplained(found: Iterable[Explanation], index: Index) -> Iterator[Explanat
 def of_alert(title: str, alert: Alert, index: Index) -> Explanation:
     """An alert as a cause of its own: by the table, where that knows it."""
     node = next((own for kind, own in alert.about(index.nodes) if kind == "node"), "")
-    (found,) = findings_of(NodeSigns(node, index.nodes.get(node), alerts=[alert], stack=index.given.stack))[:1]
-    return explanation(title, found)
+    found = findings_of(NodeSigns(node, index.nodes.get(node), alerts=[alert], stack=index.given.stack))
+    # The node may have other causes, with other signs.
+    return explanation(title, next(each for each in found if alert.name in each.alerts))
 
 
 def _explains(found: Iterable[Explanation], alert: Alert) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from physical_ai.catalog.node_causes import alert_action, node_causes
+from physical_ai.catalog.node_causes import NodeCause, alert_action, node_causes
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.nodes.counts import counts
 from physical_ai.readiness.nodes.findings import Finding, advice_of, findings_of
@@ -208,3 +209,24 @@ def test_every_alert_about_a_node_has_its_action_from_the_table_of_causes() -> N
         assert action is not None
         assert "{" not in action
         assert alert_rows()[name].action == action
+
+
+def signs_of(row: NodeCause) -> list[dict[str, Any]]:
+    """One sign of each kind by which a row is known."""
+    words = [*(f"ErrorCode:{code}" for code in row.codes), *(["it fails"] if row.conditions else [])]
+    kind = "GpuDcgmConnectivityFailure" if row.id == "exporter-down" else "SysLogsXIDError"
+    return [
+        *({"gate": ClosedGate("h100gpu", NODE, "x", "why", each, "…", may_recover=False)} for each in row.gates),
+        *({"alerts": [alert(each)]} for each in row.alerts),
+        *({"operands": [(each, "pod-x", "it fails")]} for each in row.operands),
+        *({"failed_checks": [(each, "it fails")]} for each in row.checks),
+        *({"condition": {"type": kind, "status": "True", "reason": "", "message": each}} for each in words),
+    ]
+
+
+@pytest.mark.parametrize("row", node_causes().values(), ids=lambda row: row.id)
+def test_whatever_shows_a_cause_its_fix_names_node_pool_and_stack(row: NodeCause) -> None:
+    for signs in signs_of(row):
+        bad = [condition] if (condition := signs.pop("condition", None)) else []
+        for each in found(*bad, **signs):
+            assert not re.search(r"\?|[{}]", each.fix + each.reason), (signs, each.fix)

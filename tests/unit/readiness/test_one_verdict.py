@@ -113,3 +113,11 @@ def test_an_alert_that_fires_is_named_at_its_pod() -> None:
     running = {**pod, "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
     given = Workloads(nodes=seen.given.nodes, pods=[running], alerts=seen.given.alerts, stack="dev-westus2")
     assert "gpu-idle" in [each.cause for each in explain("default/idle-job", given)[1]]
+
+
+def test_an_alert_about_a_pod_that_has_left_is_named_beside_another_cause_of_its_node() -> None:
+    labels = {"agentpool": POOL, "nvidia.com/mig.config.state": "failed"}
+    node = {"metadata": {"name": NODE, "labels": labels}, "spec": {}, "status": {}}
+    alert = Alert("GPUAllocatedButIdle", {"node": NODE, "exported_namespace": "lab", "exported_pod": "train-0"}, "idle")
+    title, (found,) = explain("train-0", Workloads(nodes=[node], alerts=[alert], stack="dev-westus2"))
+    assert (title, found.cause, found.alerts) == ("pod train-0", "gpu-idle", ("GPUAllocatedButIdle",))
