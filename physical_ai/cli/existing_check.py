@@ -9,6 +9,7 @@ from typing import Any
 
 from physical_ai.findings import Finding, Severity
 from physical_ai.preflight.existing import Read, Wanted, judge_cluster, read_cluster
+from physical_ai.readiness.answers import is_forbidden
 from physical_ai.readiness.client import connect
 from physical_ai.readiness.existing import survey
 from physical_ai.readiness.existing_owners import CLUSTER, judge
@@ -17,9 +18,6 @@ from physical_ai.readiness.kubeconfig_context import explained, kubeconfig_file,
 from physical_ai.readiness.reader import Get, Missing, Unreachable, Unusable
 from physical_ai.settings import Loaded, Settings
 from physical_ai.settings.target import existing_cluster
-
-_FORBIDDEN = "403 "
-"""First part of the answer to whoever may not read a list."""
 
 
 def context_of(settings: Settings) -> str | None:
@@ -56,7 +54,7 @@ def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
     try:
         return list(judge(loaded.settings, loaded.plan, survey(get)).findings)
     except Unreachable as problem:
-        if not str(problem).startswith(_FORBIDDEN):
+        if not is_forbidden(problem):
             raise
         return [Finding(Severity.UNKNOWN, OWNERS, CLUSTER, f"Parts of it cannot be read: {problem}", None, CLUSTER)]
 
@@ -70,7 +68,7 @@ def reader(get: Get) -> Read:
         except Missing:
             return None
         except Unreachable as problem:
-            if str(problem).startswith(_FORBIDDEN):
+            if is_forbidden(problem):
                 return None
             raise
         return list(answer.get("items") or ())

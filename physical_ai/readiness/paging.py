@@ -15,6 +15,8 @@ SMALLER = 10
 """Of a page that is too large, the next try has a tenth: Helm's records may have a MiB each."""
 MOST = 200_000
 """Objects of a list. Kubernetes is made for 150,000 Pods."""
+MOST_PAGES, MOST_FIRST_PAGES = 10_000, 100
+"""Pages of a list, and of the first objects of one. Some may have few objects, or none, before the last one."""
 GONE = 410
 """Status: a list took so long that its next page exists no more."""
 
@@ -55,7 +57,7 @@ def whole_list(page: Page, what: str) -> Any:
         following = at(answer, "metadata.continue", "")
         if not isinstance(following, str) or not following:
             return {**first, "items": items}
-        if following in seen or len(items) > MOST:
+        if following in seen or len(items) > MOST or len(seen) == MOST_PAGES:
             raise Unreachable(f"{what}: the list does not end; after {len(items):,} objects it goes on")
         seen.add(following)
 
@@ -64,13 +66,13 @@ def first_pages(get: Get, path: str, parameters: Mapping[str, str], most: int) -
     """The first objects of a list, and whether they are all. Raises as `get` does."""
     items: list[Any] = []
     following = ""
-    while True:
+    for _ in range(MOST_FIRST_PAGES):
         more = {"continue": following} if following else {}
         answer = get(path, {**parameters, "limit": str(PAGE), **more})
-        found: Any = answer.get("items") or []
-        items += found
+        items += answer.get("items") or []
         following = str(at(answer, "metadata.continue", ""))
-        if not following or not found:
+        if not following:
             return items, True
         if len(items) >= most:
-            return items, False
+            break
+    return items, False

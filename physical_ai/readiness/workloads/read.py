@@ -13,12 +13,13 @@ from physical_ai import safe_yaml
 from physical_ai.catalog.osmo import KAI_POD_GROUP_API, KAI_QUEUE_API
 from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.nested import is_mapping
+from physical_ai.readiness.answers import Get, Missing, Unreachable, is_forbidden
 from physical_ai.readiness.devices import CLAIMS, SLICES
 from physical_ai.readiness.events import read_events
 from physical_ai.readiness.model import Expected, Report
 from physical_ai.readiness.nodes.repairs import restarted
 from physical_ai.readiness.phase import is_running, unfinished
-from physical_ai.readiness.reader import Get, Missing, Unreachable, listed, read_reports
+from physical_ai.readiness.reader import listed, read_reports
 from physical_ai.readiness.workloads.hang import TIMEOUT
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import PoolPlan, Workloads
@@ -39,7 +40,6 @@ OWNERS = {
 }
 REPLICA_SETS = "/apis/apps/v1/replicasets"
 RECORDS = f"/api/v1/namespaces/{GPU_NAMESPACE}/configmaps"
-FORBIDDEN = "403"
 
 
 def read_workloads(
@@ -87,7 +87,7 @@ def read_workloads(
         given = replace(given, records=records, restarted=restarted(records))
     unread += dict.fromkeys(each for report in given.reports for each in report.unread)
     logs = _logs(get, given.pods, unread)
-    logs |= _peer_logs(get, given.pods, logs)
+    logs |= _peer_logs(get, given.pods, logs, unread)
     return replace(given, logs=logs, unread=tuple(unread))
 
 
@@ -101,7 +101,7 @@ def node_workloads(get: Get, stack: str) -> Workloads:
     try:
         records = _items(get, RECORDS)
     except Unreachable as refusal:
-        if not str(refusal).startswith(FORBIDDEN):
+        if not is_forbidden(refusal):
             raise
     about: Any = get("/api/v1/events", {"fieldSelector": "involvedObject.kind=Node"})
     events: list[Json] = at(about, "items", [])
@@ -115,7 +115,7 @@ def _items(get: Get, path: str) -> list[Json]:
 
 def _note(unread: list[str], what: str, refusal: Unreachable) -> None:
     """Adds a refusal to what is not read; any other failure may be over at the next try, and is raised."""
-    if not str(refusal).startswith(FORBIDDEN):
+    if not is_forbidden(refusal):
         raise refusal
     unread.append(f"{what} ({refusal})")
 
@@ -152,7 +152,7 @@ def _logs(get: Get, pods: Sequence[Json], unread: list[str]) -> dict[tuple[str, 
 
 
 def _peer_logs(
-    get: Get, pods: Sequence[Json], logs: Mapping[tuple[str, str, str], str]
+    get: Get, pods: Sequence[Json], logs: Mapping[tuple[str, str, str], str], unread: list[str]
 ) -> dict[tuple[str, str, str], str]:
     """The last lines of the ranks that run on, where others have waited in vain."""
     timed_out = {(where, own): container for (where, own, container), text in logs.items() if TIMEOUT.search(text)}
@@ -167,8 +167,11 @@ def _peer_logs(
             path = f"/api/v1/namespaces/{key[0]}/pods/{key[1]}/log"
             try:
                 text: Any = get(path, {"container": key[2], "tailLines": LOG_LINES})
-            except (Missing, Unreachable):
+            except Missing:
                 continue
+            except Unreachable as problem:
+                unread.append(f"further logs of containers ({problem})")
+                return found  # each further one may take as long
             found[key] = text if isinstance(text, str) else ""
     return found
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from physical_ai.readiness.answers import Unreachable
 from physical_ai.readiness.workloads import doctor, explain, read_workloads
 from tests.support import workload_objects as make
 from tests.support.workload_objects import Scene, crashing, node, on, pod
@@ -92,3 +93,20 @@ def test_the_running_ranks_of_a_gang_that_timed_out_are_read_and_their_number_is
 
     found = read_workloads(get, (), tuple(make.plans().values()), make.STACK)
     assert len([path for path in asked if path.endswith("/log")]) == len(found.logs) == 1 + 16
+
+
+def test_running_ranks_are_asked_no_further_once_their_kubelet_does_not_answer() -> None:
+    scene = gang(timeout(0, 62), *["step 7"] * 30, running=range(1, 31))
+    asked: list[str] = []
+
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        if path.endswith("/log"):
+            asked.append(path)
+            if len(asked) > 2:
+                raise Unreachable("no complete answer within 30 s")
+            return scene.more["logs"][make.WHERE, path.split("/")[-2], parameters["container"]]
+        return {"items": {"/api/v1/pods": scene.pods, "/api/v1/nodes": NODES}.get(path, [])}
+
+    found = read_workloads(get, (), tuple(make.plans().values()), make.STACK)
+    assert len(asked) == 3
+    assert found.unread == ("further logs of containers (no complete answer within 30 s)",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as some
 from physical_ai.cli.prometheus import PrometheusFailed, ask
 from physical_ai.readiness import Unreachable
 from physical_ai.readiness.client import connect, connect_to_change
-from physical_ai.readiness.paging import first_pages
+from physical_ai.readiness.paging import first_pages, whole_list
 from physical_ai.readiness.reader import Missing
 from physical_ai.servers import exchange as exchanges
 from physical_ai.servers.bounds import Bounds
@@ -130,6 +131,25 @@ def test_of_a_long_list_the_first_objects_can_be_read() -> None:
     with server.served(lambda _: server.WRONG["goes on with the same page"]) as url:
         found, is_all = first_pages(connect(kubeconfig(url, {}), BOUNDS), NODES, {}, 3)
     assert (len(found), is_all) == (3, False)
+
+
+def empty_pages() -> Callable[[], dict[str, Any]]:
+    """Answers without objects, each of which names another page after it."""
+    number = itertools.count(1)
+    return lambda: {"items": [], "metadata": {"continue": str(next(number))}}
+
+
+def test_a_list_of_empty_pages_without_end_is_left() -> None:
+    page = empty_pages()
+    with pytest.raises(Unreachable, match="does not end"):
+        whole_list(lambda _: page(), NODES)
+
+
+def test_the_first_objects_after_an_empty_page_are_read_and_empty_pages_without_end_are_not_all() -> None:
+    answers = iter([{"items": [], "metadata": {"continue": "x"}}, {"items": [server.ITEM]}])
+    assert first_pages(lambda *_: next(answers), NODES, {}, 3) == ([server.ITEM], True)
+    page = empty_pages()
+    assert first_pages(lambda *_: page(), NODES, {}, 3) == ([], False)
 
 
 def test_a_missing_kind_is_missing_whatever_the_page_says() -> None:
