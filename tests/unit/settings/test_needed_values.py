@@ -12,7 +12,7 @@ import yaml
 
 from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.compat import known_keys
-from physical_ai.catalog.compat.needs import about, judge_needs, needs
+from physical_ai.catalog.compat.needs import RULE, about, judge_needs, needs
 from physical_ai.catalog.compat.tables import key_table
 from physical_ai.readiness.model import GATES
 from physical_ai.settings import SettingsError, load
@@ -228,3 +228,9 @@ def test_the_files_of_drivers_and_pools_are_judged_too(tmp_path: Path, file: str
     with pytest.raises(SettingsError) as caught:
         make_plan(given_settings().settings, tmp_path / "values")
     assert "moduleParameters" in str(caught.value)
+
+
+@pytest.mark.parametrize(("replicas", "rules"), [(0, [RULE]), (1, []), (4, [])])
+def test_any_number_of_replicas_but_none_collects_the_labels_of_deleted_nodes(replicas: int, rules: list[str]) -> None:
+    written = {"node-feature-discovery": {"gc": {"replicaCount": replicas}}}
+    assert [each.rule for each in judge_needs("gpu-operator", written)] == rules
