@@ -28,7 +28,6 @@ class Commands:
     """Variables of Slurm's that the script reads, or that a step's program may read."""
     image: str | None
     """Named by a step."""
-    has_step: bool = False
 
 
 def commands_of(body: Sequence[tuple[int, str]], job: Job, report: Report) -> Commands:
@@ -83,7 +82,7 @@ def _commands(code: Code, steps: Sequence[Step], job: Job, report: Report) -> Co
     images = sorted({step.image for step in steps if step.image})
     if len({*images, *([job.image] if job.image else [])}) > 1:
         report.refuse(SCRIPT, steps[-1].line, "the steps use several images", "Write one task of a workflow for each.")
-    return Commands(f"#!/bin/bash\n{starter}{text}\n", names, images[0] if images else None, bool(steps))
+    return Commands(f"#!/bin/bash\n{starter}{text}\n", names, images[0] if images else None)
 
 
 def _numbers_itself(step: Step) -> bool:

@@ -5,20 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from physical_ai.osmo.shell import grammar
 from physical_ai.osmo.shell.model import Assignment, Command, Redirection, Unreadable, Word
 from physical_ai.osmo.shell.words import Words
-
-_BLANK = re.compile(r"(?:[ \t]|\\\n)*")
-_OPERATOR = re.compile(r";;&|;;|;&|&&|\|\||\|&|;|\||&(?!>)")
-_REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(?:<<<|<<-|<<|>>|>\||<>|>&|<&|<(?!\()|>(?!\())|&>>|&>")
-_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\[[^\]\s]*\])?\+?=")
-_FUNCTION = re.compile(r"[ \t]*\([ \t]*\)")
-_PATTERN = re.compile(r"[^)]*\)")
-_IN = re.compile(r"(?:\s|\\\n)*in(?=\s)")
-_OPENERS = {"if": "fi", "while": "done", "until": "done", "{": "}"}
-_HEADS = ("then", "else", "elif", "do", "!", "time", "coproc")
-_CLOSERS = ("fi", "done", "esac", "}")
-_DECLARES = ("declare", "export", "local", "readonly", "typeset")
 
 
 @dataclass
@@ -77,7 +66,7 @@ class _Reader:
                     return self.found
                 else:
                     raise Unreadable("a ) without a (", self.at - 1)
-            elif operator := _OPERATOR.match(text, self.at):
+            elif operator := grammar.OPERATOR.match(text, self.at):
                 self._operator(operator[0])
             elif text[self.at] == "(":
                 self._parenthesis()
@@ -85,7 +74,7 @@ class _Reader:
                 self._command()
 
     def _skip(self) -> None:
-        blank = _BLANK.match(self.text, self.at)
+        blank = grammar.BLANK.match(self.text, self.at)
         assert blank is not None  # the pattern matches nothing, too
         self.at = blank.end()
         if self.text.startswith("#", self.at):
@@ -163,7 +152,7 @@ class _Reader:
             self.at = word.end
             self._close("esac")
             return
-        end = _PATTERN.match(self.text, self.at + self.text.startswith("(", self.at))
+        end = grammar.PATTERN.match(self.text, self.at + self.text.startswith("(", self.at))
         if end is None:
             raise Unreadable("a pattern of case without )", self.at)
         self.at = end.end()
@@ -172,15 +161,15 @@ class _Reader:
     def _command(self) -> None:
         start = self.at
         word = self.words.word(start)
-        if word.end == start and not _REDIRECTION.match(self.text, start):
+        if word.end == start and not grammar.REDIRECTION.match(self.text, start):
             raise Unreadable(f"{self.text[start]} where a command is expected", start)
-        if word.raw in _CLOSERS:
+        if word.raw in grammar.CLOSERS:
             self.at = word.end
             self._close(word.raw)
-        elif word.raw in _OPENERS:
+        elif word.raw in grammar.OPENERS:
             self.at = word.end
-            self._open(_OPENERS[word.raw])
-        elif word.raw in _HEADS:
+            self._open(grammar.OPENERS[word.raw])
+        elif word.raw in grammar.HEADS:
             self.at = word.end
         elif word.raw in ("for", "select"):
             self._loop(start, word)
@@ -191,7 +180,7 @@ class _Reader:
             self._function()
         elif word.raw == "[[":
             self._test(start)
-        elif _FUNCTION.match(self.text, word.end) and word.value and "=" not in word.raw:
+        elif grammar.FUNCTION.match(self.text, word.end) and word.value and "=" not in word.raw:
             self.at = word.end
             self._function()
         else:
@@ -200,11 +189,11 @@ class _Reader:
             self._add(command)
 
     def _behind(self, at: int) -> int:
-        blank = _BLANK.match(self.text, at)
+        blank = grammar.BLANK.match(self.text, at)
         return blank.end() if blank is not None else at
 
     def _function(self) -> None:
-        if brackets := _FUNCTION.match(self.text, self.at):
+        if brackets := grammar.FUNCTION.match(self.text, self.at):
             self.at = brackets.end()
         self._function_next = True
 
@@ -223,7 +212,7 @@ class _Reader:
         subject = self.words.word(self._behind(word.end))
         self.at = subject.end
         self._add(Command("case", start, subject.end, (word, subject)))
-        into = _IN.match(self.text, self.at)
+        into = grammar.IN.match(self.text, self.at)
         if into is None:
             raise Unreadable("case without in", start)
         self.at = into.end()
@@ -244,8 +233,7 @@ class _Reader:
             found.append(word)
             if word.raw == "]]":
                 break
-        command = Command("test", start, self.at, tuple(found))
-        self._add(command)
+        self._add(Command("test", start, self.at, tuple(found)))
 
     def _rest(self, command: Command) -> None:
         """Words, assignments and redirections up to an operator or the line's end."""
@@ -257,15 +245,15 @@ class _Reader:
             self.at = self._behind(self.at)
             if self.at >= len(text) or text[self.at] in "\n)" or text[self.at] == "#":
                 break
-            if redirection := _REDIRECTION.match(text, self.at):
+            if redirection := grammar.REDIRECTION.match(text, self.at):
                 self.at = redirection.end()
                 self._redirection(command, redirection[0].lstrip("0123456789"))
                 command.end = self.at
                 continue
-            if _OPERATOR.match(text, self.at):
+            if grammar.OPERATOR.match(text, self.at):
                 break
-            given = _ASSIGNMENT.match(text, self.at)
-            is_assigned = given is not None and (not words or words[0].raw in _DECLARES)
+            given = grammar.ASSIGNMENT.match(text, self.at)
+            is_assigned = given is not None and (not words or words[0].raw in grammar.DECLARES)
             if is_assigned and given is not None:
                 assignments.append(self._assignment(given))
             else:

@@ -16,7 +16,7 @@ from physical_ai.simulator.cluster.objects import Json, at, is_terminating, labe
 from physical_ai.simulator.cluster.pods import ended, running
 from physical_ai.simulator.faults.defects import defects_of
 from physical_ai.simulator.gpu.live.cluster import Cluster
-from physical_ai.simulator.gpu.live.kubelet import Kubelets
+from physical_ai.simulator.gpu.live.kubelets import Kubelets
 from physical_ai.simulator.gpu.node_state import NodeState
 
 LOGS = "logs"

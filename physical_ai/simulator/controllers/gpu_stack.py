@@ -24,7 +24,8 @@ from physical_ai.simulator.gpu.live.discovery import Discovery
 from physical_ai.simulator.gpu.live.evidence import EvidencePods
 from physical_ai.simulator.gpu.live.grid import GridAgents
 from physical_ai.simulator.gpu.live.hook_jobs import HookJobs
-from physical_ai.simulator.gpu.live.kubelet import Kubelets, Surroundings
+from physical_ai.simulator.gpu.live.kubelet import Surroundings
+from physical_ai.simulator.gpu.live.kubelets import Kubelets
 from physical_ai.simulator.gpu.live.operator import Controllers, model_time
 from physical_ai.simulator.gpu.live.probes import Probes
 from physical_ai.simulator.gpu.release import names as releases

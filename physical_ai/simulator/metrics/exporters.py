@@ -20,7 +20,8 @@ from physical_ai.simulator.gpu import sharing
 from physical_ai.simulator.gpu.containers import pod_version
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.grid import APP, GridAgents
-from physical_ai.simulator.gpu.live.kubelet import Kubelet, Kubelets
+from physical_ai.simulator.gpu.live.kubelet import Kubelet
+from physical_ai.simulator.gpu.live.kubelets import Kubelets
 from physical_ai.simulator.metrics import (
     amd_pages,
     dcgm,

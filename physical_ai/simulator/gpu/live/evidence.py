@@ -35,7 +35,7 @@ from physical_ai.simulator.gpu.containers import pod_version
 from physical_ai.simulator.gpu.hardware import card_digest
 from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.grid_program import DeployedFiles, ProgramFault, files_of
-from physical_ai.simulator.gpu.live.kubelet import Kubelets
+from physical_ai.simulator.gpu.live.kubelets import Kubelets
 from physical_ai.simulator.gpu.node_state import TOOLKIT_READY, NodeState
 from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError
 

@@ -28,7 +28,8 @@ from physical_ai.simulator.gpu.live.cluster import Cluster
 from physical_ai.simulator.gpu.live.grid_api import STRATEGIC, NodeApi, report
 from physical_ai.simulator.gpu.live.grid_host import SimulatedHost
 from physical_ai.simulator.gpu.live.grid_program import Memory, Program, ProgramFault, Wanted, files_of, load
-from physical_ai.simulator.gpu.live.kubelet import Kubelet, Kubelets
+from physical_ai.simulator.gpu.live.kubelet import Kubelet
+from physical_ai.simulator.gpu.live.kubelets import Kubelets
 from physical_ai.simulator.kubernetes.client import ApiError, Unreachable
 
 log = logging.getLogger("gpu-stack")
