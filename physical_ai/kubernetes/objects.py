@@ -41,5 +41,12 @@ def is_ready(item: Mapping[str, Any]) -> bool:
     return condition(item, "Ready").get("status") == "True"
 
 
+def time_of(event: Mapping[str, Any]) -> str:
+    """When an event was seen last."""
+    series = at(event, "series.lastObservedTime")
+    latest = series or event.get("lastTimestamp") or event.get("eventTime")
+    return str(latest or at(event, "metadata.creationTimestamp", ""))
+
+
 def matches(selector: Labels, given: Labels) -> bool:
     return all(given.get(key) == value for key, value in selector.items())

@@ -9,7 +9,7 @@ from typing import Literal
 
 from physical_ai.catalog.dra import KUBELET_PLUGIN
 from physical_ai.catalog.own_names import GRID_AGENT
-from physical_ai.kubernetes.objects import at, condition, labels, name
+from physical_ai.kubernetes.objects import at, condition, labels, name, time_of
 from physical_ai.readiness.model import Cluster, Json
 from physical_ai.readiness.objects import node_of, owner, unselected, untolerated
 from physical_ai.readiness.phase import unfinished
@@ -77,7 +77,7 @@ class Evidence:
                 self._pods[node_of(pod), role] = pod
         self._newest: dict[str, Json | None] = {}
         self._events: dict[str, list[Json]] = defaultdict(list)
-        for event in sorted(cluster.events, key=_time):
+        for event in sorted(cluster.events, key=time_of):
             if at(event, "involvedObject.kind") == "Pod":
                 self._events[str(at(event, "involvedObject.name", ""))].append(event)
 
@@ -230,10 +230,3 @@ def _container_of(event: Json) -> str:
 
 def _newest_last(pod: Json) -> tuple[bool, str]:
     return not at(pod, "metadata.deletionTimestamp"), str(at(pod, "metadata.creationTimestamp", ""))
-
-
-def _time(event: Json) -> str:
-    series = at(event, "series.lastObservedTime")
-    return str(
-        series or event.get("lastTimestamp") or event.get("eventTime") or at(event, "metadata.creationTimestamp", "")
-    )

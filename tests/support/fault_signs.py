@@ -7,7 +7,7 @@ same of the commands in a simulated cluster with a real Prometheus (tests/simula
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog.nvsentinel import GPU_MONITOR, SYSLOG_MONITOR
@@ -174,8 +174,3 @@ def _alerts(row: Fault) -> list[Alert]:
             labels |= {"exported_namespace": "default", "exported_pod": "idle-job"}
         found.append(Alert(name, labels, f"summary of {name}"))
     return found
-
-
-def healed(seen: Seen) -> Seen:
-    """The same cluster after its faults have ended."""
-    return replace(seen, given=with_faults().given)

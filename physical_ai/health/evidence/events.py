@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from physical_ai.kubernetes.objects import Json, at
+from physical_ai.kubernetes.objects import Json, at, time_of
 
 MOST_EVENTS = 50
 
@@ -16,10 +15,3 @@ def own_events(events: Sequence[Json], wanted: str, node: Json | None) -> list[J
     # Kubelets and monitors write the node's name in place of its UID.
     mine = [each for each in events if not uid or at(each, "involvedObject.uid") in (None, "", uid, wanted)]
     return sorted(mine, key=time_of)[-MOST_EVENTS:]
-
-
-def time_of(event: Mapping[str, Any]) -> str:
-    """When an event was seen last."""
-    series = at(event, "series.lastObservedTime")
-    latest = series or event.get("lastTimestamp") or event.get("eventTime")
-    return str(latest or at(event, "metadata.creationTimestamp", ""))

@@ -7,10 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from physical_ai.health.acceptance.record import document as acceptance_document
-from physical_ai.health.evidence.events import time_of
 from physical_ai.health.evidence.node_evidence import NodeEvidence
 from physical_ai.health.replacement.record import document as repair_document
-from physical_ai.kubernetes.objects import Json
+from physical_ai.kubernetes.objects import Json, time_of
 from physical_ai.readiness.nodes.findings import Finding
 
 FACTS = {

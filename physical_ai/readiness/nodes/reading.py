@@ -13,13 +13,13 @@ from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.catalog.telemetry_rows import Xid, xids
 from physical_ai.kubernetes.objects import Json, condition, is_ready, labels
 from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.node_gates import MIG_CONFIG, MIG_STATE
 from physical_ai.readiness.nodes.counts import SIZE_LABEL, counts
 from physical_ai.readiness.nodes.raw import Raw
 from physical_ai.readiness.nodes.signs import Alert, NodeSigns, unusual
 from physical_ai.readiness.nodes.xid_text import codes_in
 from physical_ai.readiness.text import NOT_KNOWN
 
-MIG_STATE, UPGRADE_STATE = "nvidia.com/mig.config.state", "nvidia.com/gpu-driver-upgrade-state"
 XID_ALERTS = ("GPUXidNodeFault", "GPUXidJobError", "GPUXidInformation")
 _RANKS: Mapping[str, int] = {cause: 100 + index for index, cause in enumerate(node_causes())}
 GATE_RANK = _RANKS["node-not-ready"] - 0.5
@@ -47,9 +47,7 @@ def raws(signs: NodeSigns) -> Iterator[Raw]:
         yield _alert(alert, signs)
 
 
-def _of_row(
-    signs: NodeSigns, row: NodeCause, shown: str, gpus: frozenset[str] = frozenset(), **facts: str
-) -> Raw:
+def _of_row(signs: NodeSigns, row: NodeCause, shown: str, gpus: frozenset[str] = frozenset(), **facts: str) -> Raw:
     named = min(gpus, key=len, default="")
     reason = row.reason if named else _DISPLAY.sub("a GPU", row.reason)
     own = {"node": signs.name, "stack": signs.stack, "pool": signs.pool}
@@ -167,7 +165,7 @@ def _labels(signs: NodeSigns) -> Iterator[Raw]:
         reason = "The MIG manager could not apply a layout to the node; its GPUs are offered as they were before."
         fix = (
             f"kubectl label node {signs.name} {MIG_STATE}- if the pool has no MIG; otherwise choose a layout that fits"
-            f" with the label nvidia.com/mig.config (it is {given.get('nvidia.com/mig.config', 'not set')})."
+            f" with the label {MIG_CONFIG} (it is {given.get(MIG_CONFIG, 'not set')})."
         )
         shown = f"label {MIG_STATE}=failed"
         yield Raw("mig-failed", GATE_RANK + 0.1, frozenset({"label"}), reason, (shown,), fix=fix)

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, at, namespace
+from physical_ai.kubernetes.objects import Json, at, condition, namespace
 from physical_ai.readiness.devices import Device
 from physical_ai.readiness.objects import pool_of, untolerated
-from physical_ai.readiness.workloads.index import Index, condition, subject
+from physical_ai.readiness.workloads.index import Index, subject
 from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.refusals import over_limit
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, at, labels, name
+from physical_ai.kubernetes.objects import Json, at, labels, name, time_of
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.ports import LABEL, SEEN
-from physical_ai.readiness.workloads.index import ROUTINE, Index, short
+from physical_ai.readiness.workloads.event_index import ROUTINE
+from physical_ai.readiness.workloads.index import Index, short
 from physical_ai.readiness.workloads.model import STAGES, Explanation
 from physical_ai.readiness.workloads.refusals import REFUSED, past_refusals, refusal
 
@@ -86,8 +87,7 @@ def _words(event: Mapping[str, Any]) -> str:
 
 
 def _timed(event: Mapping[str, Any]) -> str:
-    time = str(at(event, "series.lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime") or "")
-    return f"{time} {_words(event)}".strip()
+    return f"{time_of(event)} {_words(event)}".strip()
 
 
 def _named(about: Mapping[str, Any]) -> str:

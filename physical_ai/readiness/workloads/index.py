@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -22,18 +22,14 @@ from physical_ai.readiness.objects import owner, pool_of
 from physical_ai.readiness.phase import is_running
 from physical_ai.readiness.ports import LABEL as RECORD_LABEL
 from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
+from physical_ai.readiness.workloads.event_index import EventIndex
 from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
-from physical_ai.readiness.workloads.owned import Owned
 
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
 """Fields of a Pod's spec that decide which nodes take it, beside its containers' resources."""
-AUTOSCALER = {"metadata": {"name": "cluster-autoscaler-status", "namespace": "kube-system"}}
-"""The object that the autoscaler's events are about."""
-ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "Killing", "SuccessfulCreate", "TriggeredScaleUp",
-           "Bound", "Pipelined", "SuccessfulAttachVolume", "SuccessfulMountVolume", "SandboxChanged")  # fmt: skip
 
 
-class Index(Owned):
+class Index(EventIndex):
     """A reading of a cluster. What is asked for each Pod or node is prepared once: the work grows with their number."""
 
     def __init__(self, given: Workloads) -> None:
@@ -52,11 +48,8 @@ class Index(Owned):
         """Why claims get no device, and the facts of it, by the Pod's tolerations, as far as it was asked."""
         self.gang_answers: dict[tuple[str, str], dict[str, str]] = {}
         """The figures of each group that never starts, as far as it was asked."""
-        self.last_refusals: Mapping[tuple[str, str, str], list[Json]] | None = None
-        """Of controllers to whom the API server refused a Pod; None until it is asked."""
         self.port_holders: dict[int, list[str]] = {}
         """Pods by the port of the node that they hold, as far as it was asked."""
-        self._growth: dict[str, list[Json]] = {}
         self.blocked: dict[tuple[str, bool], Json | None] = {}
         """The first node that takes nothing, by pool and whether a Pod requests GPUs, as far as it was looked for."""
 
@@ -68,45 +61,6 @@ class Index(Owned):
             on[str(pod["spec"]["nodeName"])].append(pod)
         return {key: Offer.of(node, on[key]) for key, node in self.nodes.items()}
 
-    @cached_property
-    def _events(self) -> Mapping[tuple[str, str, str], list[Json]]:
-        found: dict[tuple[str, str, str], list[Json]] = defaultdict(list)
-        for event in sorted(self.given.events, key=_time):
-            about: Json = event.get("involvedObject") or {}
-            found[str(about.get("kind", "")), str(about.get("namespace", "")), str(about.get("name", ""))].append(event)
-        return found
-
-    def events(self, kind: str, item: Mapping[str, Any], *reasons: str) -> list[Json]:
-        """Events about an object, oldest first; with `reasons` only those."""
-        # An object of the same name before it had another UID.
-        uid = at(item, "metadata.uid")
-        return [
-            each
-            for each in self._events.get((kind, namespace(item), name(item)), ())
-            if (not reasons or each.get("reason") in reasons)
-            and (not uid or at(each, "involvedObject.uid") in (None, "", uid))
-        ]
-
-    def growth_events(self, pool: str) -> list[Json]:
-        """What the autoscaler says of the pool's growth: its successes and failures, oldest first."""
-        if pool not in self._growth:
-            group = f"aks-{pool}-"
-            self._growth[pool] = [each for each in self._of_autoscaler if group in str(each.get("message", ""))]
-        return self._growth[pool]
-
-    @cached_property
-    def _of_autoscaler(self) -> list[Json]:
-        return self.events("ConfigMap", AUTOSCALER, "FailedToScaleUpGroup", "ScaledUpGroup")
-
-    def events_about(self, own: str) -> list[Json]:
-        """Events about any object of a name, oldest first."""
-        return [event for (_, _, name_), events in self._events.items() if name_ == own for event in events]
-
-    @cached_property
-    def refusals(self) -> list[Json]:
-        """Events of controllers to whom the API server refused a Pod, oldest first."""
-        return sorted((each for each in self.given.events if each.get("reason") == "FailedCreate"), key=_time)
-
     def in_queue(self, queue: str) -> list[Json]:
         """The Pods that wait in a queue of KAI."""
         return [
@@ -115,10 +69,6 @@ class Index(Owned):
             if not at(pod, "spec.nodeName")
             and (at(self.group(pod) or {}, "spec.queue") or labels(pod).get(KAI_QUEUE_LABEL)) == queue
         ]
-
-    def events_of_node(self, node: str) -> list[Json]:
-        """Events about a node of this name, oldest first."""
-        return self._events.get(("Node", "", node), [])
 
     def operands_on(self, node: str) -> list[Json]:
         """The Pods of the GPU Operator's DaemonSets on a node that do not run."""
@@ -135,9 +85,6 @@ class Index(Owned):
     def alerts_of_node(self, node: str) -> list[Alert]:
         """The alerts that fire about a node, also about one that has left."""
         return self._alerts.get(("node", node), [])
-
-    def alerts_of_pod(self, pod: Mapping[str, Any]) -> list[Alert]:
-        return self._alerts.get(("pod", f"{namespace(pod)}/{name(pod)}"), [])
 
     @cached_property
     def _alerts(self) -> Mapping[tuple[str, str], list[Alert]]:
@@ -304,19 +251,3 @@ def last_lines(text: str, count: int) -> str:
     """The last lines with something in them, each of at most 300 characters."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return "\n".join(map(short, lines[-count:]))
-
-
-def condition(pod: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """The condition of a type; empty where there is none."""
-    found: Iterable[Json] = at(pod, "status.conditions", [])
-    nothing: Json = {}
-    return next((each for each in found if each.get("type") == kind), nothing)
-
-
-def _time(event: Mapping[str, Any]) -> str:
-    return str(
-        at(event, "series.lastObservedTime")
-        or event.get("lastTimestamp")
-        or event.get("eventTime")
-        or at(event, "metadata.creationTimestamp", "")
-    )

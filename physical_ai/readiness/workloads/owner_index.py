@@ -13,7 +13,7 @@ from physical_ai.readiness.workloads.health import job_shortfall
 from physical_ai.readiness.workloads.model import Workloads
 
 
-class Owned:
+class OwnerIndex:
     """A reading of a cluster by owners."""
 
     def __init__(self, given: Workloads) -> None:
@@ -64,7 +64,7 @@ class Owned:
         return {(kind, str(at(each, "metadata.uid", ""))): each for kind, items in owners for each in items}
 
     @cached_property
-    def last_well(self) -> Mapping[tuple[str, str], str]:
+    def last_in_order(self) -> Mapping[tuple[str, str], str]:
         """When the last Job that is in order was created, of each CronJob by its kind and UID."""
         found: dict[tuple[str, str], str] = {}
         for job in self.given.owners.get("Job", ()):
@@ -74,7 +74,7 @@ class Owned:
         return found
 
     @cached_property
-    def selectable(self) -> Mapping[tuple[str, str], list[Json]]:
+    def by_deployment(self) -> Mapping[tuple[str, str], list[Json]]:
         """Pods of ReplicaSets by namespace and the ReplicaSet's name without its hash: the Deployment's name."""
         found: dict[tuple[str, str], list[Json]] = defaultdict(list)
         for pod in self.given.pods:

@@ -48,7 +48,7 @@ def find(wanted: str, index: Index) -> tuple[str, Json] | None:
 def pods_of(kind: str, item: Mapping[str, Any], index: Index) -> list[Json]:
     """The Pods that an owner keeps."""
     if kind == "Deployment":
-        return index.selectable.get((namespace(item), name(item)), [])
+        return index.by_deployment.get((namespace(item), name(item)), [])
     return index.kept_by(kind, item)
 
 
@@ -143,7 +143,7 @@ def _settled(item: Mapping[str, Any], index: Index) -> bool:
 def is_superseded(job: Mapping[str, Any], index: Index) -> bool:
     """Whether a Job of a CronJob has failed, and a later one of the same CronJob was complete."""
     created = str(at(job, "metadata.creationTimestamp", "") or "")
-    return index.last_well.get(index.controller(job), "") > created
+    return index.last_in_order.get(index.controller(job), "") > created
 
 
 def is_replaced(pod: Mapping[str, Any], index: Index) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_QUEUE_LABEL, KAI_SCHEDULER, SCHEDULER
-from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
+from physical_ai.kubernetes.objects import Json, at, condition, labels, name, namespace
 from physical_ai.kubernetes.quantities import quantity
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.evidence import is_available
-from physical_ai.readiness.workloads.index import Index, condition, subject
+from physical_ai.readiness.workloads.index import Index, subject
 from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.platform_causes import SCHEDULING, parts_of
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, at, condition
+from physical_ai.kubernetes.objects import Json, at, condition, time_of
 from physical_ai.kubernetes.quantities import quantity
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.workloads.health import REPLICAS, job_shortfall, job_wants, owner_counts
@@ -127,5 +127,5 @@ def _amounts(text: str) -> dict[str, str]:
 
 
 def _where(event: Mapping[str, Any]) -> str:
-    time = str(at(event, "series.lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime") or "")
+    time = time_of(event)
     return f"event {event.get('reason')}{f' of {time}' if time else ''}"

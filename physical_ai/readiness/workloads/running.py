@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, at, is_ready, name, namespace
+from physical_ai.kubernetes.objects import Json, at, condition, is_ready, name, namespace
 from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.objects import owner
 from physical_ai.readiness.workloads.clock import longer, seconds
 from physical_ai.readiness.workloads.containers import container_problem, failed_container, of_container, restarts
 from physical_ai.readiness.workloads.health import pod_shortfall
-from physical_ai.readiness.workloads.index import Index, condition, gpu_resources, subject
+from physical_ai.readiness.workloads.index import Index, gpu_resources, subject
 from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.node_causes import behind_gate, leaving, not_ready
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from physical_ai.kubernetes.fit import Offer, holds, lacking, requests
-from physical_ai.kubernetes.objects import Json, at, labels, matches, name, namespace
+from physical_ai.kubernetes.objects import Json, at, condition, labels, matches, name, namespace
 from physical_ai.kubernetes.selectors import selects
 from physical_ai.readiness.causes import workload_cause_of, workload_causes_of
 from physical_ai.readiness.objects import untolerated
 from physical_ai.readiness.workloads.clock import longer, seconds
-from physical_ai.readiness.workloads.index import Index, condition, subject
+from physical_ai.readiness.workloads.index import Index, subject
 from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.queueing import least_of, scheduler_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from physical_ai.kubernetes.objects import name, namespace
+from physical_ai.kubernetes.objects import condition, name, namespace
 from physical_ai.readiness.causes import workload_cause_of
-from physical_ai.readiness.workloads.index import Index, condition, subject
+from physical_ai.readiness.workloads.index import Index, subject
 from physical_ai.readiness.workloads.model import Explanation
 
 
