@@ -125,7 +125,17 @@ def owner_shortfall(kind: str, item: Mapping[str, Any]) -> str:
             if (each.get("type") == "ReplicaFailure") == (each.get("status") == "True")
         ]
         return "; ".join([f"{ready} of {wanted} Pods are ready", *told])
-    return ""
+    return _rollout_shortfall(item) if kind == "Deployment" else ""
+
+
+def _rollout_shortfall(item: Mapping[str, Any]) -> str:
+    """What is not in order of a Deployment whose former Pods are all ready; they stay until its new ones are."""
+    progress = condition(item, "Progressing")
+    if progress.get("status") == "False":
+        return f"Progressing: {progress.get('reason', '')} {progress.get('message', '')}".strip()
+    updated, made = at(item, "status.updatedReplicas"), int(at(item, "status.replicas", 0))
+    wanted = max(made, owner_counts("Deployment", item)[0])
+    return f"updatedReplicas: {updated} of {wanted}" if updated is not None and int(updated) < wanted else ""
 
 
 def owner_counts(kind: str, item: Mapping[str, Any]) -> tuple[int, int]:

@@ -232,3 +232,30 @@ def test_a_workflow_whose_pods_are_well_and_that_osmo_calls_failed_is_not_in_ord
     told = {"name": "wf-1", "status": "FAILED", "groups": [{"name": "g", "status": "FAILED_EXEC_TIMEOUT"}]}
     assert explain("wf-1", Scene((item,), NODES, {"workflows": [told]}).workloads())[1]
     assert not explain("wf-1", Scene((item,), NODES, {"workflows": [{**told, "status": "COMPLETED"}]}).workloads())[1]
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"updatedReplicas": 1, "replicas": 2},
+        {"conditions": [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]},
+    ],
+)
+def test_a_deployment_whose_new_pod_fails_beside_its_old_ones_is_not_in_order(status: dict[str, Any]) -> None:
+    new = on(HOST, pod("train-0-new-x"), status=crashing(1))
+    new["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "train-0-new", "uid": "uid-r"}]
+    scene = with_jobs(pods=[new], Deployment=[deployment(1, **status)])
+    assert [each.subject for each in explain("train-0", scene.workloads())[1]] == [f"pod {make.WHERE}/train-0-new-x"]
+    assert [each.first.cause for each in doctor(scene.workloads())] == ["failed"]
+
+
+def test_a_rollout_that_goes_on_is_no_fault() -> None:
+    alive = {"state": {"running": {}}, "ready": True}
+    pods = [
+        on(HOST, pod(f"train-0-{each}-x"), phase="Running", status=alive, conditions=READY) for each in ("old", "new")
+    ]
+    for item, each in zip(pods, ("old", "new"), strict=True):
+        item["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": f"train-0-{each}", "uid": f"uid-{each}"}]
+    scene = with_jobs(pods=pods, Deployment=[deployment(1, updatedReplicas=1, replicas=2)])
+    assert explain("train-0", scene.workloads())[1] == []
+    assert doctor(scene.workloads()) == []
