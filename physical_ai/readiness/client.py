@@ -19,6 +19,7 @@ import yaml
 
 from physical_ai import safe_yaml
 from physical_ai.nested import is_mapping
+from physical_ai.readiness.answers import FORBIDDEN
 from physical_ai.readiness.paging import whole_list
 from physical_ai.readiness.paths import api_path
 from physical_ai.readiness.reader import Get, Missing, Unreachable, Unusable
@@ -188,7 +189,7 @@ def _asked(client: Any, given: tuple[str, str, Mapping[str, str], Any], bounds: 
 
 def _refused(path: str, answer: Answer) -> Exception:
     status, message = answer.status, _message(answer.body) or answer.reason
-    if path.endswith("/log"):
+    if path.endswith("/log") and status != FORBIDDEN:
         return Unreachable(message, status) if status >= 500 else Missing(message)
     if status == 404:
         return Missing(message)

@@ -65,7 +65,7 @@ def _read(get: Get, expected: Sequence[Expected], namespace: str, unread: list[s
         amd=_amd_objects(get, unread) if any(map(is_amd, expected)) else cluster.amd,
     )
     reports = diagnose(expected, cluster)
-    logs = _logs(get, cluster, [gate for report in reports for gate in report.closed])
+    logs = _logs(get, cluster, [gate for report in reports for gate in report.closed], unread)
     reports = diagnose(expected, replace(cluster, logs=logs)) if logs else reports
     held = [gate.node for report in reports for gate in report.closed if gate.cause == "driver-in-use"]
     return diagnose(expected, replace(cluster, logs=logs, work=_work(get, held))) if held else reports
@@ -124,7 +124,7 @@ def listed(get: Get, path: str) -> list[Json]:
         return []
 
 
-def _logs(get: Get, cluster: Cluster, gates: Sequence[ClosedGate]) -> dict[tuple[str, str], str]:
+def _logs(get: Get, cluster: Cluster, gates: Sequence[ClosedGate], unread: list[str]) -> dict[tuple[str, str], str]:
     """Last log lines of the containers that are not ready, one for each pool and container.
 
     If one node's kubelet does not answer, the others are not queried either, and events have to suffice.
@@ -144,7 +144,8 @@ def _logs(get: Get, cluster: Cluster, gates: Sequence[ClosedGate]) -> dict[tuple
             text = get(path, {"container": each.container, "tailLines": "1"})
         except Missing:
             continue
-        except Unreachable:
+        except Unreachable as problem:
+            unread.append(f"{'' if is_forbidden(problem) else 'further '}logs of containers ({problem})")
             break
         if isinstance(text, str) and text.strip():
             found[each.pod, each.container] = text.strip()

@@ -139,13 +139,10 @@ def _logs(get: Get, pods: Sequence[Json], unread: list[str]) -> dict[tuple[str, 
         parameters = {"container": container, "tailLines": LOG_LINES} | ({"previous": "true"} if again else {})
         try:
             text: Any = get(f"/api/v1/namespaces/{namespace(pod)}/pods/{name(pod)}/log", parameters)
-        except Missing as none:
-            if "cannot get resource" in str(none):
-                unread.append(f"logs of containers ({none})")
-                break
+        except Missing:
             continue
         except Unreachable as problem:
-            unread.append(f"further logs of containers ({problem})")
+            unread.append(f"{'' if is_forbidden(problem) else 'further '}logs of containers ({problem})")
             break  # this node's kubelet does not answer, and others may not either
         found[namespace(pod), name(pod), container] = text if isinstance(text, str) else ""
     return found

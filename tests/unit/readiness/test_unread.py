@@ -38,7 +38,7 @@ def api(situation: Situation, forbidden: tuple[str, ...] = (), events: int = 0) 
 
     def get(path: str, parameters: Mapping[str, str]) -> Any:
         if path.rpartition("/")[2] in forbidden:
-            raise Missing(FORBIDDEN) if path.endswith("/log") else Unreachable(f"403 {FORBIDDEN}", 403)
+            raise Unreachable(f"403 {FORBIDDEN}", 403)
         if path.endswith("/log"):
             raise Missing("no log")
         if path.endswith("/events"):
@@ -74,6 +74,13 @@ def test_a_closed_gate_is_named_without_the_right_to_events() -> None:
     assert (gate.gate, gate.message) == ("toolkit", "no driver")
     assert report.unread == (f"events (403 {FORBIDDEN})",)
     assert report.document()["unread"] == list(report.unread)
+
+
+def test_a_closed_gate_is_named_without_the_right_to_logs() -> None:
+    broken = Situation().fails("toolkit", "")
+    [report] = read_reports(api(broken, ("log",)), [broken.expected])
+    assert [gate.gate for gate in report.closed] == ["toolkit"]
+    assert report.unread == (f"logs of containers (403 {FORBIDDEN})",)
 
 
 @pytest.mark.parametrize("command", ["gates", "doctor"])

@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 
 from physical_ai.cli.prometheus import PrometheusFailed, ask
 from physical_ai.readiness import Unreachable
+from physical_ai.readiness.answers import is_forbidden
 from physical_ai.readiness.client import connect, connect_to_change
 from physical_ai.readiness.paging import first_pages, whole_list
 from physical_ai.readiness.reader import Missing
@@ -155,6 +156,17 @@ def test_the_first_objects_after_an_empty_page_are_read_and_empty_pages_without_
 def test_a_missing_kind_is_missing_whatever_the_page_says() -> None:
     with server.served(lambda _: server.answer(server.PAGE, "404 Not Found")) as url, pytest.raises(Missing):
         connect(kubeconfig(url, {}), BOUNDS)("/apis/nvidia.com/v1/clusterpolicies", {})
+
+
+def test_a_log_that_may_not_be_read_is_refused_and_one_that_does_not_exist_is_missing() -> None:
+    path = "/api/v1/namespaces/x/pods/y/log"
+    refused = server.document({"message": 'pods "y" is forbidden'}, "403 Forbidden")
+    with server.served(lambda _: refused) as url, pytest.raises(Unreachable) as caught:
+        connect(kubeconfig(url, {}), BOUNDS)(path, {})
+    assert is_forbidden(caught.value)
+    waits = server.document({"message": "container is waiting to start"}, "400 Bad Request")
+    with server.served(lambda _: waits) as url, pytest.raises(Missing):
+        connect(kubeconfig(url, {}), BOUNDS)(path, {})
 
 
 def test_a_login_without_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
