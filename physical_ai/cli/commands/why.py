@@ -156,12 +156,14 @@ def _read(
         found = read_workloads(target.get, target.expected, pool_plans(settings), stack, wanted)
         unread = list(found.unread)
         known = {**found.owners, **({} if found.queues is None else {"Queue": found.queues})}
-        platform = read_platform(target.get, installed(settings, loaded.plan), known, unread)
+        # The simulator has a control plane where the settings name none.
+        agents = control_plane_url(settings) is not None or (kubeconfig is None and settings.osmo.installs_backend)
+        platform = read_platform(target.get, installed(settings, loaded.plan, agents=agents), known, unread)
         found = replace(found, platform=platform, unread=tuple(unread))
         signals = read_signals(stack, kubeconfig, prometheus)
         beside |= {"alerts": signals.alerts, "xids": signals.xids, "unread": (*found.unread, *signals.unread)}
         beside["partial"] = bool(found.unread)
-        return replace(found, has_agents=control_plane_url(settings) is not None, **beside)
+        return replace(found, has_agents=agents, **beside)
     except (Unreachable, Unusable) as problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED) from None

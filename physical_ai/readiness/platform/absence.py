@@ -29,6 +29,10 @@ class Platform:
     """Releases that have a deployed record."""
     live: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
 
+    def has(self, release: str) -> bool:
+        """Whether a release is installed, as far as it is known."""
+        return self.recorded is None or release in self.releases
+
 
 @dataclass(frozen=True)
 class Absence:
@@ -44,7 +48,9 @@ def absences(given: Platform, nodes: Sequence[Json], *, agents: bool = False) ->
     """Each part that does not do its work, once; `agents` says whether the stack installs OSMO's."""
     expected: dict[tuple[str, str, str], Part] = {}
     for part in (*(given.recorded or ()), *given.installed.own, *made_by_operators(given.live, nodes, given.installed)):
-        expected.setdefault((part.kind, part.namespace, part.name), part)
+        # What a hook makes comes with its release.
+        if part.revision or not part.release or given.has(part.release):
+            expected.setdefault((part.kind, part.namespace, part.name), part)
     held = {(kind, namespace(each), name(each)): each for kind, items in given.live.items() for each in items}
     found = [*_not_installed(given), *_queues(given, agents=agents)]
     for key, part in expected.items():
@@ -55,8 +61,8 @@ def absences(given: Platform, nodes: Sequence[Json], *, agents: bool = False) ->
 
 def _not_installed(given: Platform) -> Iterator[Absence]:
     """Releases of the settings of which Helm has no deployed record."""
-    for release, home in given.installed.releases.items() if given.recorded is not None else ():
-        if release not in given.releases:
+    for release, home in given.installed.releases.items():
+        if not given.has(release):
             evidence = f"namespace {home} has no Secret of Helm with owner=helm, name={release}, status=deployed"
             part = Part("Release", home, release, release=release, home=home)
             yield Absence(part, "not-installed", evidence, "Helm's records")

@@ -13,7 +13,6 @@ from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.rollout import OPERANDS
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
-from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.plans.evidence_objects import evidence_objects
 from physical_ai.settings.plans.gpu_operator import CHART as GPU_OPERATOR
 from physical_ai.settings.plans.grid_objects import grid_objects
@@ -86,9 +85,11 @@ class Installed:
     """The objects that Helm does not make."""
 
 
-def installed(settings: Settings, plan: Plan) -> Installed:
-    """What a stack installs by its settings."""
+def installed(settings: Settings, plan: Plan, *, agents: bool) -> Installed:
+    """What a stack installs by its settings; `agents`: whether OSMO's are installed, which need a control plane."""
     releases = dict(_releases(settings, plan))
+    if not agents:
+        releases.pop(osmo.BACKEND_RELEASE, None)
     spaces = frozenset((*created(settings, plan), *used(settings), *releases.values()))
     return Installed(releases, spaces, tuple(part for each in _own(settings, plan) if (part := part_of(each))))
 
@@ -112,10 +113,7 @@ def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
     yield from ((release, where) for each, release, where in declared if each is not None)
     yield from ((each.release, each.namespace) for each in plan.services)
     yield from ((each.name, each.namespace) for each in ([plan.control_plane] if plan.control_plane else []))
-    for each in plan.osmo:
-        # Without a control plane the agents are not installed.
-        if each.name != osmo.BACKEND_RELEASE or control_plane_url(settings) is not None:
-            yield each.name, each.namespace
+    yield from ((each.name, each.namespace) for each in plan.osmo)
 
 
 def _own(settings: Settings, plan: Plan) -> Iterator[Mapping[str, Any]]:

@@ -43,6 +43,6 @@ def _made_again(part: Part) -> str:
         # It is of a hook of the chart, which only an installation runs.
         return f"helm -n {part.home} uninstall {part.release}, then pulumi up --refresh: running Pods go on."
     if part.release in osmo.NO_ROLLBACK:
-        return f"helm -n {part.home} get manifest {part.release} | kubectl -n {part.home} apply -f - makes it again."
+        return f"helm -n {part.home} get manifest {part.release} | kubectl apply -f - makes it again."
     again = f"helm -n {part.home} rollback {part.release} {part.revision} makes it again."
     return f"{again} pulumi up --refresh does not: it sees no change inside a release."

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from physical_ai.catalog.osmo import (
+    BACKEND_RELEASE,
     LISTENER_ACCOUNT,
     OPERATOR_NAMESPACE,
     WORKER_ACCOUNT,
@@ -40,6 +41,7 @@ from physical_ai.readiness.workloads.platform_causes import (
     named,
     parts_of,
     parts_of_node,
+    parts_of_pool,
 )
 from physical_ai.readiness.workloads.queueing import group_causes, queue_causes
 from physical_ai.readiness.workloads.refusals import creation_causes
@@ -237,6 +239,8 @@ def _of_pool(plan: PoolPlan, index: Index) -> Iterator[Explanation]:
     for node in index.on_pool(plan.name):
         yield from of_node(node, index)
         yield from parts_of_node(f"node {name(node)}", node, index)
+    if not index.on_pool(plan.name):
+        yield from parts_of_pool(plan, index)
     for failure in (pool_state(f"pool {plan.name}", plan, index), scale_up_failure(f"pool {plan.name}", plan, index)):
         if failure is not None:
             yield failure
@@ -249,7 +253,8 @@ def _agents(index: Index) -> Iterator[Explanation]:
         for each in index.given.deployments or ()
         if namespace(each) == OPERATOR_NAMESPACE
     }
-    if index.given.deployments is None:
+    platform = index.given.platform
+    if index.given.deployments is None or (platform is not None and not platform.has(BACKEND_RELEASE)):
         return
     for account in AGENTS if index.given.has_agents or found.keys() & set(AGENTS) else ():
         agent = found.get(account)

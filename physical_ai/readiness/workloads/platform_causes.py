@@ -12,7 +12,7 @@ from physical_ai.readiness.platform.absence import Absence
 from physical_ai.readiness.platform.parts import PRESENT
 from physical_ai.readiness.platform.remedies import remedy
 from physical_ai.readiness.workloads.index import Index
-from physical_ai.readiness.workloads.model import Explanation
+from physical_ai.readiness.workloads.model import Explanation, PoolPlan
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 SCHEDULING = frozenset({osmo.KAI_NAMESPACE})
@@ -47,6 +47,15 @@ def parts_of_node(item: str, node: Json, index: Index) -> Iterator[Explanation]:
     """Those that a GPU node depends on; of those that exist, its gates and its Pods say more."""
     plan = next((each for each in index.given.pools if each.name == pool_of(node)), None)
     gpus = [*(plan.gpus if plan is not None else ()), *(["nvidia.com/"] if PRESENT in labels(node) else [])]
+    return _of_gpus(item, gpus, index)
+
+
+def parts_of_pool(plan: PoolPlan, index: Index) -> Iterator[Explanation]:
+    """Those that the nodes of a pool will depend on, which has none yet."""
+    return _of_gpus(f"pool {plan.name}", list(plan.gpus), index)
+
+
+def _of_gpus(item: str, gpus: Collection[str], index: Index) -> Iterator[Explanation]:
     areas = {OPERATOR_NAMESPACE} if any(each.startswith("nvidia.com/") for each in gpus) else set[str]()
     areas |= {amd.NAMESPACE} if any(each.startswith("amd.com/") for each in gpus) else set()
     for found in index.absences:
