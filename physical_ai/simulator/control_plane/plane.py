@@ -21,6 +21,7 @@ from physical_ai.repository import ROOT
 from physical_ai.simulator import processes
 from physical_ai.simulator.control_plane import kubeconfig
 from physical_ai.simulator.control_plane.certificates import Authority
+from physical_ai.simulator.control_plane.last_words import last_words
 from physical_ai.simulator.errors import ControlPlaneFailed
 from physical_ai.simulator.kubernetes.client import READY, SERVING
 from physical_ai.simulator.loaded_code import has_changed
@@ -269,9 +270,8 @@ class ControlPlane:
 
     def _failed(self, name: str, what: str) -> ControlPlaneFailed:
         log = self.folder / f"{name}.log"
-        last = log.read_text(errors="replace").splitlines()[-5:] if log.exists() else []
-        words = "\n".join(f"  {line[:300]}" for line in last)
-        return ControlPlaneFailed(f"{name} {what}.\n{words}\n  Full log: {log}")
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        return ControlPlaneFailed(f"{name} {what}.\n{last_words(lines, self.folder)}\n  Full log: {log}")
 
     def _forget_leases(self) -> None:
         """A KWOK that starts again waits for the leases of the one before it to run out, unless they are gone."""

@@ -106,6 +106,16 @@ def test_a_bad_condition_that_nobody_here_knows_is_named_in_its_own_words(kind: 
     assert not one.waits
 
 
+def test_a_layout_that_was_not_applied_is_named_though_the_gpus_are_offered() -> None:
+    broken = node()
+    broken["metadata"]["labels"] |= {"nvidia.com/mig.config": "all-disabled", "nvidia.com/mig.config.state": "failed"}
+    (one,) = findings_of(NodeSigns(NODE, broken, stack="dev-westus2"))
+    assert (one.cause, one.waits) == ("mig-failed", False)
+    assert f"kubectl label node {NODE} nvidia.com/mig.config.state-" in one.fix
+    broken["metadata"]["labels"]["nvidia.com/mig.config.state"] = "success"
+    assert findings_of(NodeSigns(NODE, broken, stack="dev-westus2")) == ()
+
+
 @pytest.mark.parametrize(("kind", "status"), [("StorageReady", "True"), ("KernelDeadlock", "False")])
 def test_a_good_condition_is_no_finding(kind: str, status: str) -> None:
     assert unusual(node({"type": kind, "status": status})) == []

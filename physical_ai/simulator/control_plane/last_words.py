@@ -1,0 +1,21 @@
+"""Why a process of a control plane ended, as its log tells it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+FULL_DISK = "no space left on device"
+"""As the kernel's ENOSPC is printed by Go. etcd prints its stack after it, so it is not among the last lines."""
+NEEDED_MIB = 140
+"""With which a control plane was seen to start and to hold the default stack (2026-11, a tmpfs of that size)."""
+
+
+def last_words(log: Sequence[str], folder: Path) -> str:
+    """Why a process ended, by its log: the full disk where it speaks of one, else its last lines."""
+    if any(FULL_DISK in line.lower() for line in log):
+        return (
+            f"  There is no space left for {folder}.\n"
+            f"  Free some, at least {NEEDED_MIB} MiB, or let PHYSAI_HOME name a folder on another disk."
+        )
+    return "\n".join(f"  {line[:300]}" for line in log[-5:])
