@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from physical_ai.kubernetes.objects import at
 
 
 def seconds(since: Any, now: Any) -> float | None:
@@ -20,6 +23,28 @@ def longer(since: Any, now: Any, least: float) -> bool:
     """Whether it is known to be longer ago than `least` seconds."""
     passed = seconds(since, now)
     return passed is not None and passed > least
+
+
+def reading_time(
+    own: datetime.datetime, nodes: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, Any]]
+) -> str:
+    """The time of a reading, as Kubernetes writes it: this machine's, or the newest one that the cluster wrote.
+
+    With a clock that is behind, a Pod that hangs for an hour would be a Pod that has just started. A clock that is
+    ahead is not noticed: a cluster in which nothing happens looks the same.
+    """
+    newest = max([own, *(found for stamp in _stamps(nodes, events) if (found := _time(stamp)) is not None)])
+    return newest.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _stamps(nodes: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
+    for node in nodes:
+        for condition in at(node, "status.conditions", []):
+            yield condition.get("lastHeartbeatTime")
+    for event in events:
+        yield event.get("lastTimestamp")
+        yield event.get("eventTime")
+        yield at(event, "series.lastObservedTime")
 
 
 def _time(given: Any) -> datetime.datetime | None:

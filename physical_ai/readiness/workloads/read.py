@@ -20,6 +20,7 @@ from physical_ai.readiness.model import Expected, Report
 from physical_ai.readiness.nodes.repairs import restarted
 from physical_ai.readiness.phase import is_running, unfinished
 from physical_ai.readiness.reader import listed, read_reports
+from physical_ai.readiness.workloads.clock import reading_time
 from physical_ai.readiness.workloads.hang import TIMEOUT
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import PoolPlan, Workloads
@@ -62,11 +63,14 @@ def read_workloads(
             _note(unread, what, refusal)
             return None
 
+    nodes = _items(get, "/api/v1/nodes")
+    pods = _items(get, "/api/v1/pods")
+    events = [dict(each) for each in read_events(get, "/api/v1/events", unread)]
     owners = {kind: found for kind, path in OWNERS.items() if (found := may(f"{kind}s", path)) is not None}
     given = Workloads(
-        nodes=_items(get, "/api/v1/nodes"),
-        pods=_items(get, "/api/v1/pods"),
-        events=[dict(each) for each in read_events(get, "/api/v1/events", unread)],
+        nodes=nodes,
+        pods=pods,
+        events=events,
         groups=may("KAI's PodGroups", f"/apis/{KAI_POD_GROUP_API}/podgroups") or (),
         queues=may("KAI's queues", f"/apis/{KAI_QUEUE_API}/queues"),
         deployments=owners.get("Deployment"),
@@ -75,7 +79,7 @@ def read_workloads(
         autoscaler=_autoscaler(get, unread),
         reports=_reports(get, expected, unread),
         stack=stack,
-        now=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        now=reading_time(datetime.datetime.now(datetime.UTC), nodes, events),
     )
     if any(at(pod, "spec.resourceClaims") for pod in given.pods):
         given = replace(given, claims=may("resource claims", CLAIMS), slices=may("resource slices", SLICES) or ())
