@@ -1,4 +1,4 @@
-"""What of KAI the scheduler's model relies on: its kinds, its binder's right and its Deployment, and nothing more."""
+"""What of KAI the scheduler's model relies on: its kinds, its binder's right and two Deployments, and nothing more."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from physical_ai.catalog.osmo import (
 )
 from physical_ai.simulator.charts import crds
 from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.scheduling.view import BINDER_ACCOUNT
+from physical_ai.simulator.scheduling.view import BINDER, BINDER_ACCOUNT
 from tests.support.simulated_cluster import SimulatedCluster
 from tests.support.waiting import until
 
 
-def deployment() -> dict[str, Any]:
-    labels = {"app": KAI_SCHEDULER}
+def deployment(name: str) -> dict[str, Any]:
+    labels = {"app": name}
     container = {"name": "main", "image": "image"}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": KAI_SCHEDULER, "namespace": KAI_NAMESPACE},
+        "metadata": {"name": name, "namespace": KAI_NAMESPACE},
         "spec": {
             "replicas": 1,
             "selector": {"matchLabels": labels},
@@ -67,7 +67,9 @@ def define(place: SimulatedCluster) -> None:
 
 
 def install(place: SimulatedCluster) -> None:
-    """The scheduler, available when this returns."""
-    place.apply(deployment())
-    path = f"/apis/apps/v1/namespaces/{KAI_NAMESPACE}/deployments/{KAI_SCHEDULER}"
-    until(lambda: at(place.client.get(path), "status.availableReplicas"), "the scheduler does not come up")
+    """The scheduler and the binder, available when this returns."""
+    for name in (BINDER, KAI_SCHEDULER):
+        place.apply(deployment(name))
+    for name in (BINDER, KAI_SCHEDULER):
+        path = f"/apis/apps/v1/namespaces/{KAI_NAMESPACE}/deployments/{name}"
+        until(lambda path=path: at(place.client.get(path), "status.availableReplicas"), f"{name} does not come up")

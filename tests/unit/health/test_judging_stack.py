@@ -154,6 +154,7 @@ def test_no_control_character_reaches_a_result() -> None:
 
 
 def test_recordings_are_as_they_were_recorded() -> None:
-    recorded = dict(reversed(line.split()) for line in (H100 / "SHA256SUMS").read_text().splitlines())
+    lines = (H100 / "SHA256SUMS").read_text().splitlines()
+    recorded = {name: digest for digest, name in (line.split() for line in lines)}
     there = {path.name: path for path in H100.iterdir() if path.name != "SHA256SUMS"}
     assert {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in there.items()} == recorded

@@ -117,7 +117,7 @@ def test_a_container_that_never_started_is_not_asked_for_its_log() -> None:
     assert "logs" not in found.fix
 
 
-SIDECAR = {"initContainers": [{"name": "proxy", "restartPolicy": "Always"}]}
+SIDECAR: dict[str, Any] = {"initContainers": [{"name": "proxy", "restartPolicy": "Always"}]}
 INIT_DONE = {"name": "proxy", "ready": False, "state": {"terminated": {"exitCode": 137}}}
 
 
@@ -164,7 +164,7 @@ def test_all_labels_that_no_pool_has_are_named_at_once() -> None:
 
 
 def test_who_holds_a_host_port_is_named() -> None:
-    ports = {"containers": [{"name": "train", "ports": [{"containerPort": 80, "hostPort": 8080}]}]}
+    ports: dict[str, Any] = {"containers": [{"name": "train", "ports": [{"containerPort": 80, "hostPort": 8080}]}]}
     holder = on(HOST, pod("exp-a", **ports), phase="Running", conditions=READY, status=RUNS)
     message = "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
     item = make.unschedulable(pod(**ports), message)
