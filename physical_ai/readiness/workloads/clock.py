@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from physical_ai.kubernetes.objects import at
+from physical_ai.kubernetes.objects import at, time_of
 
 
 def seconds(since: Any, now: Any) -> float | None:
@@ -41,10 +41,7 @@ def _stamps(nodes: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, An
     for node in nodes:
         for condition in at(node, "status.conditions", []):
             yield condition.get("lastHeartbeatTime")
-    for event in events:
-        yield event.get("lastTimestamp")
-        yield event.get("eventTime")
-        yield at(event, "series.lastObservedTime")
+    yield from map(time_of, events)
 
 
 def _time(given: Any) -> datetime.datetime | None:
