@@ -128,11 +128,19 @@ def owner_shortfall(kind: str, item: Mapping[str, Any]) -> str:
     return _rollout_shortfall(item) if kind == "Deployment" else ""
 
 
+def failure_said(item: Mapping[str, Any]) -> str:
+    """The condition by which a controller says that it makes no progress; empty where it does not."""
+    for kind, bad in (("ReplicaFailure", "True"), ("Progressing", "False")):
+        found = condition(item, kind)
+        if found.get("status") == bad:
+            return f"{kind}: {found.get('reason', '')} {found.get('message', '')}".strip()
+    return ""
+
+
 def _rollout_shortfall(item: Mapping[str, Any]) -> str:
     """What is not in order of a Deployment whose former Pods are all ready; they stay until its new ones are."""
-    progress = condition(item, "Progressing")
-    if progress.get("status") == "False":
-        return f"Progressing: {progress.get('reason', '')} {progress.get('message', '')}".strip()
+    if said := failure_said(item):
+        return said
     updated, made = at(item, "status.updatedReplicas"), int(at(item, "status.replicas", 0))
     wanted = max(made, owner_counts("Deployment", item)[0])
     return f"updatedReplicas: {updated} of {wanted}" if updated is not None and int(updated) < wanted else ""

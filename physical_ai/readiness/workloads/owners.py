@@ -9,6 +9,7 @@ from physical_ai.kubernetes.objects import Json, at, condition, name, namespace
 from physical_ai.readiness.workloads.clock import longer
 from physical_ai.readiness.workloads.health import (
     REPLICAS,
+    failure_said,
     group_shortfall,
     job_shortfall,
     job_wants,
@@ -70,6 +71,8 @@ def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod
 def _has_all(kind: str, item: Mapping[str, Any], index: Index) -> bool:
     """Whether all Pods are in order, and only the owner's own count is behind."""
     wanted = job_wants(item) if kind == "Job" else owner_counts(kind, item)[0]
+    if failure_said(item):
+        return False
     return sum(not pod_shortfall(pod) for pod in pods_of(kind, item, index)) >= wanted
 
 

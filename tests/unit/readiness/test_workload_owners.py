@@ -259,3 +259,17 @@ def test_a_rollout_that_goes_on_is_no_fault() -> None:
     scene = with_jobs(pods=pods, Deployment=[deployment(1, updatedReplicas=1, replicas=2)])
     assert explain("train-0", scene.workloads())[1] == []
     assert doctor(scene.workloads()) == []
+
+
+@pytest.mark.parametrize(("kind", "status"), [("Progressing", "False"), ("ReplicaFailure", "True")])
+def test_a_deployment_that_says_it_makes_no_progress_is_not_in_order_whatever_its_pods_are(
+    kind: str, status: str
+) -> None:
+    alive = {"state": {"running": {}}, "ready": True}
+    old = on(HOST, pod("train-0-old-x"), phase="Running", status=alive, conditions=READY)
+    old["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "train-0-old", "uid": "uid-r"}]
+    said = {"type": kind, "status": status, "reason": "Stopped", "message": "the flux is too low"}
+    scene = with_jobs(pods=[old], Deployment=[deployment(1, conditions=[said])])
+    [found] = explain("train-0", scene.workloads())[1]
+    assert (found.cause, "the flux is too low" in found.reason) == ("owner-short", True)
+    assert [each.first.cause for each in doctor(scene.workloads())] == ["owner-short"]
