@@ -88,6 +88,34 @@ def workflow(folder: Path) -> Path:
     return path
 
 
+NFD_WORKER = "gpu-operator-node-feature-discovery-worker"
+DAEMON_SETS = "/apis/apps/v1/namespaces/gpu-operator/daemonsets"
+
+
+@pytest.mark.deep
+def test_doctor_names_what_is_not_there(running: Simulation) -> None:
+    clusters = running.clusters()
+    client, undone = clusters.client(clusters.ids()[0]), list[Undo]()
+
+    def found() -> list[str]:
+        document = physai("doctor", DEFAULT_STACK, "--json", expect=(0, 1, 3)).json
+        return [
+            f"{each['cause']} {each['reason']}" for each in document["findings"] if each["cause"].startswith("part-")
+        ]
+
+    assert not found()
+    try:
+        undone += [remove(client) for what, (remove, _) in TABLE.items() if not what.startswith("queues")]
+        undone.append(deleted(DAEMON_SETS, NFD_WORKER)(client))
+        said = " ".join(found())
+    finally:
+        for undo in undone:
+            undo()
+    for part in (KAI_SCHEDULER, "binder", SERVICE_ACCOUNT, NFD_WORKER):
+        assert part in said
+    assert not found()
+
+
 @pytest.mark.deep
 def test_a_workflow_needs_each_of_them(running: Simulation, tmp_path: Path) -> None:
     clusters = running.clusters()
