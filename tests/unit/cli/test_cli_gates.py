@@ -66,7 +66,7 @@ def test_a_closed_gate_ends_with_one_and_all_details(real_cluster: Look, capsys:
     assert run(["gates", *real_cluster(gpu_node("h100gpu", 0))]) == 1
     printed = capsys.readouterr().out
     assert "node aks-h100gpu-0: gate 'nfd' is closed" in printed
-    assert "fix: Is the gpu-operator release installed" in printed
+    assert "fix: helm -n gpu-operator history gpu-operator" in printed
 
 
 def test_the_pools_are_those_of_the_settings_with_overlays(
