@@ -111,7 +111,7 @@ def test_a_closed_gate_fails_the_deployment_and_is_in_the_output() -> None:
     gpus, failure = deploy(Api(gpu_node(0)))
     assert "h100gpu: 0 of 1 nvidia.com/gpu" in failure
     assert "node aks-h100gpu-0: gate 'nfd' is closed" in failure
-    assert "fix: Is the gpu-operator release installed" in failure
+    assert "fix: helm -n gpu-operator history gpu-operator" in failure
     assert "Created resources remain" in failure
     assert gpus["h100gpu"]["closed"][0]["gate"] == "nfd"
 
