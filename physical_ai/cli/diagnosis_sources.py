@@ -22,8 +22,8 @@ API_VERSION = "2025-05-01"
 Pools = Mapping[str, Mapping[str, Any]]
 
 
-def simulated_pools(simulation: Simulation) -> Pools:
-    """The properties of the simulated cluster's pools by name, as a GET of each shows them."""
+def simulated_pools(simulation: Simulation) -> Pools | None:
+    """The properties of the simulated cluster's pools by name, as a GET of each shows them; None outside of Azure."""
     found: dict[str, Mapping[str, Any]] = {}
     for id, each in simulation.cloud_resources().items():
         if each["type"].endswith(":ManagedCluster"):
@@ -31,7 +31,7 @@ def simulated_pools(simulation: Simulation) -> Pools:
             found |= {str(pool["name"]): pool for pool in inline if str(pool["name"]) not in found}
         elif each["type"].endswith(":AgentPool"):
             found[id.rpartition("/")[2]] = {**each["outputs"], "provisioningState": each["state"]}
-    return found
+    return found or None
 
 
 def azure_pools(get: Get, subscription: str, settings: Settings) -> Pools:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import typer
 
-from physical_ai.cli.diagnosis_sources import azure_pools, described_workflow
+from physical_ai.cli.diagnosis_sources import azure_pools, described_workflow, simulated_pools
 from physical_ai.cli.exit_codes import BAD_INPUT
 from physical_ai.cli.main import run
 from physical_ai.settings import load
@@ -30,6 +31,15 @@ def test_the_pools_of_the_stacks_cluster_are_one_list() -> None:
     (path,) = asked
     assert path.startswith("/subscriptions/1/resourceGroups/rg-physical-ai-dev-westus2/providers/")
     assert path.endswith("/managedClusters/aks-physical-ai-dev-westus2/agentPools")
+
+
+def test_a_simulated_cluster_without_a_cloud_has_no_pools_that_could_be_missing() -> None:
+    resources: dict[str, Any] = {}
+    simulation: Any = SimpleNamespace(cloud_resources=lambda: resources)
+    assert simulated_pools(simulation) is None
+    cluster = {"agentPoolProfiles": [{"name": "system"}]}
+    resources["/c"] = {"type": "azure-native:containerservice:ManagedCluster", "outputs": cluster}
+    assert simulated_pools(simulation) == {"system": {"name": "system"}}
 
 
 def test_a_file_of_osmo_is_read_and_another_one_is_refused(tmp_path: Path) -> None:
