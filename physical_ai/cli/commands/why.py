@@ -159,7 +159,7 @@ def _read(
         # The simulator has a control plane where the settings name none.
         agents = control_plane_url(settings) is not None or (kubeconfig is None and settings.osmo.installs_backend)
         platform = read_platform(target.get, installed(settings, loaded.plan, agents=agents), known, unread)
-        found = replace(found, platform=platform, unread=tuple(unread))
+        found = replace(found, platform=platform, unread=tuple(dict.fromkeys(unread)))
         signals = read_signals(stack, kubeconfig, prometheus)
         beside |= {"alerts": signals.alerts, "xids": signals.xids, "unread": (*found.unread, *signals.unread)}
         beside["partial"] = bool(found.unread)

@@ -45,13 +45,18 @@ def read_platform(
     parts = [part for each in last.values() for part in recorded(each)]
     live: dict[str, Sequence[Json]] = {kind: items for kind, items in known.items() if kind in KINDS}
     for kind in dict.fromkeys((*ALWAYS, *(part.kind for part in (*parts, *given.own)))):
-        if kind in KINDS and kind not in live and (items := may(f"{kind}s", KINDS[kind])) is not None:
+        if kind in KINDS and kind not in live and (items := may(_title(kind), KINDS[kind])) is not None:
             live[kind] = items
     maps = [part for part in (*parts, *given.own) if part.kind == "ConfigMap"]
     if (found := _config_maps(get, maps, unread)) is not None:
         live["ConfigMap"] = found
     releases = frozenset(release for _, release in last)
     return Platform(given, None if secrets is None else parts, releases, live)
+
+
+def _title(kind: str) -> str:
+    """What a refusal calls a kind, as the diagnosis of workloads does, so that it is said once."""
+    return "KAI's queues" if kind == "Queue" else "ClusterPolicies" if kind == "ClusterPolicy" else f"{kind}s"
 
 
 def _config_maps(get: Get, parts: Sequence[Part], unread: list[str]) -> list[Json] | None:

@@ -95,6 +95,20 @@ def test_what_could_not_be_read_is_in_text_json_and_exit_code(
     assert f"events (403 {FORBIDDEN})" in json.loads(capsys.readouterr().out)["unread"]
 
 
+def test_what_two_parts_of_the_diagnosis_need_is_refused_once(
+    kubeconfig: Callable[[Get], list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = api(Situation(), ("queues", "deployments"))
+
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        return {"items": [{"metadata": {"name": "x"}}]} if path == "/api/v1/namespaces" else answers(path, parameters)
+
+    run(["doctor", *kubeconfig(get), "--json"])
+    unread = json.loads(capsys.readouterr().out)["unread"]
+    assert sum("queues" in each for each in unread) == 1
+    assert sum("Deployments" in each for each in unread) == 1
+
+
 def test_nothing_wrong_in_a_part_of_the_cluster_is_not_success(
     kubeconfig: Callable[[Get], list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
