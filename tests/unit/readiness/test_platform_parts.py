@@ -108,13 +108,16 @@ def running(part: Part) -> Json:
 
 
 def api(
-    held: Mapping[Key, Json], refused: str = "", releases: Mapping[tuple[str, str], Sequence[Json]] = CHARTS
+    held: Mapping[Key, Json],
+    refused: str = "",
+    status: int = 403,
+    releases: Mapping[tuple[str, str], Sequence[Json]] = CHARTS,
 ) -> Any:
     """An API server that has these objects."""
 
     def get(path: str, parameters: Mapping[str, str]) -> Any:
         if refused and path == refused:
-            raise Unreachable(f"403 no right to {path}", 403)
+            raise Unreachable(f"{status} {path}", status)
         if path == SECRETS:
             assert parameters["labelSelector"].startswith("owner=helm")
             return {"items": [record(space, release, objects) for (space, release), objects in releases.items()]}
@@ -220,9 +223,10 @@ def test_what_depends_on_it_says_so() -> None:
     assert itself[0].cause == "part-missing"
 
 
-def test_without_rights_to_helms_records_it_is_said_and_the_rest_is_compared() -> None:
+@pytest.mark.parametrize("status", [403, 0])
+def test_helms_records_that_cannot_be_read_are_named_and_the_rest_is_compared(status: int) -> None:
     held = {each: item for each, item in healthy().items() if each[2] not in ("binder", SERVICE_ACCOUNT)}
-    given = cluster(held, refused=SECRETS)
+    given = cluster(held, refused=SECRETS, status=status)
     assert [each for each in given.unread if "Helm's records" in each]
     words = {word.strip(",").rpartition("/")[2] for each in named(given) for word in each.split(" ")}
     assert {"binder", SERVICE_ACCOUNT} <= words
