@@ -38,7 +38,7 @@ class World:
     def __post_init__(self) -> None:
         configuration = Configuration(here=True, login="entra", audience="osmo", roles=BUILT_IN)
         self.accounts = Accounts(self.folder, frozenset, lambda: self.day)
-        around = Surroundings(lambda: configuration, lambda: ADMIN, lambda backend: "")
+        around = Surroundings(lambda: configuration, lambda: ADMIN, lambda backend: {})
         self.gateway = Gateway(self.accounts, b"key", around)
 
     def answer(self, request: Request) -> Answer:

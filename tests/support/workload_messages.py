@@ -44,7 +44,9 @@ def _of_node(item: dict[str, Any], **more: Any) -> Scene:
 
 def _failed(row: Row) -> Scene:
     target = {"type": "DisruptionTarget", "status": "True", "reason": row.get("target"), "message": row["message"]}
-    told = {"conditions": [target]} if "target" in row else {"reason": row["reason"], "message": row["message"]}
+    told: dict[str, Any] = (
+        {"conditions": [target]} if "target" in row else {"reason": row["reason"], "message": row["message"]}
+    )
     return _of_node(on(HOST, pod(**H100), phase="Failed", **told))
 
 

@@ -13,8 +13,10 @@ NEEDED_MIB = 140
 
 def last_words(log: Sequence[str], folder: Path) -> str:
     """Why a process ended, by its log: the full disk where it speaks of one, else its last lines."""
-    if any(FULL_DISK in line.lower() for line in log):
+    full = next((line for line in log if FULL_DISK in line.lower()), "")
+    if full:
         return (
+            f"  {full[:300]}\n"
             f"  There is no space left for {folder}.\n"
             f"  Free some, at least {NEEDED_MIB} MiB, or let PHYSAI_HOME name a folder on another disk."
         )

@@ -236,7 +236,7 @@ def cuda_probe(state: NodeState) -> str:
     With CDI containerd itself adds the device; without, the toolkit's runtime does.
     """
     plugin = next((pod for pod in state.pods.values() if pod.workload.main == PLUGIN), None)
-    env = {} if plugin is None else plugin.workload.env.get(PLUGIN, {})
-    if env.get("DEVICE_LIST_STRATEGY") == "envvar" and not state.runtimes:
+    strategy = "" if plugin is None else plugin.workload.env.get(PLUGIN, {}).get("DEVICE_LIST_STRATEGY", "")
+    if strategy == "envvar" and not state.runtimes:
         return "libcuda.so.1: cannot open shared object file: No such file or directory"
     return sharing.cuda(state.devices)

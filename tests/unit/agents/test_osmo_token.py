@@ -186,7 +186,7 @@ def test_it_ends_with_the_reason_when_the_password_is_wrong(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(f"{__name__}.ADMIN", "b" * 43)
-    run.world.gateway.around = Surroundings(run.world.gateway.around.configuration, lambda: "a" * 43, lambda name: "")
+    run.world.gateway.around = Surroundings(run.world.gateway.around.configuration, lambda: "a" * 43, lambda name: {})
     assert main(run, tmp_path, monkeypatch) == 1
     printed = capfd.readouterr()
     assert "400 Access Token is invalid" in printed.err

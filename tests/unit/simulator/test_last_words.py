@@ -13,6 +13,7 @@ STACK = [f"go.etcd.io/etcd/server/v3/etcdmain.Main frame {number}" for number in
 def test_a_full_disk_is_the_reason_whatever_is_printed_after_it() -> None:
     log = ["panic: preallocate WAL: write etcd/wal/0.tmp: no space left on device", *STACK]
     text = last_words(log, FOLDER)
+    assert "write etcd/wal/0.tmp: no space left on device" in text
     assert "no space left for /home/user/simulations/1" in text
     assert "PHYSAI_HOME" in text
     assert "etcdmain" not in text
