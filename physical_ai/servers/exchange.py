@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,6 +25,10 @@ _OTHER = "what answers there is not the server itself: a proxy, a login page, or
 
 class NoAnswer(Exception):
     """One sentence or two: which server, what it sent, and what to do. Another request may have an answer."""
+
+
+class _Dropped(NoAnswer):
+    """The connection ended before the first byte of an answer, as one does that was kept and that the server closed."""
 
 
 class TooLarge(NoAnswer):
@@ -78,7 +82,7 @@ def exchange(
     waited, tried = 0.0, 0
     while True:
         tried += 1
-        answer = _once(pools, request, bounds)
+        answer = _answer(pools, request, bounds)
         seconds = pause(answer.status, answer.headers, tried) if request.waits else None
         if seconds is None:
             break
@@ -89,6 +93,19 @@ def exchange(
     if 300 <= answer.status < 400:
         raise NoAnswer(_redirected(request, answer))
     return answer
+
+
+def _answer(pools: urllib3.PoolManager, request: Request, bounds: Bounds) -> Answer:
+    """As `_once`, and again within the same bound where a connection that was kept is closed when it is used: a server
+    ends those that are idle whenever it likes. What changes something is not sent twice."""
+    began = time.monotonic()
+    try:
+        return _once(pools, request, bounds)
+    except _Dropped:
+        left = bounds.seconds - (time.monotonic() - began)
+        if request.method != "GET" or left <= 0:
+            raise
+        return _once(pools, request, replace(bounds, seconds=left))
 
 
 def _once(pools: urllib3.PoolManager, request: Request, bounds: Bounds) -> Answer:
@@ -117,7 +134,10 @@ def _once(pools: urllib3.PoolManager, request: Request, bounds: Bounds) -> Answe
             late = deadline.is_over or isinstance(problem, TimeoutError)
             if not late and isinstance(problem, AttributeError):
                 raise
-            raise NoAnswer(_late(request, bounds) if late else _broken(request, problem, response)) from problem
+            if late:
+                raise NoAnswer(_late(request, bounds)) from problem
+            kind = _Dropped if response is None and isinstance(problem, ProtocolError) else NoAnswer
+            raise kind(_broken(request, problem, response)) from problem
         if deadline.is_over:
             _discard(response)
             raise NoAnswer(_late(request, bounds))

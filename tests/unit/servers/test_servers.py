@@ -70,6 +70,27 @@ def test_a_busy_server_is_asked_again_after_the_time_that_it_names(
     assert slept == [7]
 
 
+def test_a_kept_connection_that_the_server_closed_is_replaced_by_a_new_one() -> None:
+    def hang_up(line: Any) -> None:
+        line.close()
+
+    answers = iter([hang_up, server.document({"items": [server.ITEM]})])
+    with server.served(lambda _: next(answers)) as url:
+        assert connect(kubeconfig(url, {}))(NODES, {})["items"] == [server.ITEM]
+
+
+def test_what_changes_something_is_not_sent_again_over_a_new_connection() -> None:
+    asked: list[str] = []
+
+    def answer(path: str) -> Any:
+        asked.append(path)
+        return lambda line: line.close()
+
+    with server.served(answer) as url, pytest.raises(Unreachable):
+        connect_to_change(kubeconfig(url, {}))("DELETE", "/api/v1/namespaces/a/pods/b", {})
+    assert len(asked) == 1
+
+
 def test_a_disruption_budgets_refusal_is_left_to_who_evicts() -> None:
     refusal = server.document({"message": "Cannot evict"}, "429 Too Many Requests", Retry_After="10")
     with server.served(lambda _: refusal) as url, pytest.raises(Unreachable, match=r"^429 Cannot evict") as caught:
