@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from physical_ai.kubernetes.objects import at
 from physical_ai.readiness.nodes.findings import findings_of
 from physical_ai.readiness.nodes.signs import Alert, NodeSigns
+from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.node_signs import explanation, findings
@@ -63,10 +65,21 @@ def unexplained(found: Iterable[Explanation], index: Index) -> Iterator[Explanat
                 continue
             if _explains(known, alert) or (known and alert.name in EXPLAINED_BY_ANY):
                 continue
-            of_node = any(alert.name in each.alerts for each in causes)
+            near = _near(alert, kind, own, index)
+            of_node = any(alert.name in each.alerts and (not own or each.subject in near) for each in causes)
             by_cause = any(each.cause in EXPLAINED_BY.get(alert.name, ()) for each in causes)
             if not of_node and not by_cause:
                 yield of_alert(title, alert, index)
+
+
+def _near(alert: Alert, kind: str, own: str, index: Index) -> set[str]:
+    """The nodes that an alert about an object is about, too, and their pools: another node's cause explains nothing."""
+    nodes = {name for of, name in alert.about(index.nodes) if of == "node"}
+    where, _, name = own.rpartition("/")
+    if kind == "pod" and (pod := index.pods.get((where, name))) is not None:
+        nodes.add(str(at(pod, "spec.nodeName", "")))
+    pools = {pool_of(index.nodes[each]) for each in nodes & index.nodes.keys()}
+    return {*(f"node {each}" for each in nodes), *(f"pool {each}" for each in pools)}
 
 
 def of_alert(title: str, alert: Alert, index: Index) -> Explanation:

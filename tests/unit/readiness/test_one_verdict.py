@@ -121,3 +121,11 @@ def test_an_alert_about_a_pod_that_has_left_is_named_beside_another_cause_of_its
     alert = Alert("GPUAllocatedButIdle", {"node": NODE, "exported_namespace": "lab", "exported_pod": "train-0"}, "idle")
     title, (found,) = explain("train-0", Workloads(nodes=[node], alerts=[alert], stack="dev-westus2"))
     assert (title, found.cause, found.alerts) == ("pod train-0", "gpu-idle", ("GPUAllocatedButIdle",))
+
+
+def test_an_alert_about_a_pod_is_not_hidden_by_the_same_alert_of_another_node() -> None:
+    """Of a Pod that nothing places on the node, the node's cause explains nothing."""
+    seen = with_faults("idle-job")
+    other = Alert("GPUAllocatedButIdle", {"exported_namespace": "lab", "exported_pod": "train-7"}, "idle for an hour")
+    given = replace(seen.given, alerts=[*(seen.given.alerts or ()), other])
+    assert "pod lab/train-7" in [name for each in doctor(given) for name in each.subjects]
