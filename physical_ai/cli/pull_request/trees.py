@@ -218,6 +218,7 @@ def sides(repository: Repository, base: str, head: str) -> Generator[tuple[Side,
     finally:
         kill_processes(folder)
         kill_descendants(before)
+        adopt_orphans(adopt=False)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -234,14 +235,14 @@ def kill_processes(folder: Path) -> None:
     psutil.wait_procs(killed, timeout=KILL_SECONDS)
 
 
-def adopt_orphans() -> set[int]:
+def adopt_orphans(*, adopt: bool = True) -> set[int]:
     """Makes this process the parent of all that outlives its own parent below it, so that nothing that a side's code
-    starts can leave. The processes below this one now.
+    starts can leave; or no longer. The processes below this one now.
 
     Linux only: elsewhere, what changes its folder and its session is not found again.
     """
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
     return {each.pid for each in psutil.Process().children(recursive=True)}
 
 

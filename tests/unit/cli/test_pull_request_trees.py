@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import subprocess
 import sys
@@ -14,6 +15,9 @@ from physical_ai.cli.pull_request.affected import own_files
 from physical_ai.cli.pull_request.trees import NoSuchRevision, Repository, Side, end_of_output, kill_processes, sides
 from physical_ai.simulator.home import HOME_VARIABLE
 from tests.support.waiting import until
+
+GET_CHILD_SUBREAPER = 37
+"""Option of prctl(2)."""
 
 
 class Checkout:
@@ -142,6 +146,16 @@ def test_a_daemon_that_has_left_folder_session_and_environment_is_killed(
         until(lambda: noted.exists() and noted.read_text(), "the daemon has not started")
         assert psutil.pid_exists(int(noted.read_text()))
     assert not psutil.pid_exists(int(noted.read_text()))
+
+
+def test_orphans_of_later_commands_are_left_to_the_system(checkout: Checkout, repository: Repository) -> None:
+    """A process that adopts them without reaping them keeps each as a zombie: to others it still runs."""
+    checkout.commit("a.txt", "two")
+    with sides(repository, "main", "change"):
+        pass
+    adopts = ctypes.c_int(-1)
+    ctypes.CDLL(None).prctl(GET_CHILD_SUBREAPER, ctypes.byref(adopts), 0, 0, 0)
+    assert adopts.value == 0
 
 
 def side(tmp_path: Path, program: str) -> Side:
