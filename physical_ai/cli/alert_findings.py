@@ -7,10 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 
-def with_findings(documents: Sequence[Mapping[str, Any]], stack: str) -> list[dict[str, Any]]:
-    """Each alert that fires with its cause and what `physai why` advises; as it is, where no cause explains it."""
+def with_findings(documents: Sequence[Mapping[str, Any]], stack: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Each alert that fires with its cause and what `physai why` advises; as it is, where no cause explains it.
+
+    The second value names what of the cluster could not be read.
+    """
     from physical_ai.cli.cluster_gates import simulated_cluster
-    from physical_ai.readiness import read_reports
+    from physical_ai.readiness import Unreachable, Unusable, read_reports
     from physical_ai.readiness.nodes.signs import Alert
     from physical_ai.readiness.workloads import node_workloads
     from physical_ai.readiness.workloads.index import Index
@@ -18,14 +21,19 @@ def with_findings(documents: Sequence[Mapping[str, Any]], stack: str) -> list[di
     from physical_ai.settings import load
 
     if not documents:
-        return []
+        return [], ()
     target = simulated_cluster(stack, load(stack).settings)
     firing = [each for each in documents if each["state"] == "firing"]
     alerts = [Alert(d["alert"], d["labels"], d["summary"], d["action"], d["runbook"]) for d in firing]
-    reports = read_reports(target.get, target.expected)
-    index = Index(replace(node_workloads(target.get, stack), alerts=alerts, reports=reports))
+    try:
+        reports = read_reports(target.get, target.expected)
+        given = node_workloads(target.get, stack)
+    except (Unreachable, Unusable) as problem:
+        return [_with_cause(each, ()) for each in documents], (f"{target.name} ({problem})",)
+    index = Index(replace(given, alerts=alerts, reports=reports))
     found = {name: list(of_node(node, index)) for name, node in index.nodes.items()}
-    return [_with_cause(each, found.get(each["labels"].get("node", ""), ())) for each in documents]
+    unread = dict.fromkeys([*(each for report in reports for each in report.unread), *given.unread])
+    return [_with_cause(each, found.get(each["labels"].get("node", ""), ())) for each in documents], tuple(unread)
 
 
 def _with_cause(document: Mapping[str, Any], found: Sequence[Any]) -> dict[str, Any]:

@@ -24,9 +24,9 @@ def node_evidence(target: ClusterTarget, node: str, signals: Signals, stack: str
     from physical_ai.readiness import Unreachable, Unusable
 
     try:
-        gates = closed_gates(target.get, target.expected)
-        own = signals.of(node)
-        return read_node_evidence(target.get, node, *own, gates=gates, stack=stack, unread=signals.unread)
+        gates, refused = closed_gates(target.get, target.expected)
+        own, unread = signals.of(node), (*signals.unread, *refused)
+        return read_node_evidence(target.get, node, *own, gates=gates, stack=stack, unread=unread)
     except UnknownNode as unknown:
         near = nearest(node, unknown.known)
         hint = f" Did you mean {near}?" if near else f" Nodes: {', '.join(unknown.known) or 'none'}"
@@ -37,11 +37,13 @@ def node_evidence(target: ClusterTarget, node: str, signals: Signals, stack: str
         raise typer.Exit(FAILED) from None
 
 
-def closed_gates(get: Get, expected: Sequence[Expected]) -> list[ClosedGate]:
-    """The first closed gate of each node."""
+def closed_gates(get: Get, expected: Sequence[Expected]) -> tuple[list[ClosedGate], tuple[str, ...]]:
+    """The first closed gate of each node, and what of their evidence the login may not read."""
     from physical_ai.readiness import read_reports
 
-    return [gate for report in read_reports(get, expected) for gate in report.closed]
+    reports = read_reports(get, expected)
+    unread = dict.fromkeys(each for report in reports for each in report.unread)
+    return [gate for report in reports for gate in report.closed], tuple(unread)
 
 
 def no_fault(node: str, findings: Sequence[Mapping[str, Any]], unread: Sequence[str]) -> NoReturn:

@@ -48,5 +48,14 @@ def time_of(event: Mapping[str, Any]) -> str:
     return str(latest or at(event, "metadata.creationTimestamp", ""))
 
 
+def is_about(event: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
+    """Whether an event about an object of this name is about this one, not about one that had the name before it.
+
+    Kubelets and monitors write a node's name in place of its UID.
+    """
+    uid = at(item, "metadata.uid")
+    return not uid or at(event, "involvedObject.uid") in (None, "", uid, name(item))
+
+
 def matches(selector: Labels, given: Labels) -> bool:
     return all(given.get(key) == value for key, value in selector.items())

@@ -14,31 +14,36 @@ MOST = 20_000
 ROUTINE = ("Scheduled", "Pulling", "Pulled", "Created", "Started")
 """Reasons of most events of a cluster that works. The server leaves them out."""
 _QUIET = ",".join(f"reason!={each}" for each in ROUTINE)
-_FIRST = ("involvedObject.kind=Node", "involvedObject.name=cluster-autoscaler-status", "reason=FailedCreate")
+OF_NODES = "involvedObject.kind=Node"
+_FIRST = (OF_NODES, "involvedObject.name=cluster-autoscaler-status", "reason=FailedCreate")
 """In a storm, what is read in any case: the server lists events by the names of their objects, not by time."""
 
 
-def read_events(get: Get, path: str, unread: list[str], most: int = MOST) -> list[Json]:
+def read_events(get: Get, path: str, unread: list[str], most: int = MOST, about: str = "") -> list[Json]:
     """The events of a list. What is not read is added to `unread`.
+
+    Args:
+        about: A field selector: only events about these objects.
 
     Raises:
         Unreachable, Unusable: as `get` does, but for a login without the right to read events.
     """
+    what = "events of nodes" if about else "events"
     try:
-        found, is_all = first_pages(get, path, {"fieldSelector": _QUIET}, most)
+        found, is_all = first_pages(get, path, {"fieldSelector": f"{about},{_QUIET}" if about else _QUIET}, most)
         if is_all:
             return found
-        for selector in _FIRST:
+        for selector in () if about else _FIRST:
             found += first_pages(get, path, {"fieldSelector": selector}, most // len(_FIRST))[0]
     except Missing:
         return []
     except Unreachable as refusal:
         if not is_forbidden(refusal):
             raise
-        unread.append(f"events ({refusal})")
+        unread.append(f"{what} ({refusal})")
         return []
     unread.append(
-        f"events beyond the first {most:,} (there are more; `kubectl get events --field-selector "
+        f"{what} beyond the first {most:,} (there are more; `kubectl get events --field-selector "
         "involvedObject.name=NAME` lists those of one object)"
     )
     return list({_key(each): each for each in found}.values())

@@ -62,8 +62,10 @@ def gates(  # noqa: PLR0917 - each is an option
     except (Unreachable, Unusable) as failure:
         problem, reports = str(failure), ()
     signals = read_signals(stack, kubeconfig, prometheus)
+    beside = list(signals.unread)
     if any(report.closed for report in reports) and not problem:
-        reports = _with_findings(target, reports, stack, signals)
+        reports, unread = _with_findings(target, reports, stack, signals)
+        beside += unread
     if problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
         raise typer.Exit(FAILED)
@@ -72,10 +74,10 @@ def gates(  # noqa: PLR0917 - each is an option
     if json:
         pools = {report.pool: report.document() for report in reports}
         document = {"stack": stack, "cluster": target.name, "open": is_open, "pools": pools}
-        print_json({**document, "unread": [*refused, *signals.unread]})
+        print_json({**document, "unread": list(dict.fromkeys([*refused, *beside]))})
     else:
         print_reports(reports)
-        for each in refused if is_open else signals.unread:
+        for each in refused if is_open else beside:
             err.print(f"not read: {each}", markup=False, style="yellow", soft_wrap=True)
     if not is_open or refused:
         raise typer.Exit(FAILED)
@@ -83,8 +85,8 @@ def gates(  # noqa: PLR0917 - each is an option
 
 def _with_findings(
     target: ClusterTarget, reports: Sequence[Report], stack: str, signals: Signals
-) -> tuple[Report, ...]:
-    """The closed gates with what `physai why` says of their nodes; as they are where more cannot be read."""
+) -> tuple[tuple[Report, ...], Sequence[str]]:
+    """The closed gates with what `physai why` says of their nodes, and what of it could not be read."""
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.reader import Missing
     from physical_ai.readiness.workloads import Workloads, node_workloads
@@ -92,9 +94,9 @@ def _with_findings(
 
     try:
         given = node_workloads(target.get, stack)
-    except (Missing, Unreachable, Unusable):
-        given = Workloads(stack=stack)
-    return with_findings(reports, replace(given, alerts=signals.alerts, xids=signals.xids))
+    except (Missing, Unreachable, Unusable) as problem:
+        given = Workloads(stack=stack, unread=(f"what else is known of the nodes ({problem})",))
+    return with_findings(reports, replace(given, alerts=signals.alerts, xids=signals.xids)), given.unread
 
 
 def _print_progress(line: str) -> None:

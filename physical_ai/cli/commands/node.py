@@ -113,9 +113,10 @@ def _world(stack: str, kubeconfig: Any, context: str | None, prometheus: str | N
         return access("GET", path, parameters)
 
     def gather(wanted: str) -> Mapping[str, Any]:
-        gates = closed_gates(get, expected_pools(settings))
+        gates, refused = closed_gates(get, expected_pools(settings))
         signals = read_signals(stack, kubeconfig, prometheus)
-        evidence = read_node_evidence(get, wanted, *signals.of(wanted), gates=gates, stack=stack, unread=signals.unread)
+        unread = (*signals.unread, *refused)
+        evidence = read_node_evidence(get, wanted, *signals.of(wanted), gates=gates, stack=stack, unread=unread)
         try:
             prepared = body(evidence)
         except NotReportable as problem:

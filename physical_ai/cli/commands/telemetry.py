@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from physical_ai.cli.console import out, print_json
+from physical_ai.cli.console import err, out, print_json
 from physical_ai.cli.groups import CommandGroup
 from physical_ai.cli.options import DEFAULT_STACK, Json, Stack
 
@@ -35,11 +35,13 @@ def alerts(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
     from physical_ai.cli.simulated_stack import running_simulation
     from physical_ai.cli.simulated_telemetry import alert_documents
 
-    found = with_findings(alert_documents(running_simulation(stack)), stack)
+    found, unread = with_findings(alert_documents(running_simulation(stack)), stack)
     if json:
-        print_json({"stack": stack, "alerts": found})
-    else:
-        out.print(render(found))
+        print_json({"stack": stack, "alerts": found, "unread": list(unread)})
+        return
+    out.print(render(found))
+    for each in unread:
+        err.print(f"not read: {each}", markup=False, style="yellow", soft_wrap=True)
 
 
 def dashboards(

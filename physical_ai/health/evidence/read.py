@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.health.acceptance import record as accepted
@@ -12,10 +13,14 @@ from physical_ai.health.evidence.events import own_events
 from physical_ai.health.evidence.node_evidence import NodeEvidence, gpu_work
 from physical_ai.health.replacement import record as repaired
 from physical_ai.kubernetes.objects import Json, at, name
+from physical_ai.readiness.answers import is_forbidden
+from physical_ai.readiness.events import OF_NODES, read_events
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.nodes.operands import failing
 from physical_ai.readiness.nodes.signs import Alert, Seen, seen_in, unusual
-from physical_ai.readiness.reader import Get, Missing
+from physical_ai.readiness.reader import Get, Missing, Unreachable
+
+Item = TypeVar("Item")
 
 
 class UnknownNode(Exception):
@@ -44,6 +49,8 @@ def read_node_evidence(
 ) -> NodeEvidence:
     """What is known of a node, also of one that has left the cluster: at most seven requests.
 
+    The node has to be readable; of the rest, what the login may not read is named in the evidence.
+
     Args:
         alerts: Of a Prometheus, about this node.
         metrics: Xids that a Prometheus has seen.
@@ -54,42 +61,57 @@ def read_node_evidence(
         UnknownNode
         Unreachable, Unusable: as `get` does.
     """
+    refused: list[str] = []
+
+    def may(what: str, read: Callable[[], list[Item]]) -> list[Item]:
+        try:
+            return read()
+        except Unreachable as refusal:
+            if not is_forbidden(refusal):
+                raise
+            refused.append(f"{what} ({refusal})")
+            return []
+
     node = _one(get, f"/api/v1/nodes/{wanted}")
-    records = machines(get)
+    records = may("records of machines", lambda: machines(get))
     vm = str(at(node, "status.nodeInfo.systemUUID", "")) if node else ""
     machine = record.of_node(records, wanted, vm)
     if node is None and machine is None and not alerts and not metrics:
         known = [name(each) for each in _items(get, "/api/v1/nodes", {})]
         raise UnknownNode(wanted, sorted({*known, *(each.node for each in records)}))
-    about = f"involvedObject.kind=Node,involvedObject.name={wanted}"
-    events = own_events(_items(get, "/api/v1/events", {"fieldSelector": about}), wanted, node)
-    pods = _items(get, "/api/v1/pods", {"fieldSelector": f"spec.nodeName={wanted}"}) if node else []
+    about = f"{OF_NODES},involvedObject.name={wanted}"
+    events = own_events([dict(each) for each in read_events(get, "/api/v1/events", refused, about=about)], node)
+    on_node = {"fieldSelector": f"spec.nodeName={wanted}"}
+    pods = may("Pods", lambda: _items(get, "/api/v1/pods", on_node)) if node else []
+    results = may("results of acceptance", lambda: _acceptance(get, wanted))
+    repairs = may("records of repairs", lambda: _repairs(get, wanted))
     return NodeEvidence(
         name=wanted,
         machine=machine,
         node=node,
-        acceptance=_acceptance(get, wanted),
+        acceptance=next(iter(results), None),
         alerts=alerts,
         seen=[*seen_in(alerts, node, events), *metrics],
         conditions=unusual(node),
         events=events,
         work=gpu_work(pods),
-        repairs=_repairs(get, wanted),
+        repairs=repairs,
         now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         gate=next((each for each in gates if each.node == wanted), None),
         operands=failing(pods),
         stack=stack,
-        unread=unread,
+        unread=tuple(dict.fromkeys((*unread, *refused))),
     )
 
 
-def _acceptance(get: Get, node: str) -> accepted.NodeResult | None:
+def _acceptance(get: Get, node: str) -> list[accepted.NodeResult]:
+    """The result of the node; none where there is none that can be understood."""
     path = f"/api/v1/namespaces/{accepted.NAMESPACE}/configmaps/{accepted.config_map_name(node)}"
     found = _one(get, path)
     try:
-        return accepted.read(found) if found else None
+        return [accepted.read(found)] if found else []
     except accepted.Unreadable:
-        return None
+        return []
 
 
 def _repairs(get: Get, node: str) -> list[repaired.Record]:

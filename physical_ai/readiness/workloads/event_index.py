@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, at, name, namespace, time_of
+from physical_ai.kubernetes.objects import Json, is_about, name, namespace, time_of
 from physical_ai.readiness.workloads.model import Workloads
 from physical_ai.readiness.workloads.owner_index import OwnerIndex
 
@@ -36,13 +36,10 @@ class EventIndex(OwnerIndex):
 
     def events(self, kind: str, item: Mapping[str, Any], *reasons: str) -> list[Json]:
         """Events about an object, oldest first; with `reasons` only those."""
-        # An object of the same name before it had another UID.
-        uid = at(item, "metadata.uid")
         return [
             each
             for each in self._events.get((kind, namespace(item), name(item)), ())
-            if (not reasons or each.get("reason") in reasons)
-            and (not uid or at(each, "involvedObject.uid") in (None, "", uid))
+            if (not reasons or each.get("reason") in reasons) and is_about(each, item)
         ]
 
     def growth_events(self, pool: str) -> list[Json]:

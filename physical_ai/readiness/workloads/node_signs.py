@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, at, name, namespace
+from physical_ai.kubernetes.objects import Json, at, is_about, name, namespace
 from physical_ai.readiness.nodes.counts import facts_of
 from physical_ai.readiness.nodes.findings import Finding, findings_of
 from physical_ai.readiness.nodes.operands import failing, is_operand
@@ -57,10 +57,7 @@ def of_operand(pod: Mapping[str, Any], index: Index) -> list[Explanation]:
 
 def _own_events(wanted: str, node: Json | None, index: Index) -> Sequence[Json]:
     """Events about the node itself, and not about a machine that had its name before."""
-    uid = at(node, "metadata.uid") if node is not None else None
-    # Kubelets and monitors write the node's name in place of its UID.
-    own = (None, "", uid, wanted)
-    return [each for each in index.events_of_node(wanted) if not uid or at(each, "involvedObject.uid") in own]
+    return [each for each in index.events_of_node(wanted) if node is None or is_about(each, node)]
 
 
 def explanation(item: str, found: Finding) -> Explanation:

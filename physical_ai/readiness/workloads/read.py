@@ -15,7 +15,7 @@ from physical_ai.kubernetes.objects import Json, at, name, namespace
 from physical_ai.nested import is_mapping
 from physical_ai.readiness.answers import Get, Missing, Unreachable, is_forbidden
 from physical_ai.readiness.devices import CLAIMS, SLICES
-from physical_ai.readiness.events import read_events
+from physical_ai.readiness.events import OF_NODES, read_events
 from physical_ai.readiness.model import Expected, Report
 from physical_ai.readiness.nodes.repairs import restarted
 from physical_ai.readiness.phase import is_running, unfinished
@@ -98,19 +98,26 @@ def read_workloads(
 def node_workloads(get: Get, stack: str) -> Workloads:
     """What is known of nodes alone, for commands that name their causes: two requests, and one for the records.
 
+    Records and events are evidence: what the login may not read of them, and what are too many, is named.
+
     Raises:
         Unreachable, Unusable: as `get` does.
     """
+    unread: list[str] = []
     records: list[Json] = []
     try:
         records = _items(get, RECORDS)
     except Unreachable as refusal:
-        if not is_forbidden(refusal):
-            raise
-    about: Any = get("/api/v1/events", {"fieldSelector": "involvedObject.kind=Node"})
-    events: list[Json] = at(about, "items", [])
-    nodes = _items(get, "/api/v1/nodes")
-    return Workloads(nodes=nodes, events=events, records=records, restarted=restarted(records), stack=stack)
+        _note(unread, "records of machines", refusal)
+    events = [dict(each) for each in read_events(get, "/api/v1/events", unread, about=OF_NODES)]
+    return Workloads(
+        nodes=_items(get, "/api/v1/nodes"),
+        events=events,
+        records=records,
+        restarted=restarted(records),
+        stack=stack,
+        unread=tuple(unread),
+    )
 
 
 def _items(get: Get, path: str) -> list[Json]:

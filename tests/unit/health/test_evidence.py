@@ -13,8 +13,10 @@ import pytest
 import typer
 
 from physical_ai.catalog.impact import category, impact
+from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.catalog.telemetry_rows import xids
 from physical_ai.cli.node_evidence import no_fault
+from physical_ai.health.acceptance import record as accepted
 from physical_ai.health.acceptance.record import CheckResult, NodeResult
 from physical_ai.health.arm import Answer, Refused
 from physical_ai.health.evidence import markdown, record
@@ -25,7 +27,7 @@ from physical_ai.health.evidence.report import NotReportable, body, name_of, sen
 from physical_ai.health.replacement.record import Record, Step
 from physical_ai.readiness.nodes.signs import Alert, Seen
 from physical_ai.readiness.nodes.xid_text import codes_in
-from physical_ai.readiness.reader import Missing
+from physical_ai.readiness.reader import Missing, Unreachable
 
 NODE = "aks-h100gpu-1-vmss000001"
 VM = "0af4c2de-1111-4222-8333-444455556666"
@@ -255,6 +257,32 @@ def test_the_newest_record_of_the_nodes_present_machine_is_read() -> None:
     assert set(unknown.value.known) == {NODE, "other"}
 
 
+EVIDENCE = {
+    "/api/v1/events": "events of nodes",
+    "/api/v1/pods": "Pods",
+    record.LABEL: "records of machines",
+    REPAIR_LABEL: "records of repairs",
+    "acceptance": "results of acceptance",
+}
+
+
+@pytest.mark.parametrize("refused", EVIDENCE)
+def test_a_missing_right_leaves_the_rest_of_the_evidence(refused: str) -> None:
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        result = "acceptance" if path.endswith(accepted.config_map_name(NODE)) else ""
+        if refused in (path, parameters.get("labelSelector"), result):
+            raise Unreachable("403 no right", 403)
+        if path == f"/api/v1/nodes/{NODE}":
+            return {"metadata": {"name": NODE}}
+        if result:
+            raise Missing(path)
+        return {"items": [config_map()] if parameters.get("labelSelector") == record.LABEL else []}
+
+    found = read_node_evidence(get, NODE, unread=["alerts"])
+    assert found.unread == ("alerts", f"{EVIDENCE[refused]} (403 no right)")
+    assert (found.machine is None) == (refused == record.LABEL)
+
+
 def test_events_are_in_their_order_and_of_this_machine() -> None:
     def event(uid: str, when: str) -> dict[str, Any]:
         about = {"kind": "Node", "name": NODE, "uid": uid}
@@ -262,8 +290,8 @@ def test_events_are_in_their_order_and_of_this_machine() -> None:
 
     given = [event("u2", "03Z"), event("u1", "01Z"), event(NODE, "02Z"), event("", "04Z")]
     node = {"metadata": {"name": NODE, "uid": "u2"}}
-    assert [each["reason"] for each in own_events(given, NODE, node)] == ["02Z", "03Z", "04Z"]
-    assert len(own_events(given, NODE, None)) == 4
+    assert [each["reason"] for each in own_events(given, node)] == ["02Z", "03Z", "04Z"]
+    assert len(own_events(given, None)) == 4
 
 
 def test_a_fault_domain_is_no_zone() -> None:

@@ -16,6 +16,7 @@ from physical_ai.readiness import client, read_reports
 from physical_ai.readiness import waiting as waits
 from physical_ai.readiness.answers import Get, Missing, Unreachable
 from physical_ai.readiness.events import MOST, ROUTINE, read_events
+from physical_ai.readiness.workloads import node_workloads
 from tests.support import workload_objects as make
 from tests.support.readiness_objects import Situation
 
@@ -133,6 +134,36 @@ def test_a_storm_of_events_is_read_up_to_a_number_which_is_said() -> None:
     rest: list[str] = []
     assert len(read_events(api(Situation(), events=MOST // 10), "/api/v1/events", rest)) == MOST // 10
     assert rest == []
+
+
+def test_commands_of_nodes_name_the_evidence_that_they_could_not_read() -> None:
+    """`gates` and `alerts` name the causes of nodes, with the same bounds and refusals as `why`."""
+    node = Situation()
+    given = node_workloads(api(node, ("events", "configmaps")), "dev-westus2")
+    assert [each["metadata"]["name"] for each in given.nodes] == [node.node["metadata"]["name"]]
+    assert given.unread == (f"records of machines (403 {FORBIDDEN})", f"events of nodes (403 {FORBIDDEN})")
+    storm = node_workloads(api(node, events=100_000), "dev-westus2")
+    assert len(storm.events) <= MOST
+    assert "events of nodes beyond the first 20,000" in storm.unread[0]
+
+
+def test_gates_say_what_else_of_a_node_is_not_known(
+    kubeconfig: Callable[[Get], list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    closed = Situation().fails("toolkit", "no driver")
+    assert run(["gates", *kubeconfig(api(closed, ("configmaps",))), "--json"]) == 1
+    unread = json.loads(capsys.readouterr().out)["unread"]
+    assert f"records of machines (403 {FORBIDDEN})" in unread
+
+    def breaks(path: str, parameters: Mapping[str, str]) -> Any:
+        if path == "/api/v1/events":
+            raise Unreachable("connection reset by peer")
+        return api(closed)(path, parameters)
+
+    assert run(["gates", *kubeconfig(breaks)]) == 1
+    printed = capsys.readouterr()
+    assert "gate 'toolkit' is closed" in printed.out
+    assert "not read: what else is known of the nodes (connection reset by peer)" in printed.err
 
 
 def test_a_gate_keeps_its_bound_while_a_reading_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
