@@ -8,6 +8,16 @@ from dataclasses import dataclass, field
 H100, RTX = "aks-h100gpu-1-vmss000000", "aks-rtxprogpu-1-vmss000000"
 ND = "aks-ndgpu-1-vmss000000"
 """A node with InfiniBand."""
+PORT_COUNTERS = (
+    "excessive_buffer_overrun_errors_total",
+    "link_downed_total",
+    "link_error_recovery_total",
+    "local_link_integrity_errors_total",
+    "port_discards_transmitted_total",
+    "port_errors_received_total",
+    "symbol_error_total",
+    "vl15_dropped_total",
+)
 CLAIMED = "aks-claimed-1-vmss000000"
 """A node whose two GPUs are given by claims."""
 MI300X = "aks-mi300x-1-vmss000000"
@@ -97,7 +107,7 @@ def _healthy() -> Iterator[tuple[str, float]]:
     for name, value in (("gfx_activity", 0), ("health", 1), ("ecc_uncorrect_total", 0), ("junction_temperature", 60)):
         yield amd(name), value
     yield port("node_infiniband_state_id"), 4
-    for name in ("link_downed_total", "port_errors_received_total"):
+    for name in PORT_COUNTERS:
         yield port(f"node_infiniband_{name}"), 0
     yield dcgm("DCGM_FI_DEV_VGPU_LICENSE_STATUS", H100), 0  # without a vGPU there is no licence
     yield dcgm("DCGM_FI_DEV_VGPU_LICENSE_STATUS", RTX), 1
@@ -330,6 +340,18 @@ CASES = (
     Case("InfiniBandLinkFlapping", 60, {port("node_infiniband_link_downed_total"): then(0, 10, 2)}),
     Case("InfiniBandErrors", 60, {port("node_infiniband_port_errors_received_total"): rising(120)}, labels=AT_ND),
     Case("InfiniBandErrors", 60, {port("node_infiniband_port_errors_received_total"): rising(6)}),
+    Case("InfiniBandSymbolErrors", 60, {port("node_infiniband_symbol_error_total"): then(0, 20, 20)}, labels=AT_ND),
+    Case("InfiniBandSymbolErrors", 60, {port("node_infiniband_symbol_error_total"): then(0, 20, 9)}),
+    Case("InfiniBandLinkRecoveries", 60, {port("node_infiniband_link_error_recovery_total"): then(0, 20, 20)}, labels=AT_ND),
+    Case("InfiniBandLinkRecoveries", 60, {port("node_infiniband_link_error_recovery_total"): then(0, 20, 9)}),
+    Case("InfiniBandLinkIntegrity", 60, {port("node_infiniband_local_link_integrity_errors_total"): then(0, 20, 20)}, labels=AT_ND),
+    Case("InfiniBandLinkIntegrity", 60, {port("node_infiniband_local_link_integrity_errors_total"): then(0, 20, 9)}),
+    Case("InfiniBandBufferOverruns", 60, {port("node_infiniband_excessive_buffer_overrun_errors_total"): then(0, 20, 20)}, labels=AT_ND),
+    Case("InfiniBandBufferOverruns", 60, {port("node_infiniband_excessive_buffer_overrun_errors_total"): then(0, 20, 9)}),
+    Case("InfiniBandTransmitDiscards", 60, {port("node_infiniband_port_discards_transmitted_total"): then(0, 20, 200)}, labels=AT_ND),
+    Case("InfiniBandTransmitDiscards", 60, {port("node_infiniband_port_discards_transmitted_total"): then(0, 20, 99)}),
+    Case("InfiniBandManagementDrops", 60, {port("node_infiniband_vl15_dropped_total"): then(0, 20, 200)}, labels=AT_ND),
+    Case("InfiniBandManagementDrops", 60, {port("node_infiniband_vl15_dropped_total"): then(0, 20, 99)}),
     Case("InfiniBandTelemetryAbsent", 60, without=("node_infiniband_",), labels=AT_ND),
     Case("InfiniBandTelemetryAbsent", 15, without=("node_infiniband_",)),
     Case("GPUPodPending", 31, WAITING, labels={"pod": "waits"}),

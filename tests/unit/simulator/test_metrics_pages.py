@@ -173,7 +173,7 @@ def test_an_exporter_ends_at_a_name_that_it_does_not_know(text: str, exporter: s
 def test_ports_of_infiniband_are_active() -> None:
     lines = [line for line in node_exporter.page(2).splitlines() if line.startswith("node_infiniband_state_id")]
     assert lines == [f'node_infiniband_state_id{{device="mlx5_ib{number}",port="1"}} 4' for number in (0, 1)]
-    assert node_exporter.page(0).count("\n") == 2 * 4  # only what describes them
+    assert {line[0] for line in node_exporter.page(0).splitlines()} == {"#"}  # only what describes them
 
 
 def test_kube_state_metrics_names_resources_as_the_real_one() -> None:
