@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from physical_ai.simulator.simulation import Simulation
 
 
+_REFUSALS = (401, 403, 429)
+"""Statuses of an API server that does not ask the kubelet."""
+
+
 def simulation_of(stack: str) -> Simulation:
     """The simulation of a stack that has a file, or that is still simulated after its file was removed.
 
@@ -92,9 +96,11 @@ def readiness_client(client: Client) -> Get:
         try:
             return checked(client.get(path, parameters), path)
         except ApiError as refusal:
-            if refusal.code == 404 or path.endswith("/log"):
+            # No kubelet answers for a simulated node; that a login may not read logs is another answer.
+            no_kubelet = path.endswith("/log") and refusal.code not in _REFUSALS
+            if refusal.code == 404 or no_kubelet:
                 raise reader.Missing(str(refusal)) from None
-            raise reader.Unreachable(str(refusal), refusal.code) from None
+            raise reader.Unreachable(f"{refusal.code} {refusal}", refusal.code) from None
         except (Unreachable, Malformed) as problem:
             raise reader.Unreachable(str(problem)) from None
 

@@ -109,7 +109,8 @@ def _pods(send: Send, job: str) -> list[Json]:
 def _failed(send: Send, pod: Json) -> str:
     """Why a Pod that serves the first one does not any more; empty while it does."""
     result = ended(send, pod)
-    if result is None or result.exit_code == 0:
+    # What a rank beside the first one prints is not needed: its exit code says how it ended.
+    if result is None or result.exit_code == 0 or at(_status(pod), "state.terminated.exitCode") == 0:
         return ""
     why = result.problem or (result.log.strip().splitlines() or [f"exit code {result.exit_code}"])[-1]
     return f"the Pod on {at(pod, 'spec.nodeName', 'the other node')} ended before the first: {why}"
@@ -120,7 +121,7 @@ def ended(send: Send, pod: Json) -> JobOutcome | None:
     status = _status(pod)
     terminated = at(status, "state.terminated")
     if terminated is not None:
-        return JobOutcome(_log(send, pod), int(terminated["exitCode"]))
+        return _outcome(send, pod, int(terminated["exitCode"]))
     waiting: Json = at(status, "state.waiting", {})
     if waiting.get("reason") in _STUCK:
         return JobOutcome(
@@ -132,11 +133,13 @@ def ended(send: Send, pod: Json) -> JobOutcome | None:
     return None
 
 
-def _log(send: Send, pod: Json) -> str:
+def _outcome(send: Send, pod: Json, code: int) -> JobOutcome:
+    """The end of a container with its log; without the log there is no result, and the refusal says why."""
     try:
-        return str(send("GET", f"{PODS}/{name(pod)}/log", {"container": CONTAINER}))
-    except (Missing, Unreachable):
-        return ""
+        return JobOutcome(str(send("GET", f"{PODS}/{name(pod)}/log", {"container": CONTAINER})), code)
+    except (Missing, Unreachable) as refusal:
+        said = f"the container ended with exit code {code}, and its log could not be read: {refusal}"
+        return JobOutcome("", None, said)
 
 
 def _late(send: Send, job: str) -> str:

@@ -14,7 +14,10 @@ import typer
 from physical_ai.cli.diagnosis_sources import azure_pools, described_workflow, simulated_pools
 from physical_ai.cli.exit_codes import BAD_INPUT
 from physical_ai.cli.main import run
+from physical_ai.cli.simulated_stack import readiness_client
+from physical_ai.readiness.answers import Missing, Unreachable
 from physical_ai.settings import load
+from physical_ai.simulator.kubernetes.client import ApiError
 
 BODY = {"provisioningState": "Failed", "powerState": {"code": "Running"}, "vmSize": "Standard_NC40ads_H100_v5"}
 
@@ -56,3 +59,16 @@ def test_a_file_of_osmo_is_read_and_another_one_is_refused(tmp_path: Path) -> No
 def test_options_for_a_real_cluster_need_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["why", "train-0", "--azure"]) == BAD_INPUT
     assert "the simulated ones are always read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("status", "is_known"), [(403, True), (401, True), (500, False), (404, False)])
+def test_a_simulated_cluster_refuses_logs_as_a_real_one(status: int, is_known: bool) -> None:
+    """No kubelet answers for its nodes (500); a login without the right is another matter."""
+
+    def refuse(*_: Any) -> Any:
+        raise ApiError(status, {"message": "no"})
+
+    get = readiness_client(SimpleNamespace(get=refuse))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(Unreachable if is_known else Missing) as refused:
+        get("/api/v1/namespaces/x/pods/y/log", {})
+    assert getattr(refused.value, "status", 0) == (status if is_known else 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring
 
@@ -18,6 +18,7 @@ from physical_ai.health.acceptance.jobs import Stopped
 from physical_ai.health.acceptance.junit import junit
 from physical_ai.health.acceptance.record import NodeResult, Verdict, read
 from physical_ai.health.acceptance.running import Acceptance, Target
+from physical_ai.readiness.reader import Unreachable
 from physical_ai.settings import Settings, load
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
 from physical_ai.settings.plans.acceptance import node_job
@@ -130,6 +131,22 @@ def test_an_image_that_cannot_be_pulled_is_no_verdict(world: World, settings: Se
     assert verdicts(result)["vector-add"] == "no-verdict"
     assert "ImagePullBackOff: manifest unknown" in result.checks[0].message
     assert not result.passed
+
+
+def test_a_log_that_may_not_be_read_is_named_with_the_end_of_its_container(
+    world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = world.send
+
+    def send(method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
+        if path.endswith("/log"):
+            raise Unreachable('403 pods "x" is forbidden: User "y" cannot get resource "pods/log"', 403)
+        return answers(method, path, parameters, body)
+
+    monkeypatch.setattr(world, "send", send)
+    result = run(world, settings)
+    assert set(verdicts(result).values()) == {"no-verdict", "skipped"}
+    assert "ended with exit code 0, and its log could not be read: 403 pods" in result.checks[0].message
 
 
 def test_a_check_that_was_stopped_at_its_deadline_is_no_verdict(world: World, settings: Settings) -> None:
