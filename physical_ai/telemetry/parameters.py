@@ -13,8 +13,6 @@ class PoolFacts:
     """One GPU pool."""
 
     name: str
-    nodes: str
-    """Regular expression of its nodes' names."""
     resources: Mapping[str, int]
     """What one node offers, by resource (`nvidia.com/gpu`). Empty: no GPUs are expected."""
     gpus: int
@@ -59,8 +57,8 @@ class Parameters:
     """Version of the DCGM exporter."""
     counters: frozenset[str]
     """Fields in the exporter's CSV. A rule that needs another one is left out."""
-    pool_of_node: str
-    """Regular expression of node names whose first group is the pool."""
+    pool_label: str
+    """Label of nodes with the name of their pool."""
     operator_namespace: str
     osmo_namespace: str | None
     """Namespace of OSMO's agents; None without them."""

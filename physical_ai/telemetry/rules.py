@@ -1,6 +1,6 @@
 """The alerts and recording rules: rows of `data/rules/`, and the rules of one stack that follow from them.
 
-Expressions name values of the stack as `$nodes`; `$$` is a dollar sign. Nothing else of the data is completed, but for
+Expressions name values of the stack as `$pool`; `$$` is a dollar sign. Nothing else of the data is completed, but for
 the summary and the meaning of a rule that exists once for each pool.
 """
 
@@ -233,16 +233,16 @@ def _values(parameters: Parameters) -> dict[str, str]:
         "node_xids": _codes("node"),
         "job_xids": _codes("job"),
         "information_xids": _codes("information"),
-        "gpu_nodes": any_of(pool.nodes for pool in there),
-        "dcgm_nodes": any_of(pool.nodes for pool in there if not pool.amd),
-        "amd_nodes": any_of(pool.nodes for pool in pools if pool.amd),
-        "grid_nodes": any_of(pool.nodes for pool in pools if pool.grid),
-        "infiniband_nodes": any_of(pool.nodes for pool in pools if pool.infiniband),
+        "gpu_pools": any_of(pool.name for pool in there),
+        "dcgm_pools": any_of(pool.name for pool in there if not pool.amd),
+        "amd_pools": any_of(pool.name for pool in pools if pool.amd),
+        "grid_pools": any_of(pool.name for pool in pools if pool.grid),
+        "infiniband_pools": any_of(pool.name for pool in pools if pool.infiniband),
         "gpu_resources": _resources(pools),
         "dcgm_resources": _resources(pool for pool in pools if not pool.amd),
         "amd_resources": _resources(pool for pool in pools if pool.amd),
         "amd_busy": AMD_BUSY if any(pool.amd for pool in pools) else "",
-        "pool_of_node": parameters.pool_of_node,
+        "pool_label": metric_resource(parameters.pool_label),
         "operator_namespace": parameters.operator_namespace,
         "osmo_namespace": parameters.osmo_namespace or "",
         "kai_namespace": parameters.kai_namespace,
@@ -272,7 +272,6 @@ def _resources(pools: Iterable[PoolFacts]) -> str:
 def _pool_values(pool: PoolFacts) -> Mapping[str, str]:
     return {
         "pool": pool.name,
-        "nodes": pool.nodes,
         "resources": _resources([pool]),
         "offered": str(sum(pool.resources.values())),
         "most": str(pool.most),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.alert_cases import CLAIMED, MI300X, Case, always, amd, claimed, of, rising, then
+from tests.support.alert_cases import CLAIMED, MI300X, Case, always, amd, claimed, joined, of, rising, then
 
 AT = {"node": MI300X}
 ALLOCATABLE = of("kube_node_status_allocatable", MI300X, resource="amd_com_gpu", unit="integer")
@@ -39,5 +39,5 @@ MORE_CASES = (
     Case("AMDGPUTelemetryAbsent", 15, without=("amd_gpu_",)),
     # What is about the others is quiet about these.
     Case("GPUAllocatableBelowCapacity", 60, {ALLOCATABLE: always(7)}),
-    Case("GPUTelemetryAbsent", 60, {of("kube_node_info", "aks-mi300x-1-vmss000001"): always(1)}),
+    Case("GPUTelemetryAbsent", 60, {name: always(value) for name, value in joined("gpu-node-08", "mi300x")}),
 )

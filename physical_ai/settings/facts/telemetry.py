@@ -23,8 +23,6 @@ METRIC_LABELS = (
     f"pods=[{WORKFLOW_LABEL},{TASK_LABEL},{KAI_QUEUE_LABEL},{POD_POOL_LABEL}]"
 )
 """Labels of nodes and Pods that kube-state-metrics exports, as AKS writes the list."""
-POOL_OF_NODE = "aks-([a-z0-9]+)-.+"
-"""AKS names nodes aks-<pool>-<hash>-vmss<number>; no pool's name has a hyphen."""
 
 
 def rule_parameters(settings: Settings) -> Parameters:
@@ -34,7 +32,8 @@ def rule_parameters(settings: Settings) -> Parameters:
         pools=tuple(_pool(settings, name, pool) for name, pool in settings.pools.items() if gpu_facts.knows_gpu(pool)),
         exporter=exporter,
         counters=frozenset(field.name for field in fields_for(exporter, monitoring.counters)),
-        pool_of_node=POOL_OF_NODE,
+        # AKS sets it; on an existing cluster the program does. Names of nodes follow no rule there.
+        pool_label=SHORT_POOL_LABEL,
         operator_namespace=gpu_facts.OPERATOR_NAMESPACE,
         osmo_namespace=OSMO_NAMESPACE if settings.osmo.installs_backend else None,
         kai_namespace=KAI_NAMESPACE,
@@ -83,7 +82,6 @@ def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
     gpus, mig = gpus_per_node(pool), pool.sharing.mig
     return PoolFacts(
         name=name,
-        nodes=f"aks-{name}-.+",
         # Devices for claims are no resources of nodes, of which kube-state-metrics knows.
         resources={} if pool.uses_claims else gpu_facts.offered(settings, pool),
         gpus=gpus,

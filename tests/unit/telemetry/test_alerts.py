@@ -25,9 +25,9 @@ EVERY = (*CASES, *MORE_CASES)
 
 def with_everything(given: Parameters) -> Parameters:
     """No committed stack has a pool with InfiniBand or of AMD's GPUs, or by claims, or a health mode that acts."""
-    pool = PoolFacts("ndgpu", "aks-ndgpu-.+", {"nvidia.com/gpu": 1}, 1, 9, False, False, False, infiniband=True)
-    amd = PoolFacts("mi300x", "aks-mi300x-.+", {"amd.com/gpu": 8}, 8, 9, False, False, False, amd=True)
-    claimed = PoolFacts("claimed", "aks-claimed-.+", {}, 2, 9, False, False, False, claims=True)
+    pool = PoolFacts("ndgpu", {"nvidia.com/gpu": 1}, 1, 9, False, False, False, infiniband=True)
+    amd = PoolFacts("mi300x", {"amd.com/gpu": 8}, 8, 9, False, False, False, amd=True)
+    claimed = PoolFacts("claimed", {}, 2, 9, False, False, False, claims=True)
     return replace(given, pools=(*given.pools, pool, amd, claimed), quarantines=True)
 
 

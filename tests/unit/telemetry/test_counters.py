@@ -20,8 +20,8 @@ from physical_ai.telemetry.counters import (
 )
 from physical_ai.telemetry.parameters import PoolFacts
 
-H100 = PoolFacts("h100", "aks-h100-.+", {"nvidia.com/gpu": 2}, 2, 4, True, False, False)
-RTX = PoolFacts("rtx", "aks-rtx-.+", {"nvidia.com/gpu": 2}, 2, 4, True, True, True)
+H100 = PoolFacts("h100", {"nvidia.com/gpu": 2}, 2, 4, True, False, False)
+RTX = PoolFacts("rtx", {"nvidia.com/gpu": 2}, 2, 4, True, True, True)
 
 
 @pytest.mark.parametrize("release", sorted(operator_releases()))

@@ -52,7 +52,7 @@ def test_pool_rules_have_the_numbers_of_their_pool() -> None:
     assert found.keys() == most.keys()
     assert len(most) == 2
     for pool, alert in found.items():
-        assert f'node=~"aks-{pool}-.+"}}) >= {most[pool or ""]}' in alert.expression
+        assert f'physical_ai:node_pool{{pool="{pool}"}}) >= {most[pool or ""]}' in alert.expression
         assert alert.summary == f"Pool {pool} has its maximum of {most[pool or '']} nodes, and Pods wait for GPUs"
 
 
@@ -96,11 +96,11 @@ def test_pools_whose_gpus_are_claimed_are_watched_by_what_their_gpus_report() ->
     parameters = rule_parameters(given_settings(*POOL).settings)
     found = {(alert.name, alert.pool): alert.expression for alert in alerts(parameters)}
     missing = found["GPUNodeMissingDevices", "h100gpu"]
-    assert 'node=~"aks-h100gpu-.+"' in missing
+    assert 'physical_ai:node_pool{pool="h100gpu"}' in missing
     assert missing.endswith(">= 1)")
     assert ("GPUNodeMissingGPUs", "h100gpu") not in found
     for name in ("GPUTelemetryAbsent", "GPUNodeNotReady"):
-        assert "aks-h100gpu-.+" in found[name, None]
+        assert 'node_pool{pool=~"h100gpu' in found[name, None]
     assert "GPUNodeMissingDevices" not in names(of("dev-westus2"))
 
 

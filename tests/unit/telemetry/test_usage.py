@@ -93,6 +93,7 @@ def test_a_scripted_day(tmp_path: Path) -> None:
     placed = f'{pod},node="{node}",resource="nvidia_com_gpu"'
     busy = f'node="{node}",gpu="0",exported_namespace="osmo-workflows",exported_pod="a-1"'
     given = {
+        f'kube_node_labels{{node="{node}",label_agentpool="h100gpu"}}': "1x1439",
         # Minutes: 60 without a node, 480 with one, then gone.
         f'kube_pod_status_phase{{{pod},phase="Pending"}}': "1x59 0x479 stale",
         f'kube_pod_status_phase{{{pod},phase="Running"}}': "0x59 1x479 stale",
