@@ -31,10 +31,11 @@ class GpuProperties(TypedDict):
     spot_max_price: NotRequired[float]
     upgrade_settings: NotRequired[containerservice.AgentPoolUpgradeSettingsArgs]
     security_profile: containerservice.AgentPoolSecurityProfileArgs
+    kubelet_config: NotRequired[containerservice.KubeletConfigArgs]
 
 
 def gpu_properties(name: str, pool: Pool) -> GpuProperties:
-    """Labels, taints, driver, Secure Boot, and what Spot and GRID require.
+    """Labels, taints, driver, Secure Boot, the kubelet's policies, and what Spot and GRID require.
 
     A Spot pool evicts by deletion, since a deallocated node keeps its quota and breaks the GPU Operator when it
     returns (NVIDIA/gpu-operator#729). Secure Boot is always set explicitly, since few drivers' modules are signed.
@@ -49,6 +50,11 @@ def gpu_properties(name: str, pool: Pool) -> GpuProperties:
             enable_secure_boot=pool.secure_boot, enable_vtpm=facts.vtpm
         ),
     )
+    if pool.kubelet is not None:
+        properties["kubelet_config"] = containerservice.KubeletConfigArgs(
+            topology_manager_policy=pool.kubelet.topology_manager_policy,
+            cpu_manager_policy=pool.kubelet.cpu_manager_policy,
+        )
     if pool.is_spot:
         properties["scale_set_eviction_policy"] = "Delete"
         properties["spot_max_price"] = pool.spot.max_price

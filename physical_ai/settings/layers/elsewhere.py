@@ -27,8 +27,9 @@ KEYS = (
         "fallbacks",
     ),
     Elsewhere(
-        ("kubelet", "kubeletconfig", "topologymanagerpolicy", "cpumanagerpolicy", "kubeletextraargs"),
-        f"{_NOT}: nodes have AKS' configuration of the kubelet.",
+        ("kubeletconfig", "topologymanagerpolicy", "cpumanagerpolicy", "kubeletextraargs"),
+        "Write kubelet: {topologyManagerPolicy: …, cpuManagerPolicy: …}, of a GPU pool. All else is as AKS has it.",
+        "kubelet",
     ),
     Elsewhere(
         ("linuxosconfig", "linuxos", "sysctl", "sysctls", "hugepages", "transparenthugepageenabled", "ulimits"),

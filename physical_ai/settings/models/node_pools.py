@@ -12,6 +12,7 @@ from physical_ai.settings.models.base import Cidr, Model, of_azure, written
 from physical_ai.settings.models.dra import Allocation
 from physical_ai.settings.models.gpu import DriverVersion, ModuleType, Sharing
 from physical_ai.settings.models.grid_driver import UpgradePolicy
+from physical_ai.settings.models.kubelet import Kubelet
 
 PoolName = Annotated[
     str,
@@ -237,6 +238,9 @@ class Pool(NodePool):
         default="devicePlugin",
         description="How Pods get GPUs. devicePlugin: nvidia.com/gpu in their limits. dra: resource claims, which see"
         " memory and architecture; without OSMO.",
+    )
+    kubelet: Kubelet | None = Field(
+        default=None, description="How the kubelet aligns Pods by NUMA nodes; absent: as AKS does, which is not at all."
     )
     secure_boot: bool = Field(
         default=False,

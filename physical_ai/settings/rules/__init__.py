@@ -23,6 +23,7 @@ from physical_ai.settings.rules.grid import check_grid
 from physical_ai.settings.rules.health import check_health
 from physical_ai.settings.rules.health_modes import check_health_mode
 from physical_ai.settings.rules.isolation import check_isolation
+from physical_ai.settings.rules.kubelet import check_kubelet
 from physical_ai.settings.rules.monitor_link import check_monitor_link
 from physical_ai.settings.rules.monitoring import check_monitoring
 from physical_ai.settings.rules.network import check_network
@@ -70,6 +71,7 @@ def _of_azure(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_isolation(settings, trust)
     yield from check_cluster(settings, trust, today)
     yield from check_pools(settings, trust)
+    yield from check_kubelet(settings, trust)
     yield from check_runners(settings, trust)
     yield from check_fallbacks(settings, trust)
     yield from check_no_classes(settings, trust)

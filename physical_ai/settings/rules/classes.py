@@ -45,6 +45,7 @@ _POOL = {
     "priority": "priority",
     "spot": "spot",
     "secure_boot": "secureBoot",
+    "kubelet": "kubelet",
 }
 
 

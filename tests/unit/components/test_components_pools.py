@@ -100,6 +100,15 @@ def test_secure_boot_reaches_a_pool_with_signed_drivers(simulate: Simulate) -> N
     assert pool.inputs["securityProfile"] == {"enableSecureBoot": True}
 
 
+def test_kubelets_align_by_numa_nodes_where_a_pool_asks_and_a_change_replaces_it(simulate: Simulate) -> None:
+    kubelet = {"topologyManagerPolicy": "restricted", "cpuManagerPolicy": "static"}
+    stack = simulate("dev-westus2", {"pools": {"h100gpu": {"kubelet": kubelet}}})
+    pool = stack.resource("AgentPool", "h100gpu")
+    assert pool.inputs["kubeletConfig"] == kubelet
+    assert "kubeletConfig" in pool.options.replace_on_changes
+    assert "kubeletConfig" not in stack.resource("AgentPool", "rtxprogpu").inputs
+
+
 def test_autoscaled_pool_starts_at_its_initial_count_and_keeps_the_autoscalers(simulate: Simulate) -> None:
     scale = {"count": None, "min": 0, "max": 4, "initial": 1}
     pool = simulate("dev-westus2", {"pools": {"h100gpu": {"scale": scale}}}).resource("AgentPool", "h100gpu")

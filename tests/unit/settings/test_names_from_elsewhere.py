@@ -20,7 +20,6 @@ POOL = ("pools", "h100gpu")
     [
         "capacityReservationGroup",
         "capacity_reservation_group_id",
-        "kubelet",
         "kubeletConfig",
         "topologyManagerPolicy",
         "cpuManagerPolicy",
