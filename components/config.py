@@ -12,9 +12,11 @@ from typing import Any
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env
 
+from components.downloads import CHECKSUMS, PullFailed, plugin_problems, pulled_charts
 from components.kubernetes.charts import archive_problems, missing_archives
-from physical_ai.catalog.charts import ARCHIVES
+from physical_ai.catalog.charts import ARCHIVES, LOCK
 from physical_ai.readiness.environment import unusable_variables
+from physical_ai.repository import ROOT
 from physical_ai.settings import Fault, Loaded, SettingsError, load_config
 from physical_ai.settings.facts.osmo_access import MEK_SECRET
 from physical_ai.settings.facts.required_secrets import required_secrets
@@ -28,7 +30,7 @@ from physical_ai.settings.secrets import Secrets, secret_texts, secrets
 SIMULATED_VARIABLE = "PHYSICAL_AI_SIMULATED"
 """Environment variable that the simulator sets to 1: the providers do not reach Azure."""
 CHARTS_VARIABLE = "PHYSICAL_AI_CHARTS"
-"""Environment variable with which a pipeline installs the archives that it has verified: `cache`, for any stack."""
+"""Environment variable with which a pipeline installs the archives that it has pulled: `cache`, for any stack."""
 ENVIRONMENT = "(environment)"
 WOULD_REFUSE = "A real deployment would be refused:"
 
@@ -66,23 +68,27 @@ def configured() -> tuple[Loaded, Secrets]:
     Raises:
         SettingsError: the settings or a variable of the environment cannot be used, or the values or the archives of
             charts. Against the real Azure that includes values from examples, with which a protected cluster would be
-            unreachable, versions that are incompatible or out of support, and a stack without deployers; a simulation
-            only warns of these.
+            unreachable, versions that are incompatible or out of support, a stack without deployers, and plugins that
+            are not the recorded ones; a simulation only warns of the settings.
     """
     if faults := environment_faults(os.environ):
         raise SettingsError(faults)
-    loaded = with_verified_charts(load_config(pulumi.get_stack(), engine_config()), os.environ)
+    read = load_config(pulumi.get_stack(), engine_config())
+    pulls = pulls_charts(read, os.environ)
+    loaded = with_verified_charts(read, os.environ)
     if faults := archive_faults(loaded):
         raise SettingsError(faults)
     warnings = list(loaded.warnings)
-    refused = [*refusals(loaded, today()), *unnamed_deployers(loaded), *missing_faults(loaded)]
+    refused = [*refusals(loaded, today()), *unnamed_deployers(loaded), *([] if pulls else missing_faults(loaded))]
     if is_simulated(os.environ):
         warnings += [replace(fault.as_warning(), problem=f"{WOULD_REFUSE} {fault.problem}") for fault in refused]
     else:
-        loaded.for_azure(refused)
+        loaded.for_azure([*refused, *plugin_faults()])
     texts = secret_texts(pulumi.Config())
     if faults := [*secret_faults(loaded, texts), *key_faults(loaded, texts)]:
         raise SettingsError(faults)
+    if pulls and missing_archives(loaded.plan.charts):
+        warnings += pull_warnings(loaded)
     return replace(loaded, warnings=warnings), secrets(texts)
 
 
@@ -95,11 +101,39 @@ def environment_faults(environment: Mapping[str, str]) -> list[Fault]:
 
 
 def with_verified_charts(loaded: Loaded, environment: Mapping[str, str]) -> Loaded:
-    """The stack with `charts.source: cache` where the environment says so: nothing else is installed then."""
-    if environment.get(CHARTS_VARIABLE) != "cache":
+    """The stack with `charts.source: cache`, except in a simulation of another.
+
+    A release gets the archive that was verified: the plugin would download the chart again and compare it with nothing.
+    """
+    if is_simulated(environment) and environment.get(CHARTS_VARIABLE) != "cache":
         return loaded
     charts = loaded.settings.charts.model_copy(update={"source": "cache"})
     return replace(loaded, settings=loaded.settings.model_copy(update={"charts": charts}))
+
+
+def pulls_charts(loaded: Loaded, environment: Mapping[str, str]) -> bool:
+    """Whether the program pulls the archives that it lacks. A pipeline has pulled them, with `--locked`."""
+    by_itself = loaded.settings.charts.source == "repository" and environment.get(CHARTS_VARIABLE) != "cache"
+    return by_itself and not is_simulated(environment)
+
+
+def pull_warnings(loaded: Loaded) -> list[Fault]:
+    """Pulls the charts; a warning for each whose first checksum was recorded. Raises SettingsError."""
+    where = ("charts", "source")
+    try:
+        first = pulled_charts(pulumi.get_stack())
+    except PullFailed as problem:
+        raise SettingsError([loaded.merged.fault(where, str(problem))]) from None
+    fix = f"Compare it with another source, and commit stacks/{LOCK.name}: every later deployment must find the same."
+    return [
+        loaded.merged.fault(where, f"No checksum of {title} was known; {sha256} is recorded.", fix).as_warning()
+        for title, sha256 in first
+    ]
+
+
+def plugin_faults() -> list[Fault]:
+    """Provider plugins that are not the recorded ones: the engine downloads them and compares them with nothing."""
+    return [fault(str(CHECKSUMS.relative_to(ROOT)), name, problem, fix) for name, problem, fix in plugin_problems()]
 
 
 def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
@@ -138,7 +172,7 @@ def missing_faults(loaded: Loaded) -> list[Fault]:
 def _faults(loaded: Loaded, problems: Iterable[str]) -> list[Fault]:
     if loaded.settings.charts.source != "cache":
         return []
-    fix = f"Run `physai charts pull {pulumi.get_stack()}`, or set charts.source: repository."
+    fix = f"Run `physai charts pull {pulumi.get_stack()}`."
     return [loaded.merged.fault(("charts", "source"), problem, fix) for problem in problems]
 
 

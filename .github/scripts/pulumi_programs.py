@@ -1,13 +1,14 @@
 """Pulumi, its language host and the provider plugins, from archives whose checksums .github/checksums.toml records.
 
-    pulumi_programs.py install FOLDER   what a job does; prints the folder for PATH. An archive without a recorded
-                                        checksum, or with another one, is an error: nothing of it is unpacked or run
+    pulumi_programs.py install FOLDER   for a job, and for a machine from which a person deploys; prints the folder for
+                                        PATH. An archive without a recorded checksum, or with another one, is an
+                                        error: nothing of it is unpacked or run
     pulumi_programs.py record           what a person does once for each version, to commit the result: downloads each
-                                        archive and compares it with its publisher's list of checksums, if it has one
+                                        archive and compares it with its publisher's list of checksums, if it has one.
+                                        Of the runners' platforms, and of this machine's
 
-These programs get the deploying identity's login, and no module proxy has them. Everything else that a deployment
-downloads is verified where it is pinned: Python packages by requirements-deploy.txt, charts by the catalogue and
-stacks/charts.lock, kubelogin and helm by physical_ai/simulator/tools.
+These programs get the deploying identity's login, and no module proxy has them. On a person's machine the engine also
+installs plugins by itself, which components/downloads.py compares with the checksums of their programs recorded here.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ CHECKSUMS = Path(__file__).parents[1] / "checksums.toml"
 PROVIDERS = ("azure-native", "kubernetes", "random")
 RELEASES, SOURCES = "https://get.pulumi.com/releases", "https://github.com/pulumi"
 PLATFORMS = {("linux", "x64"), ("linux", "arm64")}
-"""Of runners: those that GitHub hosts, and pools of a stack."""
+"""Of runners: those that GitHub hosts, and pools of a stack. A person's machine may be of another."""
 LARGEST = 1 << 30
 
 
@@ -139,26 +140,55 @@ def listed(archive: Archive) -> str | None:
 def record() -> None:
     """Records what is not recorded yet, and forgets other versions. Raises Refused."""
     known, rows = recorded(), dict[str, dict[str, Any]]()
-    for system, chip in sorted(PLATFORMS):
+    for system, chip in sorted(recorded_platforms(known)):
         for archive in archives(versions(), system, chip):
-            rows[archive.name] = known.get(archive.name) or _first(archive)
+            row = known.get(archive.name)
+            rows[archive.name] = row if row and row.get("program") else _first(archive, row)
             print(f"{archive.name}  {rows[archive.name]['sha256']}  {rows[archive.name]['how']}", file=sys.stderr)
     head = CHECKSUMS.read_text(encoding="utf-8").partition("\n[archives")[0].rstrip()
     lines = [
-        f'[archives."{name}"]\nsha256 = "{row["sha256"]}"\nhow = "{row["how"]}"\ndate = {row["date"]}\n'
+        f'[archives."{name}"]\nsha256 = "{row["sha256"]}"\nprogram = "{row["program"]}"\nhow = "{row["how"]}"\n'
+        f"date = {row['date']}\n"
         for name, row in rows.items()
     ]
     CHECKSUMS.write_text("\n\n".join([head, "\n".join(lines)]), encoding="utf-8")
 
 
-def _first(archive: Archive) -> dict[str, Any]:
+def recorded_platforms(known: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """Of runners, of this machine, and of the machines of others who have recorded theirs."""
+    own = versions()
+    others = {(system, chip) for system in ("linux", "darwin") for chip in ("x64", "arm64")}
+    have = {each for each in others if any(archive.name in known for archive in archives(own, *each))}
+    return PLATFORMS | have | {(platform.system().lower(), machine())}
+
+
+def _first(archive: Archive, before: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The row of an archive; `before` is one that lacks the checksum of the program."""
     with tempfile.TemporaryDirectory() as scratch:
-        found = download(archive.address, Path(scratch) / archive.name)
+        file = Path(scratch) / archive.name
+        found = download(archive.address, file)
+        if before and before["sha256"] != found:
+            raise Refused(f"{archive.address} has the sha256 {found}, and {before['sha256']} is recorded. Find out why")
+        program = _program(archive, file)
     told = listed(archive)
     if told is not None and told != found:
         raise Refused(f"{archive.address} has the sha256 {found}, and its publisher's list {archive.listed} has {told}")
     how = f"the publisher's list, {archive.listed}" if told else "first use: no list has it"
-    return {"sha256": found, "how": how, "date": datetime.datetime.now(datetime.UTC).date()}
+    return {"sha256": found, "program": program, "how": how, "date": datetime.datetime.now(datetime.UTC).date()}
+
+
+def _program(archive: Archive, file: Path) -> str:
+    """SHA-256 of the program that the archive is about. Raises Refused."""
+    name = f"pulumi-resource-{archive.plugin[0]}" if archive.plugin else "pulumi/pulumi"
+    with tarfile.open(file) as packed:
+        member = next((each for each in packed if each.isfile() and each.name.removeprefix("./") == name), None)
+        content = packed.extractfile(member) if member else None
+        if content is None:
+            raise Refused(f"{archive.address} has no {name}")
+        found = hashlib.sha256()
+        while part := content.read(1 << 20):
+            found.update(part)
+    return found.hexdigest()
 
 
 def main() -> int:

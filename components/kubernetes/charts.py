@@ -52,8 +52,8 @@ def release_options(chart: Chart, source: ChartSourceName, *, skip_await: bool =
 
     Args:
         chart: The pin.
-        source: `repository`: Pulumi's Helm downloads it and verifies nothing. `cache`: the pulled archive, which
-            `archive_problems` has checked before any resource was declared.
+        source: `repository`: its address, with which a simulation finds the model. `cache`: the pulled archive, which
+            was verified before any resource was declared; all that a real deployment installs.
         skip_await: Whether something else waits until the release works.
     """
     return {

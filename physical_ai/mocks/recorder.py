@@ -169,6 +169,8 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
         # A tenth of a run's time, for lines of source that nothing here shows.
         mock.patch("pulumi.runtime.resource._get_stack_trace", source_pb2.StackTrace),
         mock.patch("pulumi.log.debug", _no_debug),
+        mock.patch("components.config.pulled_charts", _none_recorded),
+        mock.patch("components.config.plugin_problems", _no_problems),
         mock.patch("components.kubernetes.existing_cluster.open_cluster", described_cluster),
         mock.patch("components.gates.gpu_gate.connect", _cluster_without_nodes),
         mock.patch("components.gates.osmo_gate.connect", _cluster_with_osmo),
@@ -177,6 +179,16 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
         mocks.set_mocks(_NoMocks(), project=PROJECT, stack=stack, preview=recorder.preview, monitor=recorder)
         setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010 - not in the type stubs
         mocks.test(program)()  # pyright: ignore[reportUnknownMemberType]  # untyped
+
+
+def _none_recorded(stack: str) -> list[tuple[str, str]]:
+    """Charts are not downloaded."""
+    return []
+
+
+def _no_problems() -> list[tuple[str, str, str]]:
+    """No plugin takes part."""
+    return []
 
 
 def _cluster_without_nodes(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from physical_ai.cli.console import err, out, print_json
+from physical_ai.cli.console import out, print_json
 from physical_ai.cli.groups import CommandGroup
 from physical_ai.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 
@@ -67,12 +66,11 @@ def pull(
     from physical_ai.simulator.tools import HELM, toolbox
 
     loaded = read_stack(stack, file, set_).loaded
-    settings = loaded.settings
     helm = toolbox(Home.of_user().tools, families=(HELM,)).path("helm")
     pulled = [download(chart, helm, locked=locked) for chart in loaded.plan.charts]
     if json:
         rows = [{**_row(item.chart), "outcome": item.outcome} for item in pulled]
-        print_json({"stack": stack, "source": settings.charts.source, "charts": rows})
+        print_json({"stack": stack, "source": loaded.settings.charts.source, "charts": rows})
         return
     for item in pulled:
         title = f"{item.chart.name} {item.chart.version}"
@@ -82,11 +80,6 @@ def pull(
             out.print(f"  No checksum was known. This one is now in {LOCK.parent.name}/{LOCK.name}: commit it.")
             out.print("  When another source confirms it, add it to physical_ai/catalog/data/charts.yaml:")
             out.print(escape(f"    - {{version: {item.chart.version}, sha256: {item.sha256}, …}}"), soft_wrap=True)
-    if settings.charts.source == "repository" and os.environ.get("PHYSICAL_AI_CHARTS") != "cache":
-        err.print(
-            "charts.source is repository: `pulumi up` downloads the charts again and verifies nothing. "
-            "With charts.source: cache, or PHYSICAL_AI_CHARTS=cache, it installs these files."
-        )
 
 
 def _row(chart: Chart) -> dict[str, Any]:

@@ -221,8 +221,8 @@ class Charts(Model):
 
     source: ChartSourceName = Field(
         default="repository",
-        description="repository: downloaded at each deployment, not verified. cache: exactly the archives that"
-        " `physai charts pull` downloaded and verified.",
+        description="A deployment installs verified archives only. repository: it downloads those that are missing and"
+        " records a checksum that is not known yet. cache: it downloads none, `physai charts pull` did.",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.config import CHARTS_VARIABLE, environment_faults, with_verified_charts
+from components.config import CHARTS_VARIABLE, SIMULATED_VARIABLE, environment_faults, with_verified_charts
 from physical_ai.settings import load
 from tests.support.recording import record
 
@@ -20,10 +20,10 @@ def test_in_a_pipeline_each_release_is_the_archive_that_was_verified(monkeypatch
     assert not any("repositoryOpts" in each.inputs for each in releases)
 
 
-def test_without_the_variable_the_stack_decides() -> None:
+def test_without_the_variable_the_stack_decides_what_is_simulated() -> None:
     for stack in ("dev-westus2", "prod-westus2"):
         loaded = load(stack)
-        assert with_verified_charts(loaded, {}) is loaded
+        assert with_verified_charts(loaded, {SIMULATED_VARIABLE: "1"}) is loaded
         assert with_verified_charts(loaded, PULLED).settings.charts.source == "cache"
 
 

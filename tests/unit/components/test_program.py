@@ -194,9 +194,12 @@ def test_azure_gets_no_cluster_that_no_one_could_install_anything_in(preview: bo
         record("dev-westus2", {"access": {"deployers": []}}, preview=preview, simulated=False)
 
 
-def test_azure_gets_the_very_program_that_is_simulated() -> None:
+def test_azure_gets_the_very_program_that_is_simulated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With the charts as archives, which a simulation has where it is asked for them."""
+    monkeypatch.setattr("physical_ai.catalog.charts.ARCHIVES", tmp_path)
     own = {"cluster": {"apiAccess": {"authorizedIpRanges": ["20.30.40.0/28"]}}, "charts": {"source": "repository"}}
-    assert record("prod-westus2", own, simulated=False).resources == record("prod-westus2", own).resources
+    real = record("prod-westus2", own, simulated=False).resources
+    assert real == record("prod-westus2", {**own, "charts": {"source": "cache"}}).resources
 
 
 def test_the_entry_point_is_thin() -> None:

@@ -36,7 +36,8 @@ class Publisher:
         file = Path(archive.address.removeprefix("file://"))
         file.parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(file, "w:gz") as packed:
-            member = tarfile.TarInfo("pulumi/pulumi" if archive.plugin is None else "plugin")
+            program = "pulumi/pulumi" if archive.plugin is None else f"pulumi-resource-{archive.plugin[0]}"
+            member = tarfile.TarInfo(program)
             member.size, member.mode = len(text.encode()), 0o755
             packed.addfile(member, io.BytesIO(text.encode()))
 
@@ -122,6 +123,46 @@ def test_a_record_says_how_it_is_known_and_keeps_what_it_has(programs: Any, publ
     assert tomllib.loads(programs.CHECKSUMS.read_text())["archives"] == rows
 
 
+def test_a_record_has_the_program_of_each_plugin_by_which_what_the_engine_installed_is_known(
+    programs: Any, publisher: Publisher
+) -> None:
+    programs.record()
+    rows = tomllib.loads(programs.CHECKSUMS.read_text())["archives"]
+    assert {row["program"] for row in rows.values()} == {hashlib.sha256(PULUMI.encode()).hexdigest()}
+
+
+def test_a_row_without_its_program_is_completed_from_the_recorded_archive_only(
+    programs: Any, publisher: Publisher
+) -> None:
+    programs.record()
+    old = "".join(line for line in programs.CHECKSUMS.read_text().splitlines(True) if "program =" not in line)
+    programs.CHECKSUMS.write_text(old)
+    programs.record()
+    assert programs.CHECKSUMS.read_text().count("program =") == 4 * len(programs.PLATFORMS)
+    programs.CHECKSUMS.write_text(old)
+    publisher.publish(publisher.here[1], "#!/bin/sh\necho mine\n")
+    with pytest.raises(programs.Refused, match="is recorded"):
+        programs.record()
+
+
+def test_an_archive_without_the_program_is_not_recorded(programs: Any, publisher: Publisher, tmp_path: Path) -> None:
+    with tarfile.open(publisher.here[1].address.removeprefix("file://"), "w:gz"):
+        pass
+    with pytest.raises(programs.Refused, match=f"has no pulumi-resource-{programs.PROVIDERS[0]}"):
+        programs.record()
+
+
+def test_the_platform_of_a_persons_machine_is_recorded_and_kept_by_others(
+    programs: Any, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs.platform, "system", lambda: "Darwin")
+    own = ("darwin", programs.machine())
+    assert programs.recorded_platforms({}) == programs.PLATFORMS | {own}
+    row = {next(programs.archives(VERSIONS, "darwin", "arm64")).name: {}}
+    monkeypatch.setattr(programs.platform, "system", lambda: "Linux")
+    assert programs.recorded_platforms(row) == programs.PLATFORMS | {("darwin", "arm64")}
+
+
 def test_an_archive_that_differs_from_its_publishers_list_is_not_recorded(programs: Any, publisher: Publisher) -> None:
     publisher.list(wrong=True)
     with pytest.raises(programs.Refused, match="its publisher's list"):
@@ -137,10 +178,11 @@ def test_an_address_that_does_not_answer_is_named(programs: Any, publisher: Publ
 
 def test_the_committed_checksums_are_of_archives_that_deployments_download() -> None:
     module: Any = script("pulumi_programs")
-    pinned = {each.name for platform in module.PLATFORMS for each in module.archives(module.versions(), *platform)}
+    machines = [*module.PLATFORMS, ("darwin", "x64"), ("darwin", "arm64")]
+    pinned = {each.name for machine in machines for each in module.archives(module.versions(), *machine)}
     rows: dict[str, dict[str, Any]] = tomllib.loads((GITHUB / "checksums.toml").read_text()).get("archives", {})
     assert set(rows) <= pinned, "of another version than is pinned: run `pulumi_programs.py record`"
-    assert all(len(row["sha256"]) == 64 and row["how"] for row in rows.values())
+    assert all(len(row["sha256"]) == len(row["program"]) == 64 and row["how"] for row in rows.values())
 
 
 def test_the_pins_are_those_of_the_test() -> None:

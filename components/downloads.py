@@ -1,0 +1,104 @@
+"""Charts and provider plugins, which a deployment downloads while it holds a login, compared before they are used.
+
+A simulation has neither: the simulator has models of the charts, and providers of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from physical_ai.repository import ROOT
+
+CHECKSUMS = ROOT / ".github" / "checksums.toml"
+"""Checksums of archives, and of the program in each plugin's; .github/scripts/pulumi_programs.py writes them."""
+PROVIDERS = ("azure-native", "kubernetes", "random")
+RECORD = "Run .venv/bin/python .github/scripts/pulumi_programs.py record, and commit .github/checksums.toml."
+INSTALL = (
+    "Remove it, and run .venv/bin/python .github/scripts/pulumi_programs.py install FOLDER. If it is the publisher's "
+    "plugin, find out why it was published again."
+)
+_PULL_SECONDS = 3600
+"""The first pull may have to build helm."""
+
+
+class PullFailed(Exception):
+    """The charts could not be pulled, or are not the pinned ones; the text is that of the command."""
+
+
+def pulled_charts(stack: str) -> list[tuple[str, str]]:
+    """Pulls a stack's charts with `physai charts pull`; title and checksum of each that had none before.
+
+    A process of its own, since the program of a stack contains neither helm nor what finds it.
+    """
+    words = [sys.executable, "-m", "physical_ai.cli", "charts", "pull", stack, "--json"]
+    try:
+        done = subprocess.run(
+            words,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PULL_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise PullFailed(f"`physai charts pull {stack}`: {problem}") from None
+    if done.returncode:
+        raise PullFailed(f"`physai charts pull {stack}` failed:\n{done.stderr.strip() or done.stdout.strip()}")
+    rows: list[dict[str, Any]] = json.loads(done.stdout)["charts"]
+    return [(f"{row['name']} {row['version']}", row["sha256"]) for row in rows if row["outcome"] == "recorded"]
+
+
+def plugin_problems() -> list[tuple[str, str, str]]:
+    """Name, problem and fix of each provider plugin of this machine that is not the recorded one."""
+    rows: dict[str, Mapping[str, Any]] = tomllib.loads(CHECKSUMS.read_text(encoding="utf-8")).get("archives", {})
+    return list(_problems(rows, {name: version(f"pulumi-{name}") for name in PROVIDERS}, os.environ))
+
+
+def _problems(
+    rows: Mapping[str, Mapping[str, Any]], versions: Mapping[str, str], environment: Mapping[str, str]
+) -> Iterator[tuple[str, str, str]]:
+    for name, pin in versions.items():
+        archive = archive_name(name, pin)
+        expected = rows.get(archive, {}).get("program")
+        programs = list(installed_plugins(name, pin, environment))
+        if expected is None:
+            yield archive, "No checksum of its plugin is recorded, and Pulumi compares its downloads with none.", RECORD
+        elif not programs:
+            yield archive, f"The plugin {name} {pin} is not installed.", INSTALL
+        for program in programs if expected else ():
+            if (found := _sha256(program)) != expected:
+                yield archive, f"{program} has the sha256 {found}, and {expected} is recorded.", INSTALL
+
+
+def archive_name(name: str, pin: str) -> str:
+    """The publisher's archive of a plugin for this machine."""
+    chip = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    return f"pulumi-resource-{name}-v{pin}-{platform.system().lower()}-{chip}.tar.gz"
+
+
+def installed_plugins(name: str, pin: str, environment: Mapping[str, str]) -> Iterator[Path]:
+    """Programs that the engine may run as this plugin: one on PATH, which precedes the installed one, and that."""
+    program = f"pulumi-resource-{name}"
+    if ambient := shutil.which(program, path=environment.get("PATH", "")):
+        yield Path(ambient)
+    home = Path(environment.get("PULUMI_HOME") or "~/.pulumi").expanduser()
+    installed = home / "plugins" / f"resource-{name}-v{pin}" / program
+    if installed.is_file():
+        yield installed
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
