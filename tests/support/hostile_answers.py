@@ -167,6 +167,10 @@ def cluster() -> Mapping[str, Any]:
         "/api/v1/services": [{"metadata": {"name": "k", "namespace": "x"}, "spec": {"type": "LoadBalancer", "clusterIP": "1"}}],
         "/apis/apps/v1/daemonsets": daemonsets,
         "/apis/apps/v1/deployments": [*agents, *kai],
+        "/apis/apps/v1/replicasets": [{**_short("rs"), "metadata": {"name": "rs", "namespace": "x", "uid": "r", "ownerReferences": [{"kind": "Deployment", "name": "d", "uid": "d"}]}}],
+        "/apis/apps/v1/statefulsets": [_short("set")],
+        "/apis/batch/v1/jobs": [{**_short("j"), "spec": {"parallelism": 2, "completions": 2, "backoffLimit": 1, "suspend": False, "managedBy": ""}, "status": {"active": 1, "ready": 0, "succeeded": 0, "conditions": [{"type": "Failed", "status": "True", "reason": "FailedIndexes", "message": "x"}], "failedIndexes": "0"}}],
+        "/apis/batch/v1/cronjobs": [{**_short("cron"), "spec": {"schedule": "0 2 * * *", "timeZone": "Etc/UTC", "concurrencyPolicy": "Forbid", "suspend": False}, "status": {"lastScheduleTime": "2026-11-20T02:00:00Z", "active": [{"name": "j"}]}}],
         "/apis/storage.k8s.io/v1/storageclasses": [storage],
         "/apis/snapshot.storage.k8s.io/v1/volumesnapshotclasses": [{"metadata": {"name": "v"}, "driver": "d"}],
         "/apis/metallb.io/v1beta1/ipaddresspools": [{"metadata": {"name": "p"}, "spec": {"addresses": ["10.0.0.1-10.0.0.9"]}}],
@@ -191,6 +195,16 @@ def cluster() -> Mapping[str, Any]:
     found = {path: {"metadata": {"resourceVersion": "1"}, "items": items} for path, items in lists.items()} | objects
     assert FINALIZER
     return copy.deepcopy(found)
+
+
+def _short(name: str) -> Json:
+    """A controller that lacks Pods."""
+    metadata = {"name": name, "namespace": "x", "uid": name, "creationTimestamp": WHEN}
+    return {
+        "metadata": metadata,
+        "spec": {"replicas": 2, "template": {}},
+        "status": {"replicas": 1, "readyReplicas": 0},
+    }
 
 
 def serving(documents: Mapping[str, Any]) -> Get:
@@ -218,7 +232,7 @@ def _workloads(get: Get) -> None:
     settings = load(make.STACK).settings
     given = read_workloads(get, expected_pools(settings), pool_plans(settings), make.STACK)
     doctor(given)
-    for wanted in ("h100gpu", HOST, "train", "waits", "crashes", "ends", "j", "nothing"):
+    for wanted in ("h100gpu", HOST, "train", "waits", "crashes", "ends", "j", "cron", "set", "rs", "nothing"):
         try:
             explain(wanted, given)
         except UnknownSubject:

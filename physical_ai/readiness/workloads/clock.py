@@ -15,7 +15,7 @@ def seconds(since: Any, now: Any) -> float | None:
     >>> seconds("2026-11-22T11:59:00Z", "2026-11-22T12:00:00.5Z")
     60.5
     """
-    began, ended = _time(since), _time(now)
+    began, ended = moment(since), moment(now)
     return None if began is None or ended is None else (ended - began).total_seconds()
 
 
@@ -33,7 +33,7 @@ def reading_time(
     With a clock that is behind, a Pod that hangs for an hour would be a Pod that has just started. A clock that is
     ahead is not noticed: a cluster in which nothing happens looks the same.
     """
-    newest = max([own, *(found for stamp in _stamps(nodes, events) if (found := _time(stamp)) is not None)])
+    newest = max([own, *(found for stamp in _stamps(nodes, events) if (found := moment(stamp)) is not None)])
     return newest.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -44,7 +44,8 @@ def _stamps(nodes: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, An
     yield from map(time_of, events)
 
 
-def _time(given: Any) -> datetime.datetime | None:
+def moment(given: Any) -> datetime.datetime | None:
+    """A time as Kubernetes writes it; None for what is none."""
     try:
         found = datetime.datetime.fromisoformat(str(given or ""))
     except ValueError:

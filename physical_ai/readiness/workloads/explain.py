@@ -136,7 +136,9 @@ def _owner(wanted: str, index: Index) -> Answer | None:
     if known is not None:
         kind, item = known
         own = named(f"{namespace(item)}/{name(item)}", index)
-        found = [*owner_causes(kind, item, index, of_pod)] or (own[1] if own is not None else [])
+        of_platform = own[1] if own is not None else []
+        # A part that is switched off says what is not done without it.
+        found = (of_platform if kind == "CronJob" else []) or [*owner_causes(kind, item, index, of_pod)] or of_platform
         return f"{kind.lower()} {namespace(item)}/{name(item)}", _sorted(found)
     group = next(
         (each for each in index.given.groups if wanted in (name(each), f"{namespace(each)}/{name(each)}")), None

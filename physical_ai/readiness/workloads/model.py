@@ -77,7 +77,7 @@ class Workloads:
     workflows: Sequence[Json] = ()
     """Workflows as OSMO describes them, where it was asked."""
     owners: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
-    """What keeps Pods, by kind: Job, Deployment, ReplicaSet, StatefulSet, DaemonSet.
+    """What keeps Pods, by kind: Job, CronJob, Deployment, ReplicaSet, StatefulSet, DaemonSet.
 
     A kind that was not read is absent."""
     records: Sequence[Json] = ()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from physical_ai.kubernetes.objects import Json, at, name, namespace
+from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.platform.absence import Absence, absences
 from physical_ai.readiness.workloads.health import job_shortfall
 from physical_ai.readiness.workloads.model import Workloads
@@ -73,13 +73,32 @@ class OwnerIndex:
                 found[schedule] = max(created, found.get(schedule, ""))
         return found
 
+    def of_deployment(self, item: Mapping[str, Any]) -> list[Json]:
+        """The Pods of a Deployment's ReplicaSets: by their UIDs where these were read, else by their names."""
+        return [
+            *self._deployed.get(str(at(item, "metadata.uid", "")), []),
+            *self._deployed.get(f"{namespace(item)}/{name(item)}", []),
+        ]
+
     @cached_property
-    def by_deployment(self) -> Mapping[tuple[str, str], list[Json]]:
-        """Pods of ReplicaSets by namespace and the ReplicaSet's name without its hash: the Deployment's name."""
-        found: dict[tuple[str, str], list[Json]] = defaultdict(list)
+    def _deployed(self) -> Mapping[str, list[Json]]:
+        """Pods of ReplicaSets by the Deployment's UID; by its namespace and name where the ReplicaSet was not read."""
+        sets = self.given.owners.get("ReplicaSet", ())
+        keepers = {str(at(each, "metadata.uid", "")): self.controller(each) for each in sets}
+        found: dict[str, list[Json]] = defaultdict(list)
         for pod in self.given.pods:
-            references: list[Json] = at(pod, "metadata.ownerReferences", [])
-            for each in references:
-                if each.get("kind") == "ReplicaSet":
-                    found[namespace(pod), str(each.get("name", "")).rpartition("-")[0]].append(pod)
+            kind, uid = self.controller(pod)
+            if kind == "ReplicaSet" and uid in keepers:
+                found[keepers[uid][1]].append(pod)
+            elif kind == "ReplicaSet" and (deployment := _deployment_of(pod)):
+                found[f"{namespace(pod)}/{deployment}"].append(pod)
         return dict(found)
+
+
+def _deployment_of(pod: Mapping[str, Any]) -> str:
+    """The Deployment's name, which its controller joins with the Pods' hash to name a ReplicaSet; empty where the
+    ReplicaSet has no Deployment."""
+    hashed = labels(pod).get("pod-template-hash")
+    references: list[Json] = at(pod, "metadata.ownerReferences", [])
+    own = next((str(each.get("name", "")) for each in references if each.get("kind") == "ReplicaSet"), "")
+    return own.removesuffix(f"-{hashed}") if hashed and own.endswith(f"-{hashed}") else ""

@@ -22,6 +22,7 @@ from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import Explanation
 from physical_ai.readiness.workloads.queueing import least_of
 from physical_ai.readiness.workloads.refusals import is_history, last_refusals, refusal
+from physical_ai.readiness.workloads.schedules import all_schedule_causes, schedule_causes
 
 OfPod = Callable[[Mapping[str, Any]], Iterable[Explanation]]
 JOB_CONTROLLER = "kubernetes.io/job-controller"
@@ -38,7 +39,7 @@ SETTLING = 60.0
 
 
 def find(wanted: str, index: Index) -> tuple[str, Json] | None:
-    """Kind and object of a Job, Deployment, StatefulSet, DaemonSet or ReplicaSet, by NAME or NAMESPACE/NAME."""
+    """Kind and object of a Job, CronJob, Deployment or other owner of Pods, by NAME or NAMESPACE/NAME."""
     for kind, items in index.given.owners.items():
         for item in items:
             if wanted in (name(item), f"{namespace(item)}/{name(item)}"):
@@ -49,12 +50,15 @@ def find(wanted: str, index: Index) -> tuple[str, Json] | None:
 def pods_of(kind: str, item: Mapping[str, Any], index: Index) -> list[Json]:
     """The Pods that an owner keeps."""
     if kind == "Deployment":
-        return index.by_deployment.get((namespace(item), name(item)), [])
+        return index.of_deployment(item)
     return index.kept_by(kind, item)
 
 
 def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod) -> Iterator[Explanation]:
     """Why a Job or another owner has not all Pods ready: refusals, its Pods' causes, its own conditions."""
+    if kind == "CronJob":
+        yield from schedule_causes(item, index, lambda job: owner_causes("Job", job, index, of_pod))
+        return
     shortfall = job_shortfall(item) if kind == "Job" else owner_shortfall(kind, item)
     if not shortfall:
         return
@@ -123,8 +127,9 @@ def all_owner_causes(index: Index, explained: set[tuple[str, str]], of_pod: OfPo
     Args:
         explained: Namespace and name of the Pods that have a cause.
     """
+    yield from all_schedule_causes(index)
     for kind, items in index.given.owners.items():
-        for item in items if kind != "ReplicaSet" else ():
+        for item in items if kind not in ("ReplicaSet", "CronJob") else ():
             if kind == "Job" and is_superseded(item, index):
                 continue
             shortfall = job_shortfall(item) if kind == "Job" else owner_shortfall(kind, item)

@@ -22,6 +22,7 @@ from physical_ai.readiness.phase import is_running, unfinished
 from physical_ai.readiness.reader import listed, read_reports
 from physical_ai.readiness.workloads.clock import reading_time
 from physical_ai.readiness.workloads.hang import TIMEOUT
+from physical_ai.readiness.workloads.health import owner_shortfall
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import PoolPlan, Workloads
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE as GPU_NAMESPACE
@@ -35,6 +36,7 @@ LOG_LINES = "200"
 STATUS = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
 OWNERS = {
     "Job": "/apis/batch/v1/jobs",
+    "CronJob": "/apis/batch/v1/cronjobs",
     "Deployment": "/apis/apps/v1/deployments",
     "StatefulSet": "/apis/apps/v1/statefulsets",
     "DaemonSet": "/apis/apps/v1/daemonsets",
@@ -46,9 +48,9 @@ RECORDS = f"/api/v1/namespaces/{GPU_NAMESPACE}/configmaps"
 def read_workloads(
     get: Get, expected: Sequence[Expected], pools: Sequence[PoolPlan], stack: str, wanted: str = ""
 ) -> Workloads:
-    """The cluster as it is now: ten requests, those of the gates, and the logs of at most 24 containers.
+    """The cluster as it is now: eleven requests, those of the gates, and the logs of at most 24 containers.
 
-    Up to four more where a Pod has a claim, a ReplicaSet was refused a Pod, or nothing in the cluster is named
+    Up to four more where a Pod has a claim, a Deployment lacks Pods, or nothing in the cluster is named
     `wanted`. Without nodes and Pods there is no diagnosis; of the rest, what the login may not read is named.
 
     Raises:
@@ -84,7 +86,8 @@ def read_workloads(
     if any(at(pod, "spec.resourceClaims") for pod in given.pods):
         given = replace(given, claims=may("resource claims", CLAIMS), slices=may("resource slices", SLICES) or ())
     refused = (at(event, "involvedObject.kind") for event in given.events if event.get("reason") == "FailedCreate")
-    if "ReplicaSet" in refused and (sets := may("ReplicaSets", REPLICA_SETS)) is not None:
+    short = any(owner_shortfall("Deployment", each) for each in owners.get("Deployment", ()))
+    if (short or "ReplicaSet" in refused) and (sets := may("ReplicaSets", REPLICA_SETS)) is not None:
         given = replace(given, owners={**owners, "ReplicaSet": sets})
     if expected or (wanted and wanted not in {name(each) for each in (*given.nodes, *given.pods)}):
         records = may("records of machines", RECORDS) or ()

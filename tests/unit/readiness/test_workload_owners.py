@@ -43,6 +43,12 @@ def deployment(ready: int, wanted: int = 1, **status: Any) -> dict[str, Any]:
     }
 
 
+def of_replica_set(item: dict[str, Any], name: str, hashed: str = "") -> dict[str, Any]:
+    reference = {"kind": "ReplicaSet", "name": name, "uid": f"uid-{name}", "controller": True}
+    own = make.labeled(item, {"pod-template-hash": hashed} if hashed else {})
+    return {**own, "metadata": {**own["metadata"], "ownerReferences": [reference]}}
+
+
 OF_OWNERS: dict[str, Scene] = {
     "job-suspended": with_jobs(job(suspend=True)),
     "job-managed": with_jobs(job(managedBy="kueue.x-k8s.io/multikueue")),
@@ -243,7 +249,7 @@ def test_a_workflow_whose_pods_are_well_and_that_osmo_calls_failed_is_not_in_ord
 )
 def test_a_deployment_whose_new_pod_fails_beside_its_old_ones_is_not_in_order(status: dict[str, Any]) -> None:
     new = on(HOST, pod("train-0-new-x"), status=crashing(1))
-    new["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "train-0-new", "uid": "uid-r"}]
+    new = of_replica_set(new, "train-0-new", "new")
     scene = with_jobs(pods=[new], Deployment=[deployment(1, **status)])
     assert [each.subject for each in explain("train-0", scene.workloads())[1]] == [f"pod {make.WHERE}/train-0-new-x"]
     assert [each.first.cause for each in doctor(scene.workloads())] == ["failed"]
@@ -254,8 +260,7 @@ def test_a_rollout_that_goes_on_is_no_fault() -> None:
     pods = [
         on(HOST, pod(f"train-0-{each}-x"), phase="Running", status=alive, conditions=READY) for each in ("old", "new")
     ]
-    for item, each in zip(pods, ("old", "new"), strict=True):
-        item["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": f"train-0-{each}", "uid": f"uid-{each}"}]
+    pods = [of_replica_set(item, f"train-0-{each}", each) for item, each in zip(pods, ("old", "new"), strict=True)]
     scene = with_jobs(pods=pods, Deployment=[deployment(1, updatedReplicas=1, replicas=2)])
     assert explain("train-0", scene.workloads())[1] == []
     assert doctor(scene.workloads()) == []
@@ -273,3 +278,25 @@ def test_a_deployment_that_says_it_makes_no_progress_is_not_in_order_whatever_it
     [found] = explain("train-0", scene.workloads())[1]
     assert (found.cause, "the flux is too low" in found.reason) == ("owner-short", True)
     assert [each.first.cause for each in doctor(scene.workloads())] == ["owner-short"]
+
+
+def test_the_pods_of_a_deployment_are_those_of_its_replica_sets_and_not_of_like_names() -> None:
+    own = of_replica_set(on(HOST, pod("train-0-new-x"), status=crashing(1)), "train-0-new", "new")
+    bare = of_replica_set(on(HOST, pod("train-0-bare-x"), status=crashing(1)), "train-0-bare")
+    other = of_replica_set(on(HOST, pod("train-0-old-x"), status=crashing(1)), "train-0-old", "old")
+
+    def subjects(**owners: Any) -> list[str]:
+        scene = with_jobs(pods=[own, bare, other], Deployment=[deployment(0)], **owners)
+        found = [each.subject for each in explain("train-0", scene.workloads())[1]]
+        return [each.rpartition("/")[2] for each in found]
+
+    def replica_set(name: str, keeper: str) -> dict[str, Any]:
+        reference = {"kind": "Deployment", "name": "train-0", "uid": keeper, "controller": True}
+        return {
+            "metadata": {"name": name, "namespace": make.WHERE, "uid": f"uid-{name}", "ownerReferences": [reference]}
+        }
+
+    assert subjects() == ["train-0-new-x", "train-0-old-x"]
+    # The former Deployment of the name has left a ReplicaSet.
+    sets = [replica_set("train-0-new", "uid-d"), replica_set("train-0-old", "uid-former")]
+    assert subjects(ReplicaSet=sets) == ["train-0-new-x"]

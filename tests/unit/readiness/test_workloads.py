@@ -42,6 +42,7 @@ from tests.unit.readiness.test_workload_claims import OF_CLAIMS
 from tests.unit.readiness.test_workload_gangs import OF_GANG
 from tests.unit.readiness.test_workload_osmo import OF_OSMO
 from tests.unit.readiness.test_workload_owners import OF_OWNERS
+from tests.unit.readiness.test_workload_schedules import CASES as OF_SCHEDULES
 from tests.unit.readiness.test_workload_slurm import OF_SLURM
 from tests.unit.readiness.test_workload_states import OF_STATES
 
@@ -282,6 +283,7 @@ def test_every_cause_has_a_scenario() -> None:
         *(row["cause"] for _, row in table()),
         *OF_STATES,
         *OF_OWNERS,
+        *OF_SCHEDULES,
         "agents-down",
         "agent-missing",
         "agent-scaled-down",

@@ -1,0 +1,124 @@
+"""Schedules of CronJobs: the last time at which one was due. Pure.
+
+The forms are those of robfig/cron v3 `ParseStandard`, by which the API server and the CronJob controller read them.
+"""
+
+from __future__ import annotations
+
+import datetime
+import zoneinfo
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_BOUNDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
+"""Minute, hour, day of the month, month, day of the week."""
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_NAMES: Mapping[int, Mapping[str, int]] = {
+    3: {each: number for number, each in enumerate(_MONTHS, 1)},
+    4: {each: number for number, each in enumerate(_DAYS)},
+}
+_NAMED = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+MOST_DAYS = 5 * 366
+"""How far back the last time is looked for, as far as robfig/cron looks ahead: a 29th of February included."""
+
+
+class NotASchedule(ValueError):
+    """The text is not a schedule of a form that is known; `str()` says which part."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The times of a schedule, as sets of what each field may be."""
+
+    minutes: frozenset[int]
+    hours: frozenset[int]
+    days: frozenset[int]
+    months: frozenset[int]
+    weekdays: frozenset[int]
+    either_day: bool
+    """Both kinds of day are restricted, and one of them suffices."""
+
+    def _has(self, day: datetime.date) -> bool:
+        of_month, of_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
+        return day.month in self.months and (of_month or of_week if self.either_day else of_month and of_week)
+
+    def last(self, now: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime | None:
+        """The last time at which it was due, in UTC; None where there is none in five years.
+
+        >>> parsed("30 2 * * *").last(datetime.datetime(2026, 11, 22, 1, tzinfo=datetime.UTC), datetime.UTC).day
+        21
+        """
+        local = now.astimezone(zone)
+        for back in range(MOST_DAYS):
+            day = local.date() - datetime.timedelta(days=back)
+            if not self._has(day):
+                continue
+            for hour in sorted(self.hours, reverse=True):
+                for minute in sorted(self.minutes, reverse=True):
+                    due = datetime.datetime.combine(day, datetime.time(hour, minute), zone).astimezone(datetime.UTC)
+                    # An hour that the summer's clock leaves out does not come.
+                    wall = due.astimezone(zone)
+                    if due <= now and (wall.hour, wall.minute) == (hour, minute):
+                        return due
+        return None
+
+
+def parsed(text: str) -> Schedule:
+    """A schedule of five fields, or a named one such as `@daily`.
+
+    Raises:
+        NotASchedule: it has another form, `@every` among them.
+    """
+    fields = _NAMED.get(text.strip().lower(), text).split()
+    if len(fields) != len(_BOUNDS):
+        raise NotASchedule(f"{text!r} has {len(fields)} fields instead of 5")
+    minutes, hours, days, months, weekdays = (_field(each, number) for number, each in enumerate(fields))
+    return Schedule(minutes, hours, days, months, weekdays, not _is_any(fields[2]) and not _is_any(fields[4]))
+
+
+def zone_of(name: str) -> datetime.tzinfo | None:
+    """The time zone of a name, UTC without one; None for one that this machine does not know."""
+    try:
+        return zoneinfo.ZoneInfo(name) if name else datetime.UTC
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def _is_any(field: str) -> bool:
+    return any(each in ("*", "?", "*/1", "?/1") for each in field.split(","))
+
+
+def _field(text: str, number: int) -> frozenset[int]:
+    found: set[int] = set()
+    for part in text.split(","):
+        span, slash, step = part.partition("/")
+        low, high = _BOUNDS[number]
+        if span not in ("*", "?"):
+            first, dash, last = span.partition("-")
+            begin = _number(first, number, part)
+            end = _number(last, number, part) if dash else (high if slash else begin)
+            if not low <= begin <= end <= high:
+                raise NotASchedule(f"{part!r} is not within {low}-{high}")
+            low, high = begin, end
+        if slash and not (step.isascii() and step.isdigit() and int(step)):
+            raise NotASchedule(f"{part!r} has no step")
+        found.update(range(low, high + 1, int(step) if slash else 1))
+    return frozenset(found)
+
+
+def _number(text: str, number: int, part: str) -> int:
+    named = _NAMES.get(number, {}).get(text.lower())
+    if named is not None:
+        return named
+    if not (text.isascii() and text.isdigit() and len(text) < 4):
+        raise NotASchedule(f"{part!r} is no number")
+    return int(text)
