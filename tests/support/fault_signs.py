@@ -123,6 +123,8 @@ def with_faults(*names: str) -> Seen:
     reports: tuple[Report, ...] = () if is_being_removed(situation.node) else (situation.report(),)
     alerts = [alert for row in rows for alert in _alerts(row)]
     pods = [_crashing(name, text) for row in rows for name, text in row.effects.broken.items() if name not in ROLES]
+    if any(row.effects.driver_lost for row in rows):
+        pods.append(_crashing("gpu-feature-discovery", "error creating NVML labeler: failed to initialize NVML"))
     pools = [plans()[POOL]]
     return Seen(Workloads([situation.node], pods, pools=pools, reports=reports, alerts=alerts, stack=STACK))
 

@@ -24,6 +24,8 @@ XID_ALERTS = ("GPUXidNodeFault", "GPUXidJobError", "GPUXidInformation")
 _RANKS: Mapping[str, int] = {cause: 100 + index for index, cause in enumerate(node_causes())}
 GATE_RANK = _RANKS["node-not-ready"] - 0.5
 """Of a gate's own cause: after what explains it, before what it explains."""
+OPERAND_RANK = _RANKS["node-evicted"] + 0.5
+"""Of a Pod of the GPU stack that fails: after the causes of its node, each of which explains it."""
 _GPU, _CODE = re.compile(r"\bGPU:(\d+)\b"), re.compile(r"\bDCGM_[A-Z0-9_]+\b")
 _DISPLAY = re.compile(r"\bGPU \{gpu\}")
 
@@ -182,8 +184,9 @@ def _operands(signs: NodeSigns) -> Iterator[Raw]:
             continue
         reason = f"A Pod of {daemonset} fails on the node: {message}"
         fix = f"kubectl delete pod --namespace gpu-operator {pod} starts it again; if it fails again: {{reboot}}"
-        groups, yields = frozenset({"operand"}), frozenset({"machine", "xid", "node", "driver", "licence", "gate"})
-        yield Raw(f"operand-{daemonset}", GATE_RANK + 0.1, groups, reason, (shown,), yields, fix=fix)
+        groups = frozenset({"operand"})
+        yields = frozenset({"machine", "xid", "node", "driver", "licence", "gate", "leaving"})
+        yield Raw(f"operand-{daemonset}", OPERAND_RANK, groups, reason, (shown,), yields, fix=fix)
 
 
 def _gate(gate: ClosedGate, signs: NodeSigns) -> Raw:

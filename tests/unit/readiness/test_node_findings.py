@@ -97,7 +97,13 @@ def test_a_machine_of_no_scale_set_is_not_replaced_by_a_command_that_refuses_it(
 
 @pytest.mark.parametrize(
     ("kind", "status"),
-    [("KernelDeadlock", "True"), ("DiskPressure", "True"), ("StorageReady", "False"), ("AMDGPUBroken", "True")],
+    [
+        ("KernelDeadlock", "True"),
+        ("DiskPressure", "True"),
+        ("AMDGPUBroken", "True"),
+        ("StorageReady", "False"),
+        ("StorageReady", "Unknown"),
+    ],
 )
 def test_a_bad_condition_that_nobody_here_knows_is_named_in_its_own_words(kind: str, status: str) -> None:
     (one,) = found({"type": kind, "status": status, "reason": "Odd", "message": "the moon is in the way"})
@@ -173,6 +179,23 @@ def test_a_gate_that_should_have_opened_by_now_is_not_said_to_open_by_itself() -
     assert found(gate=gate)[0].waits
     (late,) = found(gate=gate, alerts=[alert("GPUNodeMissingGPUs")])
     assert not late.waits
+
+
+def test_what_explains_others_comes_before_them() -> None:
+    """A cause is evidence of another one only if that is known when its turn comes."""
+    rows = list(node_causes().values())
+    for place, row in enumerate(rows):
+        later = {each.group for each in rows[place + 1 :] if row.group not in each.yields} - {"machine"}
+        assert not later & set(row.yields), row.id
+
+
+@pytest.mark.parametrize("gate", ["driver-gone", "node-silent", "grid-unlicensed", "toolkit-failed", "node-evicted"])
+def test_a_pod_of_the_gpu_stack_that_fails_is_evidence_of_what_closes_the_gate(gate: str) -> None:
+    closed = ClosedGate("h100gpu", NODE, "driver", "…", gate, "…", may_recover=False)
+    operand = ("gpu-feature-discovery", "gpu-feature-discovery-x", "failed to initialize NVML")
+    (one,) = found(gate=closed, operands=[operand])
+    assert one.cause == gate
+    assert any("failed to initialize NVML" in sign for sign in one.signs)
 
 
 def test_a_pod_that_fails_for_a_reason_that_is_not_known_needs_somebody() -> None:
