@@ -63,12 +63,17 @@ class NodeEvidence:
                 seen=self.seen,
                 facts=self.machine.facts if self.machine is not None else {},
                 failed_checks=[(each.check, each.message) for each in self._failed],
-                restarted=any(each.has_ended and each.action == "reboot" for each in self.repairs),
+                restarted=any(self._restarted(each) for each in self.repairs),
                 operands=self.operands,
                 leaves=self.node is not None and is_being_removed(self.node),
                 stack=self.stack,
             )
         )
+
+    def _restarted(self, repair: Record) -> bool:
+        """Whether a repair has restarted this machine, and not one that had its name before."""
+        is_own = self.node is None or at(self.node, "metadata.uid", repair.node_uid) == repair.node_uid
+        return repair.has_ended and repair.action == "reboot" and is_own
 
     @property
     def _failed(self) -> list[CheckResult]:

@@ -91,7 +91,7 @@ def read_workloads(
         given = replace(given, owners={**owners, "ReplicaSet": sets})
     if expected or (wanted and wanted not in {name(each) for each in (*given.nodes, *given.pods)}):
         records = may("records of machines", RECORDS) or ()
-        given = replace(given, records=records, restarted=restarted(records))
+        given = replace(given, records=records, restarted=restarted(records, nodes))
     unread += dict.fromkeys(each for report in given.reports for each in report.unread)
     logs = _logs(get, given.pods, unread)
     logs |= _peer_logs(get, given.pods, logs, unread)
@@ -113,11 +113,12 @@ def node_workloads(get: Get, stack: str) -> Workloads:
     except Unreachable as refusal:
         _note(unread, "records of machines", refusal)
     events = [dict(each) for each in read_events(get, "/api/v1/events", unread, about=OF_NODES)]
+    nodes = _items(get, "/api/v1/nodes")
     return Workloads(
-        nodes=_items(get, "/api/v1/nodes"),
+        nodes=nodes,
         events=events,
         records=records,
-        restarted=restarted(records),
+        restarted=restarted(records, nodes),
         stack=stack,
         unread=tuple(unread),
     )

@@ -1,0 +1,55 @@
+"""What is read of nodes before any cause is looked for: repairs of their machines, and Pods of the GPU stack."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from physical_ai.health.replacement.record import Record, Step, config_map
+from physical_ai.readiness.nodes.operands import failing
+from physical_ai.readiness.nodes.repairs import restarted
+
+NODE = "aks-h100gpu-0"
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+REBOOT = Record(NODE, "uid-1", "boot", "h100gpu", "azure:///vm/0", "reboot", NOW, NOW).at(Step.DONE)
+THERE = [{"metadata": {"name": NODE, "uid": "uid-1"}}]
+ANOTHER = [{"metadata": {"name": NODE, "uid": "uid-2"}}]
+
+
+@pytest.mark.parametrize(
+    ("record", "nodes", "found"),
+    [
+        (REBOOT, THERE, {NODE}),
+        (REBOOT, [], {NODE}),
+        (REBOOT, ANOTHER, set[str]()),
+        (REBOOT.at(Step.REMOVE), THERE, set[str]()),
+        (replace(REBOOT, action="replace"), THERE, set[str]()),
+    ],
+    ids=["done", "left", "another-machine-of-the-name", "begun", "replaced"],
+)
+def test_a_restart_counts_for_the_machine_that_a_repair_has_restarted(
+    record: Record, nodes: list[dict[str, Any]], found: set[str]
+) -> None:
+    assert restarted([{"metadata": {}, "data": {}}, config_map(record)], nodes) == found
+
+
+def crashing(namespace: str, *, owned: bool = True) -> dict[str, Any]:
+    status = {
+        "name": "main",
+        "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+        "lastState": {"terminated": {"exitCode": 1, "message": "first\nno device"}},
+    }
+    owners = {"ownerReferences": [{"kind": "DaemonSet", "name": "nvidia-dcgm-exporter"}]} if owned else {}
+    return {
+        "metadata": {"name": "pod-x", "namespace": namespace, **owners},
+        "spec": {"nodeName": NODE, "containers": [{"name": "main"}]},
+        "status": {"phase": "Running", "containerStatuses": [status]},
+    }
+
+
+def test_only_daemonsets_of_the_gpu_stack_are_signs_of_a_node() -> None:
+    pods = [crashing("gpu-operator"), crashing("lab"), crashing("gpu-operator", owned=False)]
+    assert failing(pods) == [("nvidia-dcgm-exporter", "pod-x", "container main: no device")]
