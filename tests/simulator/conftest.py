@@ -51,19 +51,23 @@ ENDS: dict[str, Callable[[Any], None]] = {
     "api_server": lambda server: server.plane.wipe(),
 }
 """What ends a control plane that tests of several modules share."""
+SHARED = pytest.StashKey[dict[str, Any]]()
+"""Those that have not ended, by their fixtures."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
     """Ends a control plane that tests share with the last of them: it would take processor time from all that follow.
 
-    Tests that share one follow each other, see `tests/conftest.py`.
+    Tests that share one follow each other, see `tests/conftest.py`. Fixtures of a module may need it until the module
+    ends, also where the module's last tests do not use it themselves.
     """
-    used = {name: value for name, value in getattr(item, "funcargs", {}).items() if name in ENDS}
+    shared = item.session.stash.setdefault(SHARED, {})
+    shared |= {name: value for name, value in getattr(item, "funcargs", {}).items() if name in ENDS}
     yield
-    for name, value in used.items():
-        if name not in getattr(nextitem, "fixturenames", ()):
-            ENDS[name](value)
+    if nextitem is None or nextitem.path != item.path:
+        for name in shared.keys() - set(getattr(nextitem, "fixturenames", ())):
+            ENDS[name](shared.pop(name))
 
 
 @pytest.hookimpl(wrapper=True)
