@@ -223,9 +223,10 @@ def test_names_of_processes_take_the_place_of_no_line() -> None:
     forged = read_report(Printed([whole_gpu(Processes={"Name": "x\nGPU 00000009:00:00.0"})]).text)
     assert "the report has 2 GPUs" in forged.problems[0]
     xml = (H100 / "smi.xml").read_text()
-    listed = "<process_info><process_name>e\x1b[31m\x07x&lt;gpu&gt;\udcff\nGPU Recovery Action : Reboot</process_name>"
-    report = read_report(xml.replace("<processes>", f"<processes>{listed}</process_info>"))
-    assert report == read_report(xml)
+    for process in ("e\x1b[31m\x07x&lt;gpu&gt;\udcff\nGPU Recovery Action : Reboot", "GPU is lost", "Unknown Error"):
+        listed = f"<process_info><process_name>{process}</process_name>"
+        report = read_report(xml.replace("<processes>", f"<processes>{listed}</process_info>"))
+        assert report == read_report(xml)
 
 
 @pytest.mark.parametrize(

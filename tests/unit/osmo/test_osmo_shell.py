@@ -29,6 +29,7 @@ def test_a_line_has_the_words_that_a_shell_gives_to_the_program(text: str, words
     ("text", "replaced"),
     [
         ("a $X ${Y:-z} \"$Z\" '$W' \\$V", ["X", "Y", "Z"]),
+        ('a "${X:-it\'s}" $Y', ["X", "Y"]),
         ("a $(b $X) `c`", ["$(b $X)", "c"]),
         ("a $((X + 1)) $1 $@", ["X + 1", "1", "@"]),
         ("a <(b)", ["<(b)"]),

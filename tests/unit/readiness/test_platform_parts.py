@@ -83,7 +83,8 @@ def of_stack() -> Installed:
     return replace(found, releases=releases, namespaces=found.namespaces | set(releases.values()))
 
 
-def parts() -> dict[Key, Part]:
+@cache
+def parts() -> Mapping[Key, Part]:
     """Everything that should be there."""
     live = {"ClusterPolicy": [CHARTS[GPU, GPU][4]], "Config": [KAI_CONFIG], "SchedulingShard": [SHARD]}
     read = read_platform(api({}), of_stack(), {}, [])
@@ -159,13 +160,8 @@ CASES = [
 ]
 
 
-def test_a_whole_platform_has_nothing_to_say() -> None:
-    assert len(CASES) > 60
-    assert named(cluster(healthy())) == []
-
-
-@pytest.mark.parametrize(("key", "state"), CASES, ids=lambda each: "/".join(each) if isinstance(each, tuple) else each)
-def test_each_part_is_named_with_what_brings_it_back(key: Key, state: str) -> None:
+def without(key: Key, state: str) -> dict[Key, Json]:
+    """A whole platform, of which one part is in a state."""
     held = copy.deepcopy(healthy())
     item = held[key]
     if state == "missing":
@@ -178,12 +174,48 @@ def test_each_part_is_named_with_what_brings_it_back(key: Key, state: str) -> No
     else:
         item["spec"]["template"]["spec"]["nodeSelector"] = {"nowhere": "true"}
         item["status"] = {"desiredNumberScheduled": 0}
+    return held
+
+
+def test_a_whole_platform_has_nothing_to_say() -> None:
+    assert len(CASES) > 60
+    assert named(cluster(healthy())) == []
+
+
+@pytest.mark.parametrize(("key", "state"), CASES, ids=lambda each: "/".join(each) if isinstance(each, tuple) else each)
+def test_each_part_is_named_with_what_brings_it_back(key: Key, state: str) -> None:
+    held = without(key, state)
     found = [each for each in doctor(cluster(held)) if each.first.needs_action]
     own = [each for each in found if (key[2] in " ".join((*each.subjects, each.first.reason))) or key[0] == "Queue"]
     assert own, f"not named in {[each.first.reason for each in found]}"
     assert any(word in own[0].first.fix for word in ("kubectl -n", "helm -n", "pulumi up --refresh"))
     if state != "unavailable":
         assert own[0].first.where
+
+
+@pytest.mark.parametrize("state", ["missing", "scaled-down", "selects-none", "unavailable"])
+def test_the_comparison_alone_knows_the_state_of_each_part(state: str) -> None:
+    """The doctor names some of them by other signs, too."""
+    whole = cluster(healthy()).platform
+    assert whole is not None
+    for key in (key for key, each in CASES if each == state and key[0] != "Queue"):
+        held = without(key, state)
+        live = {kind: [each for (own, _, _), each in held.items() if own == kind] for kind in whole.live}
+        found = absences(replace(whole, live=live), [NODE])
+        assert (*key, state) in [(each.part.kind, each.part.namespace, each.part.name, each.state) for each in found]
+        assert state == "missing" or len(found) == 1
+
+
+def test_kais_operator_makes_what_its_configuration_asks_for() -> None:
+    def made(**spec: Any) -> set[str]:
+        live = {"Config": [{**KAI_CONFIG, "spec": spec}]}
+        return {each.name for each in made_by_operators(live, [], of_stack()) if each.kind == "Deployment"}
+
+    off, on = ({"service": {"enabled": each}} for each in (False, True))
+    assert "binder" in made()
+    assert made() - made(binder=off) == {"binder"}
+    # The only operand that is off where nothing is said of it.
+    assert made(nodeScaleAdjuster=on) - made() == {"node-scale-adjuster"}
 
 
 def test_a_release_that_is_gone_is_named() -> None:

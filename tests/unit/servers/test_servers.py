@@ -261,6 +261,12 @@ def refusal_of(body: bytes) -> str:
     return ""
 
 
+@pytest.mark.parametrize(("depth", "words"), [(100, ""), (101, "more than 100 lists or objects")])
+def test_a_document_may_be_as_deep_as_the_bound(depth: int, words: str) -> None:
+    assert words in refusal_of(b"[" * depth + b"]" * depth)
+    assert bool(refusal_of(b'{"a":' * depth + b"1" + b"}" * depth)) == bool(words)
+
+
 @given(anything)
 def test_json_of_any_form_is_read_or_refused(value: object) -> None:
     assert f"x{refusal_of(json.dumps(value).encode())}".isprintable()
