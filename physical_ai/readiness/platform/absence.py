@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from physical_ai.catalog import osmo, runners, slurm
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.platform.parts import Installed, Part, made_by_operators
+from physical_ai.readiness.platform.records import release_of
+from physical_ai.readiness.platform.services import Targets, selector_of, unanswered, written
 
-State = Literal["missing", "scaled-down", "selects-none", "unavailable", "not-installed"]
+State = Literal["missing", "scaled-down", "selects-none", "unavailable", "not-installed", "serves-none", "unanswered"]
 USERS = frozenset({osmo.WORKFLOWS_NAMESPACE, runners.NAMESPACE, slurm.NAMESPACE})
 """Namespaces of users' own work, where a Deployment may well want no replicas."""
 DEPLOY_LABEL = "nvidia.com/gpu.deploy."
@@ -42,10 +44,15 @@ class Absence:
     state: State
     evidence: str
     where: str
+    effect: str = ""
+    """What does not go on, where the part's namespace does not say it."""
 
 
-def absences(given: Platform, nodes: Sequence[Json], *, agents: bool = False) -> list[Absence]:
+def absences(
+    given: Platform, nodes: Sequence[Json], pods: Sequence[Json] = (), *, agents: bool = False
+) -> list[Absence]:
     """Each part that does not do its work, once; `agents` says whether the stack installs OSMO's."""
+    targets = Targets(given.live, pods)
     expected: dict[tuple[str, str, str], Part] = {}
     for part in (*(given.recorded or ()), *given.installed.own, *made_by_operators(given.live, nodes, given.installed)):
         # What a hook makes comes with its release.
@@ -54,9 +61,11 @@ def absences(given: Platform, nodes: Sequence[Json], *, agents: bool = False) ->
     held = {(kind, namespace(each), name(each)): each for kind, items in given.live.items() for each in items}
     found = [*_not_installed(given), *_queues(given, agents=agents)]
     for key, part in expected.items():
-        if part.kind in given.live and (absent := _judged(part, held.get(key), nodes)) is not None:
+        if part.kind in given.live and (absent := _judged(part, held.get(key), nodes, targets)) is not None:
             found.append(absent)
-    return [*found, *_switched_off(given, expected)]
+    if given.recorded is None:
+        found += _unrecorded(given, targets)
+    return [*found, *_unanswered(given, targets), *_switched_off(given, expected)]
 
 
 def _not_installed(given: Platform) -> Iterator[Absence]:
@@ -76,26 +85,55 @@ def _queues(given: Platform, *, agents: bool) -> Iterator[Absence]:
         yield Absence(part, "missing", f"no queue is named {QUEUES}*", "the list of Queues")
 
 
-def _judged(part: Part, item: Json | None, nodes: Sequence[Json]) -> Absence | None:
+def _judged(part: Part, item: Json | None, nodes: Sequence[Json], targets: Targets) -> Absence | None:
     if item is None:
-        return Absence(part, "missing", f"{part.title} is not in the cluster", f"the list of {_plural(part.kind)}")
-    where = f"spec of the {part.kind}"
-    if part.kind in ("Deployment", "StatefulSet"):
-        wanted = int(at(item, "spec.replicas", 1))
-        if wanted == 0 and part.replicas:
-            return Absence(part, "scaled-down", "spec.replicas: 0", where)
-        ready = "status.availableReplicas" if part.kind == "Deployment" else "status.readyReplicas"
-        if wanted and not int(at(item, ready, 0)):
-            evidence = f"{ready.removeprefix('status.')}: 0 of {wanted}"
-            return Absence(part, "unavailable", evidence, f"status of the {part.kind}")
-    if part.kind == "DaemonSet":
-        return _of_daemonset(part, item, nodes)
-    if part.kind == "CronJob" and at(item, "spec.suspend"):
-        return Absence(part, "scaled-down", "spec.suspend: true", where)
+        return Absence(part, "missing", f"{part.title} is not in the cluster", f"the list of {plural(part.kind)}")
+    judge = _JUDGES.get(part.kind)
+    return judge(part, item, nodes, targets) if judge is not None else None
+
+
+def _of_replicas(part: Part, item: Json, _: Sequence[Json], __: Targets) -> Absence | None:
+    wanted = int(at(item, "spec.replicas", 1))
+    if wanted == 0 and part.replicas:
+        return Absence(part, "scaled-down", "spec.replicas: 0", f"spec of the {part.kind}")
+    ready = "status.availableReplicas" if part.kind == "Deployment" else "status.readyReplicas"
+    if wanted and not int(at(item, ready, 0)):
+        evidence = f"{ready.removeprefix('status.')}: 0 of {wanted}"
+        return Absence(part, "unavailable", evidence, f"status of the {part.kind}")
     return None
 
 
-def _of_daemonset(part: Part, item: Json, nodes: Sequence[Json]) -> Absence | None:
+def _of_cron_job(part: Part, item: Json, _: Sequence[Json], __: Targets) -> Absence | None:
+    suspended = Absence(part, "scaled-down", "spec.suspend: true", "spec of the CronJob")
+    return suspended if at(item, "spec.suspend") else None
+
+
+def _of_service(part: Part, item: Json, _: Sequence[Json], targets: Targets) -> Absence | None:
+    if selector_of(item) == part.selector or targets.of(item):
+        return None
+    return Absence(part, "serves-none", f"spec.selector: {written(selector_of(item))}", "spec of the Service")
+
+
+def _unrecorded(given: Platform, targets: Targets) -> Iterator[Absence]:
+    """Services of releases whose records could not be read, and whose Pods nothing makes: their owner is gone."""
+    for item in given.live.get("Service", ()):
+        release, home = release_of(item)
+        ours = namespace(item) in given.installed.namespaces - USERS and given.installed.releases.get(release) == home
+        if ours and selector_of(item) and not targets.of(item) and not targets.is_made(item):
+            part = Part("Service", namespace(item), name(item), release=release, home=home)
+            yield Absence(
+                part, "serves-none", f"spec.selector: {written(selector_of(item))}", "the Service and the list of Pods"
+            )
+
+
+def _unanswered(given: Platform, targets: Targets) -> Iterator[Absence]:
+    """Webhooks without which the API server refuses requests, and whose Service has no Pod that is ready."""
+    for found in unanswered(given.live, targets):
+        part = Part(found.kind, "", found.configuration, home=found.service.partition("/")[0])
+        yield Absence(part, "unanswered", found.evidence, f"the {found.kind}", found.effect)
+
+
+def _of_daemonset(part: Part, item: Json, nodes: Sequence[Json], _: Targets) -> Absence | None:
     wanted, ready = int(at(item, "status.desiredNumberScheduled", 0)), int(at(item, "status.numberAvailable", 0))
     if wanted and not ready:
         evidence = f"numberAvailable: 0 of {wanted}"
@@ -108,6 +146,15 @@ def _of_daemonset(part: Part, item: Json, nodes: Sequence[Json]) -> Absence | No
     return None
 
 
+_JUDGES: Mapping[str, Callable[[Part, Json, Sequence[Json], Targets], Absence | None]] = {
+    "Deployment": _of_replicas,
+    "StatefulSet": _of_replicas,
+    "DaemonSet": _of_daemonset,
+    "CronJob": _of_cron_job,
+    "Service": _of_service,
+}
+
+
 def _switched_off(given: Platform, expected: Mapping[tuple[str, str, str], Part]) -> Iterator[Absence]:
     """Deployments of the platform's namespaces that want no replicas, and that nothing above knows."""
     for kind in ("Deployment", "StatefulSet"):
@@ -118,5 +165,6 @@ def _switched_off(given: Platform, expected: Mapping[tuple[str, str, str], Part]
                 yield Absence(Part(kind, here, own), "scaled-down", "spec.replicas: 0", f"spec of the {kind}")
 
 
-def _plural(kind: str) -> str:
-    return "ClusterPolicies" if kind == "ClusterPolicy" else f"{kind}{'es' if kind.endswith('s') else 's'}"
+def plural(kind: str) -> str:
+    """Of objects of a kind, as kubectl's users write it."""
+    return f"{kind[:-1]}ies" if kind.endswith("Policy") else f"{kind}{'es' if kind.endswith('s') else 's'}"

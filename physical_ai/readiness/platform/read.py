@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from physical_ai.kubernetes.objects import Json
 from physical_ai.readiness.answers import Get, Missing, Unreachable, is_forbidden
-from physical_ai.readiness.platform.absence import Platform
-from physical_ai.readiness.platform.parts import KINDS, Installed, Part
+from physical_ai.readiness.platform.absence import Platform, plural
+from physical_ai.readiness.platform.parts import KINDS, WEBHOOKS, Installed, Part
 from physical_ai.readiness.platform.records import recorded, revisions
 
 SECRETS, NAMESPACES = "/api/v1/secrets", "/api/v1/namespaces"
-ALWAYS = ("Deployment", "DaemonSet", "StatefulSet", "ClusterPolicy", "Config", "SchedulingShard", "Queue")
+ALWAYS = ("Deployment", "DaemonSet", "StatefulSet", "ClusterPolicy", "Config", "SchedulingShard", "Queue", "Service",
+          *WEBHOOKS)  # fmt: skip
 
 
 def read_platform(
@@ -57,7 +58,7 @@ def read_platform(
 
 def _title(kind: str) -> str:
     """What a refusal calls a kind, as the diagnosis of workloads does, so that it is said once."""
-    return "KAI's queues" if kind == "Queue" else "ClusterPolicies" if kind == "ClusterPolicy" else f"{kind}s"
+    return "KAI's queues" if kind == "Queue" else plural(kind)
 
 
 def _config_maps(get: Get, parts: Sequence[Part], unread: list[str]) -> list[Json] | None:

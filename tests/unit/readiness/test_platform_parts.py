@@ -53,6 +53,10 @@ CHARTS: Mapping[tuple[str, str], Sequence[Json]] = {
         workload("DaemonSet", GPU, f"{NFD}-worker"),
         {"kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"}, "spec": {}},
         {"kind": "ServiceAccount", "metadata": {"name": GPU}},
+        {"kind": "ClusterRole", "metadata": {"name": GPU}},
+        {"kind": "ClusterRoleBinding", "metadata": {"name": GPU}},
+        {"kind": "Service", "metadata": {"name": GPU}, "spec": {"selector": {"app": GPU}}},
+        {"kind": "ValidatingWebhookConfiguration", "metadata": {"name": "nfd"}},
     ),
     ("osmo-operator", "osmo-operator"): (
         workload("Deployment", "", "agent", template={"spec": {"volumes": MOUNTED}}),
@@ -104,7 +108,12 @@ def running(part: Part) -> Json:
     ready = part.replicas
     status = {"availableReplicas": ready, "readyReplicas": ready, "numberAvailable": 1, "desiredNumberScheduled": 1}
     metadata = {"name": part.name, **({"namespace": part.namespace} if part.namespace else {})}
-    own: Mapping[str, Json] = {"Config": KAI_CONFIG["spec"], "ClusterPolicy": {}, "SchedulingShard": {}}
+    own: Mapping[str, Json] = {
+        "Config": KAI_CONFIG["spec"],
+        "ClusterPolicy": {},
+        "SchedulingShard": {},
+        "Service": {"selector": dict(part.selector)},
+    }
     return {"kind": part.kind, "metadata": metadata, "spec": own.get(part.kind, spec), "status": status}
 
 
@@ -154,6 +163,7 @@ SWITCHES: Mapping[str, Sequence[str]] = {
     "StatefulSet": ("scaled-down", "unavailable"),
     "DaemonSet": ("selects-none", "unavailable"),
     "CronJob": ("scaled-down",),
+    "Service": ("serves-none",),
 }
 CASES = [
     (key, state) for key in healthy() for state in ("missing", *(SWITCHES.get(key[0], ()) if key[2] != "off" else ()))
@@ -169,6 +179,8 @@ def without(key: Key, state: str) -> dict[Key, Json]:
     elif state == "scaled-down":
         item["spec"] |= {"replicas": 0, "suspend": True}
         item["status"] = {}
+    elif state == "serves-none":
+        item["spec"]["selector"] = {"app": "other"}
     elif state == "unavailable":
         item["status"] |= {"availableReplicas": 0, "readyReplicas": 0, "numberAvailable": 0}
     else:
@@ -275,3 +287,64 @@ def test_a_record_that_cannot_be_read_says_nothing() -> None:
 def test_a_cluster_that_was_not_read_has_no_absences() -> None:
     assert read_platform(lambda *_: {"items": []}, of_stack(), {}, []) is None
     assert absences(Platform(of_stack()), []) == []
+
+
+AT = {"namespace": "hooks", "name": "checks"}
+HOOK: Json = {
+    "name": "pods.example.com",
+    "clientConfig": {"service": AT},
+    "rules": [{"operations": ["CREATE"], "resources": ["pods", "jobs"]}],
+}
+SERVICE: Json = {"kind": "Service", "metadata": {**AT}, "spec": {"selector": {"app": "checks"}}}
+
+
+def answering(*, ready: bool) -> Json:
+    pod = make.labeled(make.pod("checks-0"), {"app": "checks"})
+    pod["metadata"]["namespace"] = "hooks"
+    return make.on("aks-cpu-0", pod, phase="Running", conditions=[{"type": "Ready", "status": str(ready)}])
+
+
+def hooked(
+    hook: Json, *pods: Json, services: Sequence[Json] = (SERVICE,), labels: Mapping[str, str] | None = None
+) -> list[str]:
+    """What is said of webhooks in a cluster with this one."""
+    item: Json = {"metadata": {"name": "checks", "labels": dict(labels or {})}, "webhooks": [hook]}
+    given = cluster(healthy())
+    assert given.platform is not None
+    live = {**given.platform.live, "ValidatingWebhookConfiguration": [item], "Service": services}
+    live = {kind: items for kind, items in live.items() if kind != "MutatingWebhookConfiguration"}
+    found = absences(replace(given.platform, recorded=[], live=live), [NODE], pods)
+    index = replace(given, platform=replace(given.platform, recorded=[], live=live), pods=pods)
+    told = [each for each in named(index) if each.startswith("part-unanswered")]
+    assert len(told) == sum(each.state == "unanswered" for each in found)
+    return told
+
+
+def test_a_webhook_that_nothing_answers_is_named_with_what_is_refused() -> None:
+    [found] = hooked(HOOK)
+    assert "the API server refuses create of pods, create of jobs" in found
+    assert "kubectl delete validatingwebhookconfiguration checks" in found
+    assert len(hooked(HOOK, answering(ready=False))) == 1
+    assert len(hooked(HOOK, services=())) == 1
+
+
+def test_a_webhook_that_stops_nothing_is_not_named() -> None:
+    assert hooked(HOOK, answering(ready=True)) == []
+    assert hooked({**HOOK, "failurePolicy": "Ignore"}) == []
+    assert hooked({**HOOK, "clientConfig": {"url": "https://example.com"}}) == []
+    assert hooked(HOOK, services=[{**SERVICE, "spec": {}}]) == []  # somebody writes its endpoints
+    assert hooked(HOOK, labels={"kubernetes.azure.com/managedby": "aks"}) == []
+
+
+def test_without_helms_records_a_service_bears_witness_to_what_is_gone() -> None:
+    """A login that may read no Secrets sees by Helm's annotations what a release has made."""
+    told = {"meta.helm.sh/release-name": GPU, "meta.helm.sh/release-namespace": GPU}
+    service = {"kind": "Service", "metadata": {"name": "x", "namespace": GPU, "annotations": told}}
+    held = {**healthy(), ("Service", GPU, "x"): {**service, "spec": {"selector": {"app": "gone"}}}}
+    found = [each for each in named(cluster(held, refused=SECRETS)) if each.startswith("part-serves-none")]
+    assert len(found) == 1
+    assert f"service {GPU}/x" in found[0]
+    assert f"helm -n {GPU} get manifest {GPU} | kubectl apply -f -" in found[0]
+    made = workload("Deployment", GPU, "x", template={"metadata": {"labels": {"app": "gone"}}})
+    held["Deployment", GPU, "x"] = {**made, "status": {"availableReplicas": 1}}
+    assert [each for each in named(cluster(held, refused=SECRETS)) if each.startswith("part-serves-none")] == []
