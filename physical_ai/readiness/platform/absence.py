@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from physical_ai.catalog import osmo, runners, slurm
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.platform.parts import Installed, Part, made_by_operators
-from physical_ai.readiness.platform.records import release_of
+from physical_ai.readiness.platform.records import RELEASE_NAME, release_of
 from physical_ai.readiness.platform.services import Targets, selector_of, unanswered, written
 
 State = Literal["missing", "scaled-down", "selects-none", "unavailable", "not-installed", "serves-none", "unanswered"]
+MADE = ("Deployment", "DaemonSet", "StatefulSet", "ServiceAccount", "Service")
+"""Kinds of which every chart makes something: without any of these a release is not installed."""
 USERS = frozenset({osmo.WORKFLOWS_NAMESPACE, runners.NAMESPACE, slurm.NAMESPACE})
 """Namespaces of users' own work, where a Deployment may well want no replicas."""
 DEPLOY_LABEL = "nvidia.com/gpu.deploy."
@@ -25,15 +28,25 @@ class Platform:
     """What should be there, and what is. A kind that could not be read is absent from `live`."""
 
     installed: Installed
-    recorded: Sequence[Part] | None = None
-    """Of Helm's records; None where they could not be read."""
+    recorded: Sequence[Part] = ()
+    """Of Helm's records, as far as they could be read."""
     releases: frozenset[str] = frozenset()
     """Releases that have a deployed record."""
     live: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
+    unrecorded: frozenset[str] = frozenset()
+    """Namespaces of releases whose records could not be read."""
 
     def has(self, release: str) -> bool:
-        """Whether a release is installed, as far as it is known."""
-        return self.recorded is None or release in self.releases
+        """Whether a release is installed, as far as it is known: by its record, else by what Helm has made of it."""
+        home = self.installed.releases.get(release, "")
+        if release in self.releases or home not in self.unrecorded:
+            return release in self.releases
+        return (release, home) in self._made or not set(MADE) <= self.live.keys()
+
+    @cached_property
+    def _made(self) -> frozenset[tuple[str, str]]:
+        """Releases, with their namespaces, that objects of the cluster name as their maker."""
+        return frozenset(release_of(each) for items in self.live.values() for each in items)
 
 
 @dataclass(frozen=True)
@@ -54,7 +67,7 @@ def absences(
     """Each part that does not do its work, once; `agents` says whether the stack installs OSMO's."""
     targets = Targets(given.live, pods)
     expected: dict[tuple[str, str, str], Part] = {}
-    for part in (*(given.recorded or ()), *given.installed.own, *made_by_operators(given.live, nodes, given.installed)):
+    for part in (*given.recorded, *given.installed.own, *made_by_operators(given.live, nodes, given.installed)):
         # What a hook makes comes with its release.
         if part.revision or not part.release or given.has(part.release):
             expected.setdefault((part.kind, part.namespace, part.name), part)
@@ -63,8 +76,7 @@ def absences(
     for key, part in expected.items():
         if part.kind in given.live and (absent := _judged(part, held.get(key), nodes, targets)) is not None:
             found.append(absent)
-    if given.recorded is None:
-        found += _unrecorded(given, targets)
+    found += _unrecorded(given, targets)
     return [*found, *_unanswered(given, targets), *_switched_off(given, expected)]
 
 
@@ -73,8 +85,12 @@ def _not_installed(given: Platform) -> Iterator[Absence]:
     for release, home in given.installed.releases.items():
         if not given.has(release):
             evidence = f"namespace {home} has no Secret of Helm with owner=helm, name={release}, status=deployed"
+            where = "Helm's records"
+            if home in given.unrecorded:
+                evidence = f"no object has the annotation {RELEASE_NAME}: {release}"
+                where = f"the lists of {', '.join(map(plural, MADE))}"
             part = Part("Release", home, release, release=release, home=home)
-            yield Absence(part, "not-installed", evidence, "Helm's records")
+            yield Absence(part, "not-installed", evidence, where)
 
 
 def _queues(given: Platform, *, agents: bool) -> Iterator[Absence]:
@@ -116,14 +132,15 @@ def _of_service(part: Part, item: Json, _: Sequence[Json], targets: Targets) -> 
 
 def _unrecorded(given: Platform, targets: Targets) -> Iterator[Absence]:
     """Services of releases whose records could not be read, and whose Pods nothing makes: their owner is gone."""
+    ours = given.installed.namespaces - USERS
     for item in given.live.get("Service", ()):
         release, home = release_of(item)
-        ours = namespace(item) in given.installed.namespaces - USERS and given.installed.releases.get(release) == home
-        if ours and selector_of(item) and not targets.of(item) and not targets.is_made(item):
+        if namespace(item) not in ours or home not in given.unrecorded or given.installed.releases.get(release) != home:
+            continue
+        if selector_of(item) and not targets.of(item) and not targets.is_made(item):
             part = Part("Service", namespace(item), name(item), release=release, home=home)
-            yield Absence(
-                part, "serves-none", f"spec.selector: {written(selector_of(item))}", "the Service and the list of Pods"
-            )
+            evidence = f"spec.selector: {written(selector_of(item))}"
+            yield Absence(part, "serves-none", evidence, "the Service and the list of Pods")
 
 
 def _unanswered(given: Platform, targets: Targets) -> Iterator[Absence]:

@@ -93,7 +93,6 @@ def parts() -> Mapping[Key, Part]:
     live = {"ClusterPolicy": [CHARTS[GPU, GPU][4]], "Config": [KAI_CONFIG], "SchedulingShard": [SHARD]}
     read = read_platform(api({}), of_stack(), {}, [])
     assert read is not None
-    assert read.recorded is not None
     every = (*read.recorded, *of_stack().own, *made_by_operators(live, [NODE], of_stack()))
     return {(each.kind, each.namespace, each.name): each for each in every}
 
@@ -122,15 +121,18 @@ def api(
     refused: str = "",
     status: int = 403,
     releases: Mapping[tuple[str, str], Sequence[Json]] = CHARTS,
+    allowed: str = "-",
 ) -> Any:
     """An API server that has these objects."""
 
     def get(path: str, parameters: Mapping[str, str]) -> Any:
-        if refused and path == refused:
+        if refused and path.endswith(refused.rpartition("/")[2]) and not path.startswith(f"{NAMESPACES}/{allowed}/"):
             raise Unreachable(f"{status} {path}", status)
-        if path == SECRETS:
+        if path.endswith("/secrets"):
             assert parameters["labelSelector"].startswith("owner=helm")
-            return {"items": [record(space, release, objects) for (space, release), objects in releases.items()]}
+            home = path.removeprefix(f"{NAMESPACES}/").removesuffix("/secrets")
+            held_in = [each for each in releases.items() if path == SECRETS or each[0][0] == home]
+            return {"items": [record(space, release, objects) for (space, release), objects in held_in]}
         if path == NAMESPACES:
             return {"items": [{"metadata": {"name": each}} for each in of_stack().namespaces]}
         space, _, name = path.removeprefix(f"{NAMESPACES}/").partition("/configmaps/")
@@ -281,12 +283,13 @@ def test_a_record_that_cannot_be_read_says_nothing() -> None:
     bad["data"]["release"] = "no record"
     platform = read_platform(lambda *_: {"items": [bad]}, of_stack(), {}, [])
     assert platform is not None
-    assert platform.recorded == []
+    assert list(platform.recorded) == []
 
 
 def test_a_cluster_that_was_not_read_has_no_absences() -> None:
     assert read_platform(lambda *_: {"items": []}, of_stack(), {}, []) is None
-    assert absences(Platform(of_stack()), []) == []
+    homes = frozenset(of_stack().releases.values())
+    assert absences(Platform(of_stack(), unrecorded=homes), []) == []
 
 
 AT = {"namespace": "hooks", "name": "checks"}
@@ -348,3 +351,35 @@ def test_without_helms_records_a_service_bears_witness_to_what_is_gone() -> None
     made = workload("Deployment", GPU, "x", template={"metadata": {"labels": {"app": "gone"}}})
     held["Deployment", GPU, "x"] = {**made, "status": {"availableReplicas": 1}}
     assert [each for each in named(cluster(held, refused=SECRETS)) if each.startswith("part-serves-none")] == []
+
+
+def made_by(release: str, home: str, item: Json) -> Json:
+    told = {"meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": home}
+    return {**item, "metadata": {**item["metadata"], "annotations": told}}
+
+
+def test_without_helms_records_a_release_is_known_by_what_it_has_made() -> None:
+    held = {key: made_by(parts()[key].release, parts()[key].home, each) if key in parts() else each
+            for key, each in healthy().items() if key[2] != "off"}  # fmt: skip
+    held["Deployment", GPU, GPU]["spec"]["template"]["metadata"] = {"labels": {"app": GPU}}
+    assert named(cluster(held, refused=SECRETS)) == []
+    left = {key: each for key, each in held.items() if "kube-prometheus" not in str(each["metadata"])}
+    [found] = named(cluster(left, refused=SECRETS))
+    assert found.startswith("part-not-installed release monitoring/kube-prometheus")
+    evidence = [each.evidence for each in cluster_absences(left)]
+    assert evidence == ["no object has the annotation meta.helm.sh/release-name: kube-prometheus"]
+
+
+def cluster_absences(held: Mapping[Key, Json]) -> list[Any]:
+    platform = cluster(held, refused=SECRETS).platform
+    assert platform is not None
+    return absences(platform, [NODE])
+
+
+def test_records_are_read_in_the_namespaces_in_which_the_login_may() -> None:
+    held = {each: item for each, item in healthy().items() if each[2] != f"{NFD}-master"}
+    given = cluster(held, refused=SECRETS, allowed=GPU)
+    assert [each for each in named(given) if each.startswith("part-missing") and f"{NFD}-master" in each]
+    assert given.platform is not None
+    assert GPU not in given.platform.unrecorded
+    assert "monitoring" in given.platform.unrecorded
