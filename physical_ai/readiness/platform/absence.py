@@ -146,7 +146,7 @@ def _unrecorded(given: Platform, targets: Targets) -> Iterator[Absence]:
 def _unanswered(given: Platform, targets: Targets) -> Iterator[Absence]:
     """Webhooks without which the API server refuses requests, and whose Service has no Pod that is ready."""
     for found in unanswered(given.live, targets):
-        part = Part(found.kind, "", found.configuration, home=found.service.partition("/")[0])
+        part = Part(found.kind, "", found.configuration, home=found.service.partition("/")[0], maker=found.maker)
         yield Absence(part, "unanswered", found.evidence, f"the {found.kind}", found.effect)
 
 

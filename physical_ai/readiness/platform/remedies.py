@@ -33,10 +33,11 @@ def remedy(found: Absence, stack: str) -> str:
 
 def _let_pass(part: Part, stack: str) -> str:
     what, file = f"{part.kind.lower()} {part.name}", f"{part.name}.yaml"
+    maker = part.maker.partition(" ")[2]
+    back = f"physai why {part.home}/{maker} {stack} shows why it does not run. Until then, these" if maker else "These"
     return (
-        f"physai doctor {stack} names what keeps the Service's Pods down: that brings it back. Until then, these"
-        f" requests pass unchecked after kubectl get {what} -o yaml > {file} and kubectl delete {what};"
-        f" kubectl create -f {file} puts it back."
+        f"{back} requests pass unchecked after kubectl get {what} -o yaml > {file} and kubectl delete {what};"
+        f" kubectl create -f {file} puts it back{'' if maker else ' when its Service answers'}."
     )
 
 

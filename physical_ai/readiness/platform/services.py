@@ -71,6 +71,8 @@ class Unanswered:
     """NAMESPACE/NAME."""
     evidence: str
     effect: str
+    maker: str = ""
+    """Kind and name of what makes the Service's Pods."""
 
 
 def unanswered(live: Mapping[str, Sequence[Json]], targets: Targets) -> Iterator[Unanswered]:
@@ -93,11 +95,12 @@ def _of_configuration(kind: str, item: Json, services: Mapping[str, Json], targe
         if own and at(hook, "failurePolicy", "Fail") == "Fail":
             asked[f"{where}/{own}"].append(hook)
     for service, hooks in asked.items():
-        if why := _silence(services.get(service), targets):
+        found = services.get(service)
+        if why := _silence(found, targets):
+            made = targets.makers(found) if found is not None else []
             names = ", ".join(str(hook.get("name", "")) for hook in hooks)
-            yield Unanswered(
-                kind, name(item), service, f"{names}: Service {service} {why}; failurePolicy: Fail", _effect(hooks)
-            )
+            evidence = f"{names}: Service {service} {why}; failurePolicy: Fail"
+            yield Unanswered(kind, name(item), service, evidence, _effect(hooks), next(iter(made), ""))
 
 
 def _silence(service: Json | None, targets: Targets) -> str:
@@ -109,8 +112,7 @@ def _silence(service: Json | None, targets: Targets) -> str:
     pods = targets.of(service)
     if any(map(is_ready, pods)):
         return ""
-    made = targets.makers(service)
-    return f"has {len(pods)} Pods, none of them ready{f' ({made[0]})' if made else ', and nothing makes one'}"
+    return f"has {len(pods)} Pods, none of them ready{'' if targets.is_made(service) else ', and nothing makes one'}"
 
 
 def _effect(hooks: Sequence[Json]) -> str:

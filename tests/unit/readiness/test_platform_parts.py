@@ -327,6 +327,7 @@ def test_a_webhook_that_nothing_answers_is_named_with_what_is_refused() -> None:
     [found] = hooked(HOOK)
     assert "the API server refuses create of pods, create of jobs" in found
     assert "kubectl delete validatingwebhookconfiguration checks" in found
+    assert "physai why" not in found  # nothing makes its Pods
     assert len(hooked(HOOK, answering(ready=False))) == 1
     assert len(hooked(HOOK, services=())) == 1
 
