@@ -87,7 +87,7 @@ def _xid(code: int, gpus: frozenset[str], shown: str) -> Raw:
         return Raw(f"xid-{code}", 50, frozenset({"xid-unknown"}), reason, (shown,), gpus=gpus, fix=fix, code=code)
     reason = f"{known.meaning} (Xid {code}){of}."
     if known.xid_class == "node":
-        groups, remedy = frozenset({"xid", "machine"}), known.remedy
+        groups, remedy = frozenset({"xid", f"xid-{code}", "machine"}), known.remedy
         if remedy == "none":
             return Raw(f"xid-{code}", 40, groups, reason, (shown,), gpus=gpus, fix=known.advice, code=code)
         # A repair of the machine ends all of them; the one that needs most comes first.
