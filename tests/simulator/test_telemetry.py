@@ -58,7 +58,7 @@ def packed(wanted: Sequence[Fault]) -> list[list[Fault]]:
 
 
 OF_SERVICE = ["Messages from the agents", "Time for a message"]
-"""Panels about osmo-agent, which has a scrape job only where the stack installs OSMO's service: the default one does not."""
+"""Panels about osmo-agent, which has a scrape job only where the stack installs OSMO's service: not here."""
 ALL = tuple(faults().values())
 ONE = (faults()["exporter-dead"],)
 """A fault that shows without metrics in Azure, in the time series that are missing."""
