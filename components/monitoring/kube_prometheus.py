@@ -25,10 +25,11 @@ from physical_ai.catalog.monitoring import (
 )
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.required_secrets import alert_secrets
+from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.settings.plans import manifests
 from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, alertmanager_config
 from physical_ai.settings.secrets import Secrets
-from physical_ai.telemetry.dashboards import dashboards
+from physical_ai.telemetry.dashboards.of_stack import of_stack
 
 TIMEOUT_SECONDS = 900
 PASSWORD_LENGTH = 32
@@ -83,7 +84,8 @@ class KubePrometheus(pulumi.ComponentResource):
             spec=args.plan.rule["spec"],
             opts=args.target.options(self, [self.release]),
         )
-        for dashboard in dashboards() if args.settings.monitoring.grafana.enabled else ():
+        shown = of_stack(rule_parameters(args.settings)) if args.settings.monitoring.grafana.enabled else ()
+        for dashboard in shown:
             kubernetes.core.v1.ConfigMap(
                 f"{name}-dashboard-{dashboard.name}",
                 metadata={

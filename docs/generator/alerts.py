@@ -71,6 +71,8 @@ def _hold(row: AlertRow) -> str:
 
 
 def _alert(row: AlertRow) -> Iterator[str]:
+    # Grafana's links have the name as it is, and cannot write it in lowercase, as the anchor of a heading is.
+    yield f'<a id="{row.alert}"></a>\n'
     yield f"### {row.alert}\n"
     yield f"**Meaning.** {row.meaning}\n"
     yield f"**What to do** ({OWNERS[row.owner]}). {row.action}\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -16,7 +16,7 @@ from physical_ai.simulator.cluster.objects import Json
 from physical_ai.simulator.metrics import speed
 from physical_ai.simulator.metrics.reading import Reader
 from physical_ai.simulator.metrics.telemetry import Clock
-from physical_ai.telemetry.dashboards import Dashboard, Panel, Query, dashboards
+from physical_ai.telemetry.dashboards import Dashboard, Panel, Query
 
 PAGE = Path(__file__).parent / "output" / "dashboard.html"
 SCRIPT = "plotly.js"
@@ -32,12 +32,14 @@ class Drawn:
     empty: tuple[str, ...]
 
 
-def draw(reader: Reader, clock: Clock, folder: Path, model_minutes: float) -> list[Drawn]:
+def draw(
+    dashboards: Iterable[Dashboard], reader: Reader, clock: Clock, folder: Path, model_minutes: float
+) -> list[Drawn]:
     """Writes a page for each dashboard, with the last minutes of model time, and the script that they share."""
     folder.mkdir(parents=True, exist_ok=True)
     script = resources.files("plotly") / "package_data" / "plotly.min.js"
     (folder / SCRIPT).write_bytes(script.read_bytes())
-    return [_draw(each, reader, clock, folder, model_minutes) for each in dashboards()]
+    return [_draw(each, reader, clock, folder, model_minutes) for each in dashboards]
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ class _Source:
     model_minutes: float
 
     def panel(self, panel: Panel) -> Json:
-        shown = {name: getattr(panel, name) for name in ("title", "kind", "unit", "text", "width", "target", "stacked")}
+        shown = {name: getattr(panel, name) for name in ("title", "kind", "unit", "text", "width", "stacked")}
+        shown |= {"steps": [asdict(each) for each in panel.steps], "links": [asdict(each) for each in panel.links]}
+        shown |= {"runbook": panel.runbook, "colors": dict(panel.colors)}
         return {**shown, "series": [line for query in panel.queries for line in self._lines(panel, query)]}
 
     def _lines(self, panel: Panel, query: Query) -> list[Json]:

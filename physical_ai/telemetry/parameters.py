@@ -66,6 +66,8 @@ class Parameters:
     kai_scheduler: str
     runbooks: str
     """Address of the folder with the page of the alerts; ends with a slash."""
+    osmo_service: bool = False
+    """Whether OSMO's service runs in the cluster, and its metrics are collected."""
     quarantines: bool = False
     """Whether NVSentinel may take nodes out of service, and its metrics are collected."""
     overrides: Mapping[str, Override] = field(default_factory=lambda: MappingProxyType({}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 _GROUPING = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)")
@@ -21,4 +22,18 @@ def metrics(expression: str) -> frozenset[str]:
     functions = set(re.findall(r"([A-Za-z_]\w*)\s*\(", text))
     return frozenset(
         name for name in _NAME.findall(text) if name.lower() not in _WORDS and name not in functions and name != "e"
+    )
+
+
+def selecting(expression: str, names: Iterable[str], matcher: str) -> str:
+    """The expression with one more condition on each selector of these series.
+
+    >>> selecting('sum(a{x="b"}) / c', ["a", "c"], 'y="z"')
+    'sum(a{y="z",x="b"}) / c{y="z"}'
+    """
+    found = re.compile(
+        rf"(?<![\w:\"])({'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})(?![\w:(\"])(\{{)?"
+    )
+    return (
+        found.sub(lambda each: f"{each[1]}{{{matcher}" + ("," if each[2] else "}"), expression) if names else expression
     )

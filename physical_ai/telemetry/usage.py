@@ -48,6 +48,8 @@ class Usage:
     """Held for half an hour and longer without use."""
     usd: float | None
     """Of the hours held, at the list price of a node's GPU; None without a price."""
+    idle_usd: float | None = None
+    """The part of it for idle hours."""
 
 
 def queries(span: str) -> dict[str, str]:
@@ -85,9 +87,15 @@ def usage(results: Mapping[str, Sequence[Sample]], prices: Mapping[str, float]) 
             row = hours.setdefault(key, dict.fromkeys(_SERIES, 0.0))
             row[measure] += each.value
     rows = [
-        Usage(*key, **row, usd=row["held"] * prices[key[4]] if key[4] in prices else None) for key, row in hours.items()
+        Usage(*key, **row, usd=_usd(row["held"], price), idle_usd=_usd(row["idle"], price))
+        for key, row in hours.items()
+        for price in [prices.get(key[4])]
     ]
     return tuple(sorted(rows, key=lambda row: (-(row.usd or 0), -row.held, row.namespace, row.workflow, row.pod)))
+
+
+def _usd(hours: float, price: float | None) -> float | None:
+    return None if price is None else hours * price
 
 
 def _pod(sample: Sample) -> tuple[str, str]:

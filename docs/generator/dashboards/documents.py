@@ -8,10 +8,11 @@ from pathlib import Path
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-from docs.generator.dashboards import fleet, osmo_agents, osmo_service, osmo_workflow, workflow
+from docs.generator.dashboards import fleet, osmo_agents, osmo_service, osmo_workflow, status, workflow
 from physical_ai.telemetry.dashboards import FOLDER
 
 CODE: Mapping[str, Callable[[], Dashboard]] = {
+    "status": status.dashboard,
     "fleet": fleet.dashboard,
     "workflow": workflow.dashboard,
     "osmo-workflow": osmo_workflow.dashboard,

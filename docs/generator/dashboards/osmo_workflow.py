@@ -10,10 +10,13 @@ from grafana_foundation_sdk.builders.dashboard import Dashboard
 
 from docs.generator.dashboards import parts
 from docs.generator.dashboards.parts import Query, lines
-from docs.generator.dashboards.workflow import of_tasks
+from docs.generator.dashboards.workflow import limited_by, of_tasks
 from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
 
 UID = "workflow_resources"
+REASONS = {"heat": (0x20, 0x40), "power": (0x4, 0x80), "hardware": (0x8,)}
+"""Bits of the field (NVML, clocks event reasons): thermal slowdown by software and hardware; power cap, power brake;
+hardware slowdown. 1 is an idle GPU."""
 _PODS = 'namespace=~"$namespace",pod=~".*($uuid)"'
 _CONTAINERS = f'{_PODS},container!="",container!="POD"'
 TASKS = f"physical_ai:gpu_tasks{{{_PODS}}}"
@@ -67,8 +70,9 @@ def dashboard() -> Dashboard:
         .with_panel(
             lines(
                 "Clock limited",
-                Query(_throttled(), _GPU),
-                text="The bits of the driver's reasons; 1 is an idle GPU, 0 none. Others: NVML, clocks event reasons.",
+                *(Query(limited_by(bits, tasks=TASKS), f"{{{{task}}}} {name}") for name, bits in REASONS.items()),
+                unit="percentunit",
+                text="Share of the task's GPUs whose clock is lower for this reason. Idle GPUs are not counted.",
                 width=12,
             )
         )
@@ -78,9 +82,3 @@ def dashboard() -> Dashboard:
 def _requested(resource: str) -> str:
     series = f'kube_pod_container_resource_requests{{{_PODS},resource="{resource}"}}'
     return f"sum by (pod, container) ({series})"
-
-
-def _throttled() -> str:
-    """The field has two names; an exporter knows one of them or both."""
-    old, new = (of_tasks(f"DCGM_FI_DEV_CLOCK{name}_REASONS", tasks=TASKS) for name in ("_THROTTLE", "S_EVENT"))
-    return f"{new} or {old}"

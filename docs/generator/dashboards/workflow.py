@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 
 from docs.generator.dashboards import parts
@@ -42,7 +44,7 @@ def dashboard() -> Dashboard:
             )
         )
         .with_panel(lines("Memory used", Query(of_tasks("DCGM_FI_DEV_FB_USED", tasks=TASKS), _LEGEND), unit="mbytes"))
-        .with_panel(lines("GPUs held", Query(f"sum by (task) ({_recorded('held')})", "{{task}}")))
+        .with_panel(lines("GPUs held", Query(f"sum by (task) ({_recorded('held')})", "{{task}}"), stacked=True))
         .with_panel(
             figures(
                 "GPU-hours",
@@ -72,8 +74,9 @@ def dashboard() -> Dashboard:
         .with_panel(
             lines(
                 "SM clock",
-                Query(of_tasks("DCGM_FI_DEV_SM_CLOCK", tasks=TASKS), _LEGEND),
-                text="In MHz. Lower than on other nodes: the GPU is throttled.",
+                Query(f"{of_tasks('DCGM_FI_DEV_SM_CLOCK', tasks=TASKS)} * 1e6", _LEGEND),
+                unit="hertz",
+                text="Lower than on other nodes: the GPU is limited by heat or power.",
             )
         )
     )
@@ -88,8 +91,27 @@ def of_tasks(name: str, percent: str = "", *, tasks: str) -> str:
     """
     held = 'exported_namespace=~"$namespace",exported_pod!=""'
     field = f"{name}{{{held}}}" + (f" or {percent}{{{held}}} / 100" if percent else "")
-    by_pod = f'label_replace(avg by (exported_pod, node, gpu) ({field}), "pod", "$1", "exported_pod", "(.+)")'
-    return f"avg by (task, node, gpu) ({by_pod} * on (pod) group_left (task) max by (pod, task) ({tasks}))"
+    labels = "cluster, exported_namespace, exported_pod, node, gpu"
+    return f"avg by (task, node, gpu) ({_with_task(f'avg by ({labels}) ({field})', tasks)})"
+
+
+def limited_by(bits: Sequence[int], *, tasks: str) -> str:
+    """Share of the GPUs of each task whose clock is lower for any of these reasons.
+
+    The field is a mask of bits, so that no mean of it says anything. It has two names; an exporter knows one or both.
+    """
+    held = 'exported_namespace=~"$namespace",exported_pod!=""'
+    labels = "cluster, exported_namespace, exported_pod, node, gpu"
+    new, old = (f"max by ({labels}) (DCGM_FI_DEV_CLOCK{name}_REASONS{{{held}}})" for name in ("S_EVENT", "_THROTTLE"))
+    counted = " + ".join(f"floor(({new} or {old}) / {bit}) % 2" for bit in bits)
+    return f"avg by (task) ({_with_task(f'({counted}) > bool 0', tasks)})"
+
+
+def _with_task(series: str, tasks: str) -> str:
+    """A series of the exporter by Pod, with the Pod's task."""
+    named = f'label_replace({series}, "namespace", "$1", "exported_namespace", "(.+)")'
+    named = f'label_replace({named}, "pod", "$1", "exported_pod", "(.+)")'
+    return f"{named} * on (cluster, namespace, pod) group_left (task) max by (cluster, namespace, pod, task) ({tasks})"
 
 
 def _workflows() -> parts.dashboards.QueryVariable:
@@ -99,11 +121,17 @@ def _workflows() -> parts.dashboards.QueryVariable:
 
 
 def _recorded(measure: str) -> str:
-    series = f'sum by (pod) (physical_ai:gpus_{measure}{{namespace=~"$namespace"}})'
-    return f"{series} * on (pod) group_left (task) max by (pod, task) ({TASKS})"
+    series = f'sum by (cluster, namespace, pod) (physical_ai:gpus_{measure}{{namespace=~"$namespace"}})'
+    return _of_task(series, TASKS)
 
 
 def _hours(measure: str) -> str:
-    series = f'sum by (pod) (sum_over_time(physical_ai:gpus_{measure}{{namespace=~"$namespace"}}[$__range])) / 60'
+    held = f'sum_over_time(physical_ai:gpus_{measure}{{namespace=~"$namespace"}}[$__range])'
+    series = f"sum by (cluster, namespace, pod) ({held}) / 60"
     tasks = TASKS.replace("physical_ai:gpu_tasks", "last_over_time(physical_ai:gpu_tasks") + "[$__range])"
-    return f"sum by (task) ({series} * on (pod) group_left (task) max by (pod, task) ({tasks}))"
+    return f"sum by (task) ({_of_task(series, tasks)})"
+
+
+def _of_task(series: str, tasks: str) -> str:
+    """Pods of one name can be in several namespaces and clusters."""
+    return f"{series} * on (cluster, namespace, pod) group_left (task) max by (cluster, namespace, pod, task) ({tasks})"

@@ -50,10 +50,14 @@ def dashboards(
     """Draw the stack's dashboards, from its simulated Prometheus, as pages for a browser, in light and dark."""
     from physical_ai.cli.dashboard_pages import draw
     from physical_ai.cli.simulated_stack import running_simulation
+    from physical_ai.settings import load
+    from physical_ai.settings.facts.telemetry import rule_parameters
     from physical_ai.simulator.metrics.reading import Reader
+    from physical_ai.telemetry.dashboards.of_stack import of_stack
 
     telemetry = running_simulation(stack).telemetry
-    drawn = draw(Reader(telemetry), telemetry.clock(), output, minutes)
+    shown = of_stack(rule_parameters(load(stack).settings))
+    drawn = draw(shown, Reader(telemetry), telemetry.clock(), output, minutes)
     if json:
         documents = [{"page": str(each.file), "panelsWithoutData": list(each.empty)} for each in drawn]
         print_json({"stack": stack, "dashboards": documents})

@@ -15,12 +15,13 @@ from physical_ai.cli.console import out, print_figures
 if TYPE_CHECKING:
     from physical_ai.telemetry.usage import Usage
 
-COLUMNS = ("namespace", "workflow", "pod", "queue", "pool", "asked", "held", "busy", "idle", "usd")
+COLUMNS = ("namespace", "workflow", "pod", "queue", "pool", "asked", "held", "busy", "idle", "usd", "idleUsd")
+_FIELDS = {"idleUsd": "idle_usd"}
 
 
 def row(usage: Usage) -> tuple[str | float | None, ...]:
     """The values of COLUMNS, hours and dollars with two decimals."""
-    values = (getattr(usage, name) for name in COLUMNS)
+    values = (getattr(usage, _FIELDS.get(name, name)) for name in COLUMNS)
     return tuple(round(value, 2) if isinstance(value, float) else value for value in values)
 
 
@@ -40,13 +41,17 @@ def print_usage(found: Sequence[Usage], since: str) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("namespace", "workflow or Pod", "queue", "pool"):
         table.add_column(name, overflow="fold")
-    for name in ("asked", "held", "busy", "idle", "USD"):
+    for name in ("asked", "held", "busy", "idle", "USD", "of it idle"):
         table.add_column(name, justify="right", no_wrap=True)
     for each in found:
         hours = [f"{value:.1f}" for value in (each.asked, each.held, each.busy, each.idle)]
-        usd = "–" if each.usd is None else f"{each.usd:.2f}"
-        table.add_row(*map(escape, (each.namespace, each.workflow or each.pod, each.queue, each.pool)), *hours, usd)
+        usd = ["–" if value is None else f"{value:.2f}" for value in (each.usd, each.idle_usd)]
+        table.add_row(*map(escape, (each.namespace, each.workflow or each.pod, each.queue, each.pool)), *hours, *usd)
     sums = [f"{sum(getattr(each, name) for each in found):.1f}" for name in ("asked", "held", "busy", "idle")]
-    table.add_row("total", "", "", "", *sums, f"{sum(each.usd or 0 for each in found):.2f}", style="bold")
+    usd = [
+        f"{sum(value or 0 for value in each):.2f}"
+        for each in zip(*((row.usd, row.idle_usd) for row in found), strict=True)
+    ]
+    table.add_row("total", "", "", "", *sums, *usd, style="bold")
     print_figures(table)
     out.print(f"[dim]GPU-hours of the last {since}; idle: held and unused for half an hour and longer[/]")

@@ -39,6 +39,7 @@ def rule_parameters(settings: Settings) -> Parameters:
         kai_namespace=KAI_NAMESPACE,
         kai_scheduler=KAI_SCHEDULER,
         runbooks=monitoring.runbooks,
+        osmo_service=settings.osmo.installs_service,
         quarantines=health.reaches(settings, "taint") and monitoring.metrics == "kube-prometheus",
         overrides={
             name: Override(threshold=own.threshold, enabled=own.enabled) for name, own in monitoring.rules.items()

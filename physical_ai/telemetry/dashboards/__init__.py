@@ -1,12 +1,12 @@
 """The dashboards of the platform: the JSON that Grafana reads, and what each panel shows.
 
 >>> [dashboard.name for dashboard in dashboards()]
-['fleet', 'workflow', 'osmo-workflow', 'osmo-agents', 'osmo-service']
+['status', 'fleet', 'workflow', 'osmo-workflow', 'osmo-agents', 'osmo-service']
 """
 
 from __future__ import annotations
 
-from physical_ai.telemetry.dashboards.model import Dashboard, Panel, Query, Row, Variable, filled
+from physical_ai.telemetry.dashboards.model import Dashboard, Link, Panel, Query, Row, Step, Variable, filled
 from physical_ai.telemetry.dashboards.reading import FOLDER, dashboards
 
-__all__ = ["FOLDER", "Dashboard", "Panel", "Query", "Row", "Variable", "dashboards", "filled"]
+__all__ = ["FOLDER", "Dashboard", "Link", "Panel", "Query", "Row", "Step", "Variable", "dashboards", "filled"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 ALL = ".+"
 """The value of a variable of which everything is chosen."""
@@ -20,6 +21,20 @@ class Query:
 
 
 @dataclass(frozen=True)
+class Step:
+    """From this value on, the color counts; without a value from the smallest on."""
+
+    value: float | None
+    color: str
+
+
+@dataclass(frozen=True)
+class Link:
+    title: str
+    url: str
+
+
+@dataclass(frozen=True)
 class Panel:
     title: str
     queries: tuple[Query, ...]
@@ -30,8 +45,14 @@ class Panel:
     text: str
     width: int
     """Of 24 columns."""
-    target: float | None = None
-    """A line to reach."""
+    steps: tuple[Step, ...] = ()
+    """Values from which on a color counts: lines of a plot, the ground of a number."""
+    links: tuple[Link, ...] = ()
+    """Runbooks of the alerts about the same values."""
+    colors: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Of lines with a meaning of their own, by legend."""
+    runbook: str = ""
+    """Of a table of alerts: the address of the runbook, with `${__value.raw}` for the name of the alert."""
     stacked: bool = False
 
 

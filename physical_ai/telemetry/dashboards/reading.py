@@ -11,10 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from physical_ai.telemetry.dashboards.model import Dashboard, Panel, Query, Row, Variable
+from physical_ai.telemetry.dashboards.model import Dashboard, Link, Panel, Query, Row, Step, Variable
 
 FOLDER = Path(__file__).parents[1] / "data" / "dashboards"
-ORDER = ("fleet", "workflow", "osmo-workflow", "osmo-agents", "osmo-service")
+ORDER = ("status", "fleet", "workflow", "osmo-workflow", "osmo-agents", "osmo-service")
 """Names of the files, in the order of the pages."""
 
 
@@ -55,11 +55,25 @@ def _rows(panels: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
     yield Row(title, tuple(found))
 
 
+def _colors(overrides: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    for each in overrides:
+        for named in each["properties"]:
+            if named["id"] == "color":
+                yield each["matcher"]["options"], named["value"]["fixedColor"]
+
+
+def _links(overrides: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for each in overrides:
+        for named in each["properties"]:
+            if named["id"] == "links":
+                yield from (link["url"] for link in named["value"])
+
+
 def _panel(given: Mapping[str, Any]) -> Panel:
     defaults: Mapping[str, Any] = given["fieldConfig"]["defaults"]
     custom: Mapping[str, Any] = defaults.get("custom", {})
-    is_line = custom.get("thresholdsStyle", {}).get("mode") == "line"
-    steps = defaults.get("thresholds", {}).get("steps", ()) if is_line else ()
+    counts = given["type"] == "stat" or custom.get("thresholdsStyle", {}).get("mode") == "line"
+    steps = defaults.get("thresholds", {}).get("steps", ()) if counts else ()
     return Panel(
         title=given["title"],
         queries=tuple(Query(each["expr"], each.get("legendFormat", "")) for each in given["targets"]),
@@ -67,6 +81,9 @@ def _panel(given: Mapping[str, Any]) -> Panel:
         kind=given["type"],
         text=given.get("description", ""),
         width=given["gridPos"]["w"],
-        target=next((each["value"] for each in steps if each["value"] is not None), None),
+        steps=tuple(Step(each["value"], each["color"]) for each in steps),
+        links=tuple(Link(each["title"], each["url"]) for each in given.get("links") or ()),
+        colors=dict(_colors(given["fieldConfig"].get("overrides", ()))),
+        runbook=next(_links(given["fieldConfig"].get("overrides", ())), ""),
         stacked=custom.get("stacking", {}).get("mode") == "normal",
     )

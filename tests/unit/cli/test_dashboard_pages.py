@@ -39,7 +39,7 @@ def data(page: Path) -> dict[str, Any]:
 
 def test_a_page_has_every_panel_with_minutes_of_model_time(tmp_path: Path) -> None:
     reader = Answers()
-    drawn = draw(reader, Clock(120, 0.5), tmp_path, 60)
+    drawn = draw(dashboards(), reader, Clock(120, 0.5), tmp_path, 60)
     assert [each.file.name for each in drawn] == [f"{each.name}.html" for each in dashboards()]
     assert [each.empty for each in drawn] == [()] * len(dashboards())
     for page, dashboard in zip(drawn, dashboards(), strict=True):
@@ -47,13 +47,14 @@ def test_a_page_has_every_panel_with_minutes_of_model_time(tmp_path: Path) -> No
         assert [each["title"] for each in panels] == [each.title for each in dashboard.panels()]
         line = next(each["series"][0] for each in panels if each["kind"] == "timeseries")
         assert line["x"][1] - line["x"][0] == pytest.approx(60)
+        assert all(each["steps"] for each in panels if each["kind"] == "stat")
         assert "</script>" not in page.file.read_text().partition("const data")[2].partition(";\n")[0]
     assert not [each for each in reader.asked if "$pool" in each or "__range" in each or "[5m]" in each]
     assert (tmp_path / "plotly.js").stat().st_size > 1_000_000
 
 
 def test_panels_without_data_are_named(tmp_path: Path) -> None:
-    (fleet, *_) = draw(Answers(empty=True), Clock(120, 0.5), tmp_path, 60)
+    (_, fleet, *_) = draw(dashboards(), Answers(empty=True), Clock(120, 0.5), tmp_path, 60)
     assert "Temperature" in fleet.empty
 
 
