@@ -18,7 +18,7 @@ Remedy = Literal["reboot", "replace"]
 Group = Literal[
     "machine", "licence", "node", "driver", "performance", "work", "telemetry", "consequence", "leaving", "grid"
 ]
-Explains = Group | Literal["xid", "information", "gate", "condition"]
+Explains = Group | Literal["xid", "xid-64", "information", "gate", "condition"]
 """What explains a sign: a group of these rows, an Xid of the machine or of no consequence, a gate, a condition."""
 REMEDIES: Mapping[Remedy, str] = {
     "reboot": "physai node replace {node} {stack} --reboot drains the node, restarts its machine, and accepts it.",

@@ -13,7 +13,7 @@ from physical_ai.catalog.local_disks import How
 from physical_ai.catalog.reading import CatalogError, read_rows, row
 from physical_ai.catalog.row import Offered, Row, Text
 
-FILE = "postgres_regions.yaml"
+FILE, VERSIONS = "postgres_regions.yaml", "postgres_versions.yaml"
 NEWEST = 5
 """Generation of the default size."""
 
@@ -59,3 +59,26 @@ def postgres_regions() -> Mapping[str, PostgresRegion]:
                 raise CatalogError(f"{FILE}: {name} is a duplicate")
             found[name] = row(PostgresRegion, {**shared, **values}, f"{FILE}: {name}")
     return found
+
+
+class PostgresVersion(Row):
+    """One major version."""
+
+    version: Text
+    ga: datetime.date
+    """First day of the month in which it was generally available."""
+    end: datetime.date
+    """Last day of Azure's standard support; no new servers of it are made after."""
+    source: Text
+    date: datetime.date
+
+
+@lru_cache(maxsize=1)
+def postgres_versions() -> Mapping[str, PostgresVersion]:
+    """Every version that a stack may have, oldest first.
+
+    >>> list(postgres_versions())
+    ['15', '16', '17', '18']
+    """
+    rows = read_rows(Path(__file__).parent / "data" / VERSIONS)
+    return {each["version"]: row(PostgresVersion, each, f"{VERSIONS}: {each['version']}") for each in rows}

@@ -49,7 +49,16 @@ def image(daemon: str) -> dict[str, str]:
     return {"repository": f"{REGISTRY}/{daemon}", "tag": IMAGE_TAG}
 
 
+def operator_images() -> list[str]:
+    """Those of the operator, with their registry."""
+    return [f"{REGISTRY}/{each}:{CHART_VERSION}" for each in OPERATOR_IMAGES]
+
+
+def daemon_images() -> list[str]:
+    """Those of the cluster, with their registry."""
+    return [f"{REGISTRY}/{each}:{IMAGE_TAG}" for each in (CONTROLLER, REST, NODE, LOGIN)]
+
+
 def image_names() -> list[str]:
     """Every image of operator and cluster, with its registry."""
-    daemons = [f"{REGISTRY}/{each}:{IMAGE_TAG}" for each in (CONTROLLER, REST, NODE, LOGIN)]
-    return [*(f"{REGISTRY}/{each}:{CHART_VERSION}" for each in OPERATOR_IMAGES), *daemons]
+    return [*operator_images(), *daemon_images()]

@@ -11,9 +11,12 @@ from physical_ai.readiness.paging import first_pages
 
 MOST = 20_000
 """Events of one reading. A storm has ten times as many, nearly all of which say the same."""
-ROUTINE = ("Scheduled", "Pulling", "Pulled", "Created", "Started")
+LEFT_OUT = ("Scheduled", "Pulling", "Pulled", "Created", "Started")
 """Reasons of most events of a cluster that works. The server leaves them out."""
-_QUIET = ",".join(f"reason!={each}" for each in ROUTINE)
+ROUTINE = (*LEFT_OUT, "Killing", "SuccessfulCreate", "TriggeredScaleUp", "Bound", "Pipelined", "SuccessfulAttachVolume",
+           "SuccessfulMountVolume", "SandboxChanged")  # fmt: skip
+"""Reasons of events that name no trouble."""
+_QUIET = ",".join(f"reason!={each}" for each in LEFT_OUT)
 OF_NODES = "involvedObject.kind=Node"
 _FIRST = (OF_NODES, "involvedObject.name=cluster-autoscaler-status", "reason=FailedCreate")
 """In a storm, what is read in any case: the server lists events by the names of their objects, not by time."""

@@ -10,6 +10,7 @@ from typing import Literal
 from physical_ai.catalog.dra import KUBELET_PLUGIN
 from physical_ai.catalog.own_names import GRID_AGENT
 from physical_ai.kubernetes.objects import at, condition, labels, name, time_of
+from physical_ai.readiness.events import ROUTINE
 from physical_ai.readiness.model import Cluster, Json
 from physical_ai.readiness.objects import node_of, owner, unselected, untolerated
 from physical_ai.readiness.phase import unfinished
@@ -39,7 +40,6 @@ _NAMES: Mapping[str, Role] = {
 }
 LOG_EVENT = "SimulatedLog"
 """Reason of the events with a container's last log line on simulated nodes, which have no readable logs."""
-_ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "SuccessfulCreate", "Killing", "BackOff")
 _NOT_BEGUN = ("PodInitializing", "ContainerCreating")
 _UNINFORMATIVE = ("CrashLoopBackOff", *_NOT_BEGUN)
 """Reasons of a waiting container whose message only repeats them."""
@@ -143,7 +143,7 @@ class Evidence:
         # Those of the pod itself (scheduling, sandbox, mounts) are outdated once a container has started.
         begun = bool(status) and waiting.get("reason") not in _NOT_BEGUN
         related = [*([] if begun else self._about(own, "")), *self._about(own, container)]
-        events = [each for each in related if each.get("reason") not in (*_ROUTINE, LOG_EVENT)]
+        events = [each for each in related if each.get("reason") not in (*ROUTINE, "BackOff", LOG_EVENT)]
         event = str(events[-1].get("message", "")) if events else ""
         pending = "" if begun else str(condition(pod, "PodScheduled").get("message", ""))
         log = self.cluster.logs.get((own, container), "") or self.log_event(own, container)

@@ -29,8 +29,8 @@ OFFERED = (*GPU_DOMAINS, CLAIM_DRIVER)
 SCALE_DOWN_TAINT = "ToBeDeletedByClusterAutoscaler"
 EVICTION_TAINT = "remediator.kubernetes.azure.com/unschedulable"
 """AKS sets it on a Spot machine that Azure is about to evict."""
-_BEING_REMOVED = (SCALE_DOWN_TAINT, EVICTION_TAINT)
-"""Taints of nodes that are being removed, whose GPUs are not waited for."""
+LEAVING = {EVICTION_TAINT: "node-evicted", SCALE_DOWN_TAINT: "node-scaled-down"}
+"""The cause for each taint of nodes that are being removed, whose GPUs are not waited for."""
 
 
 def pool_of(node: Json) -> str:
@@ -39,8 +39,18 @@ def pool_of(node: Json) -> str:
 
 
 def is_being_removed(node: Json) -> bool:
+    return removal(node) is not None
+
+
+def removal(node: Json) -> tuple[str, str] | None:
+    """The cause of a node that is removed, and what says so."""
     taints: Sequence[Json] = at(node, "spec.taints", [])
-    return bool(at(node, "metadata.deletionTimestamp")) or any(taint["key"] in _BEING_REMOVED for taint in taints)
+    taint = next((each for each in taints if each["key"] in LEAVING), None)
+    if taint is not None:
+        since = f", since {taint['timeAdded']}" if taint.get("timeAdded") else ""
+        return LEAVING[taint["key"]], f"taint {taint['key']}{since}"
+    deleted = at(node, "metadata.deletionTimestamp")
+    return ("node-deleted", f"deletionTimestamp: {deleted}") if deleted else None
 
 
 def allocatable(node: Json) -> dict[str, int]:

@@ -31,7 +31,7 @@ def suggestion(wanted: Path, values: Mapping[Path, Any], stack: str) -> str:
     places = _elsewhere(wanted, values) if not branch else []
     if places and len(places) <= MOST:
         return _meant(places[0]) if len(places) == 1 else f"It is at {', '.join(show(place) for place in places)}."
-    if wanted[0] in POOLS and (advice := elsewhere.advice(step)) is not None:
+    if wanted[0] in POOLS and (advice := elsewhere.advice((*branch, step))) is not None:
         return advice
     near = nearest(step, steps, ALIKE)
     if near is None:

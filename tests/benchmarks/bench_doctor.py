@@ -1,7 +1,8 @@
 """How the doctor's diagnosis grows with the number of nodes, beside decoding the same lists from JSON.
 
 On each node run four Pods; one in ten Pods more waits for a GPU: half of them lack a toleration, half find their pool
-full. Reading the lists from an API server is not measured; the number of requests does not grow with the nodes.
+full. One node in ten has an alert, and no part of the platform is there: each is compared, and named. Reading the lists
+from an API server is not measured; the number of requests does not grow with the nodes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from measure import table, timed
 
+from physical_ai.readiness.nodes.signs import Alert
 from physical_ai.readiness.workloads import Workloads, doctor
 from tests.support import workload_objects as make
 
@@ -25,7 +27,7 @@ FULL = "0/1000 nodes are available: 1000 Insufficient nvidia.com/gpu."
 
 def cluster(nodes: int) -> Workloads:
     """A cluster whose GPUs are all in use."""
-    hosts = [make.node("h100gpu", number) for number in range(nodes)]
+    hosts = [make.labeled(make.node("h100gpu", each), {"nvidia.com/gpu.present": "true"}) for each in range(nodes)]
     ready = [{"type": "Ready", "status": "True"}]
     pods = [
         make.on(host["metadata"]["name"], make.pod(f"{host['metadata']['name']}-{pod}", gpus=int(pod == 0)),
@@ -36,7 +38,9 @@ def cluster(nodes: int) -> Workloads:
     for number in range(nodes * 4 // 10):
         more: dict[str, Any] = {"tolerations": []} if number % 2 else {}
         pods.append(make.unschedulable(make.pod(f"waits-{number}", **H100, **more), FULL))
-    return make.Scene(pods, hosts).workloads()
+    alerts = [Alert("GPUHealthFailure", {"node": host["metadata"]["name"], "gpu": "0"}) for host in hosts[::10]]
+    more = {"alerts": alerts, "platform": make.nothing_installed()}
+    return make.Scene(pods, hosts, more).workloads()
 
 
 def main() -> None:

@@ -55,8 +55,8 @@ def test_slurmd_runs_on_the_gpu_nodes_and_slurm_drains_one_before_its_pod_goes(c
     until(lambda: is_ready(pod(first)) and is_ready(pod(second)), "slurmd does not run on the nodes")
     until(lambda: states(first) == states(second) == {"Idle"}, "Slurm does not know the nodes")
     assert at(client.get(NODE_SET), "status.slurmIdle") == 2
-    with pytest.raises(ApiError, match="cannot change scalingMode after deployment"):
-        client.patch(NODE_SET, {"spec": {"scalingMode": "StatefulSet"}}, MERGE_PATCH)
+    with pytest.raises(ApiError, match="cannot change controllerRef after deployment"):
+        client.patch(NODE_SET, {"spec": {"controllerRef": {"name": "another"}}}, MERGE_PATCH)
 
     annotate(first, **{GPUS_IN_USE: "1"})
     annotate(second, **{GPUS_IN_USE: "1"})

@@ -57,6 +57,8 @@ def packed(wanted: Sequence[Fault]) -> list[list[Fault]]:
     return nodes
 
 
+OF_SERVICE = ["Messages from the agents", "Time for a message"]
+"""Panels about osmo-agent, which has a scrape job only where the stack installs OSMO's service: not here."""
 ALL = tuple(faults().values())
 ONE = (faults()["exporter-dead"],)
 """A fault that shows without metrics in Azure, in the time series that are missing."""
@@ -113,11 +115,12 @@ def test_no_alert_without_a_fault_then_faults_their_alerts_and_their_end(observe
     reader = Reader(observed.telemetry)
     nothing_fires(reader, HOUR)
     drawn = physai("dashboards", "--output", str(tmp_path), "--json").json["dashboards"]
-    assert [each["panelsWithoutData"] for each in drawn] == [[]] * len(dashboards())
+    assert len(drawn) == len(dashboards())
+    assert [panel for each in drawn for panel in each["panelsWithoutData"]] == OF_SERVICE
     placed = inject(observed, ALL)
     documents = wait_for_alerts(reader, placed)
     check(placed, documents)
-    one_verdict(set(placed.values()), documents)
+    one_verdict(set(placed.values()), documents, reader)
     heal(ALL)
     until(lambda: not reader.alerts(), "alerts are not resolved", state=reader.alerts, every=1)
     assert physai("alerts").out.strip() == "no alert is pending or firing"
@@ -130,7 +133,7 @@ def causes(node: str) -> list[dict[str, Any]]:
     return physai("why", node, "--json", expect=(0, FINDINGS)).json["causes"]
 
 
-def one_verdict(nodes: Iterable[str], firing: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
+def one_verdict(nodes: Iterable[str], firing: Mapping[tuple[str, str], Mapping[str, Any]], reader: Reader) -> None:
     """Every alert and gate of a node is explained by `why` and the doctor, and no command advises anything else."""
     subjects = {
         subject
@@ -141,17 +144,25 @@ def one_verdict(nodes: Iterable[str], firing: Mapping[tuple[str, str], Mapping[s
         gate for pool in physai("gates", "--json", expect=(0, FAILED)).json["pools"].values() for gate in pool["closed"]
     ]
     for node in nodes:
+        before = fired(node, reader)
         why = causes(node)
+        # On a busy machine a scrape may fail, and an alert begins again. What fired all the time has to be explained.
+        alerts = before & fired(node, reader)
         fixes, explained = {each["fix"] for each in why}, {alert for each in why for alert in each["alerts"]}
         assert f"node {node}" in subjects
-        assert {alert for alert, own in firing if own == node} <= explained, node
+        assert {alert for alert, _ in alerts} <= explained, node
         assert {gate["fix"] for gate in closed if gate["node"] == node and gate["fix"]} <= fixes, node
-        assert {each["fix"] for (_, own), each in firing.items() if own == node} <= fixes, node
+        assert {firing[alert, node]["fix"] for alert, _ in alerts} <= fixes, node
         known = physai("evidence", node, "--json").json
         assert {each["cause"]: each["fix"] for each in known["findings"]}.items() <= {
             each["cause"]: each["fix"] for each in why
         }.items(), node
         assert {each["remedy"] for each in why} - {""} == {known["advice"]} - {"none"}, node
+
+
+def fired(node: str, reader: Reader) -> set[tuple[str, float]]:
+    """The alerts of a node that fire, and since when."""
+    return {(each.name, each.fired) for each in reader.alerts() if each.node == node and each.fired is not None}
 
 
 def heal(wanted: Sequence[Fault]) -> None:

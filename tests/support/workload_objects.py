@@ -18,11 +18,14 @@ from physical_ai.catalog.osmo import (
     WORKFLOW_LABEL,
 )
 from physical_ai.readiness.model import ClosedGate, Report
+from physical_ai.readiness.platform.absence import Platform
+from physical_ai.readiness.platform.parts import KINDS, installed
 from physical_ai.readiness.workloads import PoolPlan, Workloads, pool_plans
 from physical_ai.repository import ROOT
 from physical_ai.settings import load
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
+from physical_ai.settings.plans.plan import make_plan
 
 Json = dict[str, Any]
 RECORDED_AGENTS: list[list[Any]] = json.loads(
@@ -171,6 +174,13 @@ def closed(host: str, gate: str = "driver", cause: str = "", reason: str = "The 
     pool = host.split("-")[1]
     shut = ClosedGate(pool, host, gate, reason, cause, message="nvidia-driver-daemonset: Init:0/1")
     return Report(pool, "operator", "waiting", 1, {"nvidia.com/gpu": 1}, {}, (shut,))
+
+
+@cache
+def nothing_installed() -> Platform:
+    """The default stack's platform, of which no part is in the cluster."""
+    settings = load(STACK).settings
+    return Platform(installed(settings, make_plan(settings), agents=True), live=dict.fromkeys(KINDS, ()))
 
 
 @dataclass(frozen=True)

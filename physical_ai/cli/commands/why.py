@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from physical_ai.readiness.workloads import Workloads
     from physical_ai.settings import Settings
 
+OF_PLATFORM = ("node", "pool", "workflow", "release")
+"""Subjects that work only where the platform's parts do: a Pod that runs, or a Job that is complete, is in order."""
 Subject = Annotated[
     str,
     typer.Argument(
@@ -59,6 +61,7 @@ def why(  # noqa: PLR0917 - each is an option
     From OSMO, the group and its queue over the pools and the autoscaler to the node and the container. Changes nothing.
     """
     from physical_ai.cli.output.why import SCHEMA_VERSION, print_explanations
+    from physical_ai.readiness.platform.read import RECORDS
     from physical_ai.readiness.workloads import UnknownSubject, explain
 
     given = _read(stack, (kubeconfig, context), file, set_, prometheus, azure=azure, osmo=osmo, wanted=wanted)
@@ -83,7 +86,9 @@ def why(  # noqa: PLR0917 - each is an option
         print_explanations(title, causes, given.unread)
     if needed:
         raise typer.Exit(FINDINGS)
-    if given.partial:
+    if title.partition(" ")[0] in OF_PLATFORM and given.refused:
+        raise typer.Exit(FAILED)
+    if any(not each.startswith(RECORDS) for each in given.refused):
         raise typer.Exit(FAILED)
 
 
@@ -121,7 +126,7 @@ def doctor(  # noqa: PLR0917 - each is an option
         print_findings(findings, given.unread)
     if needed:
         raise typer.Exit(FINDINGS)
-    if given.partial:
+    if given.refused:
         raise typer.Exit(FAILED)
 
 
@@ -162,7 +167,7 @@ def _read(
         found = replace(found, platform=platform, unread=tuple(dict.fromkeys(unread)))
         signals = read_signals(stack, kubeconfig, prometheus)
         beside |= {"alerts": signals.alerts, "xids": signals.xids, "unread": (*found.unread, *signals.unread)}
-        beside["partial"] = bool(found.unread)
+        beside["refused"] = found.unread
         return replace(found, has_agents=agents, **beside)
     except (Unreachable, Unusable) as problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")

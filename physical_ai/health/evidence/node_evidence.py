@@ -21,7 +21,6 @@ from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.nodes.counts import counts
 from physical_ai.readiness.nodes.findings import Finding, advice_of, findings_of
 from physical_ai.readiness.nodes.signs import Alert, NodeSigns, Seen
-from physical_ai.readiness.objects import is_being_removed
 
 Advice = Literal["reboot", "replace", "none"]
 
@@ -65,7 +64,6 @@ class NodeEvidence:
                 failed_checks=[(each.check, each.message) for each in self._failed],
                 restarted=any(self._restarted(each) for each in self.repairs),
                 operands=self.operands,
-                leaves=self.node is not None and is_being_removed(self.node),
                 stack=self.stack,
             )
         )

@@ -18,13 +18,14 @@ from physical_ai.readiness.nodes.counts import SIZE_LABEL, counts
 from physical_ai.readiness.nodes.raw import Raw
 from physical_ai.readiness.nodes.signs import Alert, NodeSigns, unusual
 from physical_ai.readiness.nodes.xid_text import codes_in
+from physical_ai.readiness.objects import removal
 from physical_ai.readiness.text import NOT_KNOWN
 
 XID_ALERTS = ("GPUXidNodeFault", "GPUXidJobError", "GPUXidInformation")
 _RANKS: Mapping[str, int] = {cause: 100 + index for index, cause in enumerate(node_causes())}
 GATE_RANK = _RANKS["node-not-ready"] - 0.5
 """Of a gate's own cause: after what explains it, before what it explains."""
-OPERAND_RANK = _RANKS["node-evicted"] + 0.5
+OPERAND_RANK = _RANKS["node-deleted"] + 0.5
 """Of a Pod of the GPU stack that fails: after the causes of its node, each of which explains it."""
 _GPU, _CODE = re.compile(r"\bGPU:(\d+)\b"), re.compile(r"\bDCGM_[A-Z0-9_]+\b")
 _DISPLAY = re.compile(r"\bGPU \{gpu\}")
@@ -37,6 +38,7 @@ def raws(signs: NodeSigns) -> Iterator[Raw]:
     yield from _checks(signs)
     yield from _conditions(signs)
     yield from _labels(signs)
+    yield from _leaving(signs)
     yield from _operands(signs)
     if signs.gate is not None:
         yield _gate(signs.gate, signs)
@@ -87,7 +89,7 @@ def _xid(code: int, gpus: frozenset[str], shown: str) -> Raw:
         return Raw(f"xid-{code}", 50, frozenset({"xid-unknown"}), reason, (shown,), gpus=gpus, fix=fix, code=code)
     reason = f"{known.meaning} (Xid {code}){of}."
     if known.xid_class == "node":
-        groups, remedy = frozenset({"xid", "machine"}), known.remedy
+        groups, remedy = frozenset({"xid", f"xid-{code}", "machine"}), known.remedy
         if remedy == "none":
             return Raw(f"xid-{code}", 40, groups, reason, (shown,), gpus=gpus, fix=known.advice, code=code)
         # A repair of the machine ends all of them; the one that needs most comes first.
@@ -171,6 +173,13 @@ def _labels(signs: NodeSigns) -> Iterator[Raw]:
         )
         shown = f"label {MIG_STATE}=failed"
         yield Raw("mig-failed", GATE_RANK + 0.1, frozenset({"label"}), reason, (shown,), fix=fix)
+
+
+def _leaving(signs: NodeSigns) -> Iterator[Raw]:
+    found = removal(signs.node) if signs.node is not None else None
+    if found is not None:
+        cause, shown = found
+        yield _of_row(signs, node_causes()[cause], shown)
 
 
 def _operands(signs: NodeSigns) -> Iterator[Raw]:

@@ -103,8 +103,6 @@ class NodeSigns:
     """A repair has restarted the machine already, so that another restart is no remedy."""
     operands: Sequence[tuple[str, str, str]] = ()
     """Pods of the GPU stack on it that fail: DaemonSet, name, and what their container says."""
-    leaves: bool = False
-    """Azure, the autoscaler or somebody removes it."""
     stack: str = "STACK"
 
     @property

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from physical_ai.catalog import osmo, runners, slurm
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.platform.parts import Installed, Part, made_by_operators
+from physical_ai.readiness.platform.records import RELEASE_NAME, release_of
+from physical_ai.readiness.platform.services import Targets, selector_of, unanswered, written
 
-State = Literal["missing", "scaled-down", "selects-none", "unavailable", "not-installed"]
+State = Literal["missing", "scaled-down", "selects-none", "unavailable", "not-installed", "serves-none", "unanswered"]
+MADE = ("Deployment", "DaemonSet", "StatefulSet", "ServiceAccount", "Service")
+"""Kinds of which every chart makes something: without any of these a release is not installed."""
 USERS = frozenset({osmo.WORKFLOWS_NAMESPACE, runners.NAMESPACE, slurm.NAMESPACE})
 """Namespaces of users' own work, where a Deployment may well want no replicas."""
 DEPLOY_LABEL = "nvidia.com/gpu.deploy."
@@ -23,15 +28,25 @@ class Platform:
     """What should be there, and what is. A kind that could not be read is absent from `live`."""
 
     installed: Installed
-    recorded: Sequence[Part] | None = None
-    """Of Helm's records; None where they could not be read."""
+    recorded: Sequence[Part] = ()
+    """Of Helm's records, as far as they could be read."""
     releases: frozenset[str] = frozenset()
     """Releases that have a deployed record."""
     live: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
+    unrecorded: frozenset[str] = frozenset()
+    """Namespaces of releases whose records could not be read."""
 
     def has(self, release: str) -> bool:
-        """Whether a release is installed, as far as it is known."""
-        return self.recorded is None or release in self.releases
+        """Whether a release is installed, as far as it is known: by its record, else by what Helm has made of it."""
+        home = self.installed.releases.get(release, "")
+        if release in self.releases or home not in self.unrecorded:
+            return release in self.releases
+        return (release, home) in self._made or not set(MADE) <= self.live.keys()
+
+    @cached_property
+    def _made(self) -> frozenset[tuple[str, str]]:
+        """Releases, with their namespaces, that objects of the cluster name as their maker."""
+        return frozenset(release_of(each) for items in self.live.values() for each in items)
 
 
 @dataclass(frozen=True)
@@ -42,21 +57,27 @@ class Absence:
     state: State
     evidence: str
     where: str
+    effect: str = ""
+    """What does not go on, where the part's namespace does not say it."""
 
 
-def absences(given: Platform, nodes: Sequence[Json], *, agents: bool = False) -> list[Absence]:
+def absences(
+    given: Platform, nodes: Sequence[Json], pods: Sequence[Json] = (), *, agents: bool = False
+) -> list[Absence]:
     """Each part that does not do its work, once; `agents` says whether the stack installs OSMO's."""
+    targets = Targets(given.live, pods)
     expected: dict[tuple[str, str, str], Part] = {}
-    for part in (*(given.recorded or ()), *given.installed.own, *made_by_operators(given.live, nodes, given.installed)):
+    for part in (*given.recorded, *given.installed.own, *made_by_operators(given.live, nodes, given.installed)):
         # What a hook makes comes with its release.
         if part.revision or not part.release or given.has(part.release):
             expected.setdefault((part.kind, part.namespace, part.name), part)
     held = {(kind, namespace(each), name(each)): each for kind, items in given.live.items() for each in items}
     found = [*_not_installed(given), *_queues(given, agents=agents)]
     for key, part in expected.items():
-        if part.kind in given.live and (absent := _judged(part, held.get(key), nodes)) is not None:
+        if part.kind in given.live and (absent := _judged(part, held.get(key), nodes, targets)) is not None:
             found.append(absent)
-    return [*found, *_switched_off(given, expected)]
+    found += _unrecorded(given, targets)
+    return [*found, *_unanswered(given, targets), *_switched_off(given, expected)]
 
 
 def _not_installed(given: Platform) -> Iterator[Absence]:
@@ -64,8 +85,12 @@ def _not_installed(given: Platform) -> Iterator[Absence]:
     for release, home in given.installed.releases.items():
         if not given.has(release):
             evidence = f"namespace {home} has no Secret of Helm with owner=helm, name={release}, status=deployed"
+            where = "Helm's records"
+            if home in given.unrecorded:
+                evidence = f"no object has the annotation {RELEASE_NAME}: {release}"
+                where = f"the lists of {', '.join(map(plural, MADE))}"
             part = Part("Release", home, release, release=release, home=home)
-            yield Absence(part, "not-installed", evidence, "Helm's records")
+            yield Absence(part, "not-installed", evidence, where)
 
 
 def _queues(given: Platform, *, agents: bool) -> Iterator[Absence]:
@@ -76,26 +101,56 @@ def _queues(given: Platform, *, agents: bool) -> Iterator[Absence]:
         yield Absence(part, "missing", f"no queue is named {QUEUES}*", "the list of Queues")
 
 
-def _judged(part: Part, item: Json | None, nodes: Sequence[Json]) -> Absence | None:
+def _judged(part: Part, item: Json | None, nodes: Sequence[Json], targets: Targets) -> Absence | None:
     if item is None:
-        return Absence(part, "missing", f"{part.title} is not in the cluster", f"the list of {_plural(part.kind)}")
-    where = f"spec of the {part.kind}"
-    if part.kind in ("Deployment", "StatefulSet"):
-        wanted = int(at(item, "spec.replicas", 1))
-        if wanted == 0 and part.replicas:
-            return Absence(part, "scaled-down", "spec.replicas: 0", where)
-        ready = "status.availableReplicas" if part.kind == "Deployment" else "status.readyReplicas"
-        if wanted and not int(at(item, ready, 0)):
-            evidence = f"{ready.removeprefix('status.')}: 0 of {wanted}"
-            return Absence(part, "unavailable", evidence, f"status of the {part.kind}")
-    if part.kind == "DaemonSet":
-        return _of_daemonset(part, item, nodes)
-    if part.kind == "CronJob" and at(item, "spec.suspend"):
-        return Absence(part, "scaled-down", "spec.suspend: true", where)
+        return Absence(part, "missing", f"{part.title} is not in the cluster", f"the list of {plural(part.kind)}")
+    judge = _JUDGES.get(part.kind)
+    return judge(part, item, nodes, targets) if judge is not None else None
+
+
+def _of_replicas(part: Part, item: Json, _: Sequence[Json], __: Targets) -> Absence | None:
+    wanted = int(at(item, "spec.replicas", 1))
+    if wanted == 0 and part.replicas:
+        return Absence(part, "scaled-down", "spec.replicas: 0", f"spec of the {part.kind}")
+    ready = "status.availableReplicas" if part.kind == "Deployment" else "status.readyReplicas"
+    if wanted and not int(at(item, ready, 0)):
+        evidence = f"{ready.removeprefix('status.')}: 0 of {wanted}"
+        return Absence(part, "unavailable", evidence, f"status of the {part.kind}")
     return None
 
 
-def _of_daemonset(part: Part, item: Json, nodes: Sequence[Json]) -> Absence | None:
+def _of_cron_job(part: Part, item: Json, _: Sequence[Json], __: Targets) -> Absence | None:
+    suspended = Absence(part, "scaled-down", "spec.suspend: true", "spec of the CronJob")
+    return suspended if at(item, "spec.suspend") else None
+
+
+def _of_service(part: Part, item: Json, _: Sequence[Json], targets: Targets) -> Absence | None:
+    if selector_of(item) == part.selector or targets.of(item):
+        return None
+    return Absence(part, "serves-none", f"spec.selector: {written(selector_of(item))}", "spec of the Service")
+
+
+def _unrecorded(given: Platform, targets: Targets) -> Iterator[Absence]:
+    """Services of releases whose records could not be read, and whose Pods nothing makes: their owner is gone."""
+    ours = given.installed.namespaces - USERS
+    for item in given.live.get("Service", ()):
+        release, home = release_of(item)
+        if namespace(item) not in ours or home not in given.unrecorded or given.installed.releases.get(release) != home:
+            continue
+        if selector_of(item) and not targets.of(item) and not targets.is_made(item):
+            part = Part("Service", namespace(item), name(item), release=release, home=home)
+            evidence = f"spec.selector: {written(selector_of(item))}"
+            yield Absence(part, "serves-none", evidence, "the Service and the list of Pods")
+
+
+def _unanswered(given: Platform, targets: Targets) -> Iterator[Absence]:
+    """Webhooks without which the API server refuses requests, and whose Service has no Pod that is ready."""
+    for found in unanswered(given.live, targets):
+        part = Part(found.kind, "", found.configuration, home=found.service.partition("/")[0], maker=found.maker)
+        yield Absence(part, "unanswered", found.evidence, f"the {found.kind}", found.effect)
+
+
+def _of_daemonset(part: Part, item: Json, nodes: Sequence[Json], _: Targets) -> Absence | None:
     wanted, ready = int(at(item, "status.desiredNumberScheduled", 0)), int(at(item, "status.numberAvailable", 0))
     if wanted and not ready:
         evidence = f"numberAvailable: 0 of {wanted}"
@@ -108,6 +163,15 @@ def _of_daemonset(part: Part, item: Json, nodes: Sequence[Json]) -> Absence | No
     return None
 
 
+_JUDGES: Mapping[str, Callable[[Part, Json, Sequence[Json], Targets], Absence | None]] = {
+    "Deployment": _of_replicas,
+    "StatefulSet": _of_replicas,
+    "DaemonSet": _of_daemonset,
+    "CronJob": _of_cron_job,
+    "Service": _of_service,
+}
+
+
 def _switched_off(given: Platform, expected: Mapping[tuple[str, str, str], Part]) -> Iterator[Absence]:
     """Deployments of the platform's namespaces that want no replicas, and that nothing above knows."""
     for kind in ("Deployment", "StatefulSet"):
@@ -118,5 +182,6 @@ def _switched_off(given: Platform, expected: Mapping[tuple[str, str, str], Part]
                 yield Absence(Part(kind, here, own), "scaled-down", "spec.replicas: 0", f"spec of the {kind}")
 
 
-def _plural(kind: str) -> str:
-    return "ClusterPolicies" if kind == "ClusterPolicy" else f"{kind}{'es' if kind.endswith('s') else 's'}"
+def plural(kind: str) -> str:
+    """Of objects of a kind, as kubectl's users write it."""
+    return f"{kind[:-1]}ies" if kind.endswith("Policy") else f"{kind}{'es' if kind.endswith('s') else 's'}"

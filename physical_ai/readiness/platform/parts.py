@@ -20,6 +20,10 @@ from physical_ai.settings.plans.namespaces import created, used
 from physical_ai.settings.plans.osmo_objects import namespace_objects
 from physical_ai.settings.plans.plan import Plan
 
+ADMISSION, RIGHTS = "/apis/admissionregistration.k8s.io/v1", "/apis/rbac.authorization.k8s.io/v1"
+WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+_OF_CLUSTER = ("PriorityClass", "ClusterPolicy", "NVIDIADriver", "Config", "SchedulingShard", "Queue",
+               "NicClusterPolicy", "ClusterRole", "ClusterRoleBinding", *WEBHOOKS)  # fmt: skip
 KINDS: Mapping[str, str] = {
     "Deployment": "/apis/apps/v1/deployments",
     "StatefulSet": "/apis/apps/v1/statefulsets",
@@ -32,6 +36,16 @@ KINDS: Mapping[str, str] = {
     "Config": "/apis/kai.scheduler/v1/configs",
     "SchedulingShard": "/apis/kai.scheduler/v1/schedulingshards",
     "Queue": f"/apis/{osmo.KAI_QUEUE_API}/queues",
+    "DeviceConfig": f"/apis/{amd.API_VERSION}/deviceconfigs",
+    "NicClusterPolicy": f"/apis/{network_operator.API_VERSION}/nicclusterpolicies",
+    "NodeSet": f"/apis/{slurm_names.API_VERSION}/nodesets",
+    "Service": "/api/v1/services",
+    "MutatingWebhookConfiguration": f"{ADMISSION}/mutatingwebhookconfigurations",
+    "ValidatingWebhookConfiguration": f"{ADMISSION}/validatingwebhookconfigurations",
+    "ClusterRole": f"{RIGHTS}/clusterroles",
+    "ClusterRoleBinding": f"{RIGHTS}/clusterrolebindings",
+    "Role": f"{RIGHTS}/roles",
+    "RoleBinding": f"{RIGHTS}/rolebindings",
 }
 """Kinds of parts that are compared, and where each is listed; a ConfigMap is asked for by its name."""
 KEPT_BY_POLICY = {
@@ -54,7 +68,7 @@ class Part:
     name: str
     replicas: int = 1
     selector: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The nodes that its Pods select."""
+    """The nodes that its Pods select; of a Service, the Pods that it selects."""
     release: str = ""
     """The Helm release that made it; empty for the stack's own objects and for those of an operator."""
     home: str = ""
@@ -122,6 +136,10 @@ def _own(settings: Settings, plan: Plan) -> Iterator[Mapping[str, Any]]:
     if plan.grid is not None:
         grid = grid_objects(plan.grid)
         yield from (*grid.rights, grid.config_map, grid.daemon_set)
+    for pool in plan.amd.configs if plan.amd is not None else ():
+        yield {"kind": amd.KIND, "metadata": {"name": pool, "namespace": amd.NAMESPACE}}
+    if plan.network_operator is not None:
+        yield {"kind": "NicClusterPolicy", "metadata": {"name": network_operator.POLICY}}
     evidence = evidence_objects(settings)
     if evidence is not None:
         yield from (*evidence.rights, evidence.config_map, *evidence.daemon_sets, evidence.cron_job)
@@ -133,14 +151,14 @@ def part_of(item: Mapping[str, Any], release: str = "", home: str = "", revision
     kind = str(item.get("kind", ""))
     if kind not in KINDS and not (kind == "ConfigMap" and not release):
         return None
-    spaced = kind not in ("PriorityClass", "ClusterPolicy", "NVIDIADriver", "Config", "SchedulingShard", "Queue")
+    spaced = kind not in _OF_CLUSTER
     replicas = at(item, "spec.replicas")
     return Part(
         kind,
         (namespace(item) or home) if spaced else "",
         name(item),
         1 if replicas is None else int(replicas),
-        dict(at(item, "spec.template.spec.nodeSelector", {})),
+        dict(at(item, "spec.selector" if kind == "Service" else "spec.template.spec.nodeSelector", {})),
         release,
         home,
         revision,

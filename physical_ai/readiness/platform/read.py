@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from physical_ai.kubernetes.objects import Json
 from physical_ai.readiness.answers import Get, Missing, Unreachable, is_forbidden
-from physical_ai.readiness.platform.absence import Platform
-from physical_ai.readiness.platform.parts import KINDS, Installed, Part
+from physical_ai.readiness.platform.absence import MADE, Platform, plural
+from physical_ai.readiness.platform.parts import KINDS, WEBHOOKS, Installed, Part
 from physical_ai.readiness.platform.records import recorded, revisions
 
+RECORDS = "Helm's records of releases"
+DEPLOYED = {"labelSelector": "owner=helm,status=deployed"}
 SECRETS, NAMESPACES = "/api/v1/secrets", "/api/v1/namespaces"
-ALWAYS = ("Deployment", "DaemonSet", "StatefulSet", "ClusterPolicy", "Config", "SchedulingShard", "Queue")
+ALWAYS = ("Deployment", "DaemonSet", "StatefulSet", "ClusterPolicy", "Config", "SchedulingShard", "Queue", "Service",
+          *WEBHOOKS)  # fmt: skip
 
 
 def read_platform(
@@ -41,23 +44,43 @@ def read_platform(
 
     if not may("namespaces", NAMESPACES):
         return None
-    secrets = may("Helm's records of releases", SECRETS, {"labelSelector": "owner=helm,status=deployed"})
-    last = revisions(secrets or (), given.namespaces)
+    secrets = may(RECORDS, SECRETS, DEPLOYED)
+    homes = frozenset[str]()
+    if secrets is None:
+        # A login of one team may have the right in some namespaces.
+        secrets, homes = _by_namespace(get, given)
+    last = revisions(secrets, given.namespaces)
     parts = [part for each in last.values() for part in recorded(each)]
     live: dict[str, Sequence[Json]] = {kind: items for kind, items in known.items() if kind in KINDS}
-    for kind in dict.fromkeys((*ALWAYS, *(part.kind for part in (*parts, *given.own)))):
+    kinds = (*ALWAYS, *(MADE if homes else ()), *(part.kind for part in (*parts, *given.own)))
+    for kind in dict.fromkeys(kinds):
         if kind in KINDS and kind not in live and (items := may(_title(kind), KINDS[kind])) is not None:
             live[kind] = items
     maps = [part for part in (*parts, *given.own) if part.kind == "ConfigMap"]
     if (found := _config_maps(get, maps, unread)) is not None:
         live["ConfigMap"] = found
     releases = frozenset(release for _, release in last)
-    return Platform(given, None if secrets is None else parts, releases, live)
+    return Platform(given, parts, releases, live, homes)
+
+
+def _by_namespace(get: Get, given: Installed) -> tuple[list[Json], frozenset[str]]:
+    """The records of the namespaces in which the login may read them, and the namespaces in which it may not."""
+    found: list[Json] = []
+    refused: set[str] = set()
+    for home in sorted(set(given.releases.values())):
+        try:
+            answer = get(f"{NAMESPACES}/{home}/secrets", DEPLOYED)
+            found += [dict(each) for each in answer.get("items") or ()]
+        except Missing:
+            continue
+        except Unreachable:
+            refused.add(home)
+    return found, frozenset(refused)
 
 
 def _title(kind: str) -> str:
     """What a refusal calls a kind, as the diagnosis of workloads does, so that it is said once."""
-    return "KAI's queues" if kind == "Queue" else "ClusterPolicies" if kind == "ClusterPolicy" else f"{kind}s"
+    return "KAI's queues" if kind == "Queue" else plural(kind)
 
 
 def _config_maps(get: Get, parts: Sequence[Part], unread: list[str]) -> list[Json] | None:

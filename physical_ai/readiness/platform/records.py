@@ -19,6 +19,8 @@ from physical_ai.readiness.platform.parts import KINDS, Part, part_of
 
 MOST = 64 << 20
 """Bytes of an unpacked record; Helm's own limit is the size of a Secret, 1 MiB packed."""
+RELEASE_NAME, RELEASE_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
+"""Annotations that Helm writes on all objects of a release (helm v3 and v4, pkg/action)."""
 _KIND = re.compile(r"^kind:\s*[\"']?(\w+)", re.MULTILINE)
 _PARTS = re.compile(r"^---.*$", re.MULTILINE)
 
@@ -30,6 +32,12 @@ def revisions(secrets: Iterable[Json], namespaces: frozenset[str]) -> dict[tuple
         if labels(each).get("status") == "deployed" and namespace(each) in namespaces:
             found[namespace(each), labels(each).get("name", "")] = each
     return found
+
+
+def release_of(item: Mapping[str, Any]) -> tuple[str, str]:
+    """The release that made an object, and its namespace, by Helm's annotations; empty where none did."""
+    told: Mapping[str, Any] = at(item, "metadata.annotations", {})
+    return str(told.get(RELEASE_NAME, "")), str(told.get(RELEASE_NAMESPACE, ""))
 
 
 def recorded(secret: Json) -> list[Part]:

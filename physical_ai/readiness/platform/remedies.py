@@ -27,22 +27,32 @@ def remedy(found: Absence, stack: str) -> str:
             return f"{restart}; physai why {part.namespace}/{part.name} {stack} shows why it does not run."
         case "not-installed":
             return f"pulumi up --refresh installs it; physai unstick {stack} repairs one whose last operation failed."
-        case "missing":
-            return _made_again(part)
+        case "missing" | "serves-none" | "unanswered":
+            return _let_pass(part, stack) if found.state == "unanswered" else _made_again(part)
+
+
+def _let_pass(part: Part, stack: str) -> str:
+    what, file = f"{part.kind.lower()} {part.name}", f"{part.name}.yaml"
+    maker = part.maker.partition(" ")[2]
+    back = f"physai why {part.home}/{maker} {stack} shows why it does not run. Until then, these" if maker else "These"
+    return (
+        f"{back} requests pass unchecked after kubectl get {what} -o yaml > {file} and kubectl delete {what};"
+        f" kubectl create -f {file} puts it back{'' if maker else ' when its Service answers'}."
+    )
 
 
 def _made_again(part: Part) -> str:
-    if part.kind == "Queue" and part.maker:
-        agents = f"kubectl -n {osmo.OPERATOR_NAMESPACE} rollout restart deployment"
-        return f"{agents} has the agents connect again, which makes OSMO write its queues."
     if part.maker:
+        agents = f"kubectl -n {osmo.OPERATOR_NAMESPACE} rollout restart deployment"
+        if part.kind == "Queue":
+            return f"{agents} has the agents connect again, which makes OSMO write its queues."
         return f"kubectl -n {part.namespace} rollout restart deployment {part.maker} has its operator make it again."
     if not part.release:
         return "pulumi up --refresh creates it again. Without --refresh, Pulumi believes that it exists."
+    if part.release in osmo.NO_ROLLBACK or (part.kind == "Service" and not part.revision):
+        return f"helm -n {part.home} get manifest {part.release} | kubectl apply -f - makes it again."
     if not part.revision:
         # It is of a hook of the chart, which only an installation runs.
         return f"helm -n {part.home} uninstall {part.release}, then pulumi up --refresh: running Pods go on."
-    if part.release in osmo.NO_ROLLBACK:
-        return f"helm -n {part.home} get manifest {part.release} | kubectl apply -f - makes it again."
     again = f"helm -n {part.home} rollback {part.release} {part.revision} makes it again."
     return f"{again} pulumi up --refresh does not: it sees no change inside a release."

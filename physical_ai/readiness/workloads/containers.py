@@ -9,10 +9,10 @@ from typing import Any
 
 from physical_ai.kubernetes.objects import Json, at, condition, name, namespace
 from physical_ai.readiness.causes import workload_cause_of
+from physical_ai.readiness.events import ROUTINE
 from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.phase import unfinished
 from physical_ai.readiness.workloads.clock import longer
-from physical_ai.readiness.workloads.event_index import ROUTINE
 from physical_ai.readiness.workloads.health import sidecars
 from physical_ai.readiness.workloads.index import Index, gpu_resources, last_lines, subject
 from physical_ai.readiness.workloads.model import Explanation

@@ -13,8 +13,6 @@ from physical_ai.readiness.workloads.owner_index import OwnerIndex
 
 AUTOSCALER = {"metadata": {"name": "cluster-autoscaler-status", "namespace": "kube-system"}}
 """The object that the autoscaler's events are about."""
-ROUTINE = ("Scheduled", "Pulled", "Pulling", "Created", "Started", "Killing", "SuccessfulCreate", "TriggeredScaleUp",
-           "Bound", "Pipelined", "SuccessfulAttachVolume", "SuccessfulMountVolume", "SandboxChanged")  # fmt: skip
 
 
 class EventIndex(OwnerIndex):

@@ -7,8 +7,8 @@ from typing import Any
 
 from physical_ai.kubernetes.objects import Json, at, labels, name, time_of
 from physical_ai.readiness.causes import workload_cause_of
+from physical_ai.readiness.events import ROUTINE
 from physical_ai.readiness.ports import LABEL, SEEN
-from physical_ai.readiness.workloads.event_index import ROUTINE
 from physical_ai.readiness.workloads.index import Index, short
 from physical_ai.readiness.workloads.model import STAGES, Explanation
 from physical_ai.readiness.workloads.refusals import REFUSED, past_refusals, refusal

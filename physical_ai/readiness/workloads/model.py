@@ -82,8 +82,8 @@ class Workloads:
     A kind that was not read is absent."""
     records: Sequence[Json] = ()
     """What is recorded of GPU machines (ConfigMaps)."""
-    partial: bool = False
-    """Whether objects of the cluster are among what could not be read, and not only what was not asked for."""
+    refused: Sequence[str] = ()
+    """Of what could not be read, the objects of the cluster: not what was not asked for."""
     unread: Sequence[str] = ()
     """What the login may not read, with the refusal: nothing is known of it."""
     platform: Platform | None = None

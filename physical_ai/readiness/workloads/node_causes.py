@@ -5,7 +5,7 @@ from __future__ import annotations
 from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
 from physical_ai.kubernetes.objects import Json, at, condition, is_ready, labels, name
 from physical_ai.readiness.model import ClosedGate
-from physical_ai.readiness.objects import EVICTION_TAINT, SCALE_DOWN_TAINT, pool_of
+from physical_ai.readiness.objects import pool_of, removal
 from physical_ai.readiness.rollout import UPGRADE_STATE
 from physical_ai.readiness.slurmd import is_excluded
 from physical_ai.readiness.workloads.index import Index, short
@@ -15,8 +15,6 @@ from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
 
 NOT_UPGRADING = ("", "upgrade-done")
-LEAVING = {EVICTION_TAINT: "node-evicted", SCALE_DOWN_TAINT: "node-scaled-down"}
-"""The cause for each taint of a node that is removed."""
 
 
 def cordon(item: str, node: Json, index: Index) -> Explanation | None:
@@ -31,15 +29,10 @@ def cordon(item: str, node: Json, index: Index) -> Explanation | None:
 
 def leaving(item: str, node: Json, index: Index) -> Explanation | None:
     """A node that Azure, the autoscaler or somebody removes."""
-    taints: list[Json] = at(node, "spec.taints", [])
-    found = next((each for each in taints if each["key"] in LEAVING), None)
-    deleted = at(node, "metadata.deletionTimestamp")
-    if found is None and not deleted:
+    found = removal(node)
+    if found is None:
         return None
-    cause = LEAVING[found["key"]] if found else "node-deleted"
-    evidence = f"taint {found['key']}" if found else f"deletionTimestamp: {deleted}"
-    if since := (found or {}).get("timeAdded"):
-        evidence += f", since {since}"
+    cause, evidence = found
     held = index.on_node(name(node))
     pods = f"{', '.join(held[:3])}{f' and {len(held) - 3} more' if len(held) > 3 else ''}" if held else "none"
     return index.explanation(item, cause, "node", evidence, node=name(node), pool=pool_of(node), pods=pods)

@@ -19,8 +19,8 @@ def of_node(node: Json, index: Index) -> Iterator[Explanation]:
     leaves = leaving(item, node, index)
     if leaves is not None:
         same = [each for each in found if each.cause == leaves.cause]
-        signs = (leaves.evidence, *(sign for each in same for sign in each.signs))
-        yield replace(leaves, signs=signs, alerts=tuple(alert for each in same for alert in each.alerts))
+        signs = dict.fromkeys((leaves.evidence, *(sign for each in same for sign in each.signs)))
+        yield replace(leaves, signs=tuple(signs), alerts=tuple(alert for each in same for alert in each.alerts))
         found = [each for each in found if each not in same]
     yield from found
     others = (cordon(item, node, index), slurm_drain(item, node, index), not_accepted(item, node, index))

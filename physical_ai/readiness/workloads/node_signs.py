@@ -10,7 +10,6 @@ from physical_ai.readiness.nodes.counts import facts_of
 from physical_ai.readiness.nodes.findings import Finding, findings_of
 from physical_ai.readiness.nodes.operands import failing, is_operand
 from physical_ai.readiness.nodes.signs import NodeSigns, seen_in
-from physical_ai.readiness.objects import is_being_removed
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import Explanation
 
@@ -41,7 +40,6 @@ def signs_of(wanted: str, index: Index) -> NodeSigns:
         facts=facts_of(node, index.records_of(wanted)) if node is not None else {},
         restarted=wanted in given.restarted,
         operands=failing(index.operands_on(wanted)),
-        leaves=node is not None and is_being_removed(node),
         stack=given.stack,
     )
 

@@ -23,7 +23,9 @@ class OwnerIndex:
     def absences(self) -> list[Absence]:
         """The parts of the platform that do not do their work."""
         platform = self.given.platform
-        return absences(platform, self.given.nodes, agents=self.given.has_agents) if platform is not None else []
+        if platform is None:
+            return []
+        return absences(platform, self.given.nodes, self.given.pods, agents=self.given.has_agents)
 
     def owner(self, kind: str, where: str, own: str) -> Json | None:
         """A Job, Deployment or the like."""

@@ -82,7 +82,7 @@ def _subject(found: Absence) -> str:
 def _explained(item: str, found: Absence, index: Index) -> Explanation:
     facts: dict[str, Any] = {
         "part": found.part.title,
-        "effect": EFFECTS.get(found.part.area, "what it does is not done"),
+        "effect": found.effect or EFFECTS.get(found.part.area, "what it does is not done"),
         "remedy": remedy(found, index.given.stack),
     }
     stage = _STAGES.get(found.part.area, "node")

@@ -58,8 +58,16 @@ def _charts(settings: Settings) -> Mapping[str, Path]:
 
 
 def import_command(image: str, registry: str = "REGISTRY") -> str:
-    """The command of Azure's that copies an image into the stack's registry, below the name that Pods pull."""
-    return f"az acr import --name {registry} --source {image} --image {image.partition('@')[0]}"
+    """The command of Azure's that copies an image into the stack's registry, below the name that Pods pull.
+
+    >>> import_command("docker.io/otel/opentelemetry-collector-contrib")
+    'az acr import --name REGISTRY --source docker.io/otel/opentelemetry-collector-contrib:TAG --image \
+docker.io/otel/opentelemetry-collector-contrib:TAG'
+    """
+    # Without a tag the command copies latest, which no Pod pulls.
+    name = image.partition("@")[0]
+    source = image if ":" in name.rpartition("/")[2] or "@" in image else f"{image}:TAG"
+    return f"az acr import --name {registry} --source {source} --image {source.partition('@')[0]}"
 
 
 def program_images(settings: Settings) -> Mapping[str, Path]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from physical_ai.settings.layers.paths import Path
+
 
 @dataclass(frozen=True)
 class Elsewhere:
@@ -19,6 +21,8 @@ class Elsewhere:
     """The field of a pool that serves it."""
 
 
+OF_POOL = 3
+"""Steps of the path of a pool's own key."""
 _NOT = "It is not supported"
 KEYS = (
     Elsewhere(
@@ -82,7 +86,23 @@ KEYS = (
 _BY_NAME = {name: each for each in KEYS for name in each.names}
 
 
-def advice(key: str) -> str | None:
-    """What serves a key of other tools in a pool; None for one that is none."""
-    found = _BY_NAME.get(key.lower().replace("-", "").replace("_", ""))
-    return found.advice if found is not None else None
+_BELOW = {
+    ("scale", "mincount"): "Write min.",
+    ("scale", "minsize"): "Write min.",
+    ("scale", "maxcount"): "Write max.",
+    ("scale", "maxsize"): "Write max.",
+    ("osdisk", "osdisksizegb"): "Write sizeGb.",
+    ("osdisk", "osdisktype"): "Write type.",
+}
+"""By the key of a pool and the name below it."""
+
+
+def advice(path: Path) -> str | None:
+    """What serves a key of other tools in a pool, `pools.NAME.KEY`; None for one that is none.
+
+    Further down, the same name means something else.
+    """
+    own = [str(each).lower().replace("-", "").replace("_", "") for each in path[OF_POOL - 1 :]]
+    if len(own) == 1 and own[0] in _BY_NAME:
+        return _BY_NAME[own[0]].advice
+    return _BELOW.get((own[0], own[1])) if len(own) == 2 else None

@@ -148,7 +148,7 @@ def unknown_key(path: Path) -> tuple[str, str | None]:
 
 def _unknown_of_model(path: Path, fields: Sequence[str]) -> tuple[str, str | None]:
     key = str(path[-1])
-    if path[0] in POOLS and (advice := elsewhere.advice(key)) is not None:
+    if path[0] in POOLS and (advice := elsewhere.advice(path)) is not None:
         return f"'{key}' is not a setting of a pool.", advice
     near = nearest(key, fields, ALIKE)
     return f"'{key}' is not a setting.", f"Did you mean '{near}'?" if near else f"Known here: {', '.join(fields)}."

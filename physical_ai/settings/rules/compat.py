@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 from physical_ai.catalog import node_image
 from physical_ai.catalog.compat import GpuStack, judge_stack, judge_upgrade, key_versions
-from physical_ai.findings import Finding
+from physical_ai.catalog.postgres import postgres_versions
+from physical_ai.findings import Finding, Severity
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.created import creates_cluster
+from physical_ai.settings.facts.data_services import managed
 from physical_ai.settings.facts.pools import driver_facts
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.layers.paths import parse
@@ -33,6 +35,9 @@ _RULES = {"containerd-drop-in": "gpuOperator.toolkit.runtimeConfigSource"}
 """Rules whose way out is another setting than their subject's."""
 _OF_NODE_IMAGES = ("containerd-untested", "containerd-drop-in", "nri-containerd", "toolkit-schema")
 """Rules about the containerd of AKS's node images. `physai check` reads that of an existing cluster on its nodes."""
+
+_NOTICE = datetime.timedelta(days=180)
+"""Before the end of a database's support: an upgrade of its major version is planned with its users."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +70,22 @@ def judge(settings: Settings, today: datetime.date, running: str | None = None) 
     alone = [] if gpu_facts.nvidia_pools(settings) else _judged(settings, _gpu_stack(settings, None), today)
     judged = [_at(finding, _PLACES.get(finding.where, "cpuPool.osSku")) for finding in (*upgrade, *alone)]
     judged += [_at(finding, _setting(settings, pools[0], finding), *pools) for finding, pools in found.items()]
+    judged += _database(settings, today)
     return sorted(judged, key=lambda finding: finding.severity.rank, reverse=True)
+
+
+def _database(settings: Settings, today: datetime.date) -> list[VersionFinding]:
+    """A managed database of a version that Azure no longer supports, or not for long."""
+    given = managed(settings)
+    known = postgres_versions().get(given.postgres.version) if given is not None else None
+    if known is None or known.end > today + _NOTICE:
+        return []
+    past = known.end < today
+    problem = f"Azure's standard support of PostgreSQL {known.version} {'ended' if past else 'ends'} on {known.end}"
+    problem += ": it makes no new server of it, and charges for one that exists." if past else "."
+    fix = f"Raise it, to {list(postgres_versions())[-1]} at most; it cannot be lowered again."
+    where, rule = "dataServices.postgres.version", "postgres-support"
+    return [VersionFinding(Severity.WARNING, rule, where, problem, fix, known.source, subject="postgresql")]
 
 
 def of_charts(loaded: Loaded) -> list[VersionFinding]:

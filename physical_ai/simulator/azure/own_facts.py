@@ -45,3 +45,5 @@ VAULT_ADDON = _text("VAULT_ADDON")
 GATEWAY_SUBNET, RESOLVER_DELEGATION = _text("GATEWAY_SUBNET"), _text("RESOLVER_DELEGATION")
 POSTGRES_TIERS: Mapping[str, str] = facts()["POSTGRES_TIERS"].value
 """Tier by the letter of a compute size."""
+POSTGRES_VERSIONS = tuple[str, ...](facts()["POSTGRES_VERSIONS"].value)
+"""Major versions of which new servers are made."""

@@ -7,18 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from physical_ai.catalog.chart_images import chart_images, images_of
-from physical_ai.catalog.charts import pinned_charts
+from physical_ai.catalog.chart_images import FLOATING, NAMED, chart_images, images_of, pinned_images
+from physical_ai.catalog.charts import Chart, pinned_charts
+from physical_ai.catalog.load import CatalogError
 from physical_ai.repository import ROOT
 from physical_ai.settings import load
 from physical_ai.settings.facts.images import chart_images as of_stack
 from tests.support.stacks import STACKS
 
 MODELS = ROOT / "physical_ai" / "simulator" / "charts" / "data"
-NAMED_ELSEWHERE = {"opentelemetry-collector", "slurm", "slurm-operator", "gpu-operator-charts", "gha-runner-scale-set"}
-"""Charts whose images the program names itself (`program_images`)."""
-ON_PREMISES = {"longhorn", "metallb"}
-"""Of clusters without a registry of Azure's."""
 REFERENCE = re.compile(r"\b((?:[a-z0-9-]+\.)+(?:io|com|dev|aws)/[a-z0-9._/-]+)")
 """An image with its registry."""
 
@@ -35,12 +32,48 @@ def references(chart: str) -> Iterator[str]:
 
 def test_every_pinned_chart_has_its_images() -> None:
     pinned = {name for name, _ in pinned_charts()}
-    assert set(chart_images()) | NAMED_ELSEWHERE | ON_PREMISES == pinned
+    assert set(chart_images()) | set(NAMED) == pinned
+
+
+PINS = list(pinned_charts().values())
+
+
+@pytest.mark.parametrize("pin", PINS, ids=lambda pin: f"{pin.name}-{pin.version}")
+def test_every_pin_has_its_images_by_tag_or_digest(pin: Chart) -> None:
+    images = pinned_images(pin)
+    assert images
+    assert len(set(images)) == len(images)
+    floats = {
+        each for each in images if "@" not in each and each.rpartition("/")[2].partition(":")[2] in ("", "latest")
+    }
+    assert floats <= set(FLOATING)
+
+
+def test_only_what_floats_is_said_to_float() -> None:
+    assert {each for pin in PINS for each in pinned_images(pin)} >= set(FLOATING)
+
+
+def test_a_pin_that_nothing_was_read_for_is_refused_until_its_row_is_there() -> None:
+    pin = pinned_charts()["gpu-operator", "v26.7.0"].model_copy(update={"version": "v27.1.0"})
+    with pytest.raises(CatalogError, match=r"gpu-operator has no images of v27\.1\.0: add a row"):
+        pinned_images(pin)
+
+
+@pytest.mark.parametrize("pin", [each for each in PINS if each.name not in NAMED], ids=lambda pin: pin.name)
+def test_the_registry_is_asked_about_every_image_of_a_pin(pin: Chart) -> None:
+    """Below a repository of `images`, or itself."""
+    asked = [each.image for each in images_of(pin.name)]
+    if asked:  # a chart of clusters with a registry
+        beyond = [
+            one for one in pinned_images(pin) if not any(one.startswith(each.partition(":")[0]) for each in asked)
+        ]
+        assert beyond == []
 
 
 @pytest.mark.parametrize("chart", sorted(chart_images()))
 def test_a_model_brings_no_other_images(chart: str) -> None:
-    known = tuple(each.image.partition(":")[0] for each in images_of(chart))
+    pinned = (image for row in chart_images()[chart].pins for image in row.images)
+    known = tuple(each.partition(":")[0] for each in (*(each.image for each in images_of(chart)), *pinned))
     found = {each for each in references(chart) if not each.startswith("kubernetes.io/")}
     # Values name the registry and the folder alone where the template adds the name.
     others = {each for each in found if not any(one.startswith(each) or each.startswith(one) for one in known)}

@@ -93,6 +93,25 @@ HEALTHY = make.on(
 )  # fmt: skip
 
 
+def test_a_pod_in_order_is_so_without_helms_records_and_a_node_is_not_known_to_be(
+    cluster: Read, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = cluster(HEALTHY)
+    get = client.connect("")
+
+    def refuses(path: str, parameters: Mapping[str, str]) -> Any:
+        if path.endswith("/secrets"):
+            raise Unreachable("403 secrets is forbidden", 403)
+        return {"items": [{"metadata": {"name": "x"}}]} if path == "/api/v1/namespaces" else get(path, parameters)
+
+    monkeypatch.setattr(client, "connect", lambda _: refuses)
+    assert run(["why", "train-0", *arguments]) == 0
+    printed = capsys.readouterr().out
+    assert "nothing is wrong in what could be read" in printed
+    assert "not read: Helm's records of releases (403 secrets is forbidden)" in printed
+    assert run(["why", "aks-cpu-0", *arguments]) == 1
+
+
 @pytest.mark.parametrize("refused", ["/events", "/jobs", "/deployments", "/podgroups", "/queues", "-status"])
 def test_what_may_not_be_read_is_named_and_nothing_is_concluded_from_it(
     refused: str, cluster: Read, capsys: pytest.CaptureFixture[str]

@@ -45,6 +45,7 @@ def problems(header: str, body: str) -> str:
         "srun --$NAME one",
         "srun --container-image=$IMAGE one",
         "eval srun one",
+        "eval python train.py",
         'C="srun one"\n$C',
         'shopt -s expand_aliases\nalias run="srun -l"\nrun one',
         'run() { srun "$@"; }\nrun one',

@@ -129,6 +129,12 @@ def signs(count: int) -> Workloads:
     return replace(make.Scene((), nodes).workloads(), records=records, events=events, alerts=alerts)
 
 
+def absent(count: int) -> Workloads:
+    """Parts of the platform are missing, on which all nodes, and all Pods that wait, depend."""
+    nodes = [make.labeled(host, {"nvidia.com/gpu.present": "true"}) for host in hosts(count)]
+    return replace(gangs(count), nodes=nodes, platform=make.nothing_installed())
+
+
 def renamed(item: Mapping[str, Any], number: int) -> Json:
     """An object of the one node, as of another one."""
     found: Json = copy.deepcopy(dict(item))
@@ -185,7 +191,7 @@ def amd_gates(count: int) -> Callable[[], object]:
 SCENES: dict[str, Callable[[int], Callable[[], object]]] = {
     **{
         make_scene.__name__: lambda count, make_scene=make_scene: lambda: doctor(make_scene(count))
-        for make_scene in (full, gangs, hanging, storm, claims, slurm, signs, owned, ports)
+        for make_scene in (full, gangs, hanging, storm, claims, slurm, signs, owned, ports, absent)
     },
     "without operator": without_operator,
     "slurm gates": slurm_gates,

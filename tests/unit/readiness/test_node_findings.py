@@ -71,6 +71,15 @@ def test_a_failed_remap_outranks_what_a_restart_would_repair() -> None:
     assert advice_of(causes) == "replace"
 
 
+def test_a_failed_remap_is_one_cause_with_the_xid_that_says_the_same() -> None:
+    remap = [alert("GPURowRemapFailed", gpu="0", UUID="GPU-1")]
+    (one,) = found(alerts=remap, seen=[Seen(64, "metric", "GPU-1", index="0")])
+    assert (one.cause, one.remedy) == ("xid-64", "replace")
+    assert one.alerts == ("GPURowRemapFailed",)
+    causes = {each.cause for each in found(alerts=remap, seen=[Seen(64, "metric", "GPU-2", index="1")])}
+    assert causes == {"xid-64", "row-remap-failed"}
+
+
 def test_a_restart_that_did_not_help_is_not_advised_again() -> None:
     assert advice_of(found(**fallen_off(), restarted=True)) == "replace"
 

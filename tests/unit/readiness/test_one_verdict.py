@@ -8,6 +8,7 @@ from itertools import combinations
 import pytest
 
 from physical_ai.readiness.nodes.signs import Alert
+from physical_ai.readiness.objects import EVICTION_TAINT
 from physical_ai.readiness.workloads import Workloads, doctor, explain
 from physical_ai.simulator.faults import faults
 from tests.support import fault_table
@@ -77,6 +78,23 @@ def test_no_fix_is_empty_or_only_waits_beside_an_alert_that_waited() -> None:
 
 def test_the_table_of_faults_is_fresh() -> None:
     assert fault_table.FILE.read_text(encoding="utf-8") == fault_table.page(), "run python -m tests.support.fault_table"
+
+
+@pytest.mark.parametrize(
+    ("key", "cause"),
+    [("ToBeDeletedByClusterAutoscaler", "node-scaled-down"), (EVICTION_TAINT, "node-evicted"), ("", "node-deleted")],
+)
+@pytest.mark.parametrize("alert", ["GPUTelemetryAbsent", "GPUNodeMissingGPUs", "GPUNodeConditionBad"])
+def test_what_ends_with_a_node_that_is_removed_needs_no_repair(key: str, cause: str, alert: str) -> None:
+    seen = with_faults()
+    if key:
+        seen.given.nodes[0]["spec"]["taints"].append({"key": key, "effect": "NoSchedule"})
+    else:
+        seen.given.nodes[0]["metadata"]["deletionTimestamp"] = "2026-11-27T10:00:00Z"
+    given = replace(seen.given, reports=(), alerts=[Alert(alert, {"node": NODE}, "summary")])
+    (one,) = explain(NODE, given)[1]
+    assert (one.cause, one.alerts) == (cause, (alert,))
+    assert contradictions(Seen(given)) == []
 
 
 def gone(**labels: str) -> Workloads:

@@ -53,6 +53,10 @@ CHARTS: Mapping[tuple[str, str], Sequence[Json]] = {
         workload("DaemonSet", GPU, f"{NFD}-worker"),
         {"kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"}, "spec": {}},
         {"kind": "ServiceAccount", "metadata": {"name": GPU}},
+        {"kind": "ClusterRole", "metadata": {"name": GPU}},
+        {"kind": "ClusterRoleBinding", "metadata": {"name": GPU}},
+        {"kind": "Service", "metadata": {"name": GPU}, "spec": {"selector": {"app": GPU}}},
+        {"kind": "ValidatingWebhookConfiguration", "metadata": {"name": "nfd"}},
     ),
     ("osmo-operator", "osmo-operator"): (
         workload("Deployment", "", "agent", template={"spec": {"volumes": MOUNTED}}),
@@ -89,7 +93,6 @@ def parts() -> Mapping[Key, Part]:
     live = {"ClusterPolicy": [CHARTS[GPU, GPU][4]], "Config": [KAI_CONFIG], "SchedulingShard": [SHARD]}
     read = read_platform(api({}), of_stack(), {}, [])
     assert read is not None
-    assert read.recorded is not None
     every = (*read.recorded, *of_stack().own, *made_by_operators(live, [NODE], of_stack()))
     return {(each.kind, each.namespace, each.name): each for each in every}
 
@@ -104,7 +107,12 @@ def running(part: Part) -> Json:
     ready = part.replicas
     status = {"availableReplicas": ready, "readyReplicas": ready, "numberAvailable": 1, "desiredNumberScheduled": 1}
     metadata = {"name": part.name, **({"namespace": part.namespace} if part.namespace else {})}
-    own: Mapping[str, Json] = {"Config": KAI_CONFIG["spec"], "ClusterPolicy": {}, "SchedulingShard": {}}
+    own: Mapping[str, Json] = {
+        "Config": KAI_CONFIG["spec"],
+        "ClusterPolicy": {},
+        "SchedulingShard": {},
+        "Service": {"selector": dict(part.selector)},
+    }
     return {"kind": part.kind, "metadata": metadata, "spec": own.get(part.kind, spec), "status": status}
 
 
@@ -113,15 +121,18 @@ def api(
     refused: str = "",
     status: int = 403,
     releases: Mapping[tuple[str, str], Sequence[Json]] = CHARTS,
+    allowed: str = "-",
 ) -> Any:
     """An API server that has these objects."""
 
     def get(path: str, parameters: Mapping[str, str]) -> Any:
-        if refused and path == refused:
+        if refused and path.endswith(refused.rpartition("/")[2]) and not path.startswith(f"{NAMESPACES}/{allowed}/"):
             raise Unreachable(f"{status} {path}", status)
-        if path == SECRETS:
+        if path.endswith("/secrets"):
             assert parameters["labelSelector"].startswith("owner=helm")
-            return {"items": [record(space, release, objects) for (space, release), objects in releases.items()]}
+            home = path.removeprefix(f"{NAMESPACES}/").removesuffix("/secrets")
+            held_in = [each for each in releases.items() if path == SECRETS or each[0][0] == home]
+            return {"items": [record(space, release, objects) for (space, release), objects in held_in]}
         if path == NAMESPACES:
             return {"items": [{"metadata": {"name": each}} for each in of_stack().namespaces]}
         space, _, name = path.removeprefix(f"{NAMESPACES}/").partition("/configmaps/")
@@ -154,6 +165,7 @@ SWITCHES: Mapping[str, Sequence[str]] = {
     "StatefulSet": ("scaled-down", "unavailable"),
     "DaemonSet": ("selects-none", "unavailable"),
     "CronJob": ("scaled-down",),
+    "Service": ("serves-none",),
 }
 CASES = [
     (key, state) for key in healthy() for state in ("missing", *(SWITCHES.get(key[0], ()) if key[2] != "off" else ()))
@@ -169,6 +181,8 @@ def without(key: Key, state: str) -> dict[Key, Json]:
     elif state == "scaled-down":
         item["spec"] |= {"replicas": 0, "suspend": True}
         item["status"] = {}
+    elif state == "serves-none":
+        item["spec"]["selector"] = {"app": "other"}
     elif state == "unavailable":
         item["status"] |= {"availableReplicas": 0, "readyReplicas": 0, "numberAvailable": 0}
     else:
@@ -269,9 +283,104 @@ def test_a_record_that_cannot_be_read_says_nothing() -> None:
     bad["data"]["release"] = "no record"
     platform = read_platform(lambda *_: {"items": [bad]}, of_stack(), {}, [])
     assert platform is not None
-    assert platform.recorded == []
+    assert list(platform.recorded) == []
 
 
 def test_a_cluster_that_was_not_read_has_no_absences() -> None:
     assert read_platform(lambda *_: {"items": []}, of_stack(), {}, []) is None
-    assert absences(Platform(of_stack()), []) == []
+    homes = frozenset(of_stack().releases.values())
+    assert absences(Platform(of_stack(), unrecorded=homes), []) == []
+
+
+AT = {"namespace": "hooks", "name": "checks"}
+HOOK: Json = {
+    "name": "pods.example.com",
+    "clientConfig": {"service": AT},
+    "rules": [{"operations": ["CREATE"], "resources": ["pods", "jobs"]}],
+}
+SERVICE: Json = {"kind": "Service", "metadata": {**AT}, "spec": {"selector": {"app": "checks"}}}
+
+
+def answering(*, ready: bool) -> Json:
+    pod = make.labeled(make.pod("checks-0"), {"app": "checks"})
+    pod["metadata"]["namespace"] = "hooks"
+    return make.on("aks-cpu-0", pod, phase="Running", conditions=[{"type": "Ready", "status": str(ready)}])
+
+
+def hooked(
+    hook: Json, *pods: Json, services: Sequence[Json] = (SERVICE,), labels: Mapping[str, str] | None = None
+) -> list[str]:
+    """What is said of webhooks in a cluster with this one."""
+    item: Json = {"metadata": {"name": "checks", "labels": dict(labels or {})}, "webhooks": [hook]}
+    given = cluster(healthy())
+    assert given.platform is not None
+    live = {**given.platform.live, "ValidatingWebhookConfiguration": [item], "Service": services}
+    live = {kind: items for kind, items in live.items() if kind != "MutatingWebhookConfiguration"}
+    found = absences(replace(given.platform, recorded=[], live=live), [NODE], pods)
+    index = replace(given, platform=replace(given.platform, recorded=[], live=live), pods=pods)
+    told = [each for each in named(index) if each.startswith("part-unanswered")]
+    assert len(told) == sum(each.state == "unanswered" for each in found)
+    return told
+
+
+def test_a_webhook_that_nothing_answers_is_named_with_what_is_refused() -> None:
+    [found] = hooked(HOOK)
+    assert "the API server refuses create of pods, create of jobs" in found
+    assert "kubectl delete validatingwebhookconfiguration checks" in found
+    assert "physai why" not in found  # nothing makes its Pods
+    assert len(hooked(HOOK, answering(ready=False))) == 1
+    assert len(hooked(HOOK, services=())) == 1
+
+
+def test_a_webhook_that_stops_nothing_is_not_named() -> None:
+    assert hooked(HOOK, answering(ready=True)) == []
+    assert hooked({**HOOK, "failurePolicy": "Ignore"}) == []
+    assert hooked({**HOOK, "clientConfig": {"url": "https://example.com"}}) == []
+    assert hooked(HOOK, services=[{**SERVICE, "spec": {}}]) == []  # somebody writes its endpoints
+    assert hooked(HOOK, labels={"kubernetes.azure.com/managedby": "aks"}) == []
+
+
+def test_without_helms_records_a_service_bears_witness_to_what_is_gone() -> None:
+    """A login that may read no Secrets sees by Helm's annotations what a release has made."""
+    told = {"meta.helm.sh/release-name": GPU, "meta.helm.sh/release-namespace": GPU}
+    service = {"kind": "Service", "metadata": {"name": "x", "namespace": GPU, "annotations": told}}
+    held = {**healthy(), ("Service", GPU, "x"): {**service, "spec": {"selector": {"app": "gone"}}}}
+    found = [each for each in named(cluster(held, refused=SECRETS)) if each.startswith("part-serves-none")]
+    assert len(found) == 1
+    assert f"service {GPU}/x" in found[0]
+    assert f"helm -n {GPU} get manifest {GPU} | kubectl apply -f -" in found[0]
+    made = workload("Deployment", GPU, "x", template={"metadata": {"labels": {"app": "gone"}}})
+    held["Deployment", GPU, "x"] = {**made, "status": {"availableReplicas": 1}}
+    assert [each for each in named(cluster(held, refused=SECRETS)) if each.startswith("part-serves-none")] == []
+
+
+def made_by(release: str, home: str, item: Json) -> Json:
+    told = {"meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": home}
+    return {**item, "metadata": {**item["metadata"], "annotations": told}}
+
+
+def test_without_helms_records_a_release_is_known_by_what_it_has_made() -> None:
+    held = {key: made_by(parts()[key].release, parts()[key].home, each) if key in parts() else each
+            for key, each in healthy().items() if key[2] != "off"}  # fmt: skip
+    held["Deployment", GPU, GPU]["spec"]["template"]["metadata"] = {"labels": {"app": GPU}}
+    assert named(cluster(held, refused=SECRETS)) == []
+    left = {key: each for key, each in held.items() if "kube-prometheus" not in str(each["metadata"])}
+    [found] = named(cluster(left, refused=SECRETS))
+    assert found.startswith("part-not-installed release monitoring/kube-prometheus")
+    evidence = [each.evidence for each in cluster_absences(left)]
+    assert evidence == ["no object has the annotation meta.helm.sh/release-name: kube-prometheus"]
+
+
+def cluster_absences(held: Mapping[Key, Json]) -> list[Any]:
+    platform = cluster(held, refused=SECRETS).platform
+    assert platform is not None
+    return absences(platform, [NODE])
+
+
+def test_records_are_read_in_the_namespaces_in_which_the_login_may() -> None:
+    held = {each: item for each, item in healthy().items() if each[2] != f"{NFD}-master"}
+    given = cluster(held, refused=SECRETS, allowed=GPU)
+    assert [each for each in named(given) if each.startswith("part-missing") and f"{NFD}-master" in each]
+    assert given.platform is not None
+    assert GPU not in given.platform.unrecorded
+    assert "monitoring" in given.platform.unrecorded

@@ -15,7 +15,7 @@ from physical_ai.cli.main import run
 from physical_ai.readiness import client, read_reports
 from physical_ai.readiness import waiting as waits
 from physical_ai.readiness.answers import Get, Missing, Unreachable
-from physical_ai.readiness.events import MOST, ROUTINE, read_events
+from physical_ai.readiness.events import LEFT_OUT, MOST, read_events
 from physical_ai.readiness.workloads import node_workloads
 from tests.support import workload_objects as make
 from tests.support.readiness_objects import Situation
@@ -130,7 +130,7 @@ def test_a_storm_of_events_is_read_up_to_a_number_which_is_said() -> None:
     assert 2000 <= len(found) < 4500
     assert len(asked) == 4 + 3 * 2  # pages
     assert "events beyond the first 2,000" in unread[0]
-    assert all(f"reason!={each}" in asked[0]["fieldSelector"] for each in ROUTINE)
+    assert all(f"reason!={each}" in asked[0]["fieldSelector"] for each in LEFT_OUT)
     rest: list[str] = []
     assert len(read_events(api(Situation(), events=MOST // 10), "/api/v1/events", rest)) == MOST // 10
     assert rest == []

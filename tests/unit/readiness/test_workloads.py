@@ -10,10 +10,10 @@ import pytest
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_SCHEDULER
 from physical_ai.readiness.causes import workload_causes
 from physical_ai.readiness.model import ROLLOUT
+from physical_ai.readiness.objects import LEAVING
 from physical_ai.readiness.platform.absence import State
 from physical_ai.readiness.workloads import UnknownSubject, doctor, explain, read_workloads
 from physical_ai.readiness.workloads.model import STAGES
-from physical_ai.readiness.workloads.node_causes import LEAVING
 from tests.support import workload_objects as make
 from tests.support.workload_messages import table
 from tests.support.workload_objects import Scene, closed, crashing, kai, node, on, pod, unschedulable, waiting

@@ -53,6 +53,12 @@ def test_a_key_that_is_merely_alike_gets_the_known_ones(key: str) -> None:
     assert (unknown_key((*POOL, key))[1] or "").startswith("Known here: sku, scale")
 
 
+def test_a_name_of_other_tools_below_a_key_of_a_pool_gets_what_is_known_there() -> None:
+    assert unknown_key((*POOL, "scale", "minCount"))[1] == "Write min."
+    assert unknown_key((*POOL, "osDisk", "osDiskSizeGB"))[1] == "Write sizeGb."
+    assert unknown_key((*POOL, "scale", "zone"))[1] == "Known here: count, min, max, initial."
+
+
 def test_advice_about_keys_is_accepted_in_turn() -> None:
     shape = shape_at(POOL)
     assert shape is not None
@@ -61,7 +67,7 @@ def test_advice_about_keys_is_accepted_in_turn() -> None:
     for each in elsewhere.KEYS:
         assert each.instead is None or (each.instead in shape.fields and each.instead in each.advice)
     # No setting is taken for a key of other tools.
-    assert [field for field in shape.fields if elsewhere.advice(field) is not None] == []
+    assert [field for field in shape.fields if elsewhere.advice((*POOL, field)) is not None] == []
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from physical_ai.catalog.postgres import postgres_versions
+from physical_ai.settings.models.data_services import PostgresVersion
 from physical_ai.simulator.azure import AzureNative
 from physical_ai.simulator.azure.errors import ArmError
+from physical_ai.simulator.azure.own_facts import POSTGRES_VERSIONS
 from tests.support.azure_fakes import GROUP, PLACE, Azure
 
 PASSWORD = "Correct1Horse2Battery"
@@ -117,6 +120,16 @@ def test_a_region_has_a_matrix_and_no_single_answer(
     assert broken(azure, "PostgresServer", server) == ({rule} if rule else set())
 
 
+@pytest.mark.parametrize("version", ["11", "12", "13", "14", "15", "16", "17", "18"])
+def test_new_servers_are_made_of_the_versions_that_the_service_offers(azure: Azure, version: str) -> None:
+    refused = {"pg-version-offered"} if version in ("11", "12", "13") else set[str]()
+    assert broken(azure, "PostgresServer", {**SERVER, "version": version}) == refused
+
+
+def test_every_version_that_a_stack_may_have_is_offered() -> None:
+    assert set(get_args(PostgresVersion)) == set(postgres_versions()) <= set(POSTGRES_VERSIONS)
+
+
 @pytest.mark.parametrize(
     ("changes", "rule"),
     [
@@ -126,6 +139,7 @@ def test_a_region_has_a_matrix_and_no_single_answer(
         ({"backup": {"backupRetentionDays": 7, "geoRedundantBackup": "Enabled"}}, "pg-geo-backup"),
         ({"storage": {"storageSizeGB": 256}}, None),
         ({"version": "17"}, None),
+        ({"version": "18"}, None),
     ],
 )
 def test_what_a_server_may_become(azure: Azure, changes: dict[str, Any], rule: str | None) -> None:

@@ -10,6 +10,7 @@ from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.data import load_json
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.offers import location
+from physical_ai.simulator.azure.own_facts import POSTGRES_VERSIONS
 from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
 
 OLDEST_WITH_LOCAL_DISK = 4
@@ -36,6 +37,17 @@ def standby(put: Put) -> Iterator[Refusal]:
     if copies and found.get("zoneRedundantHaAndGeoBackupSupported") == "Disabled":
         message = f"Unable to find geo zone redundant enabled storage account skus for the region {region}"
         yield refuse(put, "pg-ha-geo", message, "properties.backup.geoRedundantBackup")
+
+
+@on_put("PostgresServer", "pg-version-offered")
+def version(put: Put) -> Iterator[Refusal]:
+    """New servers, and servers that get another version; a restored one has that of its backup."""
+    wanted, before = put.properties.get("version"), get(put.old.body, "properties.version") if put.old else None
+    if wanted is None or str(wanted) in (*POSTGRES_VERSIONS, str(before)):
+        return
+    offered_now = ", ".join(POSTGRES_VERSIONS)
+    message = f"The value of the 'Version' should be in: [{offered_now}]. Verify that the specified parameter value"
+    yield refuse(put, "pg-version-offered", f"{message} is correct.", "properties.version")
 
 
 @on_put("PostgresServer", "pg-geo-region", "pg-size-region")
