@@ -38,7 +38,7 @@ class AzureRest:
         self._get, self._id, self._exchange = get, subscription, exchange
 
     def subscription(self) -> Subscription:
-        found = _map(self._get(self._path(), {"api-version": _VERSIONS["subscriptions"]}))
+        found = _document(self._path(), self._get(self._path(), {"api-version": _VERSIONS["subscriptions"]}))
         return Subscription(self._id, _text(found, "displayName"), _text(found, "state"))
 
     def usages(self, region: str) -> Mapping[str, Usage]:
@@ -64,7 +64,7 @@ class AzureRest:
 
     def feature(self, namespace: str, name: str) -> str:
         path = self._path(f"providers/Microsoft.Features/providers/{namespace}/features/{name}")
-        document = _map(self._get(path, {"api-version": _VERSIONS["features"]}))
+        document = _document(path, self._get(path, {"api-version": _VERSIONS["features"]}))
         return _text(_map(document.get("properties")), "state") or "unknown"
 
     def permissions(self, scope: str = "") -> Sequence[Permission]:
@@ -73,7 +73,7 @@ class AzureRest:
 
     def kubernetes(self, region: str) -> Sequence[Version]:
         path = f"providers/Microsoft.ContainerService/locations/{region}/kubernetesVersions"
-        document = _map(self._get(self._path(path), {"api-version": _VERSIONS["kubernetesVersions"]}))
+        document = _document(path, self._get(self._path(path), {"api-version": _VERSIONS["kubernetesVersions"]}))
         return [
             Version(
                 _text(row, "version"),
@@ -126,8 +126,8 @@ class AzureRest:
             {"api-version": _VERSIONS[kind], **(parameters or {})},
         )
         for _ in range(MOST_PAGES):
-            document = _map(self._get(address, asked))
-            yield from _rows(document.get("value"))
+            document = _document(below, self._get(address, asked))
+            yield from _rows_of(below, document)
             following = document.get("nextLink")
             if not isinstance(following, str) or not following:
                 return
@@ -139,8 +139,8 @@ class AzureRest:
 
 def subscriptions(get: Get) -> list[Subscription]:
     """The subscriptions that the login reaches. Raises Unanswered."""
-    document = _map(get("/subscriptions", {"api-version": _VERSIONS["subscriptions"]}))
-    rows = _rows(document.get("value"))
+    document = _document("subscriptions", get("/subscriptions", {"api-version": _VERSIONS["subscriptions"]}))
+    rows = _rows_of("subscriptions", document)
     return [Subscription(_text(row, "subscriptionId"), _text(row, "displayName"), _text(row, "state")) for row in rows]
 
 
@@ -185,6 +185,20 @@ def postgres_offer(row: Mapping[str, Any]) -> PostgresOffer:
         {_text(sku, "name"): _texts(sku.get("supportedHaMode")) for sku in skus if _text(sku, "status") != "Disabled"},
         tuple(_text(each, "name") for each in _rows(row.get("supportedServerVersions"))),
     )
+
+
+def _document(what: str, answer: Any) -> dict[str, Any]:
+    """An answer of ARM. Raises Unanswered for one that is no object, as something in its place may send."""
+    if not isinstance(answer, dict):
+        raise Unanswered(f"{what}: the answer is no object ({type(answer).__name__}), so it is not Azure's")
+    return cast("dict[str, Any]", answer)
+
+
+def _rows_of(what: str, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a list. Without `value` it is no list of ARM's, and not one that is empty."""
+    if not isinstance(document.get("value"), list):
+        raise Unanswered(f"{what}: the answer has no list `value`, so it is not Azure's")
+    return _rows(document["value"])
 
 
 def _map(value: Any) -> dict[str, Any]:

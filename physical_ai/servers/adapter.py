@@ -41,6 +41,8 @@ class BoundedAdapter(HTTPAdapter):
                 raise
             if deadline.is_over:
                 raise requests.ReadTimeout(late, request=request)
+        if not answer.headers.get("Content-Length", "0").isdecimal():
+            del answer.headers["Content-Length"]  # azure-core ends with a ValueError for one that is no number
         read: Any = answer
         read._content, read._content_consumed = body, True
         return answer
