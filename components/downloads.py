@@ -56,8 +56,11 @@ def pulled_charts(stack: str) -> list[tuple[str, str]]:
         raise PullFailed(f"`physai charts pull {stack}`: {problem}") from None
     if done.returncode:
         raise PullFailed(f"`physai charts pull {stack}` failed:\n{done.stderr.strip() or done.stdout.strip()}")
-    rows: list[dict[str, Any]] = json.loads(done.stdout)["charts"]
-    return [(f"{row['name']} {row['version']}", row["sha256"]) for row in rows if row["outcome"] == "recorded"]
+    try:
+        rows: list[dict[str, Any]] = json.loads(done.stdout)["charts"]
+        return [(f"{row['name']} {row['version']}", row["sha256"]) for row in rows if row["outcome"] == "recorded"]
+    except (ValueError, KeyError, TypeError):
+        raise PullFailed(f"`physai charts pull {stack}` printed no list of charts:\n{done.stdout[:500]}") from None
 
 
 def plugin_problems() -> list[tuple[str, str, str]]:

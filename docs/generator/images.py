@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from docs.generator.markdown import code, table
+from physical_ai.catalog.acceptance import check_images
 from physical_ai.catalog.chart_images import FLOATING, NAMED, chart_images, pinned_images
 from physical_ai.catalog.charts import Chart, pinned_charts
 from physical_ai.catalog.data_services import NEED_LOGIN, is_upstream
@@ -33,7 +34,9 @@ def document() -> str:
     floating = table(
         ("image", "why it has no tag of one version"), ((code(each), why) for each, why in FLOATING.items())
     )
-    return "\n".join([_HEAD, "## Charts\n", charts, "## Without a fixed tag\n", floating, "## Of the program\n", own])
+    checks = table(("check", "image", "source"), _checks())
+    parts = ["## Charts\n", charts, "## Without a fixed tag\n", floating, "## Of the program\n", own]
+    return "\n".join([_HEAD, *parts, "## Of acceptance\n", checks])
 
 
 def _charts() -> Iterator[tuple[str, ...]]:
@@ -56,3 +59,9 @@ def _mirrored(host: str) -> str:
 def _own() -> Iterator[tuple[str, ...]]:
     for item in images().values():
         yield code(item.name), item.tag, code(item.digest), f"{item.source} ({item.date})"
+
+
+def _checks() -> Iterator[tuple[str, ...]]:
+    for name, item in check_images().items():
+        if item.reference is not None:
+            yield name, code(item.reference), f"{item.source} ({item.date})"

@@ -112,6 +112,13 @@ def test_the_commands_own_message_is_the_reason(monkeypatch: pytest.MonkeyPatch)
         pulled_charts("dev-westus2")
 
 
+@pytest.mark.parametrize("out", ["", "{}", "[]", '{"charts": [{"name": "a"}]}', "no JSON"])
+def test_a_garbled_list_is_a_failed_pull(monkeypatch: pytest.MonkeyPatch, out: str) -> None:
+    answered(monkeypatch, 0, out)
+    with pytest.raises(PullFailed, match="printed no list of charts"):
+        pulled_charts("dev-westus2")
+
+
 @pytest.fixture
 def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Pulumi's folder of plugins with all that are pinned, each the recorded one."""
@@ -169,6 +176,13 @@ def test_a_deployment_with_other_plugins_declares_nothing(monkeypatch: pytest.Mo
     monkeypatch.setattr("physical_ai.mocks.recorder._no_problems", lambda: [("a-plugin", "is another", "remove it")])
     with pytest.raises(pulumi.RunError, match=r"(?s)checksums\.toml: a-plugin.*is another.*remove it"):
         record("dev-westus2", simulated=False)
+
+
+def test_every_package_whose_plugin_the_engine_installs_is_compared() -> None:
+    """The language host reads them where the packages are (pulumi, sdk/python/cmd/pulumi-language-python)."""
+    folder = Path(str(pulumi.__file__)).parents[1]
+    plugins = {json.loads(file.read_text())["name"] for file in folder.glob("*/pulumi-plugin.json")}
+    assert plugins == set(downloads.PROVIDERS)
 
 
 def test_archives_have_the_names_that_are_recorded() -> None:
