@@ -49,7 +49,7 @@ class Check(Row):
     title: Text
     level: CheckLevel
     pools: PoolKind
-    gpus: Literal["one", "all"]
+    gpus: Literal["one", "every", "all"]
     nodes: Literal[1, 2] = 1
     capabilities: Text
     image: Text

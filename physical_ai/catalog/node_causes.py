@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from physical_ai.catalog.acceptance import AcceptanceLevel
 from physical_ai.catalog.gpu_load import GPU
 from physical_ai.catalog.load import CatalogError, read_rows, row
 from physical_ai.catalog.rows import Row, Text
@@ -56,6 +57,7 @@ class NodeCause(Row):
     checks: tuple[Text, ...] = ()
     operands: tuple[Text, ...] = ()
     remedy: Remedy | None = None
+    proof: AcceptanceLevel | None = None
     reason: Text
     fix: Text = "-"
     waits: bool = False
@@ -66,6 +68,8 @@ class NodeCause(Row):
     def _one_remedy(self) -> Self:
         if (self.remedy is None) == (self.fix == "-"):
             raise ValueError("needs either a remedy or a fix")
+        if (self.remedy is None) != (self.proof is None):
+            raise ValueError("needs a proof beside a remedy, and only there")
         return self
 
     def has_condition(self, kind: str) -> bool:

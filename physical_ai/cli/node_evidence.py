@@ -25,7 +25,7 @@ def node_evidence(target: ClusterTarget, node: str, signals: Signals, stack: str
 
     try:
         gates, refused = closed_gates(target.get, target.expected)
-        own, unread = signals.of(node), (*signals.unread, *refused)
+        own, unread = signals.of(node), (*signals.not_read(node), *refused)
         return read_node_evidence(target.get, node, *own, gates=gates, stack=stack, unread=unread)
     except UnknownNode as unknown:
         near = nearest(node, unknown.known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,10 @@ NOT_ASKED = "alerts and Xids, because no Prometheus was named: add --prometheus 
 NOT_RUNNING = (
     "alerts and Xids, because the simulated stack runs no Prometheus: physai up {stack} --telemetry starts one"
 )
+BEHIND_SECONDS = 300.0
+"""A series is stale after as long; one that is older says nothing of now."""
+REPORTED = "DCGM_FI_DEV_FB_USED|gpu_operator_node_device_plugin_devices_total|gpu_used_vram"
+"""Series that each node with working exporters has."""
 _TEMPLATE = re.compile(r"\{\{\s*\$labels\.(\w+)\s*\}\}")
 
 
@@ -30,10 +35,21 @@ class Signals:
 
     alerts: Sequence[Alert] | None = None
     """Those that fire; None where none was asked, or it did not answer."""
+    pending: Sequence[Alert] = ()
+    """Those whose hold has not passed yet."""
+    reported: Mapping[str, float] = field(default_factory=dict[str, float])
+    """When each node's GPUs were reported last, in seconds since 1970."""
     xids: Mapping[str, Sequence[Seen]] = field(default_factory=dict[str, "Sequence[Seen]"])
     """Xids of the last weeks by node. Those of now are labels of alerts."""
     unread: tuple[str, ...] = ()
     """What was not read, and what to add."""
+
+    def not_read(self, node: str) -> tuple[str, ...]:
+        """What was not read of one node."""
+        if self.alerts is None or node in self.reported:
+            return self.unread
+        silent = f"alerts and Xids of {node}, because the Prometheus has no series of its GPUs"
+        return (*self.unread, f"{silent}: their exporters report nothing, or are not scraped")
 
     def of(self, node: str) -> tuple[list[Alert], list[Seen]]:
         """What is about one node."""
@@ -48,18 +64,40 @@ def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) ->
     address = prometheus or (None if kubeconfig else simulated_address(stack))
     if address is None:
         return Signals(unread=(NOT_ASKED if kubeconfig else NOT_RUNNING.format(stack=stack),))
-    queries = {"alerts": 'ALERTS{alertstate="firing"}', "recent": _xids(RECENT), "all": _xids(WINDOW)}
+    queries = {
+        "alerts": 'ALERTS{alertstate="firing"}',
+        "pending": 'ALERTS{alertstate="pending"}',
+        "recent": _xids(RECENT),
+        "all": _xids(WINDOW),
+        "newest": "max(timestamp(up))",
+        "reported": f'max by (node) (timestamp({{__name__=~"{REPORTED}"}}))',
+    }
     try:
         found = ask(address, queries)
     except PrometheusFailed as problem:
         reason = " ".join(str(problem).splitlines()[0].split())
         return Signals(unread=(f"alerts and Xids, because {reason}",))
+    if problem := _outdated(address, found["newest"]):
+        return Signals(unread=(f"alerts and Xids, because {problem}",))
     alerts = [_alert(each) for each in found["alerts"]]
     if alerts:
         with suppress(PrometheusFailed):  # it has the queries alone: an alert then has its labels
             alerts = _annotated(alerts, firing(address))
     recent = {_key(each) for each in found["recent"]}
-    return Signals(alerts, _by_node(found["all"], recent))
+    reported = {each.labels.get("node", ""): each.value for each in found["reported"]}
+    pending = [_alert(each) for each in found["pending"]]
+    return Signals(alerts, pending, reported, _by_node(found["all"], recent))
+
+
+def _outdated(address: str, newest: Sequence[Sample]) -> str:
+    """Why the answers of a Prometheus say nothing of now; empty where they do."""
+    if not newest:
+        return f"the Prometheus at {address} has scraped nothing: no rule of it can fire"
+    late = time.time() - newest[0].value
+    if late > BEHIND_SECONDS:
+        minutes = int(late // 60)
+        return f"the Prometheus at {address} is {minutes} minutes behind: its newest scrape is that old"
+    return ""
 
 
 def _annotated(alerts: Sequence[Alert], listed: Iterable[Mapping[str, Any]]) -> list[Alert]:

@@ -17,7 +17,10 @@ def refusal(pool: str, node: str, nodes: Collection[str], out: Collection[str], 
     """
     others = sorted(set(in_repair) - {node})
     if others:
-        return f"{others[0]} of pool {pool} is in repair; one node of a pool is repaired at a time"
+        return (
+            f"{others[0]} of pool {pool} is in repair; one node of a pool is repaired at a time. If nobody goes on with"
+            f" that repair: physai node replace {others[0]} resumes it, and with --cancel ends it"
+        )
     missing = sorted((set(out) & set(nodes)) - {node})
     most = budget(len(set(nodes) | {node}))
     if len(missing) + 1 > most:

@@ -62,6 +62,18 @@ class Checkpoint:
         ]
         return {name: value for outputs in given for name, value in outputs.items() if not is_secret(value)}
 
+    def config(self) -> dict[str, Any]:
+        """The configuration of the newest update, by full key; empty before the first one.
+
+        Format: pulumi/pkg 3.259, backend/diy/state.go (history files), and backend.UpdateInfo.
+        """
+        files = self.backend.glob(f".pulumi/history/*/{self.stack}/*.history.json")
+        for file in sorted(files, key=lambda each: each.name, reverse=True):
+            entry: dict[str, Any] = json.loads(file.read_text())
+            if entry.get("kind") == "update":
+                return dict(entry.get("config") or {})
+        return {}
+
     def locks(self) -> list[dict[str, Any]]:
         """The locks of running updates, and of updates that were killed: `pid`, `username`, `hostname`, `timestamp`."""
         return [json.loads(file.read_text()) for file in self._lock_files()]

@@ -74,6 +74,10 @@ class Simulation:
         """The plain outputs of the last update, also of one that failed at its end; empty where there are none."""
         return self._checkpoint.outputs()
 
+    def deployed_config(self) -> dict[str, Any]:
+        """The configuration of the last update, by full key, secrets encrypted; empty where there was none."""
+        return self._checkpoint.config()
+
     def locks(self) -> list[dict[str, Any]]:
         """The locks of a run that is under way, or was killed."""
         return self._checkpoint.locks()

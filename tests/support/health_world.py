@@ -13,7 +13,7 @@ from typing import Any
 from physical_ai.catalog.nvsentinel import BREAKER_CONFIG_MAP, FAULT_QUARANTINE
 from physical_ai.health.replacement.cluster import boot_id, held_by, is_cordoned, uid
 from physical_ai.health.replacement.record import Action, Record
-from physical_ai.health.replacement.run import cancel, new_record, unfinished
+from physical_ai.health.replacement.run import begin, cancel, keep_record, new_record, unfinished
 from physical_ai.health.replacement.steps import Stopped, World, perform
 from physical_ai.kubernetes.objects import at, labels, name
 from physical_ai.readiness.reader import Unreachable
@@ -176,7 +176,7 @@ class HealthWorld:
             return
         if open_ones:
             raise Broken(f"a second repair begins while {open_ones[0].node} is in repair")
-        self._record = world.cluster.begin(record)
+        self._record = begin(record, world)
         if self._record.has_ended:
             raise Broken(f"the {action} of {key[-2:]} is taken for one that has ended")
         self.story.append(f"{action} of {key[-2:]} begins")
@@ -192,7 +192,7 @@ class HealthWorld:
             self.story.append(f"the repair stops: {str(stopped)[:60]}")
             return
         if isinstance(result, Record):
-            world.cluster.save(result)
+            keep_record(result, world)
             if result.step is not self._record.step:
                 self.story.append(f"the repair has done {self._record.step.value}")
             self._record = None if result.has_ended else result

@@ -12,7 +12,7 @@ from physical_ai.health.arm import Answer
 from physical_ai.health.replacement.cluster import RepairCluster
 from physical_ai.health.replacement.machines import Machines
 from physical_ai.health.replacement.record import Record
-from physical_ai.health.replacement.steps import World
+from physical_ai.health.replacement.world import Standing, World
 from physical_ai.readiness.reader import Missing, Unreachable
 from tests.support.json_copies import json_copy
 
@@ -67,7 +67,15 @@ class Fake:
     """What happens in Azure while the process sleeps."""
     reuses_names: bool = False
     """A new machine gets the lowest free number, so that it may have the name of a deleted one."""
+    standing: dict[str, str] = field(default_factory=dict[str, str])
+    """What alerts and conditions say of a node."""
+    unread: tuple[str, ...] = ()
+    levels: list[str] = field(default_factory=list[str])
+    """Of the acceptances that ran."""
+    by_hand: bool = False
+    """The machines are none of Azure's."""
     _made: int = 0
+    _version: int = 0
 
     def __post_init__(self) -> None:
         for _ in range(self.size):
@@ -83,13 +91,16 @@ class Fake:
         self.nodes[node] = {
             "metadata": {
                 "name": node,
+                "resourceVersion": self._next(),
                 "uid": f"uid{serial:05d}-0000",
                 "creationTimestamp": f"2026-11-01T12:{serial:02d}:00Z",
                 "labels": {"kubernetes.azure.com/agentpool": POOL, "agentpool": POOL},
                 "annotations": {},
             },
             "spec": {
-                "providerID": f"azure:///subscriptions/s/resourceGroups/mc/providers/Microsoft.Compute"
+                "providerID": ""
+                if self.by_hand
+                else f"azure:///subscriptions/s/resourceGroups/mc/providers/Microsoft.Compute"
                 f"/virtualMachineScaleSets/{SCALE_SET}/virtualMachines/{index}"
             },
             "status": {
@@ -102,8 +113,9 @@ class Fake:
 
     def add_pod(self, node: str, pod: str, owner: str = "", **metadata: Any) -> None:
         owners = [{"kind": owner, "name": "owner", "controller": True}] if owner else []
+        own = {"namespace": "default", "name": pod, "uid": f"pod{self._next()}", "ownerReferences": owners}
         self.pods["default", pod] = {
-            "metadata": {"namespace": "default", "name": pod, "ownerReferences": owners, **metadata},
+            "metadata": {**own, **metadata},
             "spec": {"nodeName": node, "containers": [{"name": "c"}]},
             "status": {"phase": "Running"},
         }
@@ -140,18 +152,36 @@ class Fake:
             node = parameters["fieldSelector"].removeprefix("spec.nodeName=")
             return {"items": [pod for pod in self.pods.values() if pod["spec"]["nodeName"] == node]}
         if path.endswith("/eviction"):
-            return self._evict(parts[3], parts[5])
+            return self._evict(parts[3], parts[5], body)
         if "configmaps" in parts:
             return self._config_map(method, parts[-1], body)
         if parts[2] == "nodes" and parts[3] in self.nodes:
             if method == "PATCH":
-                merge(self.nodes[parts[3]], body)
+                self._merge(self.nodes[parts[3]], body)
             return self.nodes[parts[3]]
         raise Missing(path)
 
-    def _evict(self, namespace: str, pod: str) -> Json:
+    def _next(self) -> str:
+        self._version += 1
+        return str(self._version)
+
+    def touch(self, node: str) -> None:
+        """Another client changes the node."""
+        self.nodes[node]["metadata"]["resourceVersion"] = self._next()
+
+    def _merge(self, held: Json, patch: Json) -> None:
+        """A patch that names a version is refused where the object has another one."""
+        wanted = patch.get("metadata", {}).get("resourceVersion")
+        if wanted is not None and wanted != held["metadata"]["resourceVersion"]:
+            raise Unreachable("409 the object has been modified; please apply your changes to the latest version")
+        merge(held, patch)
+        held["metadata"]["resourceVersion"] = self._next()
+
+    def _evict(self, namespace: str, pod: str, body: Json) -> Json:
         if (namespace, pod) not in self.pods:
             raise Missing(pod)
+        if self.pods[namespace, pod]["metadata"]["uid"] != body["deleteOptions"]["preconditions"]["uid"]:
+            raise Unreachable("409 the UID in the precondition does not match the UID in record")
         if pod in self.blocked:
             raise Unreachable("429 Cannot evict pod as it would violate the pod's disruption budget.")
         del self.pods[namespace, pod]
@@ -162,14 +192,16 @@ class Fake:
             found = body["metadata"]["name"]
             if found in self.maps:
                 raise Unreachable(f"409 configmaps {found} already exists")
+            body["metadata"]["resourceVersion"] = self._next()
             self.maps[found] = body
             return body
         if last == "configmaps":
-            return {"items": list(self.maps.values())}
+            labeled = [each for each in self.maps.values() if "labels" in each["metadata"]]
+            return {"items": labeled}
         if last not in self.maps:
             raise Missing(last)
         if method == "PATCH":
-            merge(self.maps[last], body)
+            self._merge(self.maps[last], body)
         return self.maps[last]
 
     # Azure
@@ -202,14 +234,23 @@ class Fake:
         return Answer(202)
 
     def _delete(self, machine: str) -> None:
+        if machine not in self.nodes:
+            return
         self.deleted.append(machine)
+        self.remove(machine)
+
+    def remove(self, machine: str) -> None:
+        """The machine leaves, by a deletion or as a Spot VM that Azure evicts."""
         del self.nodes[machine]
         self.pods = {key: pod for key, pod in self.pods.items() if pod["spec"]["nodeName"] != machine}
         self.count -= 1
 
     def _restart(self, node: str) -> None:
         self.restarted.append(node)
+        if node not in self.nodes:
+            return
         self.nodes[node]["status"]["nodeInfo"]["bootID"] += "-again"
+        self.touch(node)
 
     def _resize(self, count: int) -> None:
         while len(self.nodes) < count:
@@ -221,11 +262,13 @@ class Fake:
     def world(self, *, reports: bool = True) -> World:
         return World(
             cluster=RepairCluster(self.send),
-            machines=Machines(self.arm, CLUSTER),
+            machines=None if self.by_hand else Machines(self.arm, CLUSTER),
             expected={POOL: GPU},
+            least={POOL: "quick"},
             gather=lambda node: {"node": node},
             report=self._report if reports else None,
-            accept=self._accept,
+            accept=self._leveled,
+            standing=self._standing,
             now=lambda: self.clock,
         )
 
@@ -233,18 +276,27 @@ class Fake:
         self._counted(lambda: self.reports.setdefault(record.name, dict(evidence)))
         return record.name
 
+    def _leveled(self, node: str, level: str) -> str:
+        self.levels.append(level)
+        return self._accept(node)
+
+    def _standing(self, record: Record) -> Standing:
+        found = self.standing.get(record.new_node)
+        return Standing((found,) if found else (), self.unread)
+
     def _accept(self, node: str) -> str:
         self._counted(lambda: self.accepted.append(node))
         return self.refuse_acceptance
 
     def state(self) -> str:
         """All that a repair leaves, to be compared: names of new machines included."""
-        maps = {
-            key: {**value, "data": {k: json.loads(v) for k, v in value["data"].items()}}
-            for key, value in self.maps.items()
-        }
+        maps = {key: {k: json.loads(v) for k, v in value["data"].items()} for key, value in self.maps.items()}
         for each in maps.values():
-            each["data"]["repair.json"].pop("deadline", None)
-            each["data"]["repair.json"].pop("started", None)
-        found = [self.nodes, sorted(map(str, self.pods)), maps, self.count, sorted(set(self.reports))]
+            for own in ("deadline", "started", "removed", "offered", "proven"):
+                each.get("repair.json", {}).pop(own, None)
+            each.get("reservation.json", {}).pop("since", None)
+        nodes = json_copy(self.nodes)
+        for each in nodes.values():
+            each["metadata"].pop("resourceVersion")
+        found = [nodes, sorted(map(str, self.pods)), maps, self.count, sorted(set(self.reports))]
         return json.dumps(found, sort_keys=True)

@@ -58,12 +58,12 @@ def accept(  # noqa: PLR0917 - each is an option
     A node that passes loses the taint of health.admit: accepted, and its figures become its baseline.
     """
     from physical_ai.cli.cluster_gates import changing_access
+    from physical_ai.cli.deployed_settings import deployed_settings
     from physical_ai.cli.output.accept import print_results
-    from physical_ai.cli.requested_stack import read_stack
     from physical_ai.health.acceptance.junit import junit as junit_xml
     from physical_ai.health.acceptance.record import document
 
-    settings = read_stack(stack, file, set_).loaded.settings
+    settings = deployed_settings(stack, kubeconfig, file, set_)
     cluster, send = changing_access(stack, kubeconfig, settings, context)
     targets = _targets(send, cluster, settings, (pool, node, new))
     results = _run(send, cluster, settings, None if collect else level, targets)
@@ -82,6 +82,7 @@ def accept(  # noqa: PLR0917 - each is an option
 
 
 def _targets(send: Send, cluster: str, settings: Settings, wanted: tuple[str | None, str | None, bool]) -> list[Target]:
+    from physical_ai.cli.deployed_settings import other_settings
     from physical_ai.health.acceptance.choosing import NoNodes, choose, not_ready
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.settings.facts.gpu import amd_pools, nvidia_pools
@@ -94,6 +95,8 @@ def _targets(send: Send, cluster: str, settings: Settings, wanted: tuple[str | N
         raise typer.Exit(BAD_INPUT)
     try:
         nodes = send("GET", "/api/v1/nodes", {})["items"]
+        for line in other_settings(nodes, settings):
+            err.print(line, markup=False, style="yellow")
         targets = choose(nodes, pools, pool=pool, node=node, new=new)
     except NoNodes as problem:
         err.print(str(problem), markup=False, style="red")

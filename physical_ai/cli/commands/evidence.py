@@ -9,7 +9,18 @@ import typer
 
 from physical_ai.cli.console import err, print_json, print_text
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
-from physical_ai.cli.options import DEFAULT_STACK, DEPLOYER_NAME, As, Context, Json, Kubeconfig, Prometheus, Stack
+from physical_ai.cli.options import (
+    DEFAULT_STACK,
+    DEPLOYER_NAME,
+    As,
+    Assignments,
+    Context,
+    Files,
+    Json,
+    Kubeconfig,
+    Prometheus,
+    Stack,
+)
 
 if TYPE_CHECKING:
     from physical_ai.health.evidence.node_evidence import NodeEvidence
@@ -37,6 +48,8 @@ def evidence(  # noqa: PLR0917 - each is an option
     general: General = False,
     yes: Yes = False,
     as_: As = DEPLOYER_NAME,
+    file: Files = None,
+    set_: Assignments = None,
     json: Json = False,
 ) -> None:
     """Print the evidence about a GPU node: machine, Xids with advice, checks, alerts, events, and what runs there.
@@ -44,13 +57,13 @@ def evidence(  # noqa: PLR0917 - each is an option
     With --report, send it to Azure. The report names the machine and its GPU, and nothing about its workloads.
     """
     from physical_ai.cli.cluster_gates import cluster_of
+    from physical_ai.cli.deployed_settings import deployed_settings
     from physical_ai.cli.node_evidence import node_evidence
     from physical_ai.cli.prometheus_signs import read_signals
     from physical_ai.health.evidence import markdown as shown
     from physical_ai.health.evidence.report import NotReportable, body
-    from physical_ai.settings import load
 
-    settings = load(stack).settings
+    settings = deployed_settings(stack, kubeconfig, file, set_)
     target = cluster_of(stack, kubeconfig, settings, context)
     evidence = node_evidence(target, node, read_signals(stack, kubeconfig, prometheus), stack)
     try:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as changed
+from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel
 from physical_ai.cli.console import err, print_json, print_text
 from physical_ai.cli.exit_codes import BAD_INPUT, FAILED
 from physical_ai.cli.groups import CommandGroup
-from physical_ai.cli.options import DEFAULT_STACK, Context, Json, Kubeconfig, Prometheus, Stack
+from physical_ai.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Prometheus, Stack
 
 if TYPE_CHECKING:
     from physical_ai.health.replacement.record import Record
-    from physical_ai.health.replacement.steps import World
+    from physical_ai.health.replacement.world import World
 
 app = typer.Typer(
     cls=CommandGroup, no_args_is_help=True, help="Repair a GPU node: evidence, drain, machine, acceptance."
@@ -30,13 +34,28 @@ Deadline = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the steps without performing them.")]
 Reboot = Annotated[
     bool | None,
-    typer.Option("--reboot/--replace", help="Restart the machine, or delete it; by default as its Xids advise."),
+    typer.Option("--reboot/--replace", help="Restart the machine, or delete it; by default as its faults advise."),
+]
+Level = Annotated[
+    AcceptanceLevel | None,
+    typer.Option("--level", help="Level of acceptance before the node takes work; at least what its fault asks for."),
 ]
 Report = Annotated[bool, typer.Option("--report/--no-report", help="Send the report to Azure as a step.")]
 Cancel = Annotated[bool, typer.Option("--cancel", help="Cancel the node's repair, and uncordon the node if possible.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not prompt for confirmation.")]
-TIME = re.compile(r"(\d+)([mhd])")
+TIME = re.compile(r"(\d{1,6})([mhd])")
 UNITS = {"m": 60, "h": 3600, "d": 86400}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line asks for."""
+
+    node: str
+    wait: timedelta
+    reboot: bool | None
+    level: AcceptanceLevel | None
+    yes: bool = False
 
 
 @app.command()
@@ -49,32 +68,39 @@ def replace(  # noqa: PLR0917 - each is an option
     deadline: Deadline = "2h",
     dry_run: DryRun = False,
     reboot: Reboot = None,
+    level: Level = None,
     report: Report = True,
     cancel: Cancel = False,
     yes: Yes = False,
+    file: Files = None,
+    set_: Assignments = None,
     json: Json = False,
 ) -> None:
-    """Replace a GPU node: evidence, cordon, drain, report, delete its machine, await the new one, accept it, uncordon.
+    """Repair a GPU node: evidence, cordon, drain, report, restart or replace its machine, accept it, uncordon.
 
-    Running work is not interrupted: the drain waits, up to --deadline. Run the same command again to resume.
+    Running work is not interrupted: the drain waits, up to --deadline. Run the same command again to resume. Where the
+    machines are not Azure's, the command waits until you have restarted one.
     """
     from physical_ai.health.arm import NoAnswer, Refused
+    from physical_ai.health.replacement.record import Unreadable
     from physical_ai.health.replacement.run import unfinished
-    from physical_ai.health.replacement.steps import Stopped
+    from physical_ai.health.replacement.world import Stopped
     from physical_ai.readiness import Unreachable, Unusable
 
-    wait = _duration(deadline)
+    wanted = Wanted(node, _duration(deadline), reboot, level, yes)
     try:
-        world = _world(stack, kubeconfig, context, prometheus, report=report)
+        world = _world(stack, (kubeconfig, context, prometheus), file, set_, report=report)
         record = unfinished(world.cluster, node)
         if cancel:
             document = _canceled(record, world, node)
         elif dry_run:
-            document = _planned(record, world, (node, wait, reboot))
+            document = _planned(record, world, wanted)
         else:
-            document = _repaired(record, world, (node, wait, reboot, yes))
-    except Stopped as end:
+            document = _repaired(record, world, wanted)
+    except (Stopped, Unreadable) as end:
         err.print(str(end), markup=False, style="red")
+        if json:
+            print_json({"stack": stack, "node": node, "stopped": str(end)})
         raise typer.Exit(FAILED) from None
     except (Unreachable, Unusable, NoAnswer, Refused) as problem:
         err.print(f"{problem}\nRun the same command again to resume.", markup=False, style="red")
@@ -90,129 +116,71 @@ def _duration(text: str) -> timedelta:
     return timedelta(seconds=int(found[1]) * UNITS[found[2]])
 
 
-def _world(stack: str, kubeconfig: Any, context: str | None, prometheus: str | None, *, report: bool) -> World:
-    from physical_ai.cli.azure_access import azure_arm
+def _world(
+    stack: str,
+    where: tuple[Path | None, str | None, str | None],
+    files: Sequence[Path] | None,
+    assignments: Sequence[str] | None,
+    *,
+    report: bool,
+) -> World:
     from physical_ai.cli.cluster_gates import changing_access
-    from physical_ai.cli.node_evidence import closed_gates
-    from physical_ai.cli.prometheus_signs import read_signals
-    from physical_ai.health.evidence.markdown import document
-    from physical_ai.health.evidence.read import read_node_evidence
-    from physical_ai.health.evidence.report import NotReportable, body, send, subscription_of
-    from physical_ai.health.replacement.cluster import RepairCluster
-    from physical_ai.health.replacement.machines import Machines
-    from physical_ai.health.replacement.steps import World
-    from physical_ai.readiness import expected_pools
-    from physical_ai.settings import load
-    from physical_ai.settings.facts.naming import Names
+    from physical_ai.cli.deployed_settings import deployed_settings, other_settings
+    from physical_ai.cli.repair_world import RepairSources, repair_world
 
-    settings = load(stack).settings
+    kubeconfig, context, prometheus = where
+    settings = deployed_settings(stack, kubeconfig, files, assignments)
     _, access = changing_access(stack, kubeconfig, settings, context)
-    cluster, arm = RepairCluster(access), azure_arm(stack, real=kubeconfig is not None)
-
-    def get(path: str, parameters: Mapping[str, str]) -> Any:
-        return access("GET", path, parameters)
-
-    def gather(wanted: str) -> Mapping[str, Any]:
-        gates, refused = closed_gates(get, expected_pools(settings))
-        signals = read_signals(stack, kubeconfig, prometheus)
-        unread = (*signals.unread, *refused)
-        evidence = read_node_evidence(get, wanted, *signals.of(wanted), gates=gates, stack=stack, unread=unread)
-        try:
-            prepared = body(evidence)
-        except NotReportable as problem:
-            return {**document(evidence), "report": None, "reportProblem": str(problem)}
-        return {**document(evidence), "report": prepared}
-
-    def send_report(record: Record, evidence: Mapping[str, Any]) -> str:
-        if not evidence.get("report") or evidence.get("advice") == "none":
-            err.print(f"report: none is sent: {evidence.get('reportProblem') or 'no fault of the machine is known'}")
-            return ""
-        name = f"physai-{record.name}"[:90]
-        send(arm, subscription_of(record.provider_id), name, evidence["report"])
-        return name
-
-    def accept(wanted: str) -> str:
-        return _accept(access, settings, wanted)
-
-    subscription = _subscription(get)
-    names = Names(settings.stack)
-    group = f"/subscriptions/{subscription}/resourceGroups/{names.resource_group}"
-    return World(
-        cluster=cluster,
-        machines=Machines(arm, f"{group}/providers/Microsoft.ContainerService/managedClusters/{names.cluster}"),
-        expected={each.pool: each.resources for each in expected_pools(settings)},
-        gather=gather,
-        report=send_report if report else None,
-        accept=accept,
-        now=lambda: datetime.now(UTC),
-    )
+    for line in other_settings(access("GET", "/api/v1/nodes", {})["items"], settings):
+        err.print(line, markup=False, style="yellow")
+    return repair_world(RepairSources(stack, settings, kubeconfig, prometheus, access), report=report)
 
 
-def _subscription(get: Callable[[str, Mapping[str, str]], Any]) -> str:
-    """The subscription of the cluster, from the provider id of any of its nodes."""
-    from physical_ai.health.evidence.report import subscription_of
-    from physical_ai.kubernetes.objects import at
-
-    nodes = get("/api/v1/nodes", {})["items"]
-    return next(filter(None, (subscription_of(str(at(each, "spec.providerID", ""))) for each in nodes)), "")
-
-
-def _accept(access: Any, settings: Any, wanted: str) -> str:
-    """Why a node does not pass the level quick; empty where it does."""
-    from physical_ai.health.acceptance.choosing import NoNodes, choose
-    from physical_ai.health.acceptance.jobs import Stopped
-    from physical_ai.health.acceptance.running import Acceptance
-
-    def progress(node: str, check: str, doing: str) -> None:
-        err.print(f"{node} {check}: {doing}", markup=False, style="dim")
-
-    try:
-        targets = choose(
-            access("GET", "/api/v1/nodes", {})["items"], list(settings.pools), pool=None, node=wanted, new=False
-        )
-        (result,) = Acceptance(access, settings, "quick", progress).run(targets)
-    except (NoNodes, Stopped) as problem:
-        return str(problem) or "the acceptance was interrupted"
-    bad = [f"{each.check}: {each.message}" for each in result.checks if each.verdict not in ("passed", "skipped")]
-    return "" if result.passed else "; ".join(bad) or "no check ran"
-
-
-def _repaired(record: Record | None, world: World, wanted: tuple[str, timedelta, bool | None, bool]) -> dict[str, Any]:
+def _repaired(record: Record | None, world: World, wanted: Wanted) -> dict[str, Any]:
     """Goes on with a repair, or begins one."""
     from physical_ai.health.replacement.record import document
-    from physical_ai.health.replacement.run import repair
+    from physical_ai.health.replacement.run import begin, repair
 
-    node, wait, reboot, yes = wanted
     if record is None:
-        record = _new(world, node, wait, reboot)
+        record = _new(world, wanted)
         err.print("\n".join(_plan(record, world, "would")), markup=False)
         reported = " and report it to Azure" if world.report else ""
-        question = f"{record.reason} {record.action.capitalize()} {node} of pool {record.pool}{reported}?"
-        if not yes and not typer.confirm(question, default=False, err=True):
+        question = f"{record.reason} {record.action.capitalize()} {record.node} of pool {record.pool}{reported}?"
+        if not wanted.yes and not typer.confirm(question, default=False, err=True):
             raise typer.Abort
-        record = world.cluster.begin(record)
+        record = begin(record, world)
     else:
         err.print(f"continuing the repair of {record.node} at the step {record.step}", markup=False)
-        record = _extended(record, world, wait)
+        record = _extended(record, world, wanted)
     ended = repair(record, world, lambda line: err.print(line, markup=False, style="dim"), time.sleep)
     err.print(ended.outcome, markup=False, style="green")
     return document(ended)
 
 
-def _extended(record: Record, world: World, wait: timedelta) -> Record:
-    """The drain's time begins anew with each run."""
-    from dataclasses import replace as changed
+def _extended(record: Record, world: World, wanted: Wanted) -> Record:
+    """The drain's time begins anew with each run, and the level may be raised."""
+    from physical_ai.health.replacement.run import keep_record
 
-    record = changed(record, deadline=world.now() + wait)
-    world.cluster.save(record)
+    deadline = (world.now() + wanted.wait).replace(microsecond=0)
+    record = changed(record, deadline=deadline, level=_level(record.level, wanted.level, "the repair began with"))
+    keep_record(record, world)
     return record
 
 
-def _new(world: World, node: str, wait: timedelta, reboot: bool | None) -> Record:
+def _level(least: AcceptanceLevel, wanted: AcceptanceLevel | None, why: str) -> AcceptanceLevel:
+    """The level to prove the node with. Ends the command where the wanted one is below the least."""
+    if wanted is None or LEVELS.index(wanted) >= LEVELS.index(least):
+        return wanted or least
+    raise typer.BadParameter(f"{why} the level {least}, which {wanted} is below", param_hint="--level")
+
+
+def _new(world: World, wanted: Wanted) -> Record:
     """A repair that may begin, with the action that the node's evidence advises. Ends the command for no such node."""
     from physical_ai.cli.node_evidence import no_fault
     from physical_ai.health.replacement.run import action_of, new_record
+    from physical_ai.readiness.objects import pool_of
 
+    node, reboot = wanted.node, wanted.reboot
     found = world.cluster.node(node)
     if found is None:
         past = [each for each in world.cluster.records() if node in (each.node, each.new_node)]
@@ -221,23 +189,34 @@ def _new(world: World, node: str, wait: timedelta, reboot: bool | None) -> Recor
         raise typer.Exit(BAD_INPUT)
     known = world.gather(node)
     advice, causes = str(known["advice"]), [each for each in known["findings"] if each["remedy"]]
+    if not causes and reboot is None:
+        no_fault(node, known["findings"], known["unread"])
+    for each in known["unread"]:
+        err.print(f"not read: {each}", markup=False, style="yellow")
+    least = _proof(causes, known["unread"], world.least.get(pool_of(found), "quick"))
+    level = _level(least, wanted.level, "what is known of the node asks for")
+    because = "requested; nothing that is known of the machine speaks for a restart or another machine."
     if causes:
         because = f"{causes[0]['cause']}: {causes[0]['reason'].rstrip('.')}; the advice is {advice}."
-        return new_record(found, action_of(advice, reboot=reboot), because, world, wait)
-    if reboot is None:
-        no_fault(node, known["findings"], known["unread"])
-    because = "requested; nothing that is known of the machine speaks for a restart or another machine."
-    return new_record(found, action_of(advice, reboot=reboot), because, world, wait)
+    return new_record(found, action_of(advice, reboot=reboot), because, world, wanted.wait, level)
 
 
-def _planned(record: Record | None, world: World, wanted: tuple[str, timedelta, bool | None]) -> dict[str, Any]:
+def _proof(causes: Sequence[Mapping[str, Any]], unread: Sequence[str], least: AcceptanceLevel) -> AcceptanceLevel:
+    """The level that the faults ask for. A fault that nobody could read may be of the memory."""
+    from physical_ai.readiness.nodes.raw import most
+
+    proofs: list[AcceptanceLevel] = [each["proof"] for each in causes if each["proof"]]
+    unknown: list[AcceptanceLevel] = ["full"] if unread and not causes else []
+    return most([*proofs, *unknown, least]) or least
+
+
+def _planned(record: Record | None, world: World, wanted: Wanted) -> dict[str, Any]:
     """What would be done; nothing is written."""
     from physical_ai.health.replacement.drain import load_of
     from physical_ai.health.replacement.record import document
 
-    node, wait, reboot = wanted
     begun = record is not None
-    record = record or _new(world, node, wait, reboot)
+    record = record or _new(world, wanted)
     load = load_of(world.cluster.pods(record.node))
     print_text("\n".join(_plan(record, world, "would continue with" if begun else "would")) + "\n")
     return {
@@ -264,19 +243,26 @@ def _plan(record: Record, world: World, doing: str) -> list[str]:
 
 
 def _meaning(step: str, record: Record, world: World) -> str:
-    removed = "restart the machine" if record.action == "reboot" else "delete the machine through AKS"
-    count = "nothing, for a restart" if record.action == "reboot" else "bring the pool back to its count or minimum"
+    from physical_ai.health.replacement.machine_steps import is_by_hand
+
+    until = f"{record.deadline:%Y-%m-%d %H:%M} UTC"
+    if is_by_hand(record):
+        removed, count = f"wait until you have restarted or exchanged the machine, until {until}", "nothing"
+    elif record.action == "reboot":
+        removed, count = "restart the machine", "nothing, for a restart"
+    else:
+        removed, count = "delete the machine through AKS", "bring the pool back to its count or minimum"
     reported = "send the report to Azure, if a fault of the machine is known" if world.report else "nothing is sent"
     meanings = {
         "evidence": "save the evidence about the node in the cluster",
         "cordon": "no new Pods",
-        "drain": f"evict Pods that can start elsewhere, wait for the others until {record.deadline:%Y-%m-%d %H:%M} UTC",
+        "drain": f"evict Pods that can start elsewhere, wait for the others until {until}",
         "report": reported,
         "remove": removed,
         "restore": count,
         "await": "wait for the node with its GPUs, cordoned",
-        "accept": "the level quick of acceptance",
-        "uncordon": "the node takes work",
+        "accept": f"the level {record.level} of acceptance, on all GPUs of the node",
+        "uncordon": "the node takes work, once no alert, condition or gate speaks against it",
     }
     return meanings[step]
 

@@ -16,13 +16,18 @@ _NO_GPU = re.compile(rf"no devices (?:were )?found|unable to determine the devic
 
 
 def judge_stack(
-    name: str, log: str, exit_code: int | None, promise: Promise, allocatable: Mapping[str, int]
+    name: str, ended: tuple[str, int | None], promise: Promise, allocatable: Mapping[str, int], gpus: int = 0
 ) -> CheckResult:
     """The result: `failed` where something is known to be wrong, no verdict where something is not known.
+
+    Args:
+        ended: The log and the exit code.
+        gpus: GPUs that the container was given; 0 where that is not known.
 
     Raises:
         Unrecognised: the log is no complete report, and does not say why.
     """
+    log, exit_code = ended
     known = EXIT_CODES.get(exit_code or 0, "")
     try:
         smi = read_smi(log)
@@ -32,6 +37,8 @@ def judge_stack(
             return CheckResult(name, "failed", "; ".join(dict.fromkeys(filter(None, [known, *said[:4]]))))
         raise
     wrong = [*_offered(promise, allocatable), *_driver(smi, promise)]
+    if gpus and len(smi.gpus) != gpus:
+        wrong.append(f"the report is about {len(smi.gpus)} GPUs, and the container was given {gpus}")
     wrong += [f"GPU {gpu.address}: {text}" for gpu in smi.gpus for text in _gpu(gpu, promise)]
     wrong += [*([known] if known else []), *(each for each in smi.warnings if _NO_GPU.search(each))]
     if wrong:

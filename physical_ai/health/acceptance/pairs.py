@@ -18,7 +18,7 @@ from physical_ai.health.acceptance.record import LABEL, CheckResult, NodeResult,
 from physical_ai.kubernetes.objects import Json, name
 from physical_ai.readiness.client import Send
 from physical_ai.readiness.reader import Missing
-from physical_ai.settings.facts.acceptance import PoolCheck, gpu_request, image_of, pool_checks
+from physical_ai.settings.facts.acceptance import PoolCheck, gpu_request, image_of, no_image, pool_checks
 from physical_ai.settings.facts.fabric import adapters, rdma_request
 from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
@@ -109,8 +109,7 @@ class Pairs:
         names = [name(node) for node, _ in pair]
         image = image_of(self.settings, check)
         if image is None:
-            problem = f"no image of {check.image} is published; name yours in health.acceptance.images.{check.image}"
-            return [CheckResult(check.name, "no-verdict", problem)] * len(pair)
+            return [CheckResult(check.name, "skipped", no_image(check))] * len(pair)
         hindered = [self._hindered(pool, check, each) for each in names]
         if any(hindered):
             return [_not_run(check, own, names, hindered) for own in names]

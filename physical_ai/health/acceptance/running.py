@@ -18,7 +18,7 @@ from physical_ai.health.acceptance.record import LABEL, CheckResult, NodeResult
 from physical_ai.kubernetes.objects import Json, at, labels, name
 from physical_ai.readiness.client import Send
 from physical_ai.readiness.reader import Missing
-from physical_ai.settings.facts.acceptance import PoolCheck, gpu_request, image_of, promise
+from physical_ai.settings.facts.acceptance import PoolCheck, gpu_request, image_of, no_image, promise
 from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.acceptance import node_job
@@ -112,8 +112,7 @@ class Acceptance:
             return CheckResult(check.name, "skipped", each.skipped)
         image = image_of(self.settings, check)
         if image is None:
-            problem = f"no image of {check.image} is published; name yours in health.acceptance.images.{check.image}"
-            return CheckResult(check.name, "no-verdict", problem)
+            return CheckResult(check.name, "skipped", no_image(check))
         fresh = offering(self.send, target.node, pool)
         hindered = blocking_reason(self.send, node, gpu_request(check, pool), offered(fresh))
         if hindered is not None:

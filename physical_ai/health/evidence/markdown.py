@@ -158,7 +158,13 @@ def _signs(evidence: NodeEvidence) -> Iterator[str]:
 
 def _finding(found: Finding) -> dict[str, Any]:
     shown = {"cause": found.cause, "reason": found.reason, "fix": found.fix, "waits": found.waits}
-    return {**shown, "signs": list(found.signs), "alerts": list(found.alerts), "remedy": found.remedy or ""}
+    return {
+        **shown,
+        "signs": list(found.signs),
+        "alerts": list(found.alerts),
+        "remedy": found.remedy or "",
+        "proof": found.proof or "",
+    }
 
 
 def _xid(evidence: NodeEvidence, code: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from physical_ai.health.evidence import record
 from physical_ai.health.evidence.events import own_events
 from physical_ai.health.evidence.node_evidence import NodeEvidence, gpu_work
 from physical_ai.health.replacement import record as repaired
-from physical_ai.kubernetes.objects import Json, at, name
+from physical_ai.kubernetes.objects import Json, at, name, time_of
 from physical_ai.readiness.answers import is_forbidden
 from physical_ai.readiness.events import OF_NODES, read_events
 from physical_ai.readiness.model import ClosedGate
@@ -46,6 +46,7 @@ def read_node_evidence(
     gates: Sequence[ClosedGate] = (),
     stack: str = "STACK",
     unread: Sequence[str] = (),
+    since: datetime | None = None,
 ) -> NodeEvidence:
     """What is known of a node, also of one that has left the cluster: at most seven requests.
 
@@ -56,6 +57,7 @@ def read_node_evidence(
         metrics: Xids that a Prometheus has seen.
         gates: Closed gates of the cluster.
         unread: What a Prometheus was not asked for, or did not answer.
+        since: Earlier events are omitted: they are of the machine before its repair.
 
     Raises:
         UnknownNode
@@ -81,6 +83,7 @@ def read_node_evidence(
         raise UnknownNode(wanted, sorted({*known, *(each.node for each in records)}))
     about = f"{OF_NODES},involvedObject.name={wanted}"
     events = own_events([dict(each) for each in read_events(get, "/api/v1/events", refused, about=about)], node)
+    events = [each for each in events if since is None or _is_later(each, since)]
     on_node = {"fieldSelector": f"spec.nodeName={wanted}"}
     pods = may("Pods", lambda: _items(get, "/api/v1/pods", on_node)) if node else []
     results = may("results of acceptance", lambda: _acceptance(get, wanted))
@@ -102,6 +105,14 @@ def read_node_evidence(
         stack=stack,
         unread=tuple(dict.fromkeys((*unread, *refused))),
     )
+
+
+def _is_later(event: Json, since: datetime) -> bool:
+    """Also of an event whose time nobody can read."""
+    try:
+        return datetime.fromisoformat(time_of(event)) >= since
+    except (ValueError, TypeError):
+        return True
 
 
 def _acceptance(get: Get, node: str) -> list[accepted.NodeResult]:

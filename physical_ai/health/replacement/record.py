@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
+from physical_ai.catalog.acceptance import AcceptanceLevel
 from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.nested import at
 
@@ -20,6 +21,7 @@ NAMESPACE = "gpu-operator"
 ANNOTATION = REPAIR_LABEL
 """On a node that a repair has cordoned: the name of the ConfigMap."""
 DATA_KEY, EVIDENCE_KEY = "repair.json", "evidence.json"
+_TIMES, _LATER_TIMES = ("started", "deadline"), ("removed", "offered", "proven")
 Action = Literal["replace", "reboot"]
 
 
@@ -60,16 +62,26 @@ class Record:
     """Until when the drain waits for work to end."""
     reason: str = ""
     step: Step = Step.EVIDENCE
+    level: AcceptanceLevel = "quick"
+    """Of the acceptance that the node has to pass before it takes work: what its fault asks for, or a higher one."""
     cordoned_before: bool = False
-    """Another user had cordoned the node: after a restart it stays cordoned."""
+    """Another user had cordoned the node: after the repair it stays cordoned."""
     nodes_before: int = 0
     """Nodes that Azure ran for the pool before the machine was deleted."""
     uids_before: tuple[str, ...] = ()
     """Of the pool's Node objects before the machine was deleted."""
+    removed: datetime | None = None
+    """When Azure, or a person, was asked to restart or delete the machine."""
     impact: str = ""
     """Name of the report to Azure; empty without one."""
     new_node: str = ""
     new_uid: str = ""
+    new_boot_id: str = ""
+    """Of the start that is being accepted: another start has to be accepted again."""
+    offered: datetime | None = None
+    """When the new node offered its GPUs."""
+    proven: datetime | None = None
+    """When it passed acceptance."""
     outcome: str = ""
     """How it ended; empty as long as it has not."""
     earlier: int = 0
@@ -102,7 +114,8 @@ def config_map(record: Record) -> dict[str, Any]:
 
 def document(record: Record) -> dict[str, Any]:
     """The record as JSON, times in UTC."""
-    times = {key: getattr(record, key).astimezone(UTC).isoformat(timespec="seconds") for key in ("started", "deadline")}
+    given = {key: getattr(record, key) for key in (*_TIMES, *_LATER_TIMES)}
+    times = {key: each.astimezone(UTC).isoformat(timespec="seconds") if each else None for key, each in given.items()}
     return {**asdict(record), **times, "uids_before": list(record.uids_before)}
 
 
@@ -114,7 +127,8 @@ def read(config_map_object: Mapping[str, Any]) -> Record:
     """
     try:
         found: dict[str, Any] = json.loads(config_map_object["data"][DATA_KEY])
-        found |= {key: datetime.fromisoformat(found[key]) for key in ("started", "deadline")}
+        found |= {key: datetime.fromisoformat(found[key]) for key in _TIMES}
+        found |= {key: datetime.fromisoformat(found[key]) for key in _LATER_TIMES if found.get(key)}
         found |= {"step": Step(found["step"]), "uids_before": tuple(found["uids_before"])}
         return Record(**found)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:

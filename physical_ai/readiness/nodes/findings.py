@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from physical_ai.catalog.acceptance import AcceptanceLevel
 from physical_ai.catalog.node_causes import Remedy, remedy_text
-from physical_ai.readiness.nodes.raw import Raw
+from physical_ai.readiness.nodes.raw import Raw, most
 from physical_ai.readiness.nodes.reading import raws
 from physical_ai.readiness.nodes.signs import NodeSigns
 
@@ -35,6 +36,8 @@ class Finding:
     """The alerts that it explains."""
     gate: bool = False
     """Whether it explains the closed gate, or that the node is not Ready."""
+    proof: AcceptanceLevel | None = None
+    """The level of acceptance that the node has to pass after the remedy; None without one."""
 
 
 def findings_of(signs: NodeSigns) -> tuple[Finding, ...]:
@@ -123,4 +126,5 @@ def _finding(each: Raw, absorbed: Sequence[Raw], machine: Remedy | None, signs: 
         remedy=machine if each.remedy is not None else None,
         alerts=alerts,
         gate=any(one.gate for one in of_all),
+        proof=most(one.proof for one in of_all) if each.remedy is not None else None,
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel
 from physical_ai.catalog.node_causes import Remedy, node_causes
 
 OVERDUE = "gpus-not-offered"
@@ -27,6 +29,8 @@ class Raw:
     """Number and UUID of the GPU, as far as they are known; empty where none is named."""
     fix: str = ""
     remedy: Remedy | None = None
+    proof: AcceptanceLevel | None = None
+    """The level of acceptance that shows whether the remedy has helped."""
     waits: bool = False
     code: int = 0
     """The Xid, if it is one."""
@@ -72,3 +76,9 @@ class Raw:
     def overdue(self, alerts: list[str]) -> bool:
         """Whether an alert says that a gate should have opened by now."""
         return self.gate and any(alert in node_causes()[OVERDUE].alerts for alert in alerts)
+
+
+def most(proofs: Iterable[AcceptanceLevel | None]) -> AcceptanceLevel | None:
+    """The highest of some levels; None without one."""
+    given = [LEVELS.index(each) for each in proofs if each is not None]
+    return LEVELS[max(given)] if given else None

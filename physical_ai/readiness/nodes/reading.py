@@ -68,6 +68,7 @@ def _of_row(signs: NodeSigns, row: NodeCause, shown: str, gpus: frozenset[str] =
         gpus=gpus,
         fix=fix,
         remedy=row.remedy,
+        proof=row.proof,
         waits=row.waits,
         row=row.id,
     )
@@ -94,7 +95,7 @@ def _xid(code: int, gpus: frozenset[str], shown: str) -> Raw:
             return Raw(f"xid-{code}", 40, groups, reason, (shown,), gpus=gpus, fix=known.advice, code=code)
         # A repair of the machine ends all of them; the one that needs most comes first.
         rank = 10 if remedy == "replace" else 20
-        return Raw(f"xid-{code}", rank, groups, reason, (shown,), gpus=gpus, remedy=remedy, code=code)
+        return Raw(f"xid-{code}", rank, groups, reason, (shown,), gpus=gpus, remedy=remedy, proof="full", code=code)
     note = " Nothing has to be done to the node." if known.xid_class == "job" else ""
     groups = frozenset({known.xid_class})
     fix = f"{known.advice}{note}"

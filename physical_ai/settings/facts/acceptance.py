@@ -65,9 +65,9 @@ def _of_others(check: Check, pool: Pool) -> str:
 
 def gpu_request(check: Check, pool: Pool) -> dict[str, int]:
     """The GPUs that the check's Pod requests: one, as the pool offers it, or all of the node. Devices of claims are
-    counted by the name of their driver."""
+    counted by the name of their driver. A share is never requested twice: device plugins can be set to refuse that."""
     offered = {CLAIM_DRIVER: gpus_per_node(pool)} if pool.uses_claims else gpu.gpu_resources(pool)
-    if check.gpus == "all":
+    if check.gpus == "all" or (check.gpus == "every" and gpu.sharing_kind(pool) == "none"):
         return offered
     return {next(iter(offered)): 1}
 
@@ -76,6 +76,12 @@ def image_of(settings: Settings, check: Check) -> str | None:
     """The image of a check: the stack's own before the catalogue's; None where it has to name one."""
     own = settings.health.acceptance.images.get(check.image)
     return own or check_images()[check.image].at(settings.grid_driver.image_registry)
+
+
+def no_image(check: Check) -> str:
+    """Why a check without an image is not run. No node is worse for it, so it is skipped, and counts as not run."""
+    name = check.image
+    return f"not run: no image of {name} is published; name yours in health.acceptance.images.{name}"
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,29 @@ def test_a_healthy_node_passes_every_check_that_applies(settings: Settings, sku:
     assert "vector-add" in results
 
 
+@pytest.mark.parametrize("gpu", [0, 1])
+@pytest.mark.parametrize("fault", ["remap-failed", "xid-95"])
+def test_a_fault_of_any_gpu_of_the_node_is_found_by_the_level_quick(settings: Settings, fault: str, gpu: int) -> None:
+    key = "simulator.physical-ai/faults"
+    faults = node_faults({"metadata": {"annotations": {key: annotation([Injected(fault, gpu, 0.0)])}}})
+    found = node(settings, H100_PAIR, faults=faults).check("stack")
+    assert (checks()["stack"].level, found.verdict) == ("quick", "failed"), found.message
+
+
+def test_a_report_about_fewer_gpus_than_the_container_was_given_is_no_pass(settings: Settings) -> None:
+    pair = node(settings, H100_PAIR)
+    check = checks()["stack"]
+    container: Any = pod_spec(check, pair.pool, "x/ubuntu", tolerations=[])["containers"][0]
+    assert container["resources"]["limits"] == {"nvidia.com/gpu": "2"}
+    code, log = run(container, pair.machine)
+    promised = promise(settings, pair.pool)
+    found = judge(check, JobOutcome(log, code), NodeBaseline(promised, 2, promised.resources, None))
+    assert (found.verdict, found.message) == (
+        "failed",
+        "the report is about 1 GPUs, and the container was given 2",
+    )
+
+
 @pytest.mark.parametrize(
     ("sku", "fault", "check", "words"),
     [

@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 
 from physical_ai.health.arm import Refused
+from physical_ai.health.replacement import run
 from physical_ai.health.replacement.record import Action, Record, Step, config_map, read
 from physical_ai.health.replacement.run import cancel, new_record, repair, unfinished
-from physical_ai.health.replacement.steps import Stopped
+from physical_ai.health.replacement.steps import Stopped, perform
 from tests.support.repair_world import GPU, POOL, SCALE_SET, Fake, Killed
 
 NODE = f"{SCALE_SET}000001"
@@ -20,11 +21,24 @@ HOURS = timedelta(hours=2)
 def begin(fake: Fake, action: Action = "replace", node: str = NODE) -> Record:
     world = fake.world()
     found = unfinished(world.cluster, node)
-    return found or world.cluster.begin(new_record(fake.nodes[node], action, "test", world, HOURS))
+    return found or run.begin(new_record(fake.nodes[node], action, "test", world, HOURS), world)
 
 
 def whole(fake: Fake, action: Action = "replace") -> Record:
     return repair(begin(fake, action), fake.world(), lambda _: None, fake.sleep)
+
+
+def at_step(fake: Fake, step: Step, action: Action = "replace") -> Record:
+    """A repair that has come to the step, and the command that performed it has ended."""
+    record, world = begin(fake, action), fake.world()
+    while record.step is not step:
+        result = perform(record, world)
+        if isinstance(result, Record):
+            run.keep_record(result, world)
+            record = result
+        else:
+            fake.sleep(5)
+    return record
 
 
 def again(fake: Fake, action: Action) -> None:
@@ -63,7 +77,8 @@ def test_killed_at_any_request_and_run_again_it_ends_the_same(
     undisturbed = made()
     whole(undisturbed, action)
     assert undisturbed.calls > 15
-    for number in range(1, undisturbed.calls + 1):
+    # The pools differ in a few requests: every third one shows those.
+    for number in range(1, undisturbed.calls + 1, 3 if autoscaled or reuses else 1):
         fake = made()
         setattr(fake, effect, number)
         with pytest.raises(Killed):
@@ -71,7 +86,7 @@ def test_killed_at_any_request_and_run_again_it_ends_the_same(
         fake.kill_before = fake.kill_after = -1
         again(fake, action)
         assert fake.deleted == ([NODE] if action == "replace" else []), number
-        assert len(fake.maps) == 1, number
+        assert len(fake.world().cluster.records()) == 1, number
         assert len(fake.nodes) == 4, number
         assert not any(spec(fake, node) for node in fake.nodes), number
         if action == "replace":
@@ -119,14 +134,10 @@ def test_a_pod_with_local_data_is_not_evicted_unless_its_owner_allows_it() -> No
 def test_a_node_that_gets_work_after_its_drain_is_not_deleted() -> None:
     fake = Fake()
     world = fake.world()
-    record = begin(fake)
-    fake.nodes[NODE]["spec"]["unschedulable"] = True
+    record = at_step(fake, Step.REMOVE)
     fake.add_pod(NODE, "late", "Job")
     with pytest.raises(Stopped, match="has work again after its drain: default/late"):
-        repair(record.at(Step.REMOVE), world, lambda _: None, fake.sleep)
-    fake.nodes[NODE]["spec"]["unschedulable"] = False
-    with pytest.raises(Stopped, match="was uncordoned during its repair"):
-        repair(record.at(Step.REMOVE), world, lambda _: None, fake.sleep)
+        repair(record, world, lambda _: None, fake.sleep)
     assert not fake.deleted
 
 
@@ -149,7 +160,7 @@ def test_a_pool_with_its_budget_out_of_work_loses_no_further_node() -> None:
 
 def test_a_successor_that_fails_acceptance_stays_cordoned_and_is_accepted_by_another_run() -> None:
     fake = Fake(refuse_acceptance="bandwidth: 20 GB/s of 48")
-    with pytest.raises(Stopped, match="did not pass acceptance and stays cordoned: bandwidth"):
+    with pytest.raises(Stopped, match="did not pass acceptance of the level quick and stays cordoned: bandwidth"):
         whole(fake)
     assert spec(fake, NEW)
     fake.refuse_acceptance = ""
@@ -223,11 +234,8 @@ def test_a_record_reads_as_it_was_written() -> None:
     assert read(config_map(record)) == record
 
 
-def test_a_node_of_no_gpu_pool_or_scale_set_is_refused() -> None:
+def test_a_node_of_no_gpu_pool_is_refused() -> None:
     fake = Fake()
-    fake.nodes[NODE]["spec"]["providerID"] = "kind://x"
-    with pytest.raises(Stopped, match="not a machine of a scale set"):
-        begin(fake)
     fake.nodes[NODE]["metadata"]["labels"] = {"kubernetes.azure.com/agentpool": "cpu"}
     with pytest.raises(Stopped, match="is of pool cpu, which is no GPU pool"):
         begin(fake)

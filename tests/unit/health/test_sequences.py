@@ -129,7 +129,9 @@ def ignores_the_budget(patch: pytest.MonkeyPatch) -> None:
     def always(*_: Any) -> str:
         return ""
 
-    patch.setattr(run, "refusal", always)
+    patch.setattr(run, "budget_refusal", always)
+    patch.setattr(run, "reserve", always)
+    patch.setattr(run, "is_reserved", lambda *_: True)  # pyright: ignore[reportUnknownLambdaType]
 
 
 def forgets_who_cordoned(patch: pytest.MonkeyPatch) -> None:
