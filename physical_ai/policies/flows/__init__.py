@@ -1,8 +1,9 @@
-"""Who reaches whom, over all on the way: security groups, load balancers, firewalls of services, NetworkPolicies.
+"""Who reaches whom, over all on the way: NetworkPolicies, security groups, routes, names, firewalls of services.
 
 `declared.yaml` has the flows: what has to be open, what has to be closed, and what is open although it should not be,
 with what protects it instead. `judge(stack)` says of each that the stack has whether it is open, and which resource
-decides that. To add a hop such as routes or names: a module that answers `Verdict` for it, and its place in `paths.py`.
+decides that. `world.py` reads the resources once, `paths.py` finds the ends of a flow, and a way is a tuple of hops,
+each a `Verdict`. To add a hop: a module that answers it, and its place in `hops.py` or `service_ways.py`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network
 from typing import Any
 
 from physical_ai.policies.data_services import PUBLIC_ACCESS
@@ -14,15 +13,37 @@ from physical_ai.policies.model import Resource, known, known_map
 SERVER, FIREWALL_RULE = "azure-native:dbforpostgresql:Server", "azure-native:dbforpostgresql:FirewallRule"
 REDIS = "azure-native:redisenterprise:RedisEnterprise"
 PUBLIC_ADDRESS, ENDPOINT = "azure-native:network:PublicIPAddress", "azure-native:network:PrivateEndpoint"
+COLLECTION = "azure-native:monitor:DataCollectionEndpoint"
+SCOPE, SCOPED = "azure-native:monitor:PrivateLinkScope", "azure-native:monitor:PrivateLinkScopedResource"
 KINDS: Mapping[str, tuple[str, int]] = {
     SERVER: ("database", 5432),
     REDIS: ("cache", 10000),
     "azure-native:keyvault:Vault": ("vault", 443),
     "azure-native:storage:StorageAccount": ("storage", 443),
     "azure-native:containerregistry:Registry": ("registry", 443),
+    COLLECTION: ("collection", 443),
+    "azure-native:monitor:AzureMonitorWorkspace": ("metrics", 443),
+    "azure-native:dashboard:Grafana": ("grafana", 443),
 }
 """What the flows call each type, and its port."""
-_CLOSED: Mapping[str, str] = {**PUBLIC_ACCESS, REDIS: "publicNetworkAccess"}
+TAGS: Mapping[str, str] = {
+    "database": "AzureCloud",
+    "cache": "AzureCloud",
+    "vault": "AzureKeyVault",
+    "storage": "Storage",
+    "registry": "AzureContainerRegistry",
+    "collection": "AzureMonitor",
+    "metrics": "AzureMonitor",
+    "grafana": "AzureCloud",
+}
+"""Service tags of the public endpoints (Azure docs, service-tags-overview); AzureCloud for one without its own."""
+_CLOSED: Mapping[str, str] = {
+    **PUBLIC_ACCESS,
+    REDIS: "publicNetworkAccess",
+    COLLECTION: "networkAcls.publicNetworkAccess",
+    "azure-native:monitor:AzureMonitorWorkspace": "publicNetworkAccess",
+    "azure-native:dashboard:Grafana": "properties.publicNetworkAccess",
+}
 _RULES: Mapping[str, str] = {
     "azure-native:keyvault:Vault": "properties.networkAcls.defaultAction",
     "azure-native:storage:StorageAccount": "networkRuleSet.defaultAction",
@@ -43,6 +64,8 @@ class Service:
     nodes: frozenset[str]
     """URNs of the nodes' public addresses."""
     endpoints: tuple[Resource, ...]
+    is_reached_elsewhere: bool = False
+    """Whether its private endpoint is that of a private link scope of another stack."""
 
     def lets_in_nodes(self) -> Verdict:
         """Whether the public endpoint accepts what leaves the nodes."""
@@ -73,6 +96,9 @@ class Service:
     def _public(self) -> Verdict:
         access = _at(self.resource.inputs, _CLOSED[self.resource.type])
         if access in ("Disabled", "SecuredByPerimeter"):
+            if self.is_reached_elsewhere:
+                by = f"the private link scope of {self.name}, which is not of the stack"
+                return Verdict(None, by, self.resource)
             return Verdict(False, f"no public access to {self.name}", self.resource)
         default = _at(self.resource.inputs, _RULES.get(self.resource.type, ""))
         if default == "Deny":
@@ -88,17 +114,15 @@ def services(resources: Sequence[Resource]) -> Iterator[Service]:
         # Components have the same last name, and no inputs.
         if each.type in KINDS and each.custom:
             kind, port = KINDS[each.type]
-            own = tuple(found for found in endpoints if _leads_to(found, each))
-            yield Service(kind, each, port, firewall if each.type == SERVER else (), nodes, own)
+            scoped = [found for found in resources if found.type == SCOPED and each.urn in found.options.depends_on]
+            own = tuple(found for found in endpoints if _leads_to(found, each, *scoped))
+            elsewhere = bool(scoped) and not any(found.type == SCOPE and found.custom for found in resources)
+            yield Service(kind, each, port, firewall if each.type == SERVER else (), nodes, own, elsewhere)
 
 
-def _leads_to(endpoint: Resource, service: Resource) -> bool:
-    return service.urn in endpoint.options.depends_on
-
-
-def endpoint_ranges(service: Service, subnets: Mapping[str, IPv4Network]) -> list[IPv4Network]:
-    """Ranges of the subnets that the service's endpoints are in, by the URNs of subnets."""
-    return [subnets[urn] for each in service.endpoints for urn in each.options.depends_on if urn in subnets]
+def _leads_to(endpoint: Resource, *services: Resource) -> bool:
+    """To one of them: a private link scope stands for what is in it."""
+    return any(each.urn in endpoint.options.depends_on for each in services)
 
 
 def _name(resource: Resource, key: str) -> str:

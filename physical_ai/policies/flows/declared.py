@@ -17,6 +17,8 @@ class Required(StrEnum):
     CLOSED = "closed"
     TOLERATED = "tolerated"
     """Open, although it should not be; `Flow.instead` protects it."""
+    ASKED = "not declared"
+    """Nothing is declared; somebody asks."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,8 @@ class Flow:
     must: Required
     why: str
     instead: str = ""
-    isolated: bool = False
-    """Whether it is about stacks in which the target's namespace denies what is not named."""
+    where: str = ""
+    """`isolated`: only while the target's namespace denies what is not named; `scraped`: while a monitor names it."""
 
     def __str__(self) -> str:
         return f"{self.source} → {self.target}"
@@ -43,6 +45,10 @@ EVERYWHERE = frozenset(
     name for name, row in _FILE["parties"].items() if row.get("everywhere") or "namespace" not in row
 )
 """Parties that each stack has: of no namespace of the program."""
+DECLARED = frozenset(name for name, row in _FILE["parties"].items() if row.get("declared"))
+"""Parties of which the program declares the workload itself: only stacks with that workload have them."""
+BESIDE: Mapping[str, str] = {name: row["beside"] for name, row in _FILE["parties"].items() if "beside" in row}
+"""Namespaces of the program whose workloads make a party's own one."""
 
 
 def _party(row: Mapping[str, Any]) -> Party:
@@ -63,7 +69,7 @@ def _flow(row: Mapping[str, Any]) -> Flow:
         Required(row["must"]),
         row["why"],
         row.get("instead", ""),
-        row.get("where") == "isolated",
+        row.get("where", ""),
     )
 
 

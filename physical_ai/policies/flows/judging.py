@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from physical_ai.policies.flows.declared import FLOWS, Flow, Required
-from physical_ai.policies.flows.paths import Way, ways
-from physical_ai.policies.flows.world import read
+from physical_ai.policies.flows.paths import ways
+from physical_ai.policies.flows.ways import Way
+from physical_ai.policies.flows.world import World, read
 from physical_ai.policies.model import Resource, Stack
 
 
@@ -21,7 +21,7 @@ class Judgement:
     @property
     def holds(self) -> bool:
         """Whether it is as it has to be, or not known yet."""
-        if self.way.verdict.open is None or self.flow.must is Required.TOLERATED:
+        if self.way.verdict.open is None or self.flow.must in (Required.TOLERATED, Required.ASKED):
             return True
         return self.way.verdict.open is (self.flow.must is Required.OPEN)
 
@@ -31,17 +31,21 @@ class Judgement:
         return self.way.verdict.resource or self.way.resource
 
     def __str__(self) -> str:
-        state = {True: "open", False: "closed", None: "unknown"}[self.way.verdict.open]
-        return f"{self.flow.source} → {self.way.target}, port {self.way.port}: {state}, by {self.way.verdict.by}"
+        return (
+            f"{self.flow.source} → {self.way.target}, port {self.way.port}: {state_of(self)}, by {self.way.verdict.by}"
+        )
+
+
+def state_of(judged: Judgement) -> str:
+    """`open`, `closed` or `unknown`."""
+    return {True: "open", False: "closed", None: "unknown"}[judged.way.verdict.open]
+
+
+def judge_world(world: World) -> list[Judgement]:
+    """Every connection of every flow, in the order of `declared.yaml`."""
+    return [Judgement(flow, way) for flow in FLOWS for way in ways(world, flow)]
 
 
 def judge(stack: Stack) -> list[Judgement]:
     """Every connection of every flow that the stack has, in the order of `declared.yaml`."""
-    return list(_judge(stack))
-
-
-def _judge(stack: Stack) -> Iterator[Judgement]:
-    world = read(stack.resources)
-    for flow in FLOWS:
-        for way in ways(world, flow):
-            yield Judgement(flow, way)
+    return judge_world(read(stack.resources))

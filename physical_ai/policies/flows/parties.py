@@ -15,6 +15,10 @@ class Pod:
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     ports: Mapping[str, int] = field(default_factory=dict[str, int])
     """Numbers of its ports by name."""
+    space: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Labels of its namespace beside the one with the name, which Kubernetes sets."""
+    on_host: bool = False
+    """Whether it has its node's address: no policy selects or names it."""
 
 
 @dataclass(frozen=True)

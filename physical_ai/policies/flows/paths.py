@@ -1,69 +1,89 @@
-"""The hops of a flow, and whether each lets it pass."""
+"""The ways of a flow in a stack: the one part that finds its ends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from ipaddress import IPv4Network
+from collections.abc import Callable, Iterable, Iterator
 
-from physical_ai.policies.flows.azure_services import KINDS, Service, endpoint_ranges
+from physical_ai.policies.flows import api_server
+from physical_ai.policies.flows.azure_services import KINDS
 from physical_ai.policies.flows.balancers import Balancer
-from physical_ai.policies.flows.declared import PARTIES, Flow, Required
-from physical_ai.policies.flows.network_policies import decide
-from physical_ai.policies.flows.parties import INTERNET, Address, Party, Pod, Source
+from physical_ai.policies.flows.declared import PARTIES, Flow
+from physical_ai.policies.flows.hops import (
+    FOREIGN,
+    among_nodes,
+    by_group,
+    by_policies,
+    chosen,
+    is_needed,
+    out,
+    to_api_server,
+)
+from physical_ai.policies.flows.identity import named, of_type
+from physical_ai.policies.flows.monitors import TYPES as MONITORS
+from physical_ai.policies.flows.monitors import scraped
+from physical_ai.policies.flows.names import gateway_name
+from physical_ai.policies.flows.network_policies import API_SERVER
+from physical_ai.policies.flows.parties import INTERNET, Address, Entity, Party, Pod, Source
 from physical_ai.policies.flows.security_groups import PRIVATE, PUBLIC
-from physical_ai.policies.flows.verdicts import Verdict, all_of, any_of
-from physical_ai.policies.flows.world import Subnet, World
-from physical_ai.policies.model import Resource
+from physical_ai.policies.flows.service_ways import to_services
+from physical_ai.policies.flows.verdicts import Hops, Verdict, best, worst
+from physical_ai.policies.flows.ways import Way
+from physical_ai.policies.flows.world import World
+from physical_ai.policies.model import known_list, known_map
 
-CLIENTS = ("internet", "private-clients")
 BALANCERS = {"public-balancers": False, "internal-balancers": True}
-SUBNETS = "subnets"
+SUBNETS, RESOLVER = "subnets", "resolver"
 SERVICES = frozenset(kind for kind, _ in KINDS.values())
-SOMEWHERE = Address("20.42.0.4")
-"""An address of Azure's that is no one's in particular: public endpoints have addresses of the internet."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """One connection of a flow: to one port of one target. `resource` stands for the target."""
-
-    target: str
-    port: int
-    verdict: Verdict
-    resource: Resource | None = None
+INBOUND_ENDPOINT = "azure-native:dnsresolver:InboundEndpoint"
 
 
 def ways(world: World, flow: Flow) -> Iterator[Way]:
     """Each connection of the flow in the stack; none where it has not both ends."""
-    if flow.isolated and not _is_isolated(world, flow.target):
+    if not _applies(world, flow):
         return
-    if flow.target in BALANCERS:
-        yield from _to_balancers(world, flow)
-    elif flow.target == SUBNETS:
-        yield from _to_subnets(world, flow)
+    if flow.target in TO:
+        yield from TO[flow.target](world, flow)
     elif flow.target in SERVICES:
-        yield from _to_services(world, flow)
-    elif world.has(flow.source) and world.has(flow.target):
-        target = PARTIES[flow.target]
+        yield from to_services(world, flow)
+    elif flow.source == "internet":
+        yield from _from_internet(world, flow)
+    elif flow.source in PARTIES and world.has(flow.source) and world.has(flow.target):
+        ends = [(one, other) for one in world.members(flow.source) for other in world.members(flow.target)]
         for port in flow.ports:
-            yield Way(flow.target, port, _policies(world, PARTIES[flow.source], target, port, flow.protocol))
+            hops = chosen(flow, (_between(world, flow, one, other, port) for one, other in ends))
+            yield Way(flow.target, port, hops)
 
 
-def _is_isolated(world: World, party: str) -> bool:
-    found = PARTIES.get(party)
-    return isinstance(found, Pod) and world.is_isolated(found.namespace)
+def _applies(world: World, flow: Flow) -> bool:
+    found = PARTIES.get(flow.target)
+    if not flow.where or not isinstance(found, Pod):
+        return True
+    if flow.where == "isolated":
+        return world.is_isolated(found.namespace)
+    monitors = (each for target in MONITORS for each in scraped(world.resources, target, PARTIES))
+    return any(
+        each.pod.namespace == found.namespace and each.pod.labels and each.pod.labels.items() <= found.labels.items()
+        for each in monitors
+    )
 
 
-def _policies(world: World, source: Party, target: Party, port: int, protocol: str = "TCP") -> Verdict:
-    found = decide(world.policies, source, target, port, protocol)
-    if found.by is not None:
-        metadata = world.policies[found.by]["metadata"]
-        by = f"NetworkPolicy {metadata['name']} of {metadata['namespace']}"
-        return Verdict(found.allowed, by, world.policy_resources[found.by])
-    ends = [each.namespace for each in (source, target) if isinstance(each, Pod)]
-    resource = next((world.namespaces[each] for each in ends if each in world.namespaces), None)
-    return Verdict(found.allowed, f"no NetworkPolicy of {' and '.join(ends)}", resource)
+def _between(world: World, flow: Flow, source: Party, target: Party, port: int) -> Hops:
+    """From a Pod or a node to another one, or to an address outside of the cluster."""
+    policies = by_policies(world, source, target, port, flow.protocol)
+    if isinstance(target, Address):
+        return (*policies, *out(world, flow, target, port))
+    if target == Entity(API_SERVER):
+        return (*policies, *to_api_server(world, flow, port))
+    if source == Entity(
+        API_SERVER
+    ):  # it comes through AKS's tunnel, from a Pod on a node (AKS docs, core-aks-concepts)
+        return policies
+    return (*policies, *among_nodes(world, flow, source, target, port))
+
+
+def _from_internet(world: World, flow: Flow) -> Iterator[Way]:
+    if PARTIES[flow.target] == Entity(API_SERVER) and world.api_server is not None:
+        yield Way(flow.target, api_server.PORT, (world.api_server.lets_in_anybody(),), world.cluster)
 
 
 def _sources(world: World, client: str) -> tuple[Source, ...]:
@@ -75,27 +95,25 @@ def _to_balancers(world: World, flow: Flow) -> Iterator[Way]:
         if each.internal is not BALANCERS[flow.target]:
             continue
         # With ranges, nobody else has to come in.
-        own = each.sources if flow.must is Required.OPEN and each.sources else _sources(world, flow.source)
+        own = each.sources if is_needed(flow) and each.sources else _sources(world, flow.source)
         for port in each.ports if own else ():
             yield Way(each.name, port, _balancer(world, each, own, port, flow), each.resource)
 
 
-def _balancer(world: World, balancer: Balancer, sources: Iterable[Source], port: int, flow: Flow) -> Verdict:
+def _balancer(world: World, balancer: Balancer, sources: Iterable[Source], port: int, flow: Flow) -> Hops:
     if not balancer.floating:
-        return Verdict(None, "ports of nodes, which Kubernetes chooses", balancer.resource)
-    wholly = flow.must is Required.OPEN
+        return (Verdict(None, "ports of nodes, which Kubernetes chooses", balancer.resource),)
+    wholly = is_needed(flow)
     if balancer.internal and not wholly:
-        return Verdict(False, f"no public address of {balancer.name}", balancer.resource)
+        return (Verdict(False, f"no public address of {balancer.name}", balancer.resource),)
+    if not world.node_subnets:
+        return (Verdict(None, FOREIGN, balancer.resource),)
     target = PRIVATE if balancer.internal else PUBLIC
-    nodes = [each for each in world.subnets if each.has_nodes]
-    passes = [_group(each, source, port, target, wholly=wholly) for each in nodes for source in sources]
-    return all_of(passes) if wholly else any_of(passes)
-
-
-def _group(subnet: Subnet, source: Source, port: int, target: str, *, wholly: bool) -> Verdict:
-    if subnet.group is None:
-        return Verdict(True, f"no security group of {subnet.resource.name}", subnet.resource)
-    return subnet.group.lets_in(source, port, target, wholly=wholly)
+    passes: list[Hops] = [
+        (by_group(each, source, port, target, wholly=wholly),) for each in world.node_subnets for source in sources
+    ]
+    found = worst(passes) if wholly else best(passes)
+    return (*gateway_name(balancer.resource, world.resources), *found) if balancer.internal else found
 
 
 def _to_subnets(world: World, flow: Flow) -> Iterator[Way]:
@@ -104,39 +122,44 @@ def _to_subnets(world: World, flow: Flow) -> Iterator[Way]:
         for subnet in world.subnets:
             if subnet.group is None:
                 continue
-            found = [subnet.group.lets_in(each, port, PUBLIC, wholly=False) for each in _sources(world, flow.source)]
+            found: list[Hops] = [
+                (subnet.group.lets_in(each, port, PUBLIC, wholly=False),) for each in _sources(world, flow.source)
+            ]
             if found:
-                yield Way(subnet.resource.name, port, any_of(found), subnet.resource)
+                yield Way(subnet.resource.name, port, best(found), subnet.resource)
 
 
-def _to_services(world: World, flow: Flow) -> Iterator[Way]:
-    for each in world.of_kind(flow.target):
-        if flow.source == "internet":
-            yield Way(each.name, each.port, each.lets_in_anybody(), each.resource)
-        elif world.has(flow.source):
-            yield Way(each.name, each.port, _to_service(world, PARTIES[flow.source], each), each.resource)
+def _to_resolver(world: World, flow: Flow) -> Iterator[Way]:
+    """Clients of the network ask the stack's resolver, which has a subnet of its own."""
+    for endpoint in of_type(world.resources, INBOUND_ENDPOINT):
+        for given in known_list(endpoint.inputs.get("ipConfigurations")):
+            reference = known_map(given).get("subnet")
+            own = (each for each in world.subnets if named(reference, endpoint, [each.resource], "subnetName"))
+            for subnet, source in ((each, source) for each in own for source in _sources(world, flow.source)):
+                for port in flow.ports if subnet.group is not None else ():
+                    assert subnet.group is not None
+                    passes = subnet.group.lets_in(
+                        source, port, subnet.cidr, wholly=is_needed(flow), protocol=flow.protocol
+                    )
+                    yield Way(endpoint.name, port, (passes,), endpoint)
 
 
-def _to_service(world: World, source: Party, service: Service) -> Verdict:
-    """By the public endpoint, as the address of the nodes, or by a private one."""
-    public = all_of([service.lets_in_nodes(), _policies(world, source, SOMEWHERE, service.port)])
-    return any_of([public, *(_privately(world, source, service, each) for each in _endpoints(world, service))])
+def _to_monitors(world: World, flow: Flow) -> Iterator[Way]:
+    for each in scraped(world.resources, flow.target, PARTIES):
+        if each.port is None:
+            yield Way(
+                each.name, 0, (Verdict(None, "the number of a named port of a chart", each.resource),), each.resource
+            )
+            continue
+        port, ends = each.port, world.selected(each.pod)
+        pairs = [(one, other) for one in world.members(flow.source) for other in ends]
+        hops = chosen(flow, (_between(world, flow, one, other, port) for one, other in pairs))
+        yield Way(each.name, port, hops, each.resource)
 
 
-def _endpoints(world: World, service: Service) -> list[Subnet]:
-    ranges = {each.resource.urn: each.cidr for each in world.subnets}
-    found = endpoint_ranges(service, ranges)
-    return [each for each in world.subnets if each.cidr in found]
-
-
-def _privately(world: World, source: Party, service: Service, subnet: Subnet) -> Verdict:
-    leaves = _policies(world, source, Address(str(_some(subnet.cidr))), service.port)
-    if not subnet.filters_endpoints:
-        return leaves
-    nodes = [each.cidr for each in world.subnets if each.has_nodes]
-    return all_of([leaves, *(_group(subnet, each, service.port, PRIVATE, wholly=True) for each in nodes)])
-
-
-def _some(cidr: IPv4Network) -> object:
-    """An address that Azure gives an endpoint: it keeps the first four."""
-    return cidr[4]
+TO: dict[str, Callable[[World, Flow], Iterator[Way]]] = {
+    **dict.fromkeys(BALANCERS, _to_balancers),
+    **dict.fromkeys(MONITORS, _to_monitors),
+    SUBNETS: _to_subnets,
+    RESOLVER: _to_resolver,
+}

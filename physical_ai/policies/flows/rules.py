@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from physical_ai.findings import Severity
-from physical_ai.policies.flows.azure_services import FIREWALL_RULE, KINDS
+from physical_ai.policies.flows.api_server import CLUSTER
+from physical_ai.policies.flows.azure_services import ENDPOINT, FIREWALL_RULE, KINDS
 from physical_ai.policies.flows.balancers import SERVICE
 from physical_ai.policies.flows.declared import Required
 from physical_ai.policies.flows.judging import Judgement, judge
+from physical_ai.policies.flows.leaving import NAT_GATEWAY, ROUTE, ROUTE_TABLE
+from physical_ai.policies.flows.monitors import TYPES as MONITORS
+from physical_ai.policies.flows.names import LINK, RECORD, ZONE, ZONE_GROUP
+from physical_ai.policies.flows.paths import INBOUND_ENDPOINT
 from physical_ai.policies.flows.security_groups import GROUP, RULE
-from physical_ai.policies.flows.world import NAMESPACE, NETWORK_POLICY, SUBNET
+from physical_ai.policies.flows.world import NAMESPACE, NETWORK_POLICY, SUBNET, VIRTUAL_NETWORK
 from physical_ai.policies.gateway import RELEASE
 from physical_ai.policies.model import Check, Resource, Rule, Stack, Topic, Violation
 
-DECIDING = (GROUP, RULE, SUBNET, NETWORK_POLICY, NAMESPACE, SERVICE, RELEASE, FIREWALL_RULE, *KINDS)
+DECIDING = (
+    *(GROUP, RULE, SUBNET, VIRTUAL_NETWORK, ROUTE_TABLE, ROUTE, NAT_GATEWAY, CLUSTER),
+    *(NETWORK_POLICY, NAMESPACE, SERVICE, RELEASE, FIREWALL_RULE, *KINDS, *MONITORS.values()),
+    *(ENDPOINT, ZONE_GROUP, ZONE, LINK, RECORD, INBOUND_ENDPOINT),
+)
 """Types of resources that can decide about a connection, or be the target of one."""
 
 

@@ -33,3 +33,21 @@ def any_of(verdicts: Iterable[Verdict]) -> Verdict:
     opened = [each for each in found if each.open]
     unknown = [each for each in found if each.open is None]
     return (opened or unknown or found or [Verdict(False, "no way")])[0]
+
+
+Hops = tuple[Verdict, ...]
+"""One way, hop by hop. `all_of` them decides."""
+
+
+def best(ways: Iterable[Hops]) -> Hops:
+    """The way that `any_of` goes by."""
+    found = list(ways)
+    decided = any_of(all_of(each) for each in found)
+    return next((each for each in found if all_of(each) is decided or all_of(each) == decided), (decided,))
+
+
+def worst(ways: Iterable[Hops]) -> Hops:
+    """The way that `all_of` goes by, where every one has to be open."""
+    found = list(ways)
+    decided = all_of(all_of(each) for each in found)
+    return next((each for each in found if all_of(each) == decided), (decided,))
