@@ -17,6 +17,7 @@ from docs.generator import (
     outputs,
     package_picture,
     platform_picture,
+    reachability,
     settings,
     troubleshooting,
 )
@@ -40,6 +41,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     acceptance.FILE: acceptance.document,
     troubleshooting.FILE: troubleshooting.renewed,
     nccl.FILE: nccl.renewed,
+    reachability.FILE: reachability.renewed,
     alerts.FILE: alerts.document,
     _PICTURES / "platform.svg": platform_picture.picture,
     _PICTURES / "packages.svg": package_picture.packages,

@@ -53,6 +53,7 @@ PANELS = {
     },
     "Check": {
         "policy": "Check a stack's resources against the policies",
+        "reach": "Show who reaches whom, and what decides it",
         "compat": "Check that a stack's versions are compatible",
         "check": "Query Azure: quota, sizes, versions, permissions",
         "obtain": "Compare a pool with its fallbacks: quota, price",

@@ -1,0 +1,29 @@
+"""The table of docs/reachability.md, generated from the declared flows."""
+
+from __future__ import annotations
+
+from docs.generator.markdown import code, marked_part, table
+from physical_ai.policies.flows import FLOWS, Flow
+from physical_ai.repository import DOCS
+
+FILE = DOCS / "reachability.md"
+BEGIN = "<!-- from physical_ai/policies/flows/declared.yaml: python -m docs.generator -->"
+WHERE = {"isolated": ", where its namespace denies what is not named", "scraped": ", where a monitor scrapes it"}
+
+
+def renewed() -> str:
+    """The page with the current table. Raises ValueError where it does not contain its marks."""
+    return marked_part(FILE, BEGIN, table(("from", "to", "port", "must be", "why"), map(_row, FLOWS)))
+
+
+def _row(flow: Flow) -> tuple[str, ...]:
+    ports = ", ".join(map(str, flow.ports)) or "its own"
+    protocol = "" if flow.protocol == "TCP" else f" {flow.protocol}"
+    instead = f" Protected by: {flow.instead}" if flow.instead else ""
+    return (
+        code(flow.source),
+        code(flow.target),
+        f"{ports}{protocol}",
+        f"{flow.must.value}{WHERE.get(flow.where, '')}",
+        flow.why + instead,
+    )

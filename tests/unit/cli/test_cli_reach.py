@@ -1,0 +1,93 @@
+"""`physai reach`: the table, the steps between two ends, data, the diagram, and what is asked in the wrong way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.cli.test_cli_commands import call
+
+STACK = "dev-southeastasia"
+
+
+def reach(*arguments: str) -> tuple[int, str, str]:
+    return call("reach", *arguments)
+
+
+def test_every_declared_flow_is_a_line_with_its_rule() -> None:
+    code, out, err = reach(STACK)
+    assert code == 0
+    (line,) = [each for each in out.splitlines() if each.startswith("internet") and "osmo-gateway" in each]
+    assert "rule allow-osmo-gateway of nsg-physical-ai-dev-southeastasia" in line
+    assert "0 unknown; 0 not as they have to be" in err
+
+
+def test_a_setting_that_closes_what_is_needed_is_found_by_its_rule(tmp_path: Path) -> None:
+    """Tasks of a stack whose isolation leaves out the internet."""
+    code, out, _ = reach(STACK, "task", "database")
+    assert code == 0
+    assert out.splitlines()[0] == "task → database physical-ai-data-postgres-server, port 5432: closed"
+    assert "1. closed: NetworkPolicy default-deny of osmo-workflows (NetworkPolicy " in out.splitlines()[1]
+    assert "firewall rule" in out
+    file = tmp_path / "way.mmd"
+    assert reach(STACK, "task", "database", "--picture", str(file))[0] == 0
+    assert file.read_text().startswith('flowchart LR\n  f0["task"] --> h0_0{{')
+    assert "--x t0" in file.read_text()
+
+
+def test_as_data_each_step_has_its_resource() -> None:
+    code, out, _ = reach(STACK, "service", "database", "--json")
+    document: dict[str, Any] = json.loads(out)
+    (flow,) = document["flows"]
+    assert code == 0
+    assert (document["azure"], document["kubernetes"]) == ("declared", "declared")
+    assert (flow["from"], flow["to"], flow["port"], flow["open"], flow["holds"]) == (
+        "service",
+        "database",
+        5432,
+        True,
+        True,
+    )
+    kinds = [each["resource"]["type"].rpartition(":")[2] for each in flow["steps"]]
+    assert kinds == ["NetworkPolicy", "NetworkSecurityGroup", "NatGateway", "FirewallRule"]
+
+
+def test_any_two_ends_can_be_asked_about_at_any_port() -> None:
+    code, out, _ = reach(STACK, "agent", "kai", "--port", "9443", "--port", "8080", "--json")
+    assert code == 0
+    flows = json.loads(out)["flows"]
+    assert [(each["port"], each["open"], each["must"]) for each in flows] == [
+        (9443, False, "not declared"), (8080, False, "not declared"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("task", "databse"), "TO: databse is none of the ends that are known. Did you mean database?"),
+        (("tsk", "database"), "FROM: tsk is none of the ends that are known. Did you mean task?"),
+        (("task",), "name what task connects to"),
+        (("--port", "80"), "name FROM and TO as well"),
+        (("agent", "kai"), "no flow from agent to kai is declared: name a port with --port"),
+        (("agent", "kai", "--port", "99999"), "a port is a number from 1 to 65535"),
+        (("internet", "task"), "no client reaches a Pod itself"),
+        (("task", "subnets"), "subnets are asked about from internet and private-clients only"),
+        (("nvsentinel", "dcgm"), "the stack has no nvsentinel: nothing of it is in the namespace nvsentinel"),
+        (("task", "gateway", "--picture", "way.svg"), "only Mermaid is drawn; write way.mmd"),
+        (("task", "gateway", "--context", "blue"), "name the file that has it with --kubeconfig"),
+    ],
+)
+def test_a_question_without_an_answer_says_what_to_ask(arguments: tuple[str, ...], text: str) -> None:
+    code, out, err = reach(STACK, *arguments)
+    assert (code, out) == (2, "")
+    assert text in " ".join(err.split())
+
+
+def test_an_existing_cluster_says_what_is_not_known() -> None:
+    code, out, err = reach("onprem-lab", "node", "public-address")
+    assert code == 0
+    assert "unknown: the network under the cluster, which is not of the stack" in out
+    assert "The cluster is not the stack's" in err
