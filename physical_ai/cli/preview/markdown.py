@@ -35,7 +35,12 @@ def stack(document: Document, detail: Detail = Detail.ALL) -> str:
     Args:
         document: as `physical_ai.cli.preview.review.document` makes it.
     """
-    parts = [f"### `{document['stack']}`: {headline(document)}", move(document), *_changes(document, detail)]
+    parts = [
+        f"### `{document['stack']}`: {headline(document)}",
+        move(document),
+        reach(document),
+        *_changes(document, detail),
+    ]
     parts += [_policies(document["policy"], detail), _versions(document["compat"], detail), _cost(document, detail)]
     parts += [f"> **Warning** {text(each)}" for each in document["warnings"]]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -49,6 +54,19 @@ def move(document: Document) -> str:
     names = {"replaced": "Replaced", "inPlace": "In place", "created": "Created", "deleted": "Deleted"}
     rows = [f"- {names[key]}: {text('; '.join(found[key]))}." for key in names if found[key]]
     return "\n".join([f"**{text(found['title'])}**", "", *rows])
+
+
+def reach(document: Document) -> str:
+    """What the change opens and closes; empty where it does neither, or where the code of the change does not say."""
+    rows: Sequence[Document] = document.get("reach") or ()
+    verbs = {"open": "opens", "closed": "closes", "unknown": "leaves unknown"}
+    lines: list[str] = []
+    for each in rows:
+        verb = verbs[each["after"]]
+        must = "" if each["holds"] else f" **It must be {text(each['must'])}**: {text(each['why'])}"
+        ends = f"{code(each['from'])} → {code(each['target'])}, port {each['port']}"
+        lines.append(f"- {verb if each['holds'] else f'**{verb}**'} {ends}, by {text(each['by'])}.{must}")
+    return "\n".join(["**Who reaches whom**: this change", "", *lines]) if lines else ""
 
 
 def headline(document: Document) -> str:

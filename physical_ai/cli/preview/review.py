@@ -10,7 +10,7 @@ from typing import Any
 from physical_ai.cli.changes import Run, Step
 from physical_ai.cli.output import compat, policy
 from physical_ai.cli.policy_pack import declared_resources
-from physical_ai.cli.preview import plan
+from physical_ai.cli.preview import plan, reach
 from physical_ai.cli.preview.impact import impact, is_disruptive
 from physical_ai.cli.preview.model import Preview
 from physical_ai.cli.requested_stack import RequestedStack
@@ -42,6 +42,7 @@ def document(requested: RequestedStack, preview: Preview) -> dict[str, Any]:
         "changes": _changes(preview.run, preview.nodes, settings.gpu_operator.gate.timeout_minutes),
         "summary": dict(plan.counts(preview.run)),
         "networkMove": moved.document() if moved is not None else None,
+        "reach": reach.changed(declared, preview.run) if was.exists else [],
         "warnings": [str(each) for each in requested.loaded.warnings],
         "policy": policy.document(stack, declared, evaluate(declared)),
         "compat": compat.document(settings, today, judge(settings, today, was.operator_version)),
