@@ -22,6 +22,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, TypeVar
 
+from physical_ai.servers.deadline import within
 from physical_ai.settings.facts.naming import Names
 
 SOURCES = ("https://checkip.amazonaws.com", "https://api.ipify.org")
@@ -31,7 +32,8 @@ FINAL = ("AuthorizationFailed", "Forbidden", "BadRequest", "InvalidParameter", "
 """Errors that another try gets again. Every other one may pass, also one that nobody has seen yet."""
 ATTEMPTS, TRIES, SECONDS = 20, 4, 30
 """Tries while another operation changes the cluster, those after any other error, and the pause between two."""
-
+WHOLE, LONGEST = 60.0, 1200
+"""Seconds for a service's whole answer, and for a command of the Azure CLI: an update of a cluster takes minutes."""
 
 Answer = TypeVar("Answer")
 
@@ -52,17 +54,23 @@ def own_address() -> IPv4Address:
 def asked(source: str) -> IPv4Address:
     """The caller's address as a service names it. Raises Failed for any other answer."""
     try:
-        with urllib.request.urlopen(source, timeout=30) as answer:  # noqa: S310 - one of the two above
-            text = answer.read(64)
-        return IPv4Address(text.decode().strip())
+        return IPv4Address(within(WHOLE, lambda: _body(source)).decode().strip())
     except Exception as problem:
         raise Failed(f"{source} named no address: {type(problem).__name__}: {problem}") from None
+
+
+def _body(source: str) -> bytes:
+    with urllib.request.urlopen(source, timeout=30) as answer:  # noqa: S310 - one of the two above
+        return answer.read(64)
 
 
 def az(*arguments: str) -> Any:
     """The answer of a command of the Azure CLI. Raises Failed with its error."""
     command = ["az", *arguments, "--only-show-errors", "--output", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"az {' '.join(arguments[:2])} has not ended within {LONGEST} s") from None
     if done.returncode:
         raise Failed(done.stderr.strip() or f"az {arguments[0]} ended with {done.returncode}")
     try:

@@ -27,6 +27,9 @@ LARGEST = 4 << 30
 """Bytes of a file: several times a driver's installer. What goes on longer is another file, or has no end."""
 RESERVE = 256 << 20
 """Bytes of the disk that remain free for others, whatever is downloaded."""
+WINDOW, SLOWEST = 60.0, 16 << 10
+"""Seconds after which a connection is judged, and the bytes a second that it has to bring: one that drips would use up
+the job's whole time, and no other URL would be tried."""
 SCHEMES = ("https://", "http://", "file://")
 
 
@@ -124,12 +127,17 @@ def _receive(url: str, part: Path, stall: float) -> None:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o600)
         with os.fdopen(descriptor, "ab" if append else "wb") as file:
             begun = received
+            window, before = time.monotonic(), received
             while data := answer.read1(CHUNK):  # what arrived before a stall is kept
                 received += len(data)
                 if received > LARGEST:
                     raise _TooLarge
                 _spare(part.parent)
                 file.write(data)
+                if (passed := time.monotonic() - window) >= WINDOW:
+                    if received - before < SLOWEST * passed:
+                        raise TimeoutError(f"fewer than {SLOWEST >> 10} KiB/s for {passed:.0f} s")
+                    window, before = time.monotonic(), received
             file.flush()
             os.fsync(file.fileno())
         if left is not None and received - begun < left:

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from grid_agent import fetch
+from tests.support import misbehaving_server
 
 SHA = hashlib.sha256(b"driver").hexdigest()
 
@@ -69,3 +70,14 @@ def test_a_download_leaves_room_on_the_disk(endless: str, tmp_path: Path, monkey
         fetch.fetch([f"{endless}/endless"], SHA, tmp_path / "driver.run", 5)
     assert failed.value.code == fetch.DISK_FULL
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_url_that_drips_is_left_for_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "WINDOW", 0.05)
+    monkeypatch.setattr(fetch, "TRIES", 1)
+    good = tmp_path / "good"
+    good.write_bytes(b"driver")
+    drips = misbehaving_server.WRONG["drips its body"]
+    with misbehaving_server.served(lambda _: drips) as url:
+        fetch.fetch([url, good.as_uri()], SHA, tmp_path / "driver.run", 5)
+    assert (tmp_path / "driver.run").read_bytes() == b"driver"

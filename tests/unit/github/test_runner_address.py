@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import misbehaving_server
 from tests.support.workflow_files import script
 
 DECLARED = ["20.1.2.0/24", "198.51.100.7/32"]
@@ -154,3 +155,19 @@ def test_an_empty_list_which_opens_the_api_server_to_everyone_is_never_written(j
     azure.ranges = [f"{OWN}/32"]
     assert job(azure, "remove") == 1
     assert azure.ranges == [f"{OWN}/32"]
+
+
+def test_a_service_and_an_azure_cli_that_do_not_end_are_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    module: Any = script("runner_address")
+    monkeypatch.setattr(module, "WHOLE", 0.1)
+    monkeypatch.setattr(module, "LONGEST", 0.1)
+    with (
+        misbehaving_server.served(lambda _: misbehaving_server.WRONG["drips its body"]) as url,
+        pytest.raises(module.Failed, match="named no address: TimeoutError"),
+    ):
+        module.asked(url)
+    (tmp_path / "az").write_text("#!/bin/sh\nexec sleep 20\n")
+    (tmp_path / "az").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(module.Failed, match=r"az aks show has not ended within 0\.1 s"):
+        module.az("aks", "show")
