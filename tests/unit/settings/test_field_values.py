@@ -30,6 +30,31 @@ KINDS: dict[str, tuple[str, str, set[str]]] = {
         "nfd: {enabled: false}\ndriver: {rdma: {enabled: true, useHostMofed: false}}\ngds: {enabled: true}\n",
         {"nfd.enabled", "driver.rdma"},
     ),
+    # As Azure/ai-infrastructure-on-azure, infrastructure_references/aks/configs and scripts/deploy-aks.sh, has them.
+    "GPUDirect RDMA on Azure, with operands switched off that are not needed": (
+        "gpu-operator",
+        "nfd: {enabled: false}\ndriver: {rdma: {enabled: true}}\nmigManager: {enabled: false}\n"
+        "vgpuDeviceManager: {enabled: false}\nvfioManager: {enabled: false}\nsandboxDevicePlugin: {enabled: false}\n"
+        "dcgmExporter: {serviceMonitor: {enabled: true, additionalLabels: {release: prometheus}}}\n",
+        {"nfd.enabled", "driver.rdma", "migManager.enabled"},
+    ),
+    "devices by claims, with the eviction label of their plugin": (
+        "gpu-operator",
+        "devicePlugin: {enabled: false}\n"
+        "driver: {manager: {env: [{name: NODE_LABEL_FOR_GPU_POD_EVICTION, value: a}]}}\n",
+        {"devicePlugin.enabled", "driver.manager.env"},
+    ),
+    "a DRA driver told where the GPU driver is": (
+        "dra-driver-nvidia-gpu",
+        "nvidiaDriverRoot: /run/nvidia/driver\ngpuResourcesEnabledOverride: true\n"
+        "kubeletPlugin: {nodeSelector: {nvidia.com/gpu.present: 'true'}}\n",
+        {"nvidiaDriverRoot", "gpuResourcesEnabledOverride", "kubeletPlugin.nodeSelector"},
+    ),
+    "a network operator without rules for features": (
+        "network-operator",
+        "nfd: {deployNodeFeatureRules: false}\n",
+        set(),
+    ),
     "shares by a ConfigMap of its own": (
         "gpu-operator",
         "devicePlugin: {config: {name: time-slicing, default: any}}\ngfd: {enabled: true}\n",
