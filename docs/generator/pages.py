@@ -19,6 +19,7 @@ from docs.generator import (
     platform_picture,
     reachability,
     settings,
+    statements,
     troubleshooting,
 )
 from physical_ai.osmo.lint import document as lint
@@ -38,6 +39,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     _FOLDER / "outputs.md": outputs.document,
     _FOLDER / "held-against.md": held_against.document,
     _FOLDER / "images.md": images.document,
+    statements.FILE: statements.document,
     acceptance.FILE: acceptance.document,
     troubleshooting.FILE: troubleshooting.renewed,
     nccl.FILE: nccl.renewed,
