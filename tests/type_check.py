@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from posixpath import dirname, join
 from typing import Any
 
-from docs.generator.packages import imported, reachable
+from docs.generator.packages import imported, reachable, statements
 from physical_ai.repository import ROOT
 
 PASSED = Path(sys.prefix) / "types.json"
@@ -33,16 +33,12 @@ NODE_OPTIONS = "--max-semi-space-size=256"
 def imports(path: str, source: bytes) -> Iterator[str]:
     """Every dotted name that may be a module, relative ones from the top."""
     try:
-        statements: list[Any] = list(ast.parse(source).body)
+        module = ast.parse(source)
     except SyntaxError:  # pyright reports it
         return
-    while statements:
-        node = statements.pop()
+    for node in statements(module):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from (".".join(filter(None, each)) for each in imported(node, PurePosixPath(path)))
-        else:
-            for block in ("body", "orelse", "finalbody", "handlers", "cases"):
-                statements += getattr(node, block, ())
 
 
 def digests(sources: Mapping[str, bytes], roots: Sequence[str], environment: str) -> dict[str, str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 OPENED = "physical_ai"
 """A folder whose subfolders are separate packages. Its own modules belong to no package."""
@@ -120,12 +121,23 @@ def _module(path: Path, relative: str) -> Module:
     text = path.read_text(encoding="utf-8")
     functions: list[int] = []
     names: set[tuple[str, str]] = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in statements(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             functions.append((node.end_lineno or node.lineno) - node.lineno + 1)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names.update(imported(node, PurePosixPath(relative)))
     return Module(relative, package_of(relative), len(text.splitlines()), max(functions, default=0), frozenset(names))
+
+
+def statements(module: ast.Module) -> Iterator[ast.stmt]:
+    """Every statement, at any depth. Expressions, which are most of a tree, have none in them."""
+    rest: list[Any] = [module]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            rest += getattr(node, block, ())
 
 
 def imported(node: ast.Import | ast.ImportFrom, path: PurePosixPath) -> Iterable[tuple[str, str]]:
