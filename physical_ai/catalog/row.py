@@ -16,5 +16,12 @@ class Row(BaseModel):
     """One row of a data file: closed, frozen, nothing coerced."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True, strict=True, allow_inf_nan=False
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        strict=True,
+        allow_inf_nan=False,
+        # A fifth of a command's start: most commands read few of the catalogue's files.
+        defer_build=True,
     )

@@ -24,6 +24,8 @@ def _run(arguments: list[str]) -> int:
     code = resident_command.run(arguments)
     if code is None:
         _open_streams()
+        # Pydantic looks through the metadata of every installed package for plugins; a tenth of a command's start.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         from physical_ai.cli.command_line import run_here
 
         code = run_here(arguments)
