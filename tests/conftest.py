@@ -53,6 +53,7 @@ FIRST = (
 makes the snapshot of the default stack is first, and those that do not need it are next."""
 
 
+@cache
 def group(item: pytest.Item) -> str:
     """Name of the tests that have to run on the worker that runs `item`; empty when any worker may."""
     fixtures = getattr(item, "fixturenames", ())
