@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Network
 
+import pytest
 import yaml
 
 from physical_ai.catalog import region, regions
@@ -20,9 +21,15 @@ def test_another_gpu_is_never_proposed() -> None:
     assert choose(pool, "spaincentral", proposal.region_zones) == Choice(None)
 
 
-def test_every_region_of_the_catalogue_can_have_a_stack_of_each_environment() -> None:
-    for name in regions():
-        for environment in ("dev", "staging", "prod"):
+ENVIRONMENTS = ("dev", "staging", "prod")
+
+
+@pytest.mark.parametrize("turns", [1, pytest.param(len(ENVIRONMENTS), marks=pytest.mark.deep)])
+def test_every_region_of_the_catalogue_can_have_a_stack_of_each_environment(turns: int) -> None:
+    """All environments of each region in `make test-deep`; each region with one, in turn, in `make test`."""
+    for place, name in enumerate(regions()):
+        for turn in range(turns):
+            environment = ENVIRONMENTS[(place + turn) % len(ENVIRONMENTS)]
             if f"{environment}-{name}" in existing():
                 continue
             proposal = propose(f"{environment}-{name}")

@@ -202,7 +202,11 @@ def outcome(azure: Azure) -> object:
     return {pool: found for pool, found in nodes.items() if found}, states
 
 
-def test_killed_at_any_moment_it_converges_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.deep)])
+def test_killed_at_any_moment_it_converges_to_the_same(
+    every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each moment in `make test-deep`, at one of seven in `make test`."""
     whole = Azure(tmp_path / "whole.json")
     assert run(whole) is None
     countdown = [0]
@@ -223,9 +227,9 @@ def test_killed_at_any_moment_it_converges_to_the_same(tmp_path: Path, monkeypat
     monkeypatch.setattr(Store, "save", around(Store.save))
     for verb in ("create", "apply_nodes", "grant"):
         monkeypatch.setattr(MemoryHost, verb, around(getattr(MemoryHost, verb)))
-    moments = 0
+    moments = 1 - every
     while True:
-        moments += 1
+        moments += every
         azure = Azure(tmp_path / f"{moments}.json")
         countdown[0] = moments
         killed_at = run(azure)
