@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview pr-preview down status test test-deep deep unit property coverage host simulator lint policies format types
+.PHONY: help up preview pr-preview down status test test-profile test-deep deep unit property coverage host simulator lint policies format types
 .PHONY: bench docs docs-serve docs-reference clean pins
 
 help: ## list the targets
@@ -62,6 +62,9 @@ PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
 test: $(READY) ## every check, types among them, and every behaviour tested once (minutes)
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint docs tools
 	@$(PYTEST) tests -n 4
+
+test-profile: $(READY) ## the tests of `make test`, and which of them take its processor time (minutes)
+	@$(PYTEST) tests -n 2 -p tests.support.cpu_profile
 
 test-deep: test deep ## `make test`, then what it leaves out (an hour)
 
