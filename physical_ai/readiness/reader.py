@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from physical_ai.catalog import amd, slurm
-from physical_ai.kubernetes.objects import name, namespace
+from physical_ai.kubernetes.objects import is_ready, name, namespace
 from physical_ai.readiness.amd_gates import is_amd
 from physical_ai.readiness.answers import Get, Missing, Unreachable, Unusable, is_forbidden
 from physical_ai.readiness.devices import SLICES, with_devices
@@ -25,31 +25,38 @@ __all__ = ["Get", "Missing", "Unreachable", "Unusable", "listed", "read_reports"
 MAX_LOGS = 8
 """Logs of one diagnosis; each request goes through the API server to a node."""
 
+_ASK_AGAIN = "Ask again with a login that has the right that the refusal names; kubectl auth can-i --list shows what this one has."
 SLURM_PODS = f"/api/v1/namespaces/{slurm.NAMESPACE}/pods"
 
 
 def read_reports(get: Get, expected: Sequence[Expected], namespace: str = OPERATOR_NAMESPACE) -> tuple[Report, ...]:
     """The pools as they are now. A few lists suffice when all gates are open; otherwise pods and their messages too.
 
-    Events, logs and records are evidence: what the login may not read of them is said in the reports.
+    The nodes have to be readable: they say which gates are open. The rest says why one is not, and what the login may
+    not read of it is said in the reports.
 
     Raises:
         Unreachable, Unusable: as `get` does.
     """
     unread: list[str] = []
-    reports = _read(get, expected, namespace, unread) if expected else ()
+    try:
+        reports = _read(get, expected, namespace, unread) if expected else ()
+    except Unreachable as refusal:
+        if not is_forbidden(refusal):
+            raise
+        reports = _by_nodes(get, expected, refusal)
+        unread.append(f"why gates are closed, and whether a change has reached all nodes ({refusal})")
     return tuple(replace(each, unread=tuple(unread)) for each in reports) if unread else reports
 
 
 def _read(get: Get, expected: Sequence[Expected], namespace: str, unread: list[str]) -> tuple[Report, ...]:
-    ours = {"labelSelector": f"{POOL_LABELS[0]} in ({','.join(each.pool for each in expected)})"}
     scope = f"namespaces/{namespace}"
     # The resources before the DaemonSets: in the other order, a change between the two reads would look complete.
     cluster = Cluster(
         policies=listed(get, "/apis/nvidia.com/v1/clusterpolicies"),
         drivers=listed(get, "/apis/nvidia.com/v1alpha1/nvidiadrivers"),
         daemonsets=listed(get, f"/apis/apps/v1/{scope}/daemonsets"),
-        nodes=_nodes(get, ours, by_claims=any(each.by_claims for each in expected)),
+        nodes=_nodes(get, _ours(expected), by_claims=any(each.by_claims for each in expected)),
         namespace=namespace,
         slurm=listed(get, SLURM_PODS) if any(each.slurm for each in expected) else (),
         records=_records(get, scope, unread) if any(each.ports for each in expected) else (),
@@ -69,6 +76,25 @@ def _read(get: Get, expected: Sequence[Expected], namespace: str, unread: list[s
     reports = diagnose(expected, replace(cluster, logs=logs)) if logs else reports
     held = [gate.node for report in reports for gate in report.closed if gate.cause == "driver-in-use"]
     return diagnose(expected, replace(cluster, logs=logs, work=_work(get, held))) if held else reports
+
+
+def _ours(expected: Sequence[Expected]) -> dict[str, str]:
+    return {"labelSelector": f"{POOL_LABELS[0]} in ({','.join(each.pool for each in expected)})"}
+
+
+def _by_nodes(get: Get, expected: Sequence[Expected], refusal: Unreachable) -> tuple[Report, ...]:
+    """The counts of the nodes, which are true without any other object, and closed gates without a cause."""
+    nodes = _nodes(get, _ours(expected), by_claims=any(each.by_claims for each in expected))
+    ready = {name(node) for node in nodes if is_ready(node)}
+
+    def unknown(gate: ClosedGate) -> ClosedGate:
+        gate = replace(gate, gate="allocatable") if gate.node in ready else gate
+        reason = f"The node does not offer its GPUs, and why is not known: {refusal}"
+        said = {"reason": reason, "fix": _ASK_AGAIN, "message": str(refusal)}
+        return replace(gate, cause="", pod="", container="", phase="", may_recover=False, **said)
+
+    reports = diagnose(expected, Cluster(nodes=nodes))
+    return tuple(replace(each, closed=tuple(map(unknown, each.closed))) for each in reports)
 
 
 def _nodes(get: Get, ours: Mapping[str, str], *, by_claims: bool) -> list[Json]:

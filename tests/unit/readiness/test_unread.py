@@ -84,6 +84,28 @@ def test_a_closed_gate_is_named_without_the_right_to_logs() -> None:
     assert report.unread == (f"logs of containers (403 {FORBIDDEN})",)
 
 
+LISTS = ("clusterpolicies", "nvidiadrivers", "daemonsets", "pods", "deployments")
+
+
+@pytest.mark.parametrize("refused", LISTS)
+def test_gates_are_counted_by_the_nodes_without_a_right_to_the_rest(refused: str) -> None:
+    [report] = read_reports(api(Situation(), (refused,)), [Situation().expected])
+    assert report.state == "ready"
+    assert bool(report.unread) == (refused in LISTS[:3])  # the others are read only for a closed gate
+    closed = Situation().gpus({"nvidia.com/gpu": 0}).fails("toolkit", "no driver")
+    [report] = read_reports(api(closed, (refused,)), [closed.expected])
+    [gate] = report.closed
+    assert (gate.cause, gate.may_recover) == ("", False)
+    assert "why is not known: 403" in gate.reason
+    assert gate.gate in {"allocatable", "node"}
+    assert any("why gates are closed" in each for each in report.unread)
+
+
+def test_without_the_nodes_no_gate_is_known() -> None:
+    with pytest.raises(Unreachable):
+        read_reports(api(Situation(), ("nodes",)), [Situation().expected])
+
+
 @pytest.mark.parametrize("command", ["gates", "doctor"])
 def test_what_could_not_be_read_is_in_text_json_and_exit_code(
     command: str, kubeconfig: Callable[[Get], list[str]], capsys: pytest.CaptureFixture[str]
