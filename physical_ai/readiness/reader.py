@@ -25,7 +25,10 @@ __all__ = ["Get", "Missing", "Unreachable", "Unusable", "listed", "read_reports"
 MAX_LOGS = 8
 """Logs of one diagnosis; each request goes through the API server to a node."""
 
-_ASK_AGAIN = "Ask again with a login that has the right that the refusal names; kubectl auth can-i --list shows what this one has."
+_ASK_AGAIN = (
+    "Ask again with a login that has the right that the refusal names; kubectl auth can-i --list shows those that this"
+    " one has."
+)
 SLURM_PODS = f"/api/v1/namespaces/{slurm.NAMESPACE}/pods"
 
 
