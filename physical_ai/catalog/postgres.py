@@ -13,7 +13,7 @@ from physical_ai.catalog.local_disks import How
 from physical_ai.catalog.reading import CatalogError, read_rows, row
 from physical_ai.catalog.row import Offered, Row, Text
 
-FILE, VERSIONS = "postgres_regions.yaml", "postgres_versions.yaml"
+FILE, VERSIONS, SIZES = "postgres_regions.yaml", "postgres_versions.yaml", "postgres_sizes.yaml"
 NEWEST = 5
 """Generation of the default size."""
 
@@ -82,3 +82,33 @@ def postgres_versions() -> Mapping[str, PostgresVersion]:
     """
     rows = read_rows(Path(__file__).parent / "data" / VERSIONS)
     return {each["version"]: row(PostgresVersion, each, f"{VERSIONS}: {each['version']}") for each in rows}
+
+
+class PostgresSizes(Row):
+    """Sizes that one source lists."""
+
+    series: Mapping[str, tuple[int, ...]]
+    """Numbers of cores by series, with `#` in their place."""
+    source: Text
+    date: datetime.date
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(series.replace("#", str(each)) for series, cores in self.series.items() for each in cores)
+
+
+@lru_cache(maxsize=1)
+def postgres_sizes() -> tuple[PostgresSizes, ...]:
+    return tuple(row(PostgresSizes, each, SIZES) for each in read_rows(Path(__file__).parent / "data" / SIZES))
+
+
+def is_no_postgres_size(size: str) -> bool:
+    """Whether a size is of a generation that is listed, and not in the list. Of later ones nothing is known.
+
+    >>> is_no_postgres_size("Standard_D3ds_v4"), is_no_postgres_size("Standard_D2ds_v6")
+    (True, False)
+    """
+    generation = re.search(r"_v([0-9]+)$", size)
+    if generation is not None and int(generation[1]) > NEWEST:
+        return False
+    return all(size not in each.names for each in postgres_sizes())

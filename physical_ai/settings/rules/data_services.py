@@ -8,7 +8,8 @@ from datetime import datetime
 
 from physical_ai.catalog import regions
 from physical_ai.catalog.data_services import NEED_LOGIN, UPSTREAM_SUFFIX, UPSTREAMS, is_upstream
-from physical_ai.catalog.postgres import postgres_regions
+from physical_ai.catalog.lookup import nearest
+from physical_ai.catalog.postgres import is_no_postgres_size, postgres_regions, postgres_sizes
 from physical_ai.settings.facts.data_services import DataPlan, data_plan, deletion_words
 from physical_ai.settings.facts.images import chart_images, import_command, program_images
 from physical_ai.settings.facts.network_access import private_endpoints
@@ -83,6 +84,11 @@ def _postgres(settings: Settings, given: DataServices, plan: DataPlan) -> Iterat
     if given.postgres.high_availability == "zoneRedundant" and _has_no_zones(settings):
         problem = f"{settings.region} has no availability zones for a standby server."
         yield error(_STANDBY, problem, "Write sameZone or none, or leave it out.", rule=ZONES)
+    if is_no_postgres_size(plan.postgres_size):
+        (listed,) = postgres_sizes()
+        near = nearest(plan.postgres_size, listed.names) or "Standard_D2ds_v5"
+        problem = f"PostgreSQL Flexible Server has no size {plan.postgres_size}."
+        yield error(_SIZE, problem, f"Did you mean {near}?", rule=Rule("postgres-size", listed.source))
     if plan.postgres_tier == "Burstable" and plan.high_availability != "none":
         problem = f"A burstable server, {plan.postgres_size}, has no standby."
         fix = "size: Standard_D2ds_v5, or highAvailability: none."

@@ -47,3 +47,5 @@ POSTGRES_TIERS: Mapping[str, str] = facts()["POSTGRES_TIERS"].value
 """Tier by the letter of a compute size."""
 POSTGRES_VERSIONS = tuple[str, ...](facts()["POSTGRES_VERSIONS"].value)
 """Major versions of which new servers are made."""
+POSTGRES_SIZES = frozenset[str](facts()["POSTGRES_SIZES"].value)
+"""Compute sizes up to the fifth generation."""

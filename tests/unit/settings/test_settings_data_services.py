@@ -90,6 +90,12 @@ def test_names_fit_and_differ_by_stack_and_subscription() -> None:
             "dataServices.postgres.size",
             "has no standby",
         ),
+        (
+            "dev-southeastasia",
+            "dataServices.postgres.size=Standard_D3ds_v4",
+            "dataServices.postgres.size",
+            "no size Standard_D3ds_v4",
+        ),
         ("dev-westus2", "dataServices.deletion=yes", "dataServices.deletion", "do not allow"),
         (
             "dev-westus2",

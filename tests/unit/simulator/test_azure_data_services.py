@@ -7,11 +7,11 @@ from typing import Any, get_args
 
 import pytest
 
-from physical_ai.catalog.postgres import postgres_versions
+from physical_ai.catalog.postgres import postgres_sizes, postgres_versions
 from physical_ai.settings.models.data_services import PostgresVersion
 from physical_ai.simulator.azure import AzureNative
 from physical_ai.simulator.azure.errors import ArmError
-from physical_ai.simulator.azure.own_facts import POSTGRES_VERSIONS
+from physical_ai.simulator.azure.own_facts import POSTGRES_SIZES, POSTGRES_VERSIONS
 from tests.support.azure_fakes import GROUP, PLACE, Azure
 
 PASSWORD = "Correct1Horse2Battery"
@@ -118,6 +118,47 @@ def test_a_region_has_a_matrix_and_no_single_answer(
     azure.group()
     server = {**SERVER, **changes, "location": place}
     assert broken(azure, "PostgresServer", server) == ({rule} if rule else set())
+
+
+ZONES: dict[str, Any] = {**SERVER, "location": "swedencentral", "availabilityZone": "1"}
+
+
+@pytest.mark.parametrize(
+    ("size", "tier", "rule"),
+    [
+        ("Standard_D3ds_v4", "GeneralPurpose", "pg-size-unknown"),
+        ("Standard_D20ds_v4", "GeneralPurpose", "pg-size-unknown"),
+        ("Standard_D2s_v4", "GeneralPurpose", "pg-size-unknown"),
+        ("Standard_B2", "Burstable", "pg-size-unknown"),
+        ("Standard_E20ds_v4", "MemoryOptimized", None),
+        ("Standard_D64ds_v4", "GeneralPurpose", None),
+    ],
+)
+def test_the_service_has_sizes_of_its_own(azure: Azure, size: str, tier: str, rule: str | None) -> None:
+    server = {**SERVER, "sku": {"name": size, "tier": tier}}
+    assert broken(azure, "PostgresServer", server) == ({rule} if rule else set())
+
+
+@pytest.mark.parametrize(
+    ("mode", "zone", "rule"),
+    [
+        ("ZoneRedundant", "1", "pg-standby-zone"),
+        ("ZoneRedundant", "2", None),
+        ("SameZone", "2", "pg-standby-zone"),
+        ("SameZone", "1", None),
+        ("SameZone", None, None),
+    ],
+)
+def test_the_zone_of_a_standby_fits_its_mode(tmp_path: Path, mode: str, zone: str | None, rule: str | None) -> None:
+    azure = Azure(tmp_path / "azure.json", place="swedencentral")
+    azure.group()
+    standby = {"mode": mode, **({"standbyAvailabilityZone": zone} if zone else {})}
+    assert broken(azure, "PostgresServer", {**ZONES, "highAvailability": standby}) == ({rule} if rule else set())
+
+
+def test_the_sizes_of_the_catalogue_and_of_the_stand_in_agree_with_their_source() -> None:
+    (listed,) = postgres_sizes()
+    assert set(listed.names) == POSTGRES_SIZES
 
 
 @pytest.mark.parametrize("version", ["11", "12", "13", "14", "15", "16", "17", "18"])

@@ -10,10 +10,12 @@ from physical_ai.simulator.azure.bodies import get
 from physical_ai.simulator.azure.data import load_json
 from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.offers import location
-from physical_ai.simulator.azure.own_facts import POSTGRES_VERSIONS
+from physical_ai.simulator.azure.own_facts import POSTGRES_SIZES, POSTGRES_VERSIONS
 from physical_ai.simulator.azure.rules.base import Put, on_put, refuse
 
 OLDEST_WITH_LOCAL_DISK = 4
+NEWEST_LISTED = 5
+"""Generation of sizes; later ones are in no list."""
 
 
 def offered(region: str) -> Mapping[str, Any]:
@@ -48,6 +50,33 @@ def version(put: Put) -> Iterator[Refusal]:
     offered_now = ", ".join(POSTGRES_VERSIONS)
     message = f"The value of the 'Version' should be in: [{offered_now}]. Verify that the specified parameter value"
     yield refuse(put, "pg-version-offered", f"{message} is correct.", "properties.version")
+
+
+@on_put("PostgresServer", "pg-size-unknown")
+def known_size(put: Put) -> Iterator[Refusal]:
+    name = str(get(put.body, "sku.name") or "")
+    generation = re.search(r"_v([0-9]+)$", name)
+    later = generation is not None and int(generation[1]) > NEWEST_LISTED
+    if name and not later and name not in POSTGRES_SIZES:
+        message = (
+            f"Specified SKU {name} is invalid. (The simulator's list: {', '.join(sorted(POSTGRES_SIZES)[:3])}, ...)"
+        )
+        yield refuse(put, "pg-size-unknown", message, "sku.name")
+
+
+@on_put("PostgresServer", "pg-standby-zone")
+def zones_differ(put: Put) -> Iterator[Refusal]:
+    mode = get(put.properties, "highAvailability.mode")
+    own, other = (
+        get(put.properties, "availabilityZone"),
+        get(put.properties, "highAvailability.standbyAvailabilityZone"),
+    )
+    if mode == "ZoneRedundant" and own and own == other:
+        message = f"The standby cannot be in the zone {own} of the server with the mode ZoneRedundant."
+        yield refuse(put, "pg-standby-zone", message, "properties.highAvailability.standbyAvailabilityZone")
+    if mode == "SameZone" and own and other and own != other:
+        message = f"The standby must be in the zone {own} of the server with the mode SameZone."
+        yield refuse(put, "pg-standby-zone", message, "properties.highAvailability.standbyAvailabilityZone")
 
 
 @on_put("PostgresServer", "pg-geo-region", "pg-size-region")
