@@ -110,6 +110,7 @@ def test_a_fault_fires_its_alerts_which_end_with_it(running: Simulation) -> None
 
 
 @pytest.mark.deep
+@pytest.mark.timeout(3600)
 def test_no_alert_without_a_fault_then_faults_their_alerts_and_their_end(observed: Simulation, tmp_path: Path) -> None:
     """A rule whose condition is true is pending at its next evaluation: few scrapes show almost what an hour shows."""
     reader = Reader(observed.telemetry)
