@@ -119,12 +119,12 @@ def lint(  # noqa: PLR0917 - each is an option
     """
     from physical_ai.cli.output.lint import print_annotations, print_findings, print_objects, print_placements
     from physical_ai.cli.simulated_stack import running_simulation
-    from physical_ai.cli.workflows.files import stack_context, values_context, workflow_files
+    from physical_ai.cli.workflows.files import of_template, stack_context, values_context, workflow_files
     from physical_ai.osmo.lint import check_files
     from physical_ai.osmo.lint.report import document
     from physical_ai.osmo.workflow.rendering import Variables
 
-    variables = Variables(set_ or (), set_string or (), set_env or (), priority)
+    variables = Variables(of_template(set_, "--setting"), set_string or (), set_env or (), priority)
     if values is not None:
         context = values_context(values, pool, variables)
     else:

@@ -42,11 +42,11 @@ def run(  # noqa: PLR0917 - each is an option
     from physical_ai.cli.output import workflows
     from physical_ai.cli.run_options import principal_named
     from physical_ai.cli.simulated_stack import running_simulation
-    from physical_ai.cli.workflows.files import workflow_files
+    from physical_ai.cli.workflows.files import of_template, workflow_files
     from physical_ai.cli.workflows.runner import run_files
     from physical_ai.osmo.workflow.rendering import Variables
 
-    variables = Variables(set_ or (), set_string or (), set_env or ())
+    variables = Variables(of_template(set_, "physai up --set"), set_string or (), set_env or ())
     principal = principal_named(as_)
     documents = run_files(running_simulation(stack), workflow_files(files), pool, variables, principal)
     if json:

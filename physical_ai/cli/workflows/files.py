@@ -16,6 +16,17 @@ if TYPE_CHECKING:
 SUFFIXES = (".yaml", ".yml")
 
 
+def of_template(given: Sequence[str] | None, instead: str) -> Sequence[str]:
+    """The variables of a template. Raises typer.BadParameter for a path of a stack's settings, which none can be."""
+    for each in given or ():
+        name = each.partition("=")[0]
+        if "." in name or "[" in name:
+            raise typer.BadParameter(
+                f"'{name}' is no variable of a template. A setting of the stack: {instead} {each}", param_hint="--set"
+            )
+    return given or ()
+
+
 def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Path]:
     """Files, and those in folders, each with the folder out of which no link may lead.
 

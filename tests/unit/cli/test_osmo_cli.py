@@ -148,3 +148,14 @@ def test_the_hook_for_other_repositories_runs_the_check() -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     assert hook["entry"] == "physai lint"
     assert hook["id"] == "physai-lint"
+
+
+@pytest.mark.parametrize(("command", "instead"), [("lint", "--setting"), ("run", "physai up --set")])
+def test_a_setting_of_the_stack_is_no_variable_of_a_template(
+    command: str, instead: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Elsewhere `--set` changes a stack's settings: here it would have no effect."""
+    assert run([command, GOOD, "--set", "pools.h100gpu.scale.max=2"]) == 2
+    said = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert "'pools.h100gpu.scale.max' is no variable of a template" in said
+    assert f"{instead} pools.h100gpu.scale.max=2" in said
