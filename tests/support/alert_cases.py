@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-H100, RTX = "aks-h100gpu-1-vmss000000", "aks-rtxprogpu-1-vmss000000"
+H100, RTX = "aks-h100gpu-1-vmss000000", "rtxpro-1.lab.example.com"
 """No rule may depend on how nodes are called: that is AKS's custom only."""
 ND = "b200-1"
 """A node with InfiniBand."""
