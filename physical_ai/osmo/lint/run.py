@@ -24,6 +24,7 @@ from physical_ai.osmo.lint import (
 )
 from physical_ai.osmo.lint.context import NEXT, Context
 from physical_ai.osmo.lint.finding import WorkflowFinding
+from physical_ai.osmo.lint.labels import refused_labels
 from physical_ai.osmo.lint.repair import repaired
 from physical_ai.osmo.lint.source import Source
 from physical_ai.osmo.lint.view import View
@@ -127,8 +128,10 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Res
     _version(source)
     document = _with_contents(document, source, folder, context.root)
     if context.osmo_version == NEXT:
-        # Of 6.4 (NVIDIA/OSMO main, 2026-08-20, src/utils/job/workflow.py); its policy is not checked.
-        document["workflow"].pop("labels", None)
+        # Of 6.4 (NVIDIA/OSMO main, 2026-08-20, src/utils/job/workflow.py); a pool's own policy is not checked.
+        labels = document["workflow"].pop("labels", {})
+        for below, problem, fix in refused_labels(labels):
+            source.add(rules_file.SCHEMA, ("workflow", "labels", *below), problem, fix)
     try:
         pool = context.config.pool(context.pool)
     except Refusal as refusal:

@@ -158,6 +158,32 @@ def test_a_key_of_the_next_release_is_named_as_one() -> None:
     assert message == "schema: 'labels' is of OSMO 6.4, which is not the one checked for"
 
 
+LABELS = {
+    "{team: vision, example.com/experiment: a-1_b.c}": [],
+    "{}": [],
+    "[a]": ["no map"],
+    "vision": ["no map"],
+    "{run: 7}": ["is no text"],
+    "{run: true}": ["is no text"],
+    "{run: ''}": ["from 1 to 63"],
+    "{run: 'a b'}": ["from 1 to 63"],
+    f"{{run: {'a' * 64}}}": ["from 1 to 63"],
+    "{-team: a}": ["no name of a label"],
+    "{Example.com/team: a}": ["no name of a label"],
+    "{a/b/c: a}": ["no name of a label"],
+    f"{{{', '.join(f'l{number}: a' for number in range(17))}}}": ["17 labels"],
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_labels_that_the_next_release_refuses_are_named(labels: str) -> None:
+    context = replace(of_stack(load("dev-westus2").settings), osmo_version="6.4")
+    findings = found(workflow(head=f"  labels: {labels}\n"), context)
+    assert len(findings) == len(LABELS[labels])
+    assert all(any(words in each for each in findings) for words in LABELS[labels])
+    assert all(findings.values())
+
+
 def test_advice_for_a_privilege_is_accepted_and_names_what_still_refuses_it() -> None:
     text = workflow("    privileged: true\n    hostNetwork: true\n")
     gpu = text.replace("{platform: cpu, cpu: 1}", "{platform: h100, gpu: 1}")
