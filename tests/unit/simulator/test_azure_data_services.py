@@ -156,6 +156,14 @@ def test_the_zone_of_a_standby_fits_its_mode(tmp_path: Path, mode: str, zone: st
     assert broken(azure, "PostgresServer", {**ZONES, "highAvailability": standby}) == ({rule} if rule else set())
 
 
+@pytest.mark.parametrize(("place", "zone"), [("swedencentral", "4"), ("westus", "1")])
+def test_a_server_is_in_a_zone_of_its_region(tmp_path: Path, place: str, zone: str) -> None:
+    azure = Azure(tmp_path / "azure.json", place=place)
+    azure.group()
+    assert broken(azure, "PostgresServer", {**SERVER, "location": place, "availabilityZone": zone}) == {"zones-region"}
+    assert broken(azure, "PostgresServer", {**SERVER, "location": place}) == set()
+
+
 def test_the_sizes_of_the_catalogue_and_of_the_stand_in_agree_with_their_source() -> None:
     (listed,) = postgres_sizes()
     assert set(listed.names) == POSTGRES_SIZES

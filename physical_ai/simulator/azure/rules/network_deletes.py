@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +14,9 @@ from physical_ai.simulator.azure.errors import Refusal
 from physical_ai.simulator.azure.rules.base import Delete, Put, on_delete, on_put, refuse
 from physical_ai.simulator.azure.rules.networks import PORTS
 
+TAG = re.compile(r"^[A-Za-z][A-Za-z0-9]*(\.[A-Za-z0-9]+)?$")
+"""The form of a service tag, with or without a region."""
+
 Row = tuple[str, str, dict[str, Any]]
 """Name of a security rule, where it is in the body, and its properties."""
 
@@ -21,6 +26,7 @@ Row = tuple[str, str, dict[str, Any]]
     "nsg-priority",
     "nsg-priority-unique",
     "nsg-prefix-forms",
+    "nsg-prefix",
     "nsg-port-range",
 )
 def security_rules(put: Put) -> Iterator[Refusal]:
@@ -64,10 +70,24 @@ def _security_rule(put: Put, name: str, target: str, rule: dict[str, Any]) -> It
             if given != 1:
                 message = f"Security rule {name} needs exactly one of {side}{what} and {side}{plural}."
                 yield refuse(put, "nsg-prefix-forms", message, target)
+        prefixes = [rule.get(f"{side}AddressPrefix") or "*", *items(rule, f"{side}AddressPrefixes")]
+        if bad := [each for each in prefixes if not _is_prefix(str(each))]:
+            message = f"Security rule {name} has invalid Address prefix. Value provided: {bad[0]}"
+            yield refuse(put, "nsg-prefix", message, target)
         ports = [rule.get(f"{side}PortRange") or "*", *items(rule, f"{side}PortRanges")]
         if bad := [port for port in ports if not _is_port_range(str(port))]:
             message = f"Security rule {name}: '{bad[0]}' is not *, a port or a range within 0..65535."
             yield refuse(put, "nsg-port-range", message, target)
+
+
+def _is_prefix(text: str) -> bool:
+    """An address, a range, or what has the form of a service tag: of these there are too many for a list."""
+    if text == "*" or TAG.match(text):
+        return True
+    try:
+        return bool(ipaddress.ip_network(text, strict=False))
+    except ValueError:
+        return False
 
 
 def _is_port_range(text: str) -> bool:

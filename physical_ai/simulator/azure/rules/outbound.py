@@ -22,6 +22,20 @@ def standard_v2(put: Put) -> Iterator[Refusal]:
         yield refuse(put, "nat-v2-region", f"{region.name} does not support the SKU StandardV2.", "sku.name")
 
 
+@on_put(("NatGateway", "PublicIPAddress", "PostgresServer"), "zones-region")
+def zones_of_the_region(put: Put) -> Iterator[Refusal]:
+    region = put.azure.offers.region(str(put.body.get("location", "")))
+    own = put.properties.get("availabilityZone")
+    zones = [str(each) for each in (*items(put.body, "zones"), *((own,) if own else ()))]
+    missing = [each for each in zones if region is not None and each not in region.zones]
+    if region is not None and missing:
+        message = (
+            f"The zone(s) '{', '.join(missing)}' for resource '{ids.name(put.id)}' is not supported. The supported"
+        )
+        message += f" zones for location '{region.name}' are '{','.join(region.zones)}'"
+        yield refuse(put, "zones-region", message, "properties.availabilityZone" if own else "zones")
+
+
 @on_put(
     "NatGateway",
     "nat-sku",
