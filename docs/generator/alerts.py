@@ -88,7 +88,16 @@ def _alert(row: AlertRow) -> Iterator[str]:
 def _xids() -> Iterator[str]:
     yield "## Xids\n"
     yield "What the driver reports in the kernel log. Classes and actions are those of NVIDIA's catalogue.\n"
-    alert = {"node": "GPUXidNodeFault", "job": "GPUXidJobError", "information": "GPUXidInformation"}
+    yield (
+        "These are all of its codes; a newer one alerts as GPUXidUnclear. Xid 171 and 172 come with Xid 48, 154 with"
+        " the Xid that it is about: that one has the alert.\n"
+    )
+    alert = {
+        "node": "GPUXidNodeFault",
+        "job": "GPUXidJobError",
+        "information": "GPUXidInformation",
+        "unclear": "GPUXidUnclear",
+    }
     yield table(
         ["Xid", "meaning", "alert", "NVIDIA's action", "on AKS"],
         [

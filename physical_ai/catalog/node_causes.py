@@ -19,7 +19,7 @@ Remedy = Literal["reboot", "replace"]
 Group = Literal[
     "machine", "licence", "node", "driver", "performance", "work", "telemetry", "consequence", "leaving", "grid"
 ]
-Explains = Group | Literal["xid", "xid-64", "information", "gate", "condition"]
+Explains = Group | Literal["xid", "xid-64", "xid-unknown", "information", "gate", "condition"]
 """What explains a sign: a group of these rows, an Xid of the machine or of no consequence, a gate, a condition."""
 REMEDIES: Mapping[Remedy, str] = {
     "reboot": "physai node replace {node} {stack} --reboot drains the node, restarts its machine, and accepts it.",
@@ -27,10 +27,10 @@ REMEDIES: Mapping[Remedy, str] = {
     " and accepts the new one.",
 }
 ELSEWHERE: Mapping[Remedy, str] = {
-    "reboot": "kubectl drain {node} --ignore-daemonsets --delete-emptydir-data, restart the machine, physai accept"
-    " {stack} --node {node}, and kubectl uncordon {node}.",
-    "replace": "kubectl drain {node} --ignore-daemonsets --delete-emptydir-data, and give the machine to its vendor: a"
-    " restart does not repair it.",
+    "reboot": "kubectl cordon {node}, wait until its work has ended, restart the machine, physai accept {stack}"
+    " --node {node}, and kubectl uncordon {node}.",
+    "replace": "kubectl cordon {node}, wait until its work has ended, and give the machine to its vendor: a restart"
+    " does not repair it.",
 }
 """Where the machine is none of a scale set, which `physai node replace` cannot restart or delete."""
 ADVISED = (
@@ -38,6 +38,12 @@ ADVISED = (
     " cordons and drains the node first, and accepts it at the end."
 )
 """Of a gate or an alert about a machine: one sign alone does not decide between the two."""
+ADVISED_ELSEWHERE = (
+    "physai why {node} {stack} names what is wrong with the machine, and whether a restart repairs it or its vendor has"
+    " to: cordon the node, wait until its work has ended, repair it, then physai accept {stack} --node {node} and kubectl"
+    " uncordon {node}."
+)
+"""The same on a cluster that exists already, whose machines are none of Azure's."""
 ASK = "physai why {node} {stack} names what is wrong with the node, and the command that repairs it."
 """Of an alert that is most often a consequence of something else."""
 ADVISED_COMMANDS = ("physai why NODE STACK", "physai node replace NODE STACK")
@@ -60,6 +66,8 @@ class NodeCause(Row):
     proof: AcceptanceLevel | None = None
     reason: Text
     fix: Text = "-"
+    fix_elsewhere: Text = "-"
+    """On a cluster that exists already, where it is another one."""
     waits: bool = False
     source: Text
     date: datetime.date
@@ -109,18 +117,25 @@ def gate_fix(gate: str) -> str | None:
     return ADVISED if found.remedy is not None else _with_commands(found.fix)
 
 
-def alert_action(alert: str) -> str | None:
-    """What an alert's annotation says to do: `NODE` and others are the reader's to replace. None as above."""
+def alert_action(alert: str, *, azure: bool = True) -> str | None:
+    """What an alert's annotation says to do: `NODE` and others are the reader's to replace. None as above.
+
+    Args:
+        azure: Whether the nodes are Azure's; else those of a cluster that exists already.
+    """
     found = cause_of_alert(alert)
     if found is None:
         return None
-    text = ADVISED if found.remedy is not None else _with_commands(found.fix)
+    fix = found.fix if azure or found.fix_elsewhere == "-" else found.fix_elsewhere
+    text = _with_commands(fix, REMEDIES if azure else ELSEWHERE)
+    if found.remedy is not None:
+        text = ADVISED if azure else ADVISED_ELSEWHERE
     text = ASK if found.group in ("consequence", "telemetry") else text
     return re.sub(r"\{(\w+)\}", lambda key: key[1].upper(), text)
 
 
-def _with_commands(fix: str) -> str:
-    return fix.replace("{replace}", REMEDIES["replace"]).replace("{reboot}", REMEDIES["reboot"])
+def _with_commands(fix: str, remedies: Mapping[Remedy, str] = REMEDIES) -> str:
+    return fix.replace("{replace}", remedies["replace"]).replace("{reboot}", remedies["reboot"])
 
 
 def remedy_text(remedy: Remedy, *, node: str, stack: str, scale_set: bool) -> str:

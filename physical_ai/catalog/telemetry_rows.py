@@ -13,7 +13,7 @@ from physical_ai.catalog.load import CatalogError, read_rows, row
 from physical_ai.catalog.lookup import UnknownName, nearest
 from physical_ai.catalog.rows import Row, Text
 
-XidClass = Literal["job", "node", "information"]
+XidClass = Literal["job", "node", "information", "unclear"]
 
 
 class DcgmField(Row):
@@ -72,6 +72,8 @@ class Xid(Row):
     """NVIDIA's immediate action."""
     repair: Literal["reboot", "replace", "none"] | None = None
     """What repairs the machine; None for what its class implies."""
+    companion: bool = False
+    """Whether it comes with another Xid of the same GPU."""
     meaning: Text
     advice: Text
     source: Text

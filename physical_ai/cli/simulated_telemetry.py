@@ -85,26 +85,24 @@ def fault_documents(stack: str) -> list[dict[str, Any]]:
     """The faults that nodes have."""
     from physical_ai.simulator.cluster.objects import name
     from physical_ai.simulator.faults import injected
-    from physical_ai.simulator.faults.injection import gpus_of
 
     nodes = injector(stack).nodes()
-    return [fault_document(name(node), each, gpus_of(node)) for node in nodes for each in injected(node)]
+    return [fault_document(name(node), each) for node in nodes for each in injected(node)]
 
 
 def fault_row(row: Fault) -> dict[str, Any]:
     """A fault that can be injected."""
-    alerts = [*row.follows(0), *(f"{each} (of the node's only GPU)" for each in row.of_only_gpu)]
-    lists = {"drivers": list(row.drivers), "alerts": alerts, "conditions": list(row.conditions)}
+    lists = {"drivers": list(row.drivers), "alerts": list(row.alerts), "conditions": list(row.conditions)}
     return {"fault": row.name, "where": row.where, "summary": row.summary, **lists}
 
 
-def fault_document(node: str, given: Injected, gpus: int) -> dict[str, Any]:
-    """An injected fault; `gpu` is None for a fault of the node, which has this number of GPUs."""
+def fault_document(node: str, given: Injected) -> dict[str, Any]:
+    """An injected fault; `gpu` is None for a fault of the node."""
     from physical_ai.simulator.faults import fault
 
     row = fault(given.fault)
     gpu = given.gpu if row.where == "gpu" else None
-    follows = {"alerts": list(row.follows(gpus)), "conditions": list(row.conditions)}
+    follows = {"alerts": list(row.alerts), "conditions": list(row.conditions)}
     rest = {"summary": row.summary, **follows, "since": given.since}
     return {"fault": given.fault, "node": node, "gpu": gpu, **rest}
 

@@ -30,6 +30,8 @@ class PoolFacts:
     """Pods that can share a GPU, or an instance."""
     infiniband: bool = False
     """Whether the nodes have InfiniBand."""
+    nvlink: bool = False
+    """Whether the GPUs are connected by NVLink switches."""
     claims: bool = False
     """Whether Pods get the GPUs by claims. Then nodes offer no resource; the GPUs are there all the same."""
     amd: bool = False
@@ -68,6 +70,10 @@ class Parameters:
     """Address of the folder with the page of the alerts; ends with a slash."""
     osmo_service: bool = False
     """Whether OSMO's service runs in the cluster, and its metrics are collected."""
+    azure: bool = True
+    """Whether the cluster is AKS, on Azure's machines; else it exists already, anywhere."""
+    slurm_namespace: str = "slurm"
+    """Namespace of Slurm's daemons, which hold all GPUs of their nodes."""
     quarantines: bool = False
     """Whether NVSentinel may take nodes out of service, and its metrics are collected."""
     overrides: Mapping[str, Override] = field(default_factory=lambda: MappingProxyType({}))

@@ -135,7 +135,7 @@ def _labels(item: Alert) -> dict[str, str]:
 
 def _label_pairs(item: Alert) -> Iterator[tuple[str, str]]:
     yield "severity", item.row.severity
-    yield "owner", item.row.owner
+    yield "owner", item.owner
     yield "theme", item.theme
     if item.pool is not None:
         yield "pool", item.pool
@@ -144,7 +144,7 @@ def _label_pairs(item: Alert) -> Iterator[tuple[str, str]]:
 def _annotations(item: Alert) -> dict[str, str]:
     return {
         "summary": item.summary,
-        "description": item.row.meaning,
-        "action": item.row.action,
+        "description": item.meaning,
+        "action": item.action,
         "runbook_url": item.runbook,
     }

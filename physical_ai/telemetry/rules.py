@@ -16,10 +16,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from physical_ai.catalog.dcgm_health import dcgm_health, health_codes
 from physical_ai.catalog.load import CatalogError, read_mapping, row
 from physical_ai.catalog.node_causes import ADVISED_COMMANDS, alert_action
 from physical_ai.catalog.rows import Row, Text
-from physical_ai.catalog.telemetry_rows import xids_of
+from physical_ai.catalog.telemetry_rows import xids, xids_of
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts, any_of, metric_resource
 from physical_ai.telemetry.promql import metrics
 
@@ -28,9 +29,17 @@ PAGE = "alerts.md"
 
 Severity = Literal["critical", "warning", "info"]
 Owner = Literal["platform", "job", "azure"]
-Condition = Literal["gpu-pools", "grid-pools", "amd-pools", "infiniband-pools", "quarantine", "osmo"]
+Condition = Literal[
+    "gpu-pools", "grid-pools", "amd-pools", "infiniband-pools", "mig-pools", "aks", "quarantine", "osmo"
+]
 Each = Literal["gpu-pool", "autoscaled-pool", "claim-pool"]
 EMPTY = Override()
+LEAVING_TAINTS = (
+    "node.kubernetes.io/unschedulable",
+    "ToBeDeletedByClusterAutoscaler",
+    "remediator.kubernetes.azure.com/unschedulable",
+)
+"""Taints of nodes that somebody takes away, or works on: cordoned, of the autoscaler, of AKS before an eviction."""
 AMD_BUSY = ' or amd_gpu_gfx_activity{exported_pod!=""} / 100'
 """The engine of AMD's GPUs, added to DCGM's where a stack has such pools."""
 
@@ -67,6 +76,8 @@ class AlertRow(Row):
     """Of an alert about a node: what the table of its causes says (catalog/data/gpu/node_causes.yaml), and not here."""
     commands: tuple[Text, ...]
     """Words in capital letters are the reader's to replace."""
+    meaning_elsewhere: Text = "-"
+    """On a cluster that exists already, where Azure has no part in it; "-" for the same."""
     when: Condition | None = None
     """What a stack needs for the alert to exist."""
     each: Each | None = None
@@ -108,10 +119,26 @@ class Alert:
     """The pool that it is about, for an alert that exists once for each pool."""
     runbook: str
     """Address of its section on the page of the alerts."""
+    azure: bool = True
+    """Whether the machines are Azure's."""
 
     @property
     def name(self) -> str:
         return self.row.alert
+
+    @property
+    def owner(self) -> str:
+        """Who acts. Where Azure has no part, machines are their owner's: `hardware`."""
+        return "hardware" if self.row.owner == "azure" and not self.azure else self.row.owner
+
+    @property
+    def meaning(self) -> str:
+        other = self.row.meaning_elsewhere
+        return self.row.meaning if self.azure or other == "-" else other
+
+    @property
+    def action(self) -> str:
+        return self.row.action if self.azure else alert_action(self.name, azure=False) or self.row.action
 
 
 @dataclass(frozen=True)
@@ -185,21 +212,32 @@ def records(parameters: Parameters) -> tuple[Record, ...]:
 def _alerts_of(found: AlertRow, theme: str, parameters: Parameters) -> Iterator[Alert]:
     if not _exists(found.when, parameters):
         return
-    common = _values(parameters)
+    common = _values(parameters) | _thresholds(parameters)
     if found.threshold is not None:
         override = parameters.overrides.get(found.alert, EMPTY).threshold
         common["threshold"] = _number(found.threshold.default if override is None else override)
     runbook = f"{parameters.runbooks}{PAGE}#{found.anchor}"
     if found.each is None:
         expression = Template(found.expression).substitute(common)
-        yield Alert(found, theme, expression, found.summary, None, runbook)
+        yield Alert(found, theme, expression, found.summary, None, runbook, parameters.azure)
         return
     for pool in parameters.pools:
         if _applies(found.each, pool):
             values = {**common, **_pool_values(pool)}
             expression = Template(found.expression).substitute(values)
             # A Prometheus template names labels as `$labels.node`, which are left as they are.
-            yield Alert(found, theme, expression, Template(found.summary).safe_substitute(values), pool.name, runbook)
+            summary = Template(found.summary).safe_substitute(values)
+            yield Alert(found, theme, expression, summary, pool.name, runbook, parameters.azure)
+
+
+def _thresholds(parameters: Parameters) -> dict[str, str]:
+    """The thresholds of all alerts, for those that yield to another one; of one that is off none is reached."""
+    found: dict[str, str] = {}
+    for each in (alert for theme in themes() for alert in theme.alerts if alert.threshold is not None):
+        own = parameters.overrides.get(each.alert, EMPTY)
+        value = each.threshold.default if each.threshold is not None and own.threshold is None else own.threshold
+        found[f"threshold_{each.alert}"] = _number(value) if own.enabled and value is not None else "Inf"
+    return found
 
 
 def _exists(condition: Condition | None, parameters: Parameters) -> bool:
@@ -209,6 +247,8 @@ def _exists(condition: Condition | None, parameters: Parameters) -> bool:
         "grid-pools": any(pool.grid for pool in pools),
         "amd-pools": any(pool.amd for pool in pools),
         "infiniband-pools": any(pool.infiniband for pool in parameters.pools),
+        "mig-pools": any(pool.instances for pool in parameters.pools),
+        "aks": parameters.azure and bool(parameters.pools),
         "quarantine": parameters.quarantines,
         "osmo": parameters.osmo_namespace is not None,
     }
@@ -233,10 +273,19 @@ def _values(parameters: Parameters) -> dict[str, str]:
         "node_xids": _codes("node"),
         "job_xids": _codes("job"),
         "information_xids": _codes("information"),
+        "companion_xids": any_of(str(code) for code, xid in xids().items() if xid.companion),
+        "unhealthy_never": any_of(health_codes("echo", "harmless")),
+        "unhealthy_nvlink": any_of(health_codes("switched")),
+        "warned_elsewhere": any_of(health_codes("elsewhere")),
+        "health_conditions": any_of(dcgm_health().conditions),
+        "leaving_taints": any_of(LEAVING_TAINTS),
         "gpu_pools": any_of(pool.name for pool in there),
         "dcgm_pools": any_of(pool.name for pool in there if not pool.amd),
         "amd_pools": any_of(pool.name for pool in pools if pool.amd),
         "grid_pools": any_of(pool.name for pool in pools if pool.grid),
+        "claim_pools": any_of(pool.name for pool in parameters.pools if pool.claims),
+        "nvlink_pools": any_of(pool.name for pool in there if pool.nvlink),
+        "slurm_namespace": parameters.slurm_namespace,
         "infiniband_pools": any_of(pool.name for pool in pools if pool.infiniband),
         "gpu_resources": _resources(pools),
         "dcgm_resources": _resources(pool for pool in pools if not pool.amd),

@@ -241,7 +241,7 @@ def wait_for_alerts(reader: Reader, placed: dict[str, str]) -> dict[tuple[str, s
 def check(placed: dict[str, str], firing: dict[tuple[str, str], dict[str, Any]]) -> None:
     """Each alert has the severity and the advice of its rule, and followed its fault after the rule's hold. About these
     nodes there are no others."""
-    said = {(alert, node) for fault, node in placed.items() for alert in faults()[fault].follows(1)}
+    said = {(alert, node) for fault, node in placed.items() for alert in faults()[fault].alerts}
     assert {(alert, node) for alert, node in firing if node in placed.values()} <= said
     for fault, node in placed.items():
         for alert in faults()[fault].alerts:

@@ -80,6 +80,7 @@ KAI = 'namespace="kai-scheduler",pod="kai-scheduler-default-0"'
 BREAKER = 'fault_quarantine_breaker_state{namespace="nvsentinel",pod="fault-quarantine-0",state="STATE"}'
 TRIPPED = BREAKER.replace("STATE", "TRIPPED")
 OPERAND = 'namespace="gpu-operator",pod="nvidia-device-plugin-daemonset-0"'
+PLUGIN_READY = f'kube_pod_container_status_ready{{{OPERAND},container="nvidia-device-plugin"}}'
 
 
 def joined(node: str, pool: str) -> Iterator[tuple[str, float]]:
@@ -123,6 +124,8 @@ def _healthy() -> Iterator[tuple[str, float]]:
     for name, value in (("ready", 1), ("licensed", 1), ("rolled_back", 0), ("agent_faults", 0)):
         yield of(f"grid_driver_{name}", RTX), value
     yield of("grid_driver_info", RTX, installed="595.91.07"), 1
+    yield f'kube_pod_info{{{OPERAND},node="{H100}"}}', 1
+    yield PLUGIN_READY, 1
     yield "gpu_operator_reconciliation_status", 1
     yield "gpu_operator_nodes_upgrades_failed", 0
     for pod in (LISTENER, WORKER, KAI, OPERAND, TRAIN):
@@ -202,17 +205,17 @@ EVICTION = of("kube_node_spec_taint", H100, key="remediator.kubernetes.azure.com
 CORDON = of("kube_node_spec_taint", H100, key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 CASES = (
-    Case("GPUXidNodeFault", 12, _xid(48), labels={**AT_H100, "xid": "48", "severity": "critical"}),
+    Case("GPUXidNodeFault", 14, _xid(48), labels={**AT_H100, "xid": "48", "severity": "critical"}),
     Case("GPUXidNodeFault", 22, _xid(79, RTX), labels={**AT_RTX, "xid": "79"}),
-    Case("GPUXidNodeFault", 12, _xid(31)),
+    Case("GPUXidNodeFault", 14, _xid(31)),
     Case("GPUXidNodeFault", 45, _xid(48)),
-    Case("GPUXidJobError", 12, _xid(31), labels={**AT_H100, "xid": "31", "owner": "job", "severity": "info"}),
-    Case("GPUXidJobError", 12, _xid(48)),
-    Case("GPUXidInformation", 12, _xid(63), labels={**AT_H100, "xid": "63", "severity": "info"}),
-    Case("GPUXidInformation", 12, _xid(64)),
-    Case("GPURecoveryActionRequired", 14, _gauge("DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION", 2), labels=AT_H100),
+    Case("GPUXidJobError", 14, _xid(31), labels={**AT_H100, "xid": "31", "owner": "job", "severity": "info"}),
+    Case("GPUXidJobError", 14, _xid(48)),
+    Case("GPUXidInformation", 14, _xid(63), labels={**AT_H100, "xid": "63", "severity": "info"}),
+    Case("GPUXidInformation", 14, _xid(64)),
+    Case("GPURecoveryActionRequired", 15, _gauge("DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION", 2), labels=AT_H100),
     Case("GPURecoveryActionRequired", 11, _gauge("DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION", 2)),
-    Case("GPUUncorrectableECC", 11, _gauge("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", 1), labels=AT_H100),
+    Case("GPUUncorrectableECC", 15, _gauge("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", 1), labels=AT_H100),
     Case("GPUUncorrectableECC", 60, _gauge("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", 1)),
     Case("GPUCorrectableECCRate", 90, {dcgm("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL"): rising(5)}, labels=AT_H100),
     Case("GPUCorrectableECCRate", 90, {dcgm("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL"): rising(1)}),
@@ -241,8 +244,16 @@ CASES = (
     Case("GPUPcieReplays", 60, {dcgm("DCGM_FI_DEV_PCIE_REPLAY_COUNTER"): rising(6)}),
     Case("GPUAllocatableBelowCapacity", 16, {ALLOCATABLE: then(1, 10, 0)}, labels=AT_H100),
     Case("GPUAllocatableBelowCapacity", 12, {ALLOCATABLE: then(1, 10, 0)}),
-    Case("GPUNodeMissingGPUs", 31, {ALLOCATABLE: then(1, 10, 0)}, labels={**AT_H100, "pool": "h100gpu"}),
-    Case("GPUNodeMissingGPUs", 25, {ALLOCATABLE: then(1, 10, 0)}),
+    # Of a plugin that does not run the kubelet keeps the capacity for 5 minutes: no GPU is unhealthy then.
+    Case("GPUAllocatableBelowCapacity", 60, {ALLOCATABLE: then(1, 10, 0), PLUGIN_READY: then(1, 10, 0)}),
+    Case(
+        "GPUNodeMissingGPUs",
+        31,
+        {ALLOCATABLE: then(1, 10, 0), PLUGIN_READY: always(0)},
+        labels={**AT_H100, "pool": "h100gpu"},
+    ),
+    Case("GPUNodeMissingGPUs", 25, {ALLOCATABLE: then(1, 10, 0), PLUGIN_READY: always(0)}),
+    Case("GPUNodeMissingGPUs", 60, {ALLOCATABLE: then(1, 10, 0)}),
     Case("GPUTelemetryAbsent", 60, without=(dcgm("DCGM_FI_DEV_FB_USED", RTX),), labels=AT_RTX),
     Case("GPUTelemetryAbsent", 60, without=(dcgm("DCGM_FI_DEV_GPU_TEMP"),)),
     Case("ClusterTelemetryAbsent", 20, without=("kube_",), labels={"severity": "critical"}),
@@ -282,8 +293,10 @@ CASES = (
         "GPUOperatorReconcileFailing",
         41,
         {"gpu_operator_reconciliation_status": then(1, 10, 0)},
+        without=tuple(f'{name}{{node="{CLAIMED}"' for name in ("kube_node_info", "kube_node_labels")),
         labels={"owner": "platform"},
     ),
+    Case("GPUOperatorReconcileFailing", 60, {"gpu_operator_reconciliation_status": always(0)}),  # claimed GPUs
     Case("GPUOperatorReconcileFailing", 35, {"gpu_operator_reconciliation_status": then(1, 10, 0)}),
     Case(
         "GPUDriverUpgradeFailed",

@@ -96,7 +96,7 @@ def inject(fault: FaultName, node: Node = "", gpu: Gpu = 0, stack: InStack = DEF
     from physical_ai.cli.simulated_telemetry import fault_document, injector
 
     _check_name(fault)
-    document = fault_document(*injector(stack).inject(fault, node, gpu))
+    document = fault_document(*injector(stack).inject(fault, node, gpu)[:2])
     if json:
         print_json({"stack": stack, **document})
     else:
@@ -111,7 +111,7 @@ def heal(fault: AnyFault = "", node: OfNode = "", stack: InStack = DEFAULT_STACK
 
     if fault:
         _check_name(fault)
-    documents = [fault_document(*each) for each in injector(stack).heal(fault, node)]
+    documents = [fault_document(*each[:2]) for each in injector(stack).heal(fault, node)]
     if json:
         print_json({"stack": stack, "healed": documents})
     else:

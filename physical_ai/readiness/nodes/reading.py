@@ -17,11 +17,11 @@ from physical_ai.readiness.node_gates import MIG_CONFIG, MIG_STATE
 from physical_ai.readiness.nodes.counts import SIZE_LABEL, counts
 from physical_ai.readiness.nodes.raw import Raw
 from physical_ai.readiness.nodes.signs import Alert, NodeSigns, unusual
-from physical_ai.readiness.nodes.xid_text import codes_in
+from physical_ai.readiness.nodes.xid_text import codes_in, stated_advice
 from physical_ai.readiness.objects import removal
 from physical_ai.readiness.text import NOT_KNOWN
 
-XID_ALERTS = ("GPUXidNodeFault", "GPUXidJobError", "GPUXidInformation")
+XID_ALERTS = ("GPUXidNodeFault", "GPUXidJobError", "GPUXidInformation", "GPUXidUnclear")
 _RANKS: Mapping[str, int] = {cause: 100 + index for index, cause in enumerate(node_causes())}
 GATE_RANK = _RANKS["node-not-ready"] - 0.5
 """Of a gate's own cause: after what explains it, before what it explains."""
@@ -81,8 +81,13 @@ def _xids(signs: NodeSigns) -> Iterator[Raw]:
         yield replace(_xid(seen.code, gpus, f"Xid {seen.code} ({where})"), past=seen.past)
 
 
-def _xid(code: int, gpus: frozenset[str], shown: str) -> Raw:
+def _xid(code: int, gpus: frozenset[str], shown: str, said: str = "") -> Raw:
+    """What an Xid says; `said` is its line in a log, where that is known."""
     known: Xid | None = xids().get(code)
+    if known is not None and (advice := stated_advice(code, said)) is not None:
+        known = known.model_copy(
+            update={"xid_class": "node" if advice == "reboot" else "information", "repair": advice}
+        )
     of = f" of GPU {min(gpus, key=len)}" if gpus else ""
     if known is None:
         reason = f"The driver reported Xid {code}{of}, which is not in this project's table."
@@ -96,6 +101,11 @@ def _xid(code: int, gpus: frozenset[str], shown: str) -> Raw:
         # A repair of the machine ends all of them; the one that needs most comes first.
         rank = 10 if remedy == "replace" else 20
         return Raw(f"xid-{code}", rank, groups, reason, (shown,), gpus=gpus, remedy=remedy, proof="full", code=code)
+    if known.xid_class == "unclear":
+        found = Raw(
+            f"xid-{code}", 50, frozenset({"xid-unknown"}), reason, (shown,), gpus=gpus, fix=known.advice, code=code
+        )
+        return replace(found, yields=frozenset({"xid", "machine"})) if known.companion else found
     note = " Nothing has to be done to the node." if known.xid_class == "job" else ""
     groups = frozenset({known.xid_class})
     fix = f"{known.advice}{note}"
@@ -155,7 +165,7 @@ def _condition(kind: str, given: Json, signs: NodeSigns) -> Iterator[Raw]:
         yield _of_row(signs, row, shown, gpus).in_group("condition")
     elif codes:
         for code in codes:
-            yield _xid(code, gpus, shown).in_group("condition")
+            yield _xid(code, gpus, shown, said).in_group("condition")
     else:
         reason = f"The node has the condition {kind}={given.get('status')}: {said}".rstrip(": ")
         since = f"kubectl describe node {signs.name} shows since when"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 _KERNEL = re.compile(r"(?<![A-Za-z])Xids?\s*\([^)\n]*\)\s*:\s*(\d{1,3})\b(?![:.]?\d)([^\n]{0,60})", re.IGNORECASE)
 """`Xid (PCI:0000:01:00): 79, …`, without `PCI:` by older drivers, with a GPU instance under MIG."""
@@ -18,6 +19,26 @@ _PLACE = re.compile(r"\b(?:GPU|device|card|node)s?[ #:]*\d+\b(?![,\d]*\s*Xid)", 
 _NVLINK = range(144, 151)
 """Xids of the fifth NVLink: the line says whether the event was fatal, and one that was not needs nothing (NVIDIA Xid
 catalog, sheet Xids 144-150)."""
+
+_CHANGED = re.compile(r"recovery action changed from [^\n]*?\bto\s+(?:0x[0-9a-f]+\s*)?\(([^)\n]+)\)", re.IGNORECASE)
+"""`Xid (…): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)`: the last one counts."""
+
+
+def stated_advice(code: int, text: str) -> Literal["reboot", "none"] | None:
+    """What the line of an Xid itself says to do, where its code alone does not: 154, and NVLink's 144 to 150.
+
+    A restart of the machine includes a reset of its GPUs, and no peer has to be drained after it.
+
+    >>> stated_advice(154, "Xid 154 GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)")
+    'reboot'
+    """
+    if code == 154 and (found := _CHANGED.findall(text)):
+        return "none" if found[-1].strip().lower() == "none" else "reboot"
+    lines = [each for each in _KERNEL.finditer(text) if int(each[1]) == code]
+    if code in _NVLINK and lines:
+        fatal = any(not _is_harmless(each) and re.search(r"\bfatal", each[2], re.IGNORECASE) for each in lines)
+        return "reboot" if fatal else "none" if all(_is_harmless(each) for each in lines) else None
+    return None
 
 
 def codes_in(text: str) -> list[int]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from physical_ai.catalog import machine
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
+from physical_ai.catalog.dcgm_health import dcgm_health
 from physical_ai.catalog.lookup import price
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_QUEUE_LABEL, KAI_SCHEDULER, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.catalog.osmo import OPERATOR_NAMESPACE as OSMO_NAMESPACE
+from physical_ai.catalog.slurm import NAMESPACE as SLURM_NAMESPACE
 from physical_ai.catalog.vendors import AMD
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import health
@@ -14,12 +17,13 @@ from physical_ai.settings.facts.osmo import POD_POOL_LABEL
 from physical_ai.settings.facts.pools import gpu_vendor, gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.target import existing_cluster
 from physical_ai.telemetry.amd_counters import amd_series_per_node
 from physical_ai.telemetry.counters import Cardinality, exporter_of, fields_for, names_each_pod, series_per_node
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 
 METRIC_LABELS = (
-    f"nodes=[{SHORT_POOL_LABEL},nvidia.com/gpu.product],"
+    f"nodes=[{SHORT_POOL_LABEL},nvidia.com/gpu.product,nvidia.com/mig.config.state],"
     f"pods=[{WORKFLOW_LABEL},{TASK_LABEL},{KAI_QUEUE_LABEL},{POD_POOL_LABEL}]"
 )
 """Labels of nodes and Pods that kube-state-metrics exports, as AKS writes the list."""
@@ -38,6 +42,8 @@ def rule_parameters(settings: Settings) -> Parameters:
         osmo_namespace=OSMO_NAMESPACE if settings.osmo.installs_backend else None,
         kai_namespace=KAI_NAMESPACE,
         kai_scheduler=KAI_SCHEDULER,
+        azure=existing_cluster(settings) is None,
+        slurm_namespace=SLURM_NAMESPACE,
         runbooks=monitoring.runbooks,
         osmo_service=settings.osmo.installs_service,
         quarantines=health.reaches(settings, "taint") and monitoring.metrics == "kube-prometheus",
@@ -79,6 +85,12 @@ def gpu_hour_usd(settings: Settings, pool: Pool) -> float | None:
     return listed.usd_per_hour / (sum(gpu_facts.gpu_resources(pool).values()) or gpus_per_node(pool))
 
 
+def has_nvlink_switches(pool: Pool) -> bool:
+    """Whether the GPUs are on a board with NVLink switches, on which every link is to be up."""
+    gpu = machine(pool.sku).gpu
+    return gpu is not None and gpu.pci in dcgm_health().switched
+
+
 def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
     gpus, mig = gpus_per_node(pool), pool.sharing.mig
     return PoolFacts(
@@ -95,6 +107,7 @@ def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
         instances=gpus * sum(mig.profiles.values()) if mig is not None else 0,
         shares=shares_of(pool),
         # Nothing of this program configures RDMA beside AMD's GPUs.
+        nvlink=has_nvlink_switches(pool),
         infiniband=has_infiniband(pool) and gpu_vendor(pool) is not AMD,
         claims=pool.uses_claims,
         amd=gpu_vendor(pool) is AMD,

@@ -28,6 +28,7 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 from physical_ai.settings.plans.scraping import INFINIBAND
 from physical_ai.telemetry.rendering import prometheus_rule
+from physical_ai.telemetry.routing import GROUP_BY, inhibit_rules
 
 FILE = f"{CHART}/values.yaml"
 DEFAULT_RETENTION_DAYS = 15
@@ -161,7 +162,7 @@ def alertmanager_config(monitoring: Monitoring, secrets: Mapping[str, str]) -> d
     found: dict[str, Any] = {
         "route": {
             "receiver": NOBODY,
-            "group_by": ["alertname", "cluster", "pool"],
+            "group_by": list(GROUP_BY),
             "group_wait": "30s",
             "group_interval": "5m",
             "repeat_interval": "12h",
@@ -174,6 +175,7 @@ def alertmanager_config(monitoring: Monitoring, secrets: Mapping[str, str]) -> d
                 for name, receiver in monitoring.receivers.items()
             ],
         },
+        "inhibit_rules": inhibit_rules(),
         "receivers": [
             {"name": NOBODY},
             *({"name": name, **_target(receiver, secrets)} for name, receiver in monitoring.receivers.items()),

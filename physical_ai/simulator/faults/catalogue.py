@@ -12,7 +12,7 @@ from typing import Any, Literal
 from physical_ai import safe_yaml
 from physical_ai.simulator.errors import SimulationError
 
-DESCRIPTION = ("name", "summary", "where", "drivers", "alerts", "conditions", "ends", "over", "ofOnlyGpu", "ofCluster")
+DESCRIPTION = ("name", "summary", "where", "drivers", "alerts", "conditions", "ends", "over")
 DATA = Path(__file__).parent / "data" / "faults.yaml"
 
 
@@ -52,14 +52,6 @@ class Fault:
     """Conditions of the Node that follow; those of a health monitor depend on the stack."""
     over: frozenset[str] = frozenset()
     """What ends its cause, and leaves the GPU out of service."""
-    of_only_gpu: tuple[str, ...] = ()
-    """Alerts that follow only where the node has one GPU."""
-    of_cluster: tuple[str, ...] = ()
-    """Alerts that name no node."""
-
-    def follows(self, gpus: int) -> tuple[str, ...]:
-        """All alerts that follow on a node with this number of GPUs."""
-        return (*self.alerts, *(self.of_only_gpu if gpus == 1 else ()), *self.of_cluster)
 
 
 class UnknownFault(SimulationError):
@@ -100,8 +92,6 @@ def _fault(row: Mapping[str, Any]) -> Fault:
         ends=ends,
         conditions=tuple(row.get("conditions", ())),
         over=over,
-        of_only_gpu=tuple(row.get("ofOnlyGpu", ())),
-        of_cluster=tuple(row.get("ofCluster", ())),
     )
 
 

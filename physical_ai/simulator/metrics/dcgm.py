@@ -1,7 +1,8 @@
 """The DCGM exporter of one node: the fields of its CSV, with the values that the GPU model and its faults give them.
 
-Pods that share a GPU have the same values, those of the GPU (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, memory and
-SM utilization are those of each Pod (#594), which is not modelled.
+Pods that share a GPU have the same values, those of the GPU (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, used memory and
+utilization are those of each Pod's processes (#594), with the label pod_uid and beside a series for the whole device
+(internal/pkg/transformation/kubernetes.go, createPerProcessMetrics).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from physical_ai.catalog.telemetry_rows import dcgm_exporters, dcgm_fields
 from physical_ai.simulator.faults import NO_FAULTS, Effects, NodeFaults
 from physical_ai.simulator.gpu.counters import counters
 from physical_ai.simulator.gpu.hardware import Hardware, card_digest
+from physical_ai.simulator.metrics.dcgm_health import incidents
 from physical_ai.simulator.metrics.dcgm_units import Job, Unit, holders, units
 from physical_ai.simulator.metrics.page import Page, label_text
 
@@ -33,7 +35,10 @@ LICENCE = "DCGM_FI_DEV_VGPU_LICENSE_STATUS"
 PROFILING = "DCGM_FI_PROF_"
 REASONS = "_REASONS"
 """End of the names of fields whose value is a set of bits."""
+LINK = "_PCIE_LINK_GEN"
+"""A link has a lower generation while its GPU is idle, and none in between."""
 BUSY_MEMORY = 0.7
+BY_PROCESS = ("DCGM_FI_DEV_GPU_UTIL", USED)
 
 
 class Totals:
@@ -41,6 +46,13 @@ class Totals:
 
     def __init__(self) -> None:
         self._reached: dict[tuple[int, str], tuple[float, float]] = {}
+        self._xids: dict[int, set[int]] = {}
+
+    def seen(self, gpu: int, xids: Sequence[int]) -> set[int]:
+        """All Xids of a GPU since the exporter started, these included: DCGM forgets none."""
+        kept = self._xids.setdefault(gpu, set())
+        kept.update(xids)
+        return kept
 
     def at(self, gpu: int, name: str, rate: float, now: float) -> float:
         """The counter at a time, in seconds, if it has gained `rate` a second since the last call."""
@@ -109,6 +121,10 @@ def page(gpus: Gpus, text: str, now: float) -> str:
             if line.type == "label" or not gpu.has(line.name) or (line.name == HEALTH and unit.gpu in complete):
                 continue
             result.family(line.name, line.type, line.help)
+            for extra, value in gpu.by_process(line.name):
+                result.line(line.name, label_text({**gpu.labels(driver), **extra}), value)
+            if gpu.is_by_process(line.name):
+                continue
             for own in shown if line.name != HEALTH else [label_text(gpu.labels(driver, whole=True))]:
                 for extra, value in gpu.samples(line.name):
                     result.line(line.name, f"{own},{label_text(extra)}" if extra else own, value)
@@ -195,6 +211,22 @@ class _Unit:
             for replica, job in named
         ]
 
+    def is_by_process(self, name: str) -> bool:
+        """Whether the field has a series for each Pod's own processes, and one for the device."""
+        recent = dcgm_exporters()[self.node.exporter].unheld == "reported"
+        return self.node.per_pod and recent and bool(self.jobs) and name in BY_PROCESS
+
+    def by_process(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
+        """Of such a field: the device's value without a Pod, then each Pod's share of it by its load."""
+        if not self.is_by_process(name):
+            return
+        whole = self._value(name)
+        yield {}, whole
+        total = sum(job.load for job in self.jobs)
+        for own, job in zip(self.pods(), self.jobs, strict=True):
+            part = whole * job.load / total if total else 0.0
+            yield {**own, "pod_uid": f"uid-of-{job.pod}"}, round(part)
+
     def _is_reported(self) -> bool:
         """Whether a unit that no Pod holds has series."""
         match dcgm_exporters()[self.node.exporter].unheld:
@@ -222,7 +254,12 @@ class _Unit:
             yield {}, self._value(name)
 
     def _health(self) -> Iterator[tuple[dict[str, str], float]]:
-        found = {effect.health["watch"]: effect.health for effect, _ in self.effects if effect.health}
+        hardware, index = self.node.hardware, self.unit.gpu
+        seen = self.node.totals.seen(index, self._xids())
+        mig = self.unit.instance is not None
+        kept = incidents(self.node.exporter, hardware.product, seen, mig=mig)
+        found: dict[str, Mapping[str, Any]] = {watch: vars(each) for watch, each in kept.items()}
+        found |= {effect.health["watch"]: effect.health for effect, _ in self.effects if effect.health}
         for watch in dcgm_exporters()[self.node.exporter].watches:
             incident = found.get(watch, {})
             labels = {"health_watch": watch, "health_error_code": str(incident.get("code", "DCGM_FR_OK"))}
@@ -251,7 +288,7 @@ class _Unit:
         if name in _values().counters:
             return self._count(name)
         idle, busy = _values().gauges[name]
-        if name.endswith(REASONS):
+        if name.endswith((REASONS, LINK)):
             return idle if self.gpu_load == 0 else busy
         # Profiling is counted for each instance; clocks, power and temperature are the GPU's.
         return round(idle + (busy - idle) * (self.load if name.startswith(PROFILING) else self.gpu_load), 4)

@@ -40,7 +40,7 @@ def test_the_add_on_exports_the_labels_that_usage_needs(simulate: Simulate) -> N
     assert profile["enabled"] is True
     allowed = profile["kubeStateMetrics"]["metricLabelsAllowlist"]
     pods = "osmo.workflow_id,osmo.task_name,kai.scheduler/queue,physical-ai/pool"
-    assert allowed == f"nodes=[agentpool,nvidia.com/gpu.product],pods=[{pods}]"
+    assert allowed == f"nodes=[agentpool,nvidia.com/gpu.product,nvidia.com/mig.config.state],pods=[{pods}]"
 
 
 def test_metrics_flow_from_the_cluster_into_the_workspace(simulate: Simulate) -> None:

@@ -101,7 +101,7 @@ def test_a_gpu_that_a_program_took_out_needs_its_plugin_restarted() -> None:
 
 def test_a_machine_of_no_scale_set_is_not_replaced_by_a_command_that_refuses_it() -> None:
     signs = NodeSigns(NODE, node(provider=""), seen=[Seen(79, "metric")], stack="onprem-lab")
-    assert findings_of(signs)[0].fix.startswith(f"kubectl drain {NODE}")
+    assert findings_of(signs)[0].fix.startswith(f"kubectl cordon {NODE}")
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_every_alert_about_a_node_has_its_action_from_the_table_of_causes() -> N
     known = {name for cause in node_causes().values() for name in cause.alerts}
     assert known <= set(alert_rows())
     about_nodes = {name for name, row in alert_rows().items() if "(cluster, node" in row.expression}
-    about_nodes -= {"GPUXidJobError", "GPUXidInformation"}
+    about_nodes -= {"GPUXidJobError", "GPUXidInformation", "GPUMemoryNearlyFull", "GPUOperatorReconcileFailing"}
     assert about_nodes <= known
     for name in known:
         action = alert_action(name)

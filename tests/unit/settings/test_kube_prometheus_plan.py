@@ -59,7 +59,7 @@ def test_labels_are_exported_as_kube_state_metrics_lists_them() -> None:
     assert plan is not None
     assert faults == []
     assert plan.values["kube-state-metrics"]["metricLabelsAllowlist"] == [
-        "nodes=[agentpool,nvidia.com/gpu.product]",
+        "nodes=[agentpool,nvidia.com/gpu.product,nvidia.com/mig.config.state]",
         "pods=[osmo.workflow_id,osmo.task_name,kai.scheduler/queue,physical-ai/pool]",
     ]
 

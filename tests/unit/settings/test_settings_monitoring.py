@@ -175,7 +175,7 @@ def test_a_mail_server_without_its_password() -> None:
 def test_overrides_reach_the_rules() -> None:
     loaded = dev(AZURE, "monitoring.rules={GPUTooHot: {threshold: 91}, GPUPowerCapped: {enabled: false}}")
     found = {alert.name: alert for alert in alerts(rule_parameters(loaded.settings))}
-    assert found["GPUTooHot"].expression.endswith("> 91")
+    assert "> 91" in found["GPUTooHot"].expression
     assert "GPUPowerCapped" not in found
 
 

@@ -95,7 +95,7 @@ SHARED = replace(H100, jobs=[Job("n", name, "c") for name in "abc"], per_pod=Tru
 
 
 def test_pods_that_share_a_gpu_have_series_of_their_own_if_asked_for() -> None:
-    lines = samples(SHARED, "DCGM_FI_DEV_FB_USED")
+    lines = samples(SHARED, "DCGM_FI_DEV_FB_FREE")
     assert [re.findall(r'gpu="(\d)"|pod="(.)"|vgpu="(.)"', line) for line in lines] == [
         [("0", "", ""), ("", "a", ""), ("", "", "0")],
         [("0", "", ""), ("", "c", ""), ("", "", "1")],
@@ -105,13 +105,63 @@ def test_pods_that_share_a_gpu_have_series_of_their_own_if_asked_for() -> None:
     assert [re.findall(r'pod="(.)"', line) for line in one_of_them] == [["c"], ["b"]]
 
 
+def test_memory_and_utilization_of_a_shared_gpu_are_those_of_each_pod_beside_the_device() -> None:
+    """createPerProcessMetrics of NVIDIA/dcgm-exporter 4.5.3-4.8.2: the copies have pod_uid, the device has no Pod."""
+    jobs = [Job("n", "a", "c", 1.0), Job("n", "b", "c", 0.0)]
+    one = replace(SHARED, hardware=hardware("Standard_NC40ads_H100_v5"), jobs=jobs)
+    lines = samples(one, "DCGM_FI_DEV_GPU_UTIL")
+    assert [re.findall(r'pod="(\w)"', line) for line in lines] == [[], ["a"], ["b"]]
+    assert ["pod_uid" in line for line in lines] == [False, True, True]
+    assert values(one, "DCGM_FI_DEV_GPU_UTIL") == [97, 97, 0]
+    assert not any("pod_uid" in line for line in samples(one, "DCGM_FI_PROF_GR_ENGINE_ACTIVE"))
+    assert len(samples(replace(one, exporter="4.5.1-4.8.0"), "DCGM_FI_DEV_GPU_UTIL")) == 2
+
+
+@pytest.mark.parametrize(
+    ("exporter", "xid", "watch", "status"),
+    [
+        ("4.4.2-4.7.0", 94, "ALL", None),
+        ("4.5.3-4.8.2", 94, "ALL", 20),
+        ("4.6.0-4.8.3", 94, "ALL", 10),
+        ("4.6.0-4.8.3", 31, "MEM", 10),
+    ],
+)
+def test_dcgm_forgets_no_xid_before_its_exporter_ends(exporter: str, xid: int, watch: str, status: int | None) -> None:
+    before = replace(H100, exporter=exporter, faults=faulty(Injected(f"xid-{xid}", 0, 0.0)), totals=dcgm.Totals())
+    after = replace(before, faults=faulty(Injected("thermal", 1, 0.0)))
+    text = csv_for(
+        "v26.3.0" if exporter.startswith("4.5.3") else "v26.7.0" if exporter.startswith("4.6") else "v25.10.1"
+    )
+    for gpus in (before, after):
+        found = [line for line in samples(gpus, "DCGM_EXP_GPU_HEALTH_STATUS", text=text) if f'"{watch}"' in line]
+        assert [line for line in found if 'gpu="0"' in line and line.endswith(f" {status}")] or status is None
+    restarted = replace(after, totals=dcgm.Totals())
+    rest = [line for line in samples(restarted, "DCGM_EXP_GPU_HEALTH_STATUS", text=text) if f'"{watch}"' in line]
+    assert all(line.endswith(" 0") for line in rest)
+
+
+def test_what_stands_for_ever_on_healthy_boards() -> None:
+    def failing(gpus: dcgm.Gpus) -> set[str]:
+        lines = samples(gpus, "DCGM_EXP_GPU_HEALTH_STATUS")
+        return {
+            code for line in lines if line.endswith(" 20") for code in re.findall(r'health_error_code="(\w+)"', line)
+        }
+
+    assert failing(replace(H100, totals=dcgm.Totals())) == {"DCGM_FR_NVLINK_DOWN"}
+    assert failing(VGPU) == set()
+    hgx = replace(H100, hardware=hardware("Standard_ND96isr_H100_v5"), totals=dcgm.Totals())
+    assert failing(hgx) == {"DCGM_FR_IMEX_UNHEALTHY"}
+    sliced = replace(H100.hardware, mig=(("1g.12gb",), ("1g.12gb",)))
+    assert failing(replace(H100, hardware=sliced, totals=dcgm.Totals())) == set()
+
+
 @pytest.mark.parametrize(
     ("exporter", "idle", "half_busy"), [("4.3.1-4.4.0", 0, 1), ("4.4.2-4.7.0", 2, 1), ("4.5.3-4.8.2", 2, 2)]
 )
 def test_older_exporters_lose_gpus_that_no_pod_holds(exporter: str, idle: int, half_busy: int) -> None:
     node = replace(SHARED, exporter=exporter, jobs=[])
-    assert len(values(node, "DCGM_FI_DEV_FB_USED")) == idle
-    assert len(values(replace(node, jobs=[Job("n", "a", "c")]), "DCGM_FI_DEV_FB_USED")) == half_busy
+    assert len(values(node, "DCGM_FI_DEV_FB_FREE")) == idle
+    assert len(values(replace(node, jobs=[Job("n", "a", "c")]), "DCGM_FI_DEV_FB_FREE")) == half_busy
 
 
 def test_a_part_of_a_gpu_counts_no_work() -> None:
@@ -135,18 +185,19 @@ def test_an_xid_is_counted_for_its_gpu() -> None:
 
 
 def test_dcgm_does_not_see_that_a_gpu_has_fallen_off_the_bus() -> None:
-    broken = replace(H100, faults=faulty(Injected("xid-79", 0, 0.0)))
+    broken = replace(H100, faults=faulty(Injected("xid-79", 0, 0.0)), totals=dcgm.Totals())
     assert values(broken, "DCGM_EXP_XID_ERRORS_COUNT") == [0, 0]
     health = samples(broken, "DCGM_EXP_GPU_HEALTH_STATUS")
     assert len(health) == 2 * 11
-    (failed,) = (line for line in health if not line.endswith(" 0"))
+    (failed,) = (line for line in health if not line.endswith(" 0") and 'health_watch="NVLINK"' not in line)
     assert 'gpu="0"' in failed
     assert 'health_watch="ALL",health_error_code="DCGM_FR_FALLEN_OFF_BUS"} 20' in failed
 
 
 def test_an_exporter_without_the_watch_of_everything_does_not_see_it_either() -> None:
-    broken = replace(H100, exporter="4.4.2-4.7.0", faults=faulty(Injected("xid-79", 0, 0.0)))
-    assert set(values(broken, "DCGM_EXP_GPU_HEALTH_STATUS", text=csv_for("v25.10.1"))) == {0}
+    broken = replace(H100, exporter="4.4.2-4.7.0", faults=faulty(Injected("xid-79", 0, 0.0)), totals=dcgm.Totals())
+    lines = samples(broken, "DCGM_EXP_GPU_HEALTH_STATUS", text=csv_for("v25.10.1"))
+    assert all(line.endswith(" 0") for line in lines if 'health_watch="NVLINK"' not in line)
 
 
 def test_a_lost_gpu_has_no_series_and_a_node_without_a_driver_has_none() -> None:

@@ -16,19 +16,21 @@ from physical_ai.telemetry.rendering import rule_file
 from physical_ai.telemetry.rules import alert_rows
 from tests.support.alert_cases import CASES, H100, MI300X, MINUTES, RTX, Case, always, amd, busy, healthy, then
 from tests.support.more_alert_cases import MORE_CASES
+from tests.support.new_alert_cases import NEW_CASES
 from tests.support.promtool import promtool
 
 STACK = "dev-westus2"
 BUSY = busy("DCGM_FI_PROF_GR_ENGINE_ACTIVE")
-EVERY = (*CASES, *MORE_CASES)
+EVERY = (*CASES, *MORE_CASES, *NEW_CASES)
 
 
 def with_everything(given: Parameters) -> Parameters:
     """No committed stack has a pool with InfiniBand or of AMD's GPUs, or by claims, or a health mode that acts."""
     pool = PoolFacts("ndgpu", {"nvidia.com/gpu": 1}, 1, 9, False, False, False, infiniband=True)
     amd = PoolFacts("mi300x", {"amd.com/gpu": 8}, 8, 9, False, False, False, amd=True)
+    mig = PoolFacts("sliced", {"nvidia.com/gpu": 7}, 1, 9, False, False, False, instances=7)
     claimed = PoolFacts("claimed", {}, 2, 9, False, False, False, claims=True)
-    return replace(given, pools=(*given.pools, pool, amd, claimed), quarantines=True)
+    return replace(given, pools=(*given.pools, replace(pool, nvlink=True), amd, mig, claimed), quarantines=True)
 
 
 @pytest.fixture

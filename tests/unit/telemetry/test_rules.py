@@ -97,7 +97,8 @@ def test_pools_whose_gpus_are_claimed_are_watched_by_what_their_gpus_report() ->
     found = {(alert.name, alert.pool): alert.expression for alert in alerts(parameters)}
     missing = found["GPUNodeMissingDevices", "h100gpu"]
     assert 'physical_ai:node_pool{pool="h100gpu"}' in missing
-    assert missing.endswith(">= 1)")
+    assert ">= 1)" in missing
+    assert 'node_pool{pool=~"h100gpu"}' in found["GPUOperatorReconcileFailing", None]
     assert ("GPUNodeMissingGPUs", "h100gpu") not in found
     for name in ("GPUTelemetryAbsent", "GPUNodeNotReady"):
         assert 'node_pool{pool=~"h100gpu' in found[name, None]
@@ -108,7 +109,7 @@ def test_an_override_changes_a_threshold_or_switches_a_rule_off() -> None:
     overrides = {"GPUTooHot": Override(threshold=91), "GPUPowerCapped": Override(enabled=False)}
     parameters = replace(of("dev-westus2"), overrides=overrides)
     hot = next(alert for alert in alerts(parameters) if alert.name == "GPUTooHot")
-    assert hot.expression.endswith("> 91")
+    assert "(DCGM_FI_DEV_GPU_TEMP) > 91" in hot.expression
     assert "GPUPowerCapped" not in names(parameters)
 
 
@@ -123,9 +124,12 @@ def test_xids_are_disjoint_between_the_rules() -> None:
     found = {
         alert.name: alert.expression for alert in alerts(of("dev-westus2")) if "XID_ERRORS_COUNT" in alert.expression
     }
-    codes = [set(re.findall(r"\d+", text.split("xid=~")[1].split("}")[0])) for text in found.values()]
-    assert len(codes) == 3
+    recorded = {each.row.record: each.expression for each in records(of("dev-westus2")) if "xid=~" in each.expression}
+    texts = [recorded["physical_ai:gpu_xid"], recorded["physical_ai:xid_holder"], found["GPUXidInformation"]]
+    codes = [set(re.findall(r"\d+", text.split("xid=~")[1].split("}")[0])) for text in texts]
     assert sum(map(len, codes)) == len(set.union(*codes))
+    unclear = set(re.findall(r"\d+", found["GPUXidUnclear"].split("xid!~")[1].split("}")[0]))
+    assert unclear == set.union(*codes)
 
 
 def test_no_rule_depends_on_what_a_vgpu_lacks_alone() -> None:

@@ -1,0 +1,49 @@
+"""Which incidents of DCGM's health check, and which conditions of nodes, are faults. Rows and lookups."""
+
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints
+
+from physical_ai.catalog.gpu_load import GPU
+from physical_ai.catalog.load import read_rows, row
+from physical_ai.catalog.rows import Row, Text
+
+Kind = Literal["echo", "harmless", "switched", "elsewhere"]
+
+
+class HealthCode(Row):
+    """One error code; the meaning of `kind` is in the data."""
+
+    code: Annotated[str, StringConstraints(pattern=r"^DCGM_FR_[A-Z0-9_]+$")]
+    kind: Kind
+    why: Text = "-"
+
+
+class DcgmHealth(Row):
+    """What is known of health checks."""
+
+    codes: tuple[HealthCode, ...]
+    switched: tuple[Text, ...]
+    conditions: tuple[Text, ...]
+    source: Text
+    date: datetime.date
+
+
+@lru_cache(maxsize=1)
+def dcgm_health() -> DcgmHealth:
+    """The rows."""
+    (found,) = read_rows(GPU / "dcgm_health.yaml")
+    return row(DcgmHealth, found, "dcgm_health.yaml")
+
+
+def health_codes(*kinds: Kind) -> tuple[str, ...]:
+    """The error codes of some kinds.
+
+    >>> health_codes("switched")
+    ('DCGM_FR_NVLINK_DOWN',)
+    """
+    return tuple(each.code for each in dcgm_health().codes if each.kind in kinds)

@@ -1,0 +1,50 @@
+"""What DCGM's health check says of a GPU without a fault of the moment: Xids that it remembers, and its board. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from physical_ai import safe_yaml
+
+DATA = Path(__file__).parent / "data" / "dcgm_health.yaml"
+
+
+@dataclass(frozen=True)
+class Incident:
+    """Of one watch; the exporter shows one for each."""
+
+    watch: str
+    status: int
+    code: str
+
+
+def incidents(exporter: str, product: str, xids: Iterable[int], *, mig: bool) -> Mapping[str, Incident]:
+    """The incidents by watch.
+
+    Args:
+        exporter: Version of the exporter, as `4.5.3-4.8.2`; its first half is DCGM's.
+        product: Name of the GPU, as its label has it.
+        xids: All that DCGM has seen of the GPU since it started.
+        mig: Whether the GPU is in MIG mode.
+    """
+    version, seen = _parts(exporter.partition("-")[0]), set(xids)
+    rows = [row for row in _data()["xids"] if row["xid"] in seen]
+    rows += [row for row in _data()["boards"] if product in row["products"] and not (mig and row.get("notWithMig"))]
+    found: dict[str, Incident] = {}
+    for row in rows:
+        if _parts(row.get("since", "0")) <= version <= _parts(row.get("until", "99")):
+            found[row["watch"]] = Incident(row["watch"], row["status"], row["code"])
+    return found
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return safe_yaml.load(DATA.read_text(encoding="utf-8"))
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))

@@ -1,0 +1,90 @@
+"""The rules against what exporters print: healthy stacks have no alert for a day, and each fault has its one alert."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from physical_ai.catalog import machine as machine_of
+from physical_ai.settings import Overlay, load
+from physical_ai.settings.facts.telemetry import rule_parameters
+from physical_ai.simulator.faults import Fault, faults
+from physical_ai.simulator.gpu.hardware import of_size
+from physical_ai.simulator.metrics.dcgm_units import Job
+from physical_ai.telemetry.parameters import Parameters
+from physical_ai.telemetry.rules import alert_rows
+from tests.support.alert_cases import KAI, LISTENER, WORKER, phase
+from tests.support.genuine_series import Machine, injected, series
+from tests.support.rule_tests import Scene, check
+
+GPU = "nvidia.com/gpu"
+CHANGE = 5
+"""When a fault begins."""
+
+
+def node(name: str, pool: str, sku: str, *jobs: Job, **more: object) -> Machine:
+    hardware = of_size(machine_of(sku))
+    assert hardware is not None
+    count = {GPU: hardware.gpus}
+    given = Machine(name, pool, hardware, count, jobs)
+    return replace(given, **more)  # type: ignore[arg-type]
+
+
+def job(pod: str, load: float = 0.9, resource: str = GPU, namespace: str = "osmo-workflows") -> Job:
+    return Job(namespace, pod, "main", load, resource)
+
+
+NC40 = "Standard_NC40ads_H100_v5"
+RTX = "Standard_NC144ds_xl_RTXPRO6000BSE_v6"
+ND = "Standard_ND96isr_H100_v5"
+AKS = (
+    node("aks-h100gpu-1-vmss000000", "h100gpu", NC40, job("train")),
+    node("aks-rtxprogpu-1-vmss000000", "rtxprogpu", RTX, job("sim"), grid=True),
+)
+LAB = (
+    node("b200-1", "b200", "hgx-b200", job("train"), job("serve")),
+    node("rtxpro-1", "rtxpro", "rtx-pro-server", job("sim")),
+)
+
+
+@cache
+def parameters(stack: str, *changes: str) -> Parameters:
+    return rule_parameters(load(stack, [Overlay.assign(list(changes))] if changes else []).settings)
+
+
+def agents(minutes: int) -> dict[str, str]:
+    return {phase(pod, "Running"): f"1x{minutes}" for pod in (LISTENER, WORKER, KAI)}
+
+
+def scene(name: str, before: Sequence[Machine], after: Sequence[Machine], fired: Sequence[tuple[str, str]]) -> Scene:
+    # Most alerts hold 25 minutes at most; those that hold longer get their time.
+    longest = max((alert_rows()[alert].hold_minutes for alert, _ in fired), default=0)
+    minutes = CHANGE + (32 if longest <= 25 else longest + 35)
+    given = series(before, after, CHANGE, minutes) | agents(minutes)
+    return Scene(name, given, {}, ever={minutes - 1: fired})
+
+
+def at(row: Fault, machines: Sequence[Machine]) -> Machine | None:
+    """The first node on which a fault can happen."""
+    for machine in machines:
+        kind = "grid" if machine.grid else "operator"
+        if (not row.drivers or kind in row.drivers) and machine.jobs:
+            return machine
+    return None
+
+
+@pytest.mark.parametrize(("stack", "machines"), [("dev-westus2", AKS), ("onprem-lab", LAB)])
+def test_each_fault_has_its_alert_once_and_no_other(stack: str, machines: Sequence[Machine], tmp_path: Path) -> None:
+    scenes = list[Scene]()
+    for row in faults().values():
+        found = at(row, machines)
+        if found is None or (row.name == "spot-eviction" and stack == "onprem-lab"):
+            continue
+        after = [injected(each, row.name) if each is found else each for each in machines]
+        scenes.append(scene(row.name, machines, after, [(alert, found.name) for alert in row.alerts]))
+    assert len(scenes) > 20
+    check(parameters(stack), scenes, tmp_path)
