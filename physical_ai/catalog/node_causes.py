@@ -40,8 +40,8 @@ ADVISED = (
 """Of a gate or an alert about a machine: one sign alone does not decide between the two."""
 ADVISED_ELSEWHERE = (
     "physai why {node} {stack} names what is wrong with the machine, and whether a restart repairs it or its vendor has"
-    " to: cordon the node, wait until its work has ended, repair it, then physai accept {stack} --node {node} and kubectl"
-    " uncordon {node}."
+    " to. Cordon the node, wait until its work has ended, repair it, then physai accept {stack} --node {node}, and"
+    " kubectl uncordon {node}."
 )
 """The same on a cluster that exists already, whose machines are none of Azure's."""
 ASK = "physai why {node} {stack} names what is wrong with the node, and the command that repairs it."

@@ -1,7 +1,7 @@
 """The DCGM exporter of one node: the fields of its CSV, with the values that the GPU model and its faults give them.
 
-Pods that share a GPU have the same values, those of the GPU (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, used memory and
-utilization are those of each Pod's processes (#594), with the label pod_uid and beside a series for the whole device
+Pods that share a GPU have the same values, those of the GPU (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, used
+memory and utilization are those of each Pod's processes (#594), with the label pod_uid, beside a series for the device
 (internal/pkg/transformation/kubernetes.go, createPerProcessMetrics).
 """
 
