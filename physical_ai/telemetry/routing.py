@@ -1,7 +1,7 @@
 """How Alertmanager groups alerts and which ones it holds back, so that one fault is one message. Data of its file.
 
-The rules themselves leave out what another alert explains (data/rules/causes.yaml), since Azure's managed Prometheus
-has nothing that inhibits. What is left for Alertmanager is what only people who are called care about: a warning about a
+The rules leave out what another alert explains (data/rules/causes.yaml), since Azure's managed Prometheus has nothing
+that inhibits. What is left for Alertmanager is what only people who are called care about: a warning about a
 node on which something critical is known already, and everything about a cluster of which no node is reported.
 """
 

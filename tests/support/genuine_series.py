@@ -1,7 +1,7 @@
-"""Series of a cluster as its exporters print them, by the simulator's exporters, before and after a fault: for promtool.
+"""Series of a cluster as its exporters print them, by the simulator's exporters, before and after a fault.
 
-The pages are those that a simulated cluster serves. The labels that Prometheus adds and renames are added here: `node`, and
-`exported_pod` for an exporter's own `pod`.
+The pages are those that a simulated cluster serves. The labels that Prometheus adds and renames are added here: `node`,
+and `exported_pod` for an exporter's own `pod`.
 """
 
 from __future__ import annotations
