@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, cast
 
 import pytest
@@ -40,6 +41,7 @@ def rendered(loaded: Loaded) -> dict[str, Any]:
     return {"roles": CHART_ROLES, **{names.get(key, key): value for key, value in sections.items()}}
 
 
+@cache
 def with_service() -> list[str]:
     return [stack for stack in azure_stacks() if load(stack).settings.osmo.installs_service]
 

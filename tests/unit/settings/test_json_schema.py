@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +19,35 @@ from tests.unit.cli.test_cli_commands import call
 FILES = sorted(
     path.relative_to(STACKS) for path in [*STACKS.glob("Pulumi.*.yaml"), *(STACKS / "layers").rglob("*.yaml")]
 )
-SCHEMAS = schema_files()
-LAYER, STACK = (json.loads(SCHEMAS[file]) for file in (LAYER_FILE, STACK_FILE))
+
+
+@cache
+def texts() -> dict[Path, str]:
+    """Made by the tests, not by each worker that collects them."""
+    return schema_files()
+
+
+@cache
+def schema_of(file: Path) -> dict[str, Any]:
+    return json.loads(texts()[file])
 
 
 def check(value: Any, schema: dict[str, Any]) -> list[str]:
     return list(problems(value, schema, schema))
 
 
-@pytest.mark.parametrize("path", SCHEMAS, ids=str)
-def test_the_committed_schemas_match_the_models(path: Path) -> None:
-    assert (STACKS / path).read_text() == SCHEMAS[path], "run physai schema"
+def test_the_committed_schemas_match_the_models() -> None:
+    committed = {path: (STACKS / path).read_text() for path in (LAYER_FILE, STACK_FILE)}
+    assert committed == texts(), "run physai schema"
 
 
 @pytest.mark.parametrize("path", FILES, ids=str)
 def test_every_committed_file_is_valid_and_names_its_schema_for_editors(path: Path) -> None:
     text = (STACKS / path).read_text()
-    assert check(yaml.safe_load(text), LAYER if path.parts[0] == "layers" else STACK) == []
+    assert check(yaml.safe_load(text), schema_of(LAYER_FILE if path.parts[0] == "layers" else STACK_FILE)) == []
     assert text.startswith(modeline(path))
-    schema = text.splitlines()[0].partition("$schema=")[2]
-    assert ((STACKS / path).parent / schema).resolve().is_file()
+    named = text.splitlines()[0].partition("$schema=")[2]
+    assert ((STACKS / path).parent / named).resolve().is_file()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +72,7 @@ def test_every_committed_file_is_valid_and_names_its_schema_for_editors(path: Pa
     ids=json.dumps,
 )
 def test_a_mistake_in_a_layer_is_underlined_and_is_one_to_the_program_too(wrong: dict[str, Any]) -> None:
-    assert check(wrong, LAYER)
+    assert check(wrong, schema_of(LAYER_FILE))
     if "profile" not in wrong:  # which is no mistake in an overlay
         with pytest.raises(SettingsError):
             load("dev-westus2", [Overlay("test", wrong)])
@@ -82,7 +92,7 @@ def test_a_mistake_in_a_layer_is_underlined_and_is_one_to_the_program_too(wrong:
 )
 def test_what_the_program_takes_is_not_underlined(right: dict[str, Any]) -> None:
     load("dev-westus2", [Overlay("test", right)])
-    assert check(right, LAYER) == []
+    assert check(right, schema_of(LAYER_FILE)) == []
 
 
 def test_a_stack_file_takes_prefixed_settings_providers_keys_and_secrets() -> None:
@@ -95,26 +105,26 @@ def test_a_stack_file_takes_prefixed_settings_providers_keys_and_secrets() -> No
             "azure-native:location": "westus2",
         },
     }
-    assert check(fine, STACK) == []
+    assert check(fine, schema_of(STACK_FILE)) == []
     for wrong in ({"config": {"protect": True}}, {"config": {"physical-ai:protekt": True}}, {"pools": {}}):
-        assert check(wrong, STACK)
+        assert check(wrong, schema_of(STACK_FILE))
 
 
 def test_sizes_are_offered_with_what_they_are() -> None:
-    sku = LAYER["definitions"]["Pool"]["properties"]["sku"]
+    sku = schema_of(LAYER_FILE)["definitions"]["Pool"]["properties"]["sku"]
     assert sku["enum"][:-1] == [*vm_sizes(), *servers()]
     assert len(sku["enum"]) == len(sku["enumDescriptions"])
     assert "H100 NVL, 94 GB" in sku["enumDescriptions"][sku["enum"].index("Standard_NC40ads_H100_v5")]
 
 
 def test_every_setting_has_a_description_to_hover_over() -> None:
-    sections = [LAYER, *LAYER["definitions"].values()]
+    sections = [schema_of(LAYER_FILE), *schema_of(LAYER_FILE)["definitions"].values()]
     entries = [entry for section in sections for entry in section.get("properties", {}).items()]
     assert [key for key, value in entries if not described(value)] == []
 
 
 def described(schema: dict[str, Any]) -> bool:
-    named = [LAYER["definitions"][each["$ref"].rpartition("/")[2]] for each in schema.get("allOf", ())]
+    named = [schema_of(LAYER_FILE)["definitions"][each["$ref"].rpartition("/")[2]] for each in schema.get("allOf", ())]
     return any(each.get("description") for each in (schema, *named))
 
 
@@ -122,5 +132,5 @@ def test_the_command_writes_only_what_changed(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("physical_ai.settings.STACKS", tmp_path)
     assert call("schema")[2].count("written") == 2
     assert call("schema")[2].count("unchanged") == 2
-    assert {path.relative_to(tmp_path) for path in tmp_path.rglob("*.json")} == set(SCHEMAS)
+    assert {path.relative_to(tmp_path) for path in tmp_path.rglob("*.json")} == set(texts())
     assert set(json.loads(call("schema", "--json")[1])) == {"stack", "layer"}
