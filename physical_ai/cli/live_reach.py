@@ -14,7 +14,6 @@ from physical_ai.policies.flows.declared import PARTIES
 from physical_ai.policies.flows.network_policies import Engine
 from physical_ai.policies.flows.parties import Pod
 from physical_ai.policies.flows.world import NAMESPACE, NETWORK_POLICY, World, read
-from physical_ai.policies.gateway import RELEASE
 from physical_ai.readiness import Unreachable
 from physical_ai.readiness.answers import Get, Missing
 from physical_ai.readiness.shapes import Malformed
@@ -50,12 +49,12 @@ def live_world(declared: Declared, get: Get) -> tuple[World, list[str]]:
     if pods is None and not any(each is not None for each in found.values()):
         raise Unreachable("the login may read neither Pods nor Namespaces, Services or NetworkPolicies", 403)
     replaced = {kind for kind, items in found.items() if items is not None}
-    if SERVICE in replaced:
-        replaced.add(RELEASE)  # its gateway is among the Services
     own = {_of(each) for each in declared.resources if each.type == NETWORK_POLICY}
     live = [_resource(kind, each) for kind, items in found.items() for each in items or ()]
     resources = (*(each for each in declared.resources if each.type not in replaced), *live)
     world = read(resources)
+    if SERVICE in replaced:  # the gateway of the release is among them
+        world = replace(world, balancers=tuple(each for each in world.balancers if each.resource.type == SERVICE))
     if NETWORK_POLICY in replaced:
         notes += _foreign([each for each in live if each.type == NETWORK_POLICY], own)
     others = list(_other_kinds(get))

@@ -8,7 +8,10 @@ from typing import Any
 
 from physical_ai.cli.changes import Run
 from physical_ai.policies import Resource, Stack
+from physical_ai.policies.flows.declared import FLOWS
 from physical_ai.policies.flows.judging import Judgement, judge, state_of
+from physical_ai.policies.flows.paths import ways
+from physical_ai.policies.flows.world import read
 
 LOST, MADE = ("delete", "delete-replaced"), ("create",)
 
@@ -16,12 +19,23 @@ LOST, MADE = ("delete", "delete-replaced"), ("create",)
 def changed(declared: Stack, run: Run) -> list[dict[str, Any]]:
     """Connections whose state differs from before the change, as data; those that are not as they have to be first.
 
-    An end that comes or goes with the change has no connection to compare.
+    An end that comes or goes with the change has no connection to compare. A flow that is about isolated namespaces
+    only is compared also where the change isolates one, or ends that; only an isolated one has to be as it says.
     """
-    old = {_key(each): each for each in judge(before(declared, run))}
-    found = [(old[_key(each)], each) for each in judge(declared) if _key(each) in old]
-    rows = [_row(one, other) for one, other in found if one.way.verdict.open is not other.way.verdict.open]
+    old, new = _connections(before(declared, run)), _connections(declared)
+    broken = {_key(each) for each in judge(declared) if not each.holds}
+    rows = [
+        _row(old[key], each, holds=key not in broken)
+        for key, each in new.items()
+        if key in old and old[key].way.verdict.open is not each.way.verdict.open
+    ]
     return sorted(rows, key=lambda row: row["holds"])
+
+
+def _connections(stack: Stack) -> dict[tuple[object, ...], Judgement]:
+    world = read(stack.resources)
+    found = [Judgement(flow, way) for flow in FLOWS for way in ways(world, replace(flow, where=""))]
+    return {_key(each): each for each in found}
 
 
 def _key(judged: Judgement) -> tuple[object, ...]:
@@ -29,7 +43,7 @@ def _key(judged: Judgement) -> tuple[object, ...]:
     return flow.source, flow.target, judged.way.target, judged.way.port, flow.protocol, flow.must
 
 
-def _row(old: Judgement, new: Judgement) -> dict[str, Any]:
+def _row(old: Judgement, new: Judgement, *, holds: bool) -> dict[str, Any]:
     return {
         "from": new.flow.source,
         "to": new.flow.target,
@@ -39,7 +53,7 @@ def _row(old: Judgement, new: Judgement) -> dict[str, Any]:
         "after": state_of(new),
         "by": new.way.verdict.by,
         "must": new.flow.must.value,
-        "holds": new.holds,
+        "holds": holds,
         "why": new.flow.why,
     }
 

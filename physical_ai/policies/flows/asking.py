@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from physical_ai.catalog.lookup import nearest
 from physical_ai.policies.flows.declared import FLOWS, PARTIES, Flow, Required
+from physical_ai.policies.flows.images import TARGET as IMAGES
 from physical_ai.policies.flows.judging import Judgement
 from physical_ai.policies.flows.monitors import TYPES as MONITORS
 from physical_ai.policies.flows.parties import Address, Pod
@@ -17,8 +18,8 @@ from physical_ai.policies.flows.world import World
 SOURCES = (*CLIENTS, *(name for name, each in PARTIES.items() if not isinstance(each, Address)))
 OF_CLIENTS = (*BALANCERS, SUBNETS, RESOLVER)
 """Targets that are asked about from outside of the cluster only."""
-TARGETS = (*OF_CLIENTS, *SERVICES, *MONITORS, *PARTIES)
-OWN_PORTS = frozenset({*BALANCERS, *SERVICES, *MONITORS})
+TARGETS = (*OF_CLIENTS, *SERVICES, *MONITORS, IMAGES, *PARTIES)
+OWN_PORTS = frozenset({*BALANCERS, *SERVICES, *MONITORS, IMAGES})
 """Targets that have their port."""
 
 
@@ -38,6 +39,8 @@ def ask(world: World, source: str, target: str, ports: Sequence[int] = (), proto
         raise Unasked(
             f"{target} are asked about from {' and '.join(CLIENTS if target in OF_CLIENTS else ('Pods',))} only"
         )
+    if target == IMAGES and source != "node":
+        raise Unasked("nodes pull the images: ask about node → images")
     if source in CLIENTS and isinstance(PARTIES.get(target), Pod):
         raise Unasked(
             "no client reaches a Pod itself: ask about public-balancers or internal-balancers, and then about"

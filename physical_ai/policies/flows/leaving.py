@@ -65,7 +65,7 @@ def _route(subnet: Resource, resources: Sequence[Resource], target: IPv4Network)
         return Verdict(None, f"route table {last_part(given)}, not of the stack", subnet)
     own = [(known_map(each), table) for each in known_list(table.inputs.get("routes"))]
     own += [(dict(each.inputs), each) for each in of_type(resources, ROUTE) if _is_of(each, table)]
-    covering = [(prefix, each, by) for each, by in own if (prefix := _prefix(each)) and target.subnet_of(prefix)]
+    covering = [(prefix, each, by) for each, by in own if (prefix := _prefix(each)) and _has(prefix, target)]
     if not covering:
         return None
     _, route, resource = max(covering, key=lambda each: each[0].prefixlen)
@@ -84,6 +84,11 @@ def _next(route: dict[str, Any], resource: Resource, table: Resource) -> Verdict
         return Verdict(None, f"{by}: what is behind the network's gateway", resource)
     # To the internet: what gives the packet its address decides.
     return None if hop == "Internet" else Verdict(False, f"{by}, which stays in the network", resource)
+
+
+def _has(prefix: IPv4Network, target: IPv4Network) -> bool:
+    """Two halves stand for the whole, as VPN gateways and firewalls announce them."""
+    return target.subnet_of(prefix) or (target == INTERNET_ROUTE and prefix.prefixlen == 1)
 
 
 def _prefix(route: dict[str, Any]) -> IPv4Network | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from physical_ai.policies.flows import api_server
+from physical_ai.policies.flows import api_server, images
 from physical_ai.policies.flows.azure_services import KINDS
 from physical_ai.policies.flows.balancers import Balancer
 from physical_ai.policies.flows.declared import PARTIES, Flow
@@ -25,7 +25,7 @@ from physical_ai.policies.flows.names import gateway_name
 from physical_ai.policies.flows.network_policies import API_SERVER
 from physical_ai.policies.flows.parties import INTERNET, Address, Entity, Party, Pod, Source
 from physical_ai.policies.flows.security_groups import PRIVATE, PUBLIC
-from physical_ai.policies.flows.service_ways import to_services
+from physical_ai.policies.flows.service_ways import to_service, to_services
 from physical_ai.policies.flows.verdicts import Hops, Verdict, best, worst
 from physical_ai.policies.flows.ways import Way
 from physical_ai.policies.flows.world import World
@@ -34,6 +34,9 @@ from physical_ai.policies.model import known_list, known_map
 BALANCERS = {"public-balancers": False, "internal-balancers": True}
 SUBNETS, RESOLVER = "subnets", "resolver"
 SERVICES = frozenset(kind for kind, _ in KINDS.values())
+HTTPS = 443
+ANYWHERE = Address("8.8.8.8")
+"""A public address that is none of Azure's."""
 INBOUND_ENDPOINT = "azure-native:dnsresolver:InboundEndpoint"
 
 
@@ -74,10 +77,8 @@ def _between(world: World, flow: Flow, source: Party, target: Party, port: int) 
         return (*policies, *out(world, flow, target, port))
     if target == Entity(API_SERVER):
         return (*policies, *to_api_server(world, flow, port))
-    if source == Entity(
-        API_SERVER
-    ):  # it comes through AKS's tunnel, from a Pod on a node (AKS docs, core-aks-concepts)
-        return policies
+    if source == Entity(API_SERVER):
+        return policies  # it comes through AKS's tunnel, from a Pod on a node (AKS docs, core-aks-concepts)
     return (*policies, *among_nodes(world, flow, source, target, port))
 
 
@@ -157,9 +158,22 @@ def _to_monitors(world: World, flow: Flow) -> Iterator[Way]:
         yield Way(each.name, port, hops, each.resource)
 
 
+def _to_images(world: World, flow: Flow) -> Iterator[Way]:
+    """The registries of the charts' images, or the stack's own for all of them."""
+    closed = images.renaming(world.resources)
+    for host, names in images.pulled(world.resources).items():
+        if closed is None:
+            yield Way(host, HTTPS, out(world, flow, ANYWHERE, HTTPS))
+            continue
+        cached = images.has(host, names, world.resources)
+        for registry in world.of_kind("registry"):
+            yield Way(host, HTTPS, (cached, *to_service(world, flow, Entity("node"), registry)), registry.resource)
+
+
 TO: dict[str, Callable[[World, Flow], Iterator[Way]]] = {
     **dict.fromkeys(BALANCERS, _to_balancers),
     **dict.fromkeys(MONITORS, _to_monitors),
     SUBNETS: _to_subnets,
     RESOLVER: _to_resolver,
+    images.TARGET: _to_images,
 }

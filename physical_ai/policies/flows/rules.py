@@ -17,11 +17,14 @@ from physical_ai.policies.flows.paths import INBOUND_ENDPOINT
 from physical_ai.policies.flows.security_groups import GROUP, RULE
 from physical_ai.policies.flows.world import NAMESPACE, NETWORK_POLICY, SUBNET, VIRTUAL_NETWORK
 from physical_ai.policies.gateway import RELEASE
+from physical_ai.policies.images import CACHE_RULE
+from physical_ai.policies.images import POLICY as IMAGES_ONLY
 from physical_ai.policies.model import Check, Resource, Rule, Stack, Topic, Violation
 
 DECIDING = (
     *(GROUP, RULE, SUBNET, VIRTUAL_NETWORK, ROUTE_TABLE, ROUTE, NAT_GATEWAY, CLUSTER),
     *(NETWORK_POLICY, NAMESPACE, SERVICE, RELEASE, FIREWALL_RULE, *KINDS, *MONITORS.values()),
+    *(CACHE_RULE, IMAGES_ONLY),
     *(ENDPOINT, ZONE_GROUP, ZONE, LINK, RECORD, INBOUND_ENDPOINT),
 )
 """Types of resources that can decide about a connection, or be the target of one."""

@@ -24,7 +24,7 @@ def to_services(world: World, flow: Flow) -> Iterator[Way]:
         elif flow.source in CLIENTS:
             yield from _from_clients(world, flow, each)
         elif world.has(flow.source):
-            hops = chosen(flow, (_to_service(world, flow, source, each) for source in world.members(flow.source)))
+            hops = chosen(flow, (to_service(world, flow, source, each) for source in world.members(flow.source)))
             yield Way(each.name, each.port, hops, each.resource)
 
 
@@ -42,7 +42,7 @@ def _from_clients(world: World, flow: Flow, service: Service) -> Iterator[Way]:
         yield Way(service.name, service.port, best([*private, (service.lets_in_anybody(),)]), service.resource)
 
 
-def _to_service(world: World, flow: Flow, source: Party, service: Service) -> Hops:
+def to_service(world: World, flow: Flow, source: Party, service: Service) -> Hops:
     """By the private endpoint that the service's name leads to, or by the public one, as the address of the nodes.
 
     What has to be closed is closed on both: an address needs no name.

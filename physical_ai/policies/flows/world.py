@@ -110,9 +110,10 @@ class World:
         return [each for each in self.subnets if each.has_nodes]
 
     def is_isolated(self, namespace: str) -> bool:
-        """Whether a policy denies everything in it that no other one allows."""
+        """Whether a policy denies every connection to its Pods that no other one allows."""
         return any(
             each["metadata"]["namespace"] == namespace
+            and "Ingress" in (each["spec"].get("policyTypes") or ("Ingress",))
             and not any(each["spec"].get(key) for key in ("podSelector", "ingress", "egress"))
             for each in self.policies
         )

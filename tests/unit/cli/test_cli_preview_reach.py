@@ -60,6 +60,17 @@ def test_a_created_rule_opens_what_was_closed(simulate: Simulate) -> None:
     )
 
 
+def test_a_change_that_isolates_the_platform_says_whom_it_shuts_out(simulate: Simulate) -> None:
+    stack = simulate(STACK).stack
+    made = [each for each in stack.resources if each.type == NETWORK_POLICY and "-isolation-osmo-control" in each.name]
+    rows = reach.changed(stack, run_of(*(step("create", each) for each in made)))
+    assert {(each["from"], each["to"], each["after"]) for each in rows} >= {("team-pod", "service", "closed")}
+    gone = replace(stack, resources=tuple(each for each in stack.resources if each not in made))
+    back = reach.changed(gone, run_of(*(step("delete", each, dict(each.inputs)) for each in made)))
+    opened = {(each["from"], each["to"], each["after"]): each["holds"] for each in back}
+    assert opened["team-pod", "service", "open"]  # nothing of it has to be isolated any more
+
+
 def test_a_change_of_something_else_says_nothing(simulate: Simulate) -> None:
     stack = simulate(STACK).stack
     pool = the(stack, "azure-native:containerservice:AgentPool", "cpu")

@@ -78,6 +78,10 @@ def test_a_cluster_as_declared_is_as_it_has_to_be(declared: Stack, items: Items)
     assert notes[0] == "Azure's side is as the stack declares it; what is in the cluster was read."
     assert "no Pod runs of: agent, cert-manager" in notes[-1]
     assert "task" not in notes[-1]
+    judged = judge_world(live_world(declared, reader(items))[0])
+    gateways = [each.way.resource for each in judged if each.flow.target == "public-balancers"]
+    assert [each.name for each in gateways if each] == ["osmo-control-plane/osmo-gateway"]
+    assert "images" in {each.flow.target for each in judged}
 
 
 def test_a_policy_that_somebody_deleted_is_found(declared: Stack, items: Items) -> None:

@@ -22,6 +22,7 @@ from physical_ai.policies.flows.parties import Address, Pod
 from physical_ai.policies.flows.rules import DECIDING
 from physical_ai.policies.flows.security_groups import RULE
 from physical_ai.policies.flows.world import NAMESPACE, NETWORK_POLICY, POOL, SUBNET
+from physical_ai.policies.images import CACHE_RULE
 from tests.unit.components.test_components_private import PEERED, RESOLVER, VPN, network
 from tests.unit.conftest import Simulate
 
@@ -76,6 +77,26 @@ def test_what_opens_a_way_in_azure_is_found_when_it_is_taken_out(simulate: Simul
     opening = [each for each in stack.resources if each.type in OPENING and each.custom]
     assert opening
     assert [each.name for each in opening if not broken(without(stack, each))] == []
+
+
+def test_an_image_that_the_registry_neither_caches_nor_shows_is_said(simulate: Simulate) -> None:
+    """Those of the gateway and of its login come from registries of their own."""
+    stack = simulate(PRIVATE).stack
+    by_host = {each.way.target: each.way.verdict for each in judge(stack) if each.flow.target == "images"}
+    assert {host: each.open for host, each in by_host.items()} == {
+        "docker.io": None, "ghcr.io": True, "nvcr.io": True, "registry.k8s.io": True,
+    }  # fmt: skip
+    assert "imported docker.io/envoyproxy/envoy" in by_host["docker.io"].by
+    (nvidia,) = [each for each in stack.resources if each.type == CACHE_RULE and "nvcr" in each.name]
+    left = {
+        each.way.target: each.way.verdict.open for each in judge(without(stack, nvidia)) if each.flow.target == "images"
+    }
+    assert left["nvcr.io"] is None
+    deny_all = deny("Outbound", target="Internet")
+    group = "azure-native:network:NetworkSecurityGroup"
+    shut = changed(simulate(PUBLIC).stack, group, lambda inputs: {**inputs, "securityRules": [deny_all]})
+    found = [each for each in broken(shut) if str(each.flow) == "node → images"]
+    assert {each.way.target for each in found} >= {"docker.io", "nvcr.io"}
 
 
 def test_parts_that_no_committed_stack_has_are_judged_where_they_are(simulate: Simulate) -> None:
@@ -149,6 +170,7 @@ def test_a_subnet_without_a_way_out_is_found(simulate: Simulate) -> None:
         ([("0.0.0.0/0", "VirtualAppliance")], None),
         ([("0.0.0.0/0", "None")], False),
         ([("0.0.0.0/0", "VirtualAppliance"), ("140.82.0.0/16", "None")], None),
+        ([("0.0.0.0/1", "None"), ("128.0.0.0/1", "None")], False),
         ([("10.0.0.0/8", "None")], False),  # there is nothing for the internet, and no gateway beside it
     ],
 )
