@@ -106,3 +106,38 @@ def scenes_of(stack: str, machines: Sequence[Machine], names: Sequence[str]) -> 
         after = [injected(each, row.name) if each is found else each for each in machines]
         scenes.append(scene(row.name, machines, after, [(alert, found.name) for alert in row.alerts]))
     return scenes
+
+
+SHARED = Machine("shared-1", "h100gpu", AKS[0].hardware, {GPU: 2}, (job("a", 0.9), job("b", 0.0)), per_pod=True)
+CLAIMED = replace(AKS[0], resources={}, claims=True)
+SLURM = node("slurm-1", "h100gpu", NC40, job("slurmd", 0.0, namespace="slurm"))
+
+
+def test_healthy_stacks_of_every_kind_are_quiet_and_one_idle_share_is_one_alert(tmp_path: Path) -> None:
+    """A PCIe board whose links are down for ever, an idle Slurm node, and no GPU node at all."""
+    minutes = 100
+    quiet = {"aks": AKS, "slurm": (SLURM, AKS[1]), "empty": ()}
+    scenes = [
+        Scene(name, series(given, given, CHANGE, minutes) | agents(minutes), {}, ever={minutes - 1: ()})
+        for name, given in quiet.items()
+    ]
+    given = series([SHARED], [SHARED], CHANGE, minutes) | agents(minutes)
+    busy = 'sum(physical_ai:gpus_busy{pod="%s"})'
+    idle = Scene(
+        "shared",
+        given,
+        {},
+        {"sum(physical_ai:gpus_busy)": (30, 0.87), busy % "a": (30, 0.87), busy % "b": (30, 0)},
+        ever={minutes - 1: [("GPUAllocatedButIdle", "shared-1")]},
+    )
+    check(parameters("dev-westus2", "pools.h100gpu.sharing.timeSlicing.replicas=2"), [idle], tmp_path)
+    check(parameters("dev-westus2"), scenes, tmp_path)
+
+
+def test_a_healthy_pool_of_claims_is_quiet(tmp_path: Path) -> None:
+    minutes = 60
+    given = series([CLAIMED, AKS[1]], [CLAIMED, AKS[1]], CHANGE, minutes) | agents(minutes)
+    claims = replace(parameters("dev-westus2").pools[0], resources={}, claims=True)
+    found = replace(parameters("dev-westus2"), pools=(claims, *parameters("dev-westus2").pools[1:]))
+    assert claims.name == "h100gpu"
+    check(found, [Scene("claims", given, {}, ever={minutes - 1: ()})], tmp_path)
