@@ -20,7 +20,8 @@ CGROUPS_REQUIRED = (1, 35)
 
 def judge_kubernetes(nodes: Sequence[Json], operator: str, today: datetime.date) -> Iterator[Finding]:
     """The minors of the kubelets: support of the project, and range of the GPU Operator's release."""
-    minors = sorted({numbers(info(node, "kubeletVersion"))[:2] for node in nodes} - {()})
+    found = {numbers(info(node, "kubeletVersion"))[:2] for node in nodes}
+    minors = sorted(each for each in found if len(each) == 2)
     if not minors:
         yield unknown("kubernetes", "nodes", "No kubelet reports its version.")
         return
