@@ -23,6 +23,8 @@ KEY = "dcgm-metrics.csv"
 """The key that the operator mounts (NVIDIA/gpu-operator controllers/object_controls.go)."""
 HEALTH = "DCGM_EXP_GPU_HEALTH_STATUS"
 """The field with several series a GPU while nothing is wrong: one for each health watch of DCGM."""
+RESOURCE_NAMES = "NVIDIA_RESOURCE_NAMES"
+"""Environment variable of the exporter: resources besides nvidia.com/gpu and MIG's whose Pods it names."""
 PER_POD = "KUBERNETES_VIRTUAL_GPUS"
 """Environment variable of the exporter: each Pod that shares a GPU has series of its own."""
 

@@ -10,7 +10,7 @@ from components.config import secret_faults
 from physical_ai.catalog import regions
 from physical_ai.settings import Fault, Loaded, Overlay, SettingsError, load
 from physical_ai.settings.facts.telemetry import rule_parameters
-from physical_ai.telemetry.counters import CONFIG_MAP, KEY, PER_POD
+from physical_ai.telemetry.counters import CONFIG_MAP, KEY, PER_POD, RESOURCE_NAMES
 from physical_ai.telemetry.rules import alerts
 
 AZURE, KUBE = "monitoring.metrics=azure", "monitoring.metrics=kube-prometheus"
@@ -53,6 +53,12 @@ def test_pods_that_share_a_gpu_are_counted_apart_where_the_exporter_can() -> Non
     assert PER_POD not in exporter_environment(AZURE)
     assert PER_POD not in exporter_environment("monitoring.metrics=none", SLICED)
     assert PER_POD not in exporter_environment(AZURE, SLICED, "gpuOperator.version=v25.10.1")
+
+
+def test_the_exporter_names_the_pods_of_renamed_shares_too() -> None:
+    renamed = "pools.h100gpu.sharing={timeSlicing: {replicas: 4, rename: true}}"
+    assert exporter_environment(AZURE, renamed)[RESOURCE_NAMES] == "nvidia.com/gpu.shared"
+    assert RESOURCE_NAMES not in exporter_environment(AZURE, SLICED)
 
 
 WRONG = [

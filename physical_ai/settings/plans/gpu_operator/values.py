@@ -25,7 +25,7 @@ from physical_ai.settings.plans.gpu_operator.config_maps import (
     shared_configs,
 )
 from physical_ai.settings.plans.gpu_operator.files import CHART, ValuesFiles
-from physical_ai.telemetry.counters import PER_POD
+from physical_ai.telemetry.counters import PER_POD, RESOURCE_NAMES
 
 GPU_TOLERATION = {"key": GPU_TAINT_KEY, "operator": "Exists", "effect": "NoSchedule"}
 RUNTIME_CONFIG_SOURCE = "RUNTIME_CONFIG_SOURCE"
@@ -70,6 +70,7 @@ OWNED_IF_MEASURED = {
     "dcgmExporter.config": "monitoring.counters",
     f"dcgmExporter.env.{COUNTERS_DIGEST}": "monitoring.counters",
     f"dcgmExporter.env.{PER_POD}": "pools.<pool>.sharing",
+    f"dcgmExporter.env.{RESOURCE_NAMES}": "pools.<pool>.sharing",
 }
 """The same for stacks that measure; the others may have counters of their own."""
 
@@ -142,13 +143,21 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
     if COUNTERS in maps:
         values["dcgmExporter"] = {
             "config": {"create": False, "name": COUNTERS},
-            "env": [*digest_env(COUNTERS_DIGEST, maps[COUNTERS]), *_per_pod(settings)],
+            "env": [*digest_env(COUNTERS_DIGEST, maps[COUNTERS]), *_per_pod(settings), *_renamed(settings)],
         }
     return values
 
 
 def _per_pod(settings: Settings) -> list[dict[str, str]]:
     return [{"name": PER_POD, "value": "true"}] if has_series_for_each_pod(settings) else []
+
+
+def _renamed(settings: Settings) -> list[dict[str, str]]:
+    """The exporter names the Pods of nvidia.com/gpu and of MIG's resources only, unless it is told of others."""
+    pools = (pool for pool in settings.pools.values() if gpu_facts.knows_gpu(pool) and not pool.uses_claims)
+    names = {name for pool in pools for name in gpu_facts.offered(settings, pool) if name.startswith("nvidia.com/")}
+    other = sorted(name for name in names if name != "nvidia.com/gpu" and not name.startswith("nvidia.com/mig-"))
+    return [{"name": RESOURCE_NAMES, "value": ",".join(other)}] if other else []
 
 
 def _driver(settings: Settings, maps: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
