@@ -49,7 +49,7 @@ def injected(machine: Machine, fault: str, gpu: int = 0) -> Machine:
     assert value is not None
     given = node_faults({"metadata": {"annotations": {ANNOTATION: value}}})
     idle = faults()[fault].effects.idle_job
-    jobs = tuple(replace(job, load=0.0) for job in machine.jobs) if idle else machine.jobs
+    jobs = (replace(machine.jobs[0], load=0.0), *machine.jobs[1:]) if idle else machine.jobs
     return replace(machine, faults=given, jobs=jobs)
 
 
