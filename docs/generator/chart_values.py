@@ -22,6 +22,11 @@ default costs ([Helm values](../../values/README.md)).
   loads with a warning, which every command prints. Where no value is listed, every value costs it that is not
   empty. The gates are those of a node ([GPU stack](../gpu-stack.md)); they would never open.
 
+- What opens a part of the platform to networks is found by its form in every chart, at any depth: `type` or
+  `serviceType` of a Service, `externalIPs`, an Ingress or a route that is enabled, `hostNetwork`, `hostPort`, and the
+  same in extra objects. A load balancer is refused without the annotation of an internal one or
+  `loadBalancerSourceRanges`, an Ingress without annotations of a login; what then stays open is named.
+
 A path with an entry of a list of variables has the variable's name as its last step.
 """
 _KEYS = ("key", "instead")

@@ -14,6 +14,7 @@ from typing import Any
 
 from physical_ai.catalog.charts import Chart
 from physical_ai.catalog.compat import check_chart
+from physical_ai.catalog.compat.exposure import exposing, judge_exposure
 from physical_ai.catalog.compat.keys import Refused
 from physical_ai.catalog.compat.needs import JOINED, judge_needs, pattern, refusing
 from physical_ai.findings import Finding
@@ -142,12 +143,13 @@ def completed(
         if (owner := owned.owner_of_any(path)) is not None:
             return instead(owner)
         need = refusing(chart, path, value)
-        return need.advice if need is not None else None
+        return need.advice if need is not None else exposing(path, value)
 
     # The file is checked too: the program's additions would silently replace a value in place of a section.
     found = [finding for checked in (written, values) for finding in check(checked, refused)]
     ignored = [f"{each.where}." for each in found if each.is_error and each.rule.startswith(IGNORED)]
-    needed = (each for each in judge_needs(chart, written) if not f"{each.where}.".startswith(tuple(ignored)))
+    depended = (*judge_needs(chart, written), *judge_exposure(written))
+    needed = (each for each in depended if not f"{each.where}.".startswith(tuple(ignored)))
     faults += [located(document, finding) for finding in (*needed, *found)]
     return values, [*document.faults, *dict.fromkeys(faults)]
 
