@@ -53,6 +53,7 @@ def platform(access: Mapping[str, Any], **data: Any) -> dict[str, Any]:
 OVERLAYS: tuple[tuple[str, dict[str, Any] | tuple[str, ...]], ...] = (
     ("dev-westus2", (f"{H100}.sharing={MIG}", f"{RTX}.sharing={{timeSlicing: {{replicas: 2}}}}")),
     ("dev-westus2", (f"{RTX}.sharing={{timeSlicing: {{replicas: 2}}}}", "monitoring.metrics=azure")),
+    ("dev-westus2", (f"{RTX}.sharing={{timeSlicing: {{replicas: 2, rename: true}}}}", "monitoring.metrics=azure")),
     ("dev-westus2", ("gpuOperator.nri=true", "gpuOperator.toolkit.version=1.19.0")),
     ("dev-westus2", ("gpuOperator.driverOwner=ClusterPolicy", f"{H100}.driver.moduleParameters={PARAMETERS}")),
     ("dev-westus2", (*ALONE, CLAIMS)),
