@@ -20,6 +20,7 @@ from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.nodes.counts import counts
 from physical_ai.readiness.nodes.findings import Finding, advice_of, findings_of
+from physical_ai.readiness.nodes.repairs import counts_still
 from physical_ai.readiness.nodes.signs import Alert, NodeSigns, Seen
 
 Advice = Literal["reboot", "replace", "none"]
@@ -69,9 +70,10 @@ class NodeEvidence:
         )
 
     def _restarted(self, repair: Record) -> bool:
-        """Whether a repair has restarted this machine, and not one that had its name before."""
+        """Whether a repair has restarted this machine lately, and not one that had its name before."""
         is_own = self.node is None or at(self.node, "metadata.uid", repair.node_uid) == repair.node_uid
-        return repair.has_ended and repair.action == "reboot" and is_own
+        lately = counts_still(repair.removed or repair.started, self.now)
+        return repair.has_ended and repair.action == "reboot" and is_own and lately
 
     @property
     def _failed(self) -> list[CheckResult]:

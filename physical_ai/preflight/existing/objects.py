@@ -12,7 +12,9 @@ from physical_ai.nested import at
 
 Json = Mapping[str, Any]
 CLUSTER = "the cluster"
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = re.compile(r"[0-9]+")
+_MOST_DIGITS = 18
+"""Of a number: Python refuses texts of thousands of digits, and no version has any."""
 
 
 def info(node: Json, key: str) -> str:
@@ -26,7 +28,16 @@ def numbers(text: str) -> tuple[int, ...]:
     >>> numbers("v1.32.5"), numbers("6.8.0-85-generic")
     ((1, 32, 5), (6, 8, 0, 85))
     """
-    return tuple(int(each) for each in _NUMBERS.findall(text))
+    return tuple(int(each[:_MOST_DIGITS]) for each in _NUMBERS.findall(text))
+
+
+def minor(node: Json) -> tuple[int, int] | None:
+    """Major and minor of a node's kubelet; None where it states none, as `v1`."""
+    match numbers(info(node, "kubeletVersion")):
+        case (major, least, *_):
+            return major, least
+        case _:
+            return None
 
 
 def selects(selector: Mapping[str, str], item: Json) -> bool:

@@ -11,7 +11,7 @@ from physical_ai.catalog.runai import WORKER_LABEL
 from physical_ai.findings import Finding
 from physical_ai.kubernetes.objects import labels, name, namespace
 from physical_ai.nested import at
-from physical_ai.preflight.existing.objects import Json, doubtful, info, listed, numbers, ok, wrong
+from physical_ai.preflight.existing.objects import Json, doubtful, listed, minor, numbers, ok, wrong
 from physical_ai.preflight.existing.reading import Found
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.pools import DEPLOY_DRIVER_LABEL
@@ -122,7 +122,7 @@ def _runai(where: str, every: Sequence[Json], ours: Mapping[str, Json]) -> Itera
     else:
         yield ok("scheduler", "Run:ai", f"on nodes of its own: {listed(workers)}")
     low, high = on_premises().runai_kubernetes
-    minors = {numbers(info(node, "kubeletVersion"))[:2] for node in every} - {()}
+    minors = {found for node in every if (found := minor(node)) is not None}
     outside = [each for each in sorted(minors) if not numbers(low) <= each <= numbers(high)]
     if outside:
         texts = listed(".".join(map(str, each)) for each in outside)

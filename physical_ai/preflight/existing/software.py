@@ -11,21 +11,20 @@ from physical_ai.catalog.hardware import on_premises, upstream_minors
 from physical_ai.catalog.lookup import UnknownName
 from physical_ai.findings import Finding, Severity
 from physical_ai.kubernetes.objects import name
-from physical_ai.preflight.existing.objects import Json, doubtful, info, listed, numbers, ok, unknown, wrong
+from physical_ai.preflight.existing.objects import Json, doubtful, info, listed, minor, numbers, ok, unknown, wrong
 
 GATEWAY_PORT = "containerd docs, cri/config; CRI-O docs, crio.conf"
-CGROUPS_REQUIRED = (1, 35)
+CGROUPS_REQUIRED: tuple[int, int] = (1, 35)
 """Minor from which a kubelet refuses to start on cgroups v1, unless it is configured to (Kubernetes docs, cgroups)."""
 
 
 def judge_kubernetes(nodes: Sequence[Json], operator: str, today: datetime.date) -> Iterator[Finding]:
     """The minors of the kubelets: support of the project, and range of the GPU Operator's release."""
-    found = {numbers(info(node, "kubeletVersion"))[:2] for node in nodes}
-    minors = sorted(each for each in found if len(each) == 2)
+    minors = sorted({found for node in nodes if (found := minor(node)) is not None})
     if not minors:
         yield unknown("kubernetes", "nodes", "No kubelet reports its version.")
         return
-    texts = [".".join(map(str, minor)) for minor in minors]
+    texts = [".".join(map(str, each)) for each in minors]
     if minors[-1][1] - minors[0][1] > 3:
         problem = f"Nodes have {', '.join(texts)}: a kubelet may be three minors older than the API server."
         yield wrong("kubernetes", "nodes", problem, "Upgrade the older nodes.", "Kubernetes docs, version-skew-policy")
@@ -69,7 +68,9 @@ def judge_runtime(nodes: Sequence[Json], *, nri: bool) -> Iterator[Finding]:
             yield wrong("runtime", text, problem, "gpuOperator.nri: false", NRI_DOCS)
         elif kind == "containerd":
             found = numbers(given)
-            if nri and (found < NRI_SINCE[0] or (2,) <= found < NRI_SINCE[1]):
+            if not found:
+                yield unknown("runtime", text, f"{listed(where)}: the version of containerd is not known.")
+            elif nri and (found < NRI_SINCE[0] or (2,) <= found < NRI_SINCE[1]):
                 problem = f"{listed(where)}: the NRI plugin needs containerd 1.7.30, 2.1 or newer."
                 yield wrong("runtime", text, problem, "gpuOperator.nri: false", NRI_DOCS)
             else:
@@ -127,7 +128,7 @@ def judge_kernel(nodes: Sequence[Json]) -> Iterator[Finding]:
 
 def judge_cgroups(nodes: Sequence[Json]) -> Iterator[Finding]:
     """The API server does not know the version of a node's cgroups; a recent kubelet runs on v2 alone."""
-    older = [name(node) for node in nodes if numbers(info(node, "kubeletVersion"))[:2] < CGROUPS_REQUIRED]
+    older = [name(node) for node in nodes if not (found := minor(node)) or found < CGROUPS_REQUIRED]
     if not older:
         yield ok("cgroups", "nodes", "v2: the kubelets refuse v1")
         return

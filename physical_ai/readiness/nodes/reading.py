@@ -16,7 +16,7 @@ from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.node_gates import MIG_CONFIG, MIG_STATE
 from physical_ai.readiness.nodes.counts import SIZE_LABEL, counts
 from physical_ai.readiness.nodes.raw import Raw
-from physical_ai.readiness.nodes.signs import Alert, NodeSigns, unusual
+from physical_ai.readiness.nodes.signs import Alert, NodeSigns, is_not_known, unusual
 from physical_ai.readiness.nodes.xid_text import codes_in, stated_advice
 from physical_ai.readiness.objects import removal
 from physical_ai.readiness.text import NOT_KNOWN
@@ -147,7 +147,22 @@ def _conditions(signs: NodeSigns) -> Iterator[Raw]:
         kind = str(each.get("type", ""))
         if kind in ("Ready", ACCEPTED_CONDITION) or (kind == GRID_DRIVER_READY and signs.gate is not None):
             continue
-        yield from _condition(kind, each, signs)
+        if is_not_known(each):
+            yield _not_known(kind, each, signs)
+        else:
+            yield from _condition(kind, each, signs)
+
+
+def _not_known(kind: str, given: Json, signs: NodeSigns) -> Raw:
+    """A condition whose monitor could not look: no fault, and no proof that there is none."""
+    said = ": ".join(filter(None, (str(given.get("reason", "")), str(given.get("message", "")))))
+    shown = f"condition {kind}={given.get('status')}: {said}".rstrip(": ")
+    reason = f"It is not known whether the node has {kind}: what sets the condition says {said or 'nothing'}"
+    fix = (
+        f"Find what sets {kind} (kubectl describe node {signs.name}), and why it could not look: its Pod on the node"
+        " and its log say so."
+    )
+    return Raw(f"condition-{kind}", GATE_RANK + 0.3, frozenset({"condition"}), reason, (shown,), fix=fix)
 
 
 def _condition(kind: str, given: Json, signs: NodeSigns) -> Iterator[Raw]:

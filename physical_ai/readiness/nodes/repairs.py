@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from physical_ai.catalog.own_names import REPAIR_LABEL
@@ -10,10 +11,33 @@ from physical_ai.kubernetes.objects import at, labels, name
 from physical_ai.nested import is_mapping, parsed
 
 KEY = "repair.json"
+COUNTS = timedelta(days=30)
+"""How long a restart counts for what fails after it: as long as Xids of a Prometheus are looked back at. A machine that
+ran for longer has another fault now, which is first met with a restart."""
 
 
-def restarted(config_maps: Iterable[Mapping[str, Any]], nodes: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """The nodes whose machine was restarted by a repair that has ended; of a node that has left, by its name alone."""
+def counts_still(restart: datetime | str | None, now: datetime | str) -> bool:
+    """Whether a restart is so recent that a fault of now was not ended by it.
+
+    >>> counts_still("2026-11-01T00:00:00+00:00", "2026-11-20T00:00:00Z"), counts_still("2026-03-01", "2026-11-20")
+    (True, False)
+    """
+    then, here = _moment(restart), _moment(now)
+    return then is not None and here is not None and here - then <= COUNTS
+
+
+def _moment(given: datetime | str | None) -> datetime | None:
+    try:
+        found = given if isinstance(given, datetime) else datetime.fromisoformat(str(given or ""))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def restarted(
+    config_maps: Iterable[Mapping[str, Any]], nodes: Iterable[Mapping[str, Any]], now: datetime | str
+) -> frozenset[str]:
+    """The nodes whose machine was restarted lately by a repair that has ended; of one that has left, by its name."""
     uids = {name(node): uid for node in nodes if (uid := at(node, "metadata.uid"))}
     found: set[str] = set()
     for each in config_maps:
@@ -21,6 +45,8 @@ def restarted(config_maps: Iterable[Mapping[str, Any]], nodes: Iterable[Mapping[
             continue
         record = parsed(at(each, "data", {}).get(KEY))
         if not is_mapping(record) or (record.get("action"), record.get("step")) != ("reboot", "done"):
+            continue
+        if not counts_still(record.get("removed") or record.get("started"), now):
             continue
         node, uid = str(record.get("node", "")), record.get("node_uid", "")
         # AKS may give a new machine the name of an old one.

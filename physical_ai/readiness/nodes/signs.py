@@ -100,7 +100,7 @@ class NodeSigns:
     failed_checks: Sequence[tuple[str, str]] = ()
     """Checks of acceptance that it did not pass, and their messages."""
     restarted: bool = False
-    """A repair has restarted the machine already, so that another restart is no remedy."""
+    """A repair has restarted the machine lately, so that another restart is no remedy."""
     operands: Sequence[tuple[str, str, str]] = ()
     """Pods of the GPU stack on it that fail: DaemonSet, name, and what their container says."""
     stack: str = "STACK"
@@ -139,13 +139,22 @@ def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) 
 
 
 def unusual(node: Json | None) -> list[Json]:
-    """Conditions that say that something is wrong."""
+    """Conditions that say that something is wrong, or that their monitor does not know."""
     found: list[Json] = at(node, "status.conditions", []) if node else []
-    return [each for each in found if _is_wrong(each)]
+    return [each for each in found if _is_wrong(each) or is_not_known(each)]
+
+
+def is_not_known(condition: Json) -> bool:
+    """Whether a monitor could not find out about a fault. The kubelet's own are Unknown once it is silent, as Ready
+    says."""
+    kind = str(condition.get("type", ""))
+    return condition.get("status") not in ("True", "False") and kind not in USUAL and not _means_well(kind)
 
 
 def _is_wrong(condition: Json) -> bool:
     kind, status = str(condition.get("type", "")), condition.get("status")
-    if kind in _MEANS_WELL or MEANS_WELL.search(kind):
-        return status != "True"
-    return status == "True"
+    return status != "True" if _means_well(kind) else status == "True"
+
+
+def _means_well(kind: str) -> bool:
+    return kind in _MEANS_WELL or bool(MEANS_WELL.search(kind))

@@ -69,7 +69,7 @@ class Workloads:
     azure: Mapping[str, Mapping[str, Any]] | None = None
     """Properties of the node pools in Azure, by name; None where Azure was not asked."""
     restarted: frozenset[str] = frozenset()
-    """Nodes whose machine a repair has restarted already."""
+    """Nodes whose machine a repair has restarted lately."""
     alerts: Sequence[Alert] | None = None
     """Alerts that fire; None where no Prometheus was asked."""
     xids: Mapping[str, Sequence[Seen]] = field(default_factory=dict[str, Sequence[Seen]])

@@ -91,7 +91,7 @@ def read_workloads(
         given = replace(given, owners={**owners, "ReplicaSet": sets})
     if expected or (wanted and wanted not in {name(each) for each in (*given.nodes, *given.pods)}):
         records = may("records of machines", RECORDS) or ()
-        given = replace(given, records=records, restarted=restarted(records, nodes))
+        given = replace(given, records=records, restarted=restarted(records, nodes, given.now))
     unread += dict.fromkeys(each for report in given.reports for each in report.unread)
     logs = _logs(get, given.pods, unread)
     logs |= _peer_logs(get, given.pods, logs, unread)
@@ -118,7 +118,7 @@ def node_workloads(get: Get, stack: str) -> Workloads:
         nodes=nodes,
         events=events,
         records=records,
-        restarted=restarted(records, nodes),
+        restarted=restarted(records, nodes, reading_time(datetime.datetime.now(datetime.UTC), nodes, events)),
         stack=stack,
         unread=tuple(unread),
     )

@@ -89,6 +89,7 @@ def restarted() -> Record:
     return made.at(Step.DONE, outcome="was accepted")
 
 
+NEXT_YEAR = "2027-03-01T00:00:00Z"
 NEWER = {"metadata": {"name": NODE, "uid": "of-another-machine"}, "spec": {"providerID": PROVIDER}}
 
 
@@ -148,6 +149,7 @@ def test_xids_of_a_real_h100_are_found() -> None:
         ({"seen": [Seen(79, "event")]}, "reboot", "XID79FallenOffBus"),
         ({"seen": [Seen(79, "event")], "repairs": [restarted()]}, "replace", "XID79FallenOffBus"),
         ({"seen": [Seen(79, "event")], "repairs": [restarted()], "node": NEWER}, "reboot", "XID79FallenOffBus"),
+        ({"seen": [Seen(79, "event")], "repairs": [restarted()], "now": NEXT_YEAR}, "reboot", "XID79FallenOffBus"),
         ({"seen": [Seen(64, "metric")]}, "replace", "HpcRowRemapFailure"),
         ({"seen": [Seen(119, "metric"), Seen(31, "metric")]}, "reboot", "GpuXIDError"),
         ({"seen": [Seen(78, "event")]}, "none", "GpuXIDError"),

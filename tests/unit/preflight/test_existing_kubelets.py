@@ -1,16 +1,64 @@
-"""Versions of kubelets that no kubelet has."""
+"""Versions of kubelets, runtimes, kernels and schedulers that none has: each is not known, and ends no check."""
 
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 import pytest
 
-from physical_ai.preflight.existing.software import judge_kubernetes
+from physical_ai.findings import Severity
+from physical_ai.preflight.existing.objects import minor, numbers
+from physical_ai.preflight.existing.owners import judge_owners
+from physical_ai.preflight.existing.software import (
+    judge_cgroups,
+    judge_gateway,
+    judge_kernel,
+    judge_kubernetes,
+    judge_runtime,
+)
+from tests.support.existing_cluster import found, named
+
+TOO_LONG = "9" * 5000
+ODD = ("v1", "1", "", "unknown", "v", "v1.", "vX.34", "1-gke", TOO_LONG, "١.٢")
+WORKER = "node-role.kubernetes.io/runai-gpu-worker"
+TODAY = datetime.date(2026, 11, 22)
 
 
-@pytest.mark.parametrize("version", ["v1", "1", "", "unknown"])
+def ascii_of(text: str) -> str:
+    return ascii(text[:12])
+
+
+def node(**info: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "n", "labels": {WORKER: "true"}}, "status": {"nodeInfo": info}}
+
+
+@pytest.mark.parametrize("version", [each for each in ODD if minor(node(kubeletVersion=each)) is None], ids=ascii_of)
 def test_a_version_without_a_minor_is_not_known(version: str) -> None:
-    node = {"metadata": {"name": "n"}, "status": {"nodeInfo": {"kubeletVersion": version}}}
-    (found,) = judge_kubernetes([node], "v26.7.1", datetime.date(2026, 11, 22))
-    assert "No kubelet reports its version" in f"{found}"
+    (finding,) = judge_kubernetes([node(kubeletVersion=version)], "v26.7.1", TODAY)
+    assert "No kubelet reports its version" in f"{finding}"
+    (cgroups,) = judge_cgroups([node(kubeletVersion=version)])
+    assert cgroups.severity is Severity.UNKNOWN
+
+
+@pytest.mark.parametrize("version", [each for each in ODD if minor(node(kubeletVersion=each)) is None], ids=ascii_of)
+def test_runais_range_is_compared_with_the_minors_that_are_known(version: str) -> None:
+    """A number alone is below every range."""
+    nodes = [node(kubeletVersion=version)]
+    given = found(deployments=[named("runai-scheduler", "runai")], nodes=nodes)
+    texts = [each.problem for each in judge_owners(given, {}, {})]
+    assert not any("supports Kubernetes" in each for each in texts), texts
+
+
+@pytest.mark.parametrize("version", ODD, ids=ascii_of)
+def test_containerd_of_an_unknown_version_is_not_too_old(version: str) -> None:
+    given = [node(containerRuntimeVersion=f"containerd://{version}")]
+    severities = {each.severity for each in judge_runtime(given, nri=True)}
+    assert numbers(version) or severities == {Severity.UNKNOWN}
+    assert all(each.severity is not Severity.ERROR for each in judge_gateway(given))
+    assert list(judge_kernel([node(kernelVersion=version)]))
+
+
+@pytest.mark.parametrize(("text", "parts"), [("v1.32.5", (1, 32)), ("1.35", (1, 35)), ("v1.36.0-rc.1+k3s1", (1, 36))])
+def test_a_minor_is_read_from_the_forms_that_kubelets_have(text: str, parts: tuple[int, int]) -> None:
+    assert minor(node(kubeletVersion=text)) == parts

@@ -121,6 +121,23 @@ def test_a_bad_condition_that_nobody_here_knows_is_named_in_its_own_words(kind: 
     assert not one.waits
 
 
+@pytest.mark.parametrize("kind", ["KernelDeadlock", "FilesystemCorruptionProblem", "GpuXidError", "AMDGPUBroken"])
+@pytest.mark.parametrize("message", ["", "Timeout when running plugin", "NVRM: Xid (PCI:0001:00:00): 79"])
+def test_a_condition_whose_monitor_does_not_know_is_named_as_not_known_and_repairs_nothing(
+    kind: str, message: str
+) -> None:
+    (one,) = found({"type": kind, "status": "Unknown", "reason": "Odd", "message": message})
+    assert one.cause == f"condition-{kind}"
+    assert "not known" in one.reason
+    assert message in one.reason
+    assert one.remedy is None
+
+
+@pytest.mark.parametrize("kind", ["MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"])
+def test_the_kubelets_own_conditions_are_unknown_once_it_is_silent_which_ready_says(kind: str) -> None:
+    assert unusual(node({"type": kind, "status": "Unknown", "reason": "NodeStatusUnknown"})) == []
+
+
 def test_a_layout_that_was_not_applied_is_named_though_the_gpus_are_offered() -> None:
     broken = node()
     broken["metadata"]["labels"] |= {"nvidia.com/mig.config": "all-disabled", "nvidia.com/mig.config.state": "failed"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -33,7 +33,21 @@ ANOTHER = [{"metadata": {"name": NODE, "uid": "uid-2"}}]
 def test_a_restart_counts_for_the_machine_that_a_repair_has_restarted(
     record: Record, nodes: list[dict[str, Any]], found: set[str]
 ) -> None:
-    assert restarted([{"metadata": {}, "data": {}}, config_map(record)], nodes) == found
+    assert restarted([{"metadata": {}, "data": {}}, config_map(record)], nodes, NOW + timedelta(days=1)) == found
+
+
+@pytest.mark.parametrize(("days", "counts"), [(0, True), (29, True), (31, False), (200, False)])
+def test_a_restart_of_months_ago_does_not_turn_a_new_fault_into_a_replacement(days: int, *, counts: bool) -> None:
+    now = (NOW + timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert restarted([config_map(REBOOT)], THERE, now) == ({NODE} if counts else frozenset())
+
+
+def test_the_restart_counts_from_when_it_was_asked_for_and_one_without_a_time_does_not() -> None:
+    late = replace(REBOOT, removed=NOW + timedelta(days=20))
+    assert restarted([config_map(late)], THERE, NOW + timedelta(days=40)) == {NODE}
+    timeless = config_map(REBOOT)
+    timeless["data"]["repair.json"] = timeless["data"]["repair.json"].replace("2026-11-01", "soon")
+    assert restarted([timeless], THERE, NOW) == frozenset()
 
 
 def crashing(namespace: str, *, owned: bool = True) -> dict[str, Any]:
