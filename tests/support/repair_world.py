@@ -62,7 +62,7 @@ class Fake:
     kill_before: int = -1
     kill_after: int = -1
     """The number of the request at which the process ends, without or with its effect."""
-    clock: datetime = datetime(2026, 11, 1, 12, tzinfo=UTC)
+    clock: datetime = datetime(2026, 11, 1, 12, 0, 0, 250_000, tzinfo=UTC)
     pending: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     """What happens in Azure while the process sleeps."""
     reuses_names: bool = False

@@ -87,6 +87,12 @@ class Record:
     earlier: int = 0
     """Repairs of the same machine before this one: each keeps its record."""
 
+    def __post_init__(self) -> None:
+        """Cuts times to seconds, as they are kept: a record is compared with the one that is read again."""
+        for key in (*_TIMES, *_LATER_TIMES):
+            if time := getattr(self, key):
+                object.__setattr__(self, key, time.replace(microsecond=0))
+
     @property
     def name(self) -> str:
         """Of the ConfigMap."""
