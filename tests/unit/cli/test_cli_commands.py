@@ -73,8 +73,8 @@ def test_explain_shows_how_many_nodes_leave_service_by_themselves() -> None:
 
 def test_explain_shows_the_series_that_metrics_cost() -> None:
     _, out, _ = call("explain", "dev-westus2", "monitoring", "--set", "monitoring.metrics=azure")
-    assert "series of GPUs: h100gpu 46 for each GPU, 46 a node, at most 92\n" in out
-    assert "series of GPUs: rtxprogpu 7 to 36 for each GPU, 7 to 36 a node, at most 72\n" in out
+    assert "series of GPUs: h100gpu 55 for each GPU, 55 a node, at most 110\n" in out
+    assert "series of GPUs: rtxprogpu 7 to 45 for each GPU, 7 to 45 a node, at most 90\n" in out
     _, out, _ = call("explain", "dev-westus2", "monitoring")
     assert "series of GPUs" not in out
 

@@ -65,7 +65,7 @@ OWNED = [
 DEAD = [
     ("v26.7.0", "driver: {tolerations: []}", "driver.tolerations", "daemonsets.tolerations"),
     ("v26.7.0", "devicePlugin: {mps: {root: /run/mps}}", "devicePlugin.mps.root", "leave the key out"),
-    ("v26.7.0", "driver: {repository: x}", "driver.repository", "spec of the NVIDIADriver"),
+    ("v26.7.0", "driver: {repository: x}", "driver.repository", "pools.<pool>.driver"),
     ("v26.3.3", "operator: {initContainer: {image: x}}", "operator.initContainer", "no longer exists"),
     ("v26.7.0", "dcgmExporter: {servicemonitor: {enabled: true}}", "dcgmExporter.servicemonitor", "serviceMonitor"),
 ]
