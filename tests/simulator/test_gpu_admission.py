@@ -85,6 +85,9 @@ def bare(api_server: ApiServer) -> Cluster:
     cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})
     for name in ("nvidia", "nvidia-cdi"):
         runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}, "handler": name}
+        if cluster.client.find(path := cluster.client.path("node.k8s.io/v1", "RuntimeClass", None, name)):
+            # Left by another module, and about to be collected as garbage: its owner is gone.
+            cluster.client.request("DELETE", path)
         cluster.put(runtime)
     for namespace in (TEAM, OPERATOR, "osmo-workflows"):
         account = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
