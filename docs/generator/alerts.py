@@ -39,6 +39,20 @@ kubectl get node NODE --output jsonpath={.spec.providerID}
 
 An alert that a stack has no use for is not part of its rules: those of virtual GPUs where no pool has any, and those
 whose counter its DCGM exporter does not know.
+
+## One fault, one alert
+
+Most faults have many signs: after Xid 79 the exporter, the device plugin and the node say so too. An alert yields to
+the one that is nearer the cause, and it does so in its rule (`unless`), not only in Alertmanager: Azure's managed
+Prometheus has nothing that inhibits, and so a rule is the only place that holds on every cluster.
+`physical_ai:gpu_told` and `physical_ai:node_told` are what the rules yield to.
+
+- A rule yields only to alerts that are on. With `monitoring.rules.GPUXidNodeFault.enabled: false`, for one, the alert
+  that sees the fault next tells of it; with a higher threshold, while the value is below it.
+- On a node that is cordoned, drained or taken away, alerts about what it offers are silent; those about its GPUs are
+  not.
+- Alertmanager of kube-prometheus-stack holds back besides, for those who are called: warnings about a node that has a
+  critical alert, and what follows from a cluster of which no node is reported. They are listed all the same.
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Container
 from functools import lru_cache
 from typing import Annotated, Literal
 
@@ -47,3 +48,12 @@ def health_codes(*kinds: Kind) -> tuple[str, ...]:
     ('DCGM_FR_NVLINK_DOWN',)
     """
     return tuple(each.code for each in dcgm_health().codes if each.kind in kinds)
+
+
+def warned_elsewhere(alerts: Container[str]) -> tuple[str, ...]:
+    """The error codes whose warnings are left to one of these alerts, which `why` names.
+
+    >>> warned_elsewhere({"GPUPcieReplays"})
+    ('DCGM_FR_PCI_REPLAY_RATE',)
+    """
+    return tuple(each.code for each in dcgm_health().codes if each.kind == "elsewhere" and each.why in alerts)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from physical_ai.catalog.dcgm_health import dcgm_health, health_codes
+from physical_ai.catalog.dcgm_health import dcgm_health, health_codes, warned_elsewhere
 from physical_ai.catalog.load import CatalogError, read_mapping, row
 from physical_ai.catalog.node_causes import ADVISED_COMMANDS, alert_action
 from physical_ai.catalog.rows import Row, Text
@@ -189,13 +189,25 @@ def alert_rows() -> dict[str, AlertRow]:
 
 def alerts(parameters: Parameters) -> tuple[Alert, ...]:
     """The alerts of a stack: without those it has switched off, and those about what it does not have or measure."""
+    common, there = _values(parameters), existing(parameters)
     return tuple(
         alert
         for theme in themes()
         for found in theme.alerts
-        if parameters.overrides.get(found.alert, EMPTY).enabled
-        for alert in _alerts_of(found, theme.theme, parameters)
-        if _is_measured(alert.expression, parameters)
+        if found.alert in there
+        for alert in _alerts_of(found, theme.theme, parameters, common)
+    )
+
+
+def existing(parameters: Parameters) -> frozenset[str]:
+    """Names of the alerts of a stack. Others yield to these only."""
+    return frozenset(
+        name
+        for name, found in alert_rows().items()
+        if parameters.overrides.get(name, EMPTY).enabled
+        and _exists(found.when, parameters)
+        and (found.each is None or any(_applies(found.each, pool) for pool in parameters.pools))
+        and _is_measured(found.expression, parameters)
     )
 
 
@@ -209,10 +221,8 @@ def records(parameters: Parameters) -> tuple[Record, ...]:
     )
 
 
-def _alerts_of(found: AlertRow, theme: str, parameters: Parameters) -> Iterator[Alert]:
-    if not _exists(found.when, parameters):
-        return
-    common = _values(parameters) | _thresholds(parameters)
+def _alerts_of(found: AlertRow, theme: str, parameters: Parameters, common: Mapping[str, str]) -> Iterator[Alert]:
+    common = dict(common)
     if found.threshold is not None:
         override = parameters.overrides.get(found.alert, EMPTY).threshold
         common["threshold"] = _number(found.threshold.default if override is None else override)
@@ -230,14 +240,18 @@ def _alerts_of(found: AlertRow, theme: str, parameters: Parameters) -> Iterator[
             yield Alert(found, theme, expression, summary, pool.name, runbook, parameters.azure)
 
 
-def _thresholds(parameters: Parameters) -> dict[str, str]:
-    """The thresholds of all alerts, for those that yield to another one; of one that is off none is reached."""
-    found: dict[str, str] = {}
-    for each in (alert for theme in themes() for alert in theme.alerts if alert.threshold is not None):
-        own = parameters.overrides.get(each.alert, EMPTY)
-        value = each.threshold.default if each.threshold is not None and own.threshold is None else own.threshold
-        found[f"threshold_{each.alert}"] = _number(value) if own.enabled and value is not None else "Inf"
-    return found
+def _yielded(parameters: Parameters) -> Iterator[tuple[str, str]]:
+    """Values by which alerts yield to another one: `threshold_` of those with one, `told_` of all.
+
+    Nothing reaches those of an alert that does not exist, and every value is above the `told_` of one that does.
+    """
+    there = existing(parameters)
+    for name, each in alert_rows().items():
+        yield f"told_{name}", "-Inf" if name in there else "Inf"
+        if each.threshold is not None:
+            own = parameters.overrides.get(name, EMPTY).threshold
+            value = each.threshold.default if own is None else own
+            yield f"threshold_{name}", _number(value) if name in there else "Inf"
 
 
 def _exists(condition: Condition | None, parameters: Parameters) -> bool:
@@ -270,13 +284,14 @@ def _values(parameters: Parameters) -> dict[str, str]:
     pools = [pool for pool in parameters.pools if pool.resources]
     there = [pool for pool in parameters.pools if pool.resources or pool.claims]
     return {
+        **dict(_yielded(parameters)),
         "node_xids": _codes("node"),
         "job_xids": _codes("job"),
         "information_xids": _codes("information"),
         "companion_xids": any_of(str(code) for code, xid in xids().items() if xid.companion),
         "unhealthy_never": any_of(health_codes("echo", "harmless")),
         "unhealthy_nvlink": any_of(health_codes("switched")),
-        "warned_elsewhere": any_of(health_codes("elsewhere")),
+        "warned_elsewhere": any_of(warned_elsewhere(existing(parameters))),
         "health_conditions": any_of(dcgm_health().conditions),
         "leaving_taints": any_of(LEAVING_TAINTS),
         "gpu_pools": any_of(pool.name for pool in there),

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from physical_ai import safe_yaml
 from physical_ai.settings import existing, load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.parameters import Parameters, PoolFacts
-from physical_ai.telemetry.rendering import rule_file
+from physical_ai.telemetry.rendering import rule_file, rule_groups
 from physical_ai.telemetry.rules import alert_rows
 from tests.support.alert_cases import CASES, H100, MI300X, MINUTES, RTX, Case, always, amd, busy, healthy, then
 from tests.support.more_alert_cases import MORE_CASES
 from tests.support.new_alert_cases import NEW_CASES
 from tests.support.promtool import promtool
+from tests.support.rule_tests import promtool_file
 
 STACK = "dev-westus2"
 BUSY = busy("DCGM_FI_PROF_GR_ENGINE_ACTIVE")
@@ -36,7 +37,9 @@ def with_everything(given: Parameters) -> Parameters:
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
     file = tmp_path / "rules.yaml"
-    file.write_text(rule_file(with_everything(rule_parameters(load(STACK).settings))))
+    # JSON is YAML, and written in a tenth of the time.
+    groups = rule_groups(with_everything(rule_parameters(load(STACK).settings)))
+    file.write_text(json.dumps({"groups": [{"name": name, "rules": rules} for name, rules in groups.items()]}))
     return file
 
 
@@ -50,10 +53,10 @@ def test_the_rules_of_every_stack_are_valid(stack: str, tmp_path: Path) -> None:
 
 def test_each_alert_fires_and_stays_quiet(rules: Path) -> None:
     """Each with the rules that it depends on: promtool evaluates all rules of a file for each minute of each test."""
-    files, every = list[Path](), safe_yaml.load(rules.read_text())
+    files, every = list[Path](), json.loads(rules.read_text())
     for alert in alert_rows():
         own = rules.with_name(f"{alert}.yaml")
-        own.write_text(safe_yaml.dump(_only(alert, every)))
+        own.write_text(json.dumps(_only(alert, every)))
         files.append(_written(own, [_alert_test(case) for case in EVERY if case.alert == alert]))
     answer = promtool("test", "rules", *files)
     assert answer.returncode == 0, answer.stdout + answer.stderr
@@ -133,7 +136,7 @@ def _run(rules: Path, tests: list[dict[str, Any]]) -> Any:
 
 def _written(rules: Path, tests: list[dict[str, Any]]) -> Path:
     file = rules.with_name(f"{rules.stem}-tests.yaml")
-    file.write_text(safe_yaml.dump({"rule_files": [rules.name], "evaluation_interval": "1m", "tests": tests}))
+    file.write_text(promtool_file(rules, tests))
     return file
 
 
