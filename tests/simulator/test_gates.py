@@ -53,7 +53,7 @@ def test_an_operand_kept_off_fails_the_deployment_until_its_label_is_back(
 
     assert physai("gates", STACK, expect=1).out.count("is closed") == 1
     kubectl(running, "label", "--overwrite", "node", node, f"{PLUGIN_LABEL}=true")
-    monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "1500")
+    monkeypatch.setenv("PHYSICAL_AI_GATE_SECONDS", "840")
     physai("gates", STACK, "--wait")
     kubeconfig = running.environment()
     monkeypatch.setenv("PATH", kubeconfig["PATH"])

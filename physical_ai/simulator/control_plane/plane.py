@@ -21,6 +21,7 @@ from physical_ai.repository import ROOT
 from physical_ai.simulator import processes
 from physical_ai.simulator.control_plane import kubeconfig
 from physical_ai.simulator.control_plane.certificates import Authority
+from physical_ai.simulator.control_plane.clients import ATTEMPTS, PROGRAMS, SCHEDULER, keep_running
 from physical_ai.simulator.control_plane.last_words import last_words
 from physical_ai.simulator.errors import ControlPlaneFailed
 from physical_ai.simulator.kubernetes.client import READY, SERVING
@@ -29,9 +30,8 @@ from physical_ai.simulator.metrics.port_file import METRICS_FILE
 from physical_ai.simulator.ports import kept_port, noted
 from physical_ai.simulator.tools import Toolbox
 
-KWOK_STAGES = Path(__file__).parent / "kwok.yaml"
 CONTROLLERS = "physical_ai.simulator.controllers"
-CLIENTS = (CONTROLLERS, "kwok", "kube-scheduler", "kube-controller-manager")
+CLIENTS = (CONTROLLERS, *PROGRAMS)
 COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 SLOTS_FILE = "clusters.json"
 """Beside the folders of control planes: cluster id → name of its folder."""
@@ -47,7 +47,6 @@ ETCD = "unix://etcd.sock"
 """etcd's address: a socket in the plane's own folder, whose permissions guard the data. Relative to it, as etcd and its
 client read a URL with two slashes, since the kernel takes no path of more than 108 characters."""
 SERVICE_RANGE = "10.96.0.0/16"
-LEASE_SECONDS = 40
 
 
 class ControlPlane:
@@ -107,8 +106,12 @@ class ControlPlane:
             self._start_controllers()
             self._wait_until_it_answers(SERVING)
             self._forget_leases()
-            self._start_clients()
+            self._write_client_files()
+            begun = time.monotonic()
+            for name in PROGRAMS:
+                self._start_client(name)
             self._wait_until_it_answers(READY)
+            self._keep_clients(time.monotonic() - begun)
         if not is_new:
             self._wait_for((CONTROLLERS,), "had not read the cluster", (self.folder / CAUGHT_UP).exists)
 
@@ -188,39 +191,25 @@ class ControlPlane:
             "--shutdown-delay-duration=0s",
         )
 
-    def _start_clients(self) -> None:
+    def _write_client_files(self) -> None:
         for name in ("kube-controller-manager", "kube-scheduler"):
             config = kubeconfig.with_certificate(self.server, self._pki, name)
             _write_private(self._pki / f"{name}.kubeconfig", config)
-        self._start(
-            "kube-controller-manager",
-            "--kubeconfig=pki/kube-controller-manager.kubeconfig",
-            "--secure-port=0",
-            "--leader-elect=false",
-            "--root-ca-file=pki/ca.crt",
-            "--service-account-private-key-file=pki/service-accounts.key",
-            "--use-service-account-credentials=false",
-            "--kube-api-qps=500",
-            "--kube-api-burst=1000",
-            "--profiling=false",
+        (self.folder / "scheduler.json").write_text(json.dumps(SCHEDULER))
+
+    def _start_client(self, name: str) -> None:
+        self._start(name, *PROGRAMS[name])
+
+    def _keep_clients(self, waited: float) -> None:
+        failed = keep_running(
+            tuple(PROGRAMS),
+            waited,
+            running=lambda: processes.running(self.folder),
+            start=self._start_client,
+            sleep=time.sleep,
         )
-        scheduler = {
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "leaderElection": {"leaderElect": False},
-            "clientConnection": {"kubeconfig": "pki/kube-scheduler.kubeconfig", "qps": 500, "burst": 1000},
-        }
-        (self.folder / "scheduler.json").write_text(json.dumps(scheduler))
-        self._start("kube-scheduler", "--config=scheduler.json", "--secure-port=0")
-        self._start(
-            "kwok",
-            "--kubeconfig=admin.kubeconfig",
-            f"--config={KWOK_STAGES}",
-            "--manage-all-nodes",
-            "--cidr=10.244.0.0/16",
-            "--node-ip=127.0.0.1",
-            f"--node-lease-duration-seconds={LEASE_SECONDS}",
-        )
+        if failed is not None:
+            raise self._failed(failed, f"ended {ATTEMPTS} times although the API server is ready")
 
     def _start_controllers(self) -> None:
         """The simulator's own controllers, which load their modules while the API server starts."""
