@@ -82,8 +82,8 @@ def test_the_plane_says_which_process_ended_with_its_last_words(
     def start(name: str, *_: object) -> None:
         started.append(name)
 
-    def running(_: Path) -> dict[str, object]:
-        return dict.fromkeys({*CLIENTS, CONTROLLERS} - {"kube-controller-manager"})
+    def running(_: Path) -> set[str]:
+        return {*CLIENTS, CONTROLLERS} - {"kube-controller-manager"}
 
     monkeypatch.setattr(module.processes, "start", start)
     monkeypatch.setattr(module.processes, "running", running)
