@@ -37,7 +37,7 @@ BASE = pytest.StashKey[Path]()
 ENVIRONMENT = {
     # However long a busy machine takes between two commands, idle nodes are there for the second one.
     IDLE_VARIABLE: "3600",
-    # Just below the bound of a test, so that a gate that stays closed is named. Tests of the bound itself set their own.
+    # Just below the bound of a test, so that a closed gate is named. Tests of the bound itself set their own.
     "PHYSICAL_AI_GATE_SECONDS": "840",
     # A fifth less CPU for API servers and engines that live for a minute: only large ones collect garbage.
     "GOGC": "off",
