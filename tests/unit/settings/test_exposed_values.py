@@ -84,6 +84,7 @@ def test_most_charts_have_such_a_key_that_a_file_may_set() -> None:
             {"a": {"ingress": {"enabled": True, "annotations": {"nginx.ingress.kubernetes.io/auth-url": "https://x"}}}},
             "warning",
         ),
+        ({"a": {"ingress": {"enabled": True, "annotations": {"kubernetes.io/ingress.class": "nginx"}}}}, "error"),
         ({"grafana": {"ingress": {"enabled": True}}}, "warning"),
         ({"prometheus": {"route": {"main": {"enabled": True}}}}, "error"),
         ({"hostNetwork": True}, "warning"),
