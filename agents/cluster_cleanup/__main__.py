@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from cluster_cleanup.cleanup import Found, Requests, Wanted, clean
+from cluster_cleanup.cleanup import clean
+from cluster_cleanup.model import Found, Requests, Wanted
 from cluster_cleanup.server import ACCOUNT, Refused, of_pod
 
 

@@ -1,54 +1,19 @@
-"""What is removed, and what stays: definitions of kinds, and labels of nodes, that came with the stack."""
+"""What is removed, and what stays: definitions of kinds, and marks of nodes, that came with the stack."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any, Protocol
 
+from cluster_cleanup.model import Found, Requests, Wanted
+from cluster_cleanup.nodes import clean_nodes
 from cluster_cleanup.server import Refused
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-NODES = "/api/v1/nodes"
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
 PAUSE_SECONDS = 1.0
-
-
-class Requests(Protocol):
-    def request(self, method: str, path: str, body: Any = None) -> Any: ...
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What the stack may have left.
-
-    Attributes:
-        definitions: names of CustomResourceDefinitions that its charts bring.
-        remains: by definition, patterns of the names of objects that its releases leave.
-        labels: patterns of label keys that the GPU Operator sets on nodes.
-        annotations: the same of annotations.
-        operator: definition of the object without which no GPU Operator labels nodes.
-        webhooks: by definition, `mutatingwebhookconfigurations/NAME` or `validatingwebhookconfigurations/NAME` that an
-            operator keeps for an object of it. Without that operator they refuse what they are asked about.
-    """
-
-    definitions: Sequence[str]
-    remains: Mapping[str, Sequence[str]]
-    labels: Sequence[str]
-    annotations: Sequence[str]
-    operator: str
-    webhooks: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was in the cluster before the stack: definitions, and keys of labels and annotations by node."""
-
-    definitions: Sequence[str]
-    labels: Mapping[str, Sequence[str]]
-    annotations: Mapping[str, Sequence[str]]
 
 
 def clean(
@@ -68,11 +33,10 @@ def clean(
     Args:
         seconds: How long to wait until a definition is gone, with the objects that the stack has left.
     """
-    problems: list[str] = []
     if wanted.operator and any(True for _ in _objects(server, wanted.operator)):
-        say("a GPU Operator is in the cluster: labels of nodes stay")
-    else:
-        _clean_nodes(server, wanted, found, problems, say)
+        say("a GPU Operator is in the cluster: its labels of nodes stay")
+        wanted = _with_operator(wanted)
+    problems = clean_nodes(server, wanted, found, say)
     deleted: list[str] = []
     for definition in wanted.definitions:
         if definition in found.definitions:
@@ -87,26 +51,19 @@ def clean(
     return problems + _until_gone(server, deleted, seconds, pause, say)
 
 
-def _clean_nodes(
-    server: Requests, wanted: Wanted, found: Found, problems: list[str], say: Callable[[str], object]
-) -> None:
-    for node in server.request("GET", NODES)["items"]:
-        metadata, name = node["metadata"], str(node["metadata"]["name"])
-        change = {
-            "labels": _gone(metadata.get("labels"), wanted.labels, found.labels.get(name, ())),
-            "annotations": _gone(metadata.get("annotations"), wanted.annotations, found.annotations.get(name, ())),
+def _with_operator(wanted: Wanted) -> Wanted:
+    """Without what the operator that is there labels, also where a class gives it."""
+    patterns = [*wanted.labels, *wanted.annotations]
+    nodes = {
+        name: {
+            part: {key: value for key, value in given.items() if not _matches(key, patterns)}
+            if part != "taints"
+            else given
+            for part, given in marks.items()
         }
-        if not any(change.values()):
-            continue
-        try:
-            server.request("PATCH", f"{NODES}/{name}", {"metadata": change})
-            say(f"node {name}: {', '.join(sorted({**change['labels'], **change['annotations']}))} removed")
-        except Refused as refusal:
-            problems.append(str(refusal))
-
-
-def _gone(given: Mapping[str, str] | None, patterns: Sequence[str], before: Sequence[str]) -> dict[str, None]:
-    return dict.fromkeys(key for key in given or {} if _matches(key, patterns) and key not in before)
+        for name, marks in wanted.nodes.items()
+    }
+    return replace(wanted, labels=(), annotations=(), nodes=nodes)
 
 
 def _matches(text: str, patterns: Sequence[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -13,13 +13,12 @@ import pulumi_kubernetes as kubernetes
 
 from physical_ai.readiness import Get, Unusable
 from physical_ai.readiness.client import connect
-from physical_ai.readiness.existing import FIELD_MANAGER, NodeChange, Survey, survey
+from physical_ai.readiness.existing import PATCH_ANNOTATIONS, NodeChange, Survey, survey
 from physical_ai.readiness.existing_owners import judge
 from physical_ai.readiness.existing_record import CLUSTER, MARK, wrong_cluster
 from physical_ai.readiness.kubeconfig_context import explained, kubeconfig_file, read_context
 from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.settings import Settings
-from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.plans.plan import Plan
 
 
@@ -44,6 +43,7 @@ class ExistingCluster(pulumi.ComponentResource):
         changed: the nodes' labels and taints. What runs on the classes comes after them.
         mark: distinguishes this deployment from another one of the same name, whose state is elsewhere.
         found: what the cluster has.
+        classes: what its nodes get.
     """
 
     kubeconfig: pulumi.Output[str]
@@ -51,6 +51,7 @@ class ExistingCluster(pulumi.ComponentResource):
     changed: list[pulumi.Resource]
     mark: pulumi.Output[str]
     found: Survey
+    classes: Sequence[NodeChange]
 
     def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:ExistingCluster", name, {}, opts)
@@ -91,23 +92,26 @@ class ExistingCluster(pulumi.ComponentResource):
             enable_secret_mutable=True,
             opts=pulumi.ResourceOptions(parent=self),
         )
+        self.classes = verdict.changes
         self.changed = [self._patch(name, change) for change in verdict.changes]
         self.register_outputs({"nodes": len(verdict.changes)})
 
     def _patch(self, name: str, change: NodeChange) -> kubernetes.core.v1.NodePatch:
         """Owned by a field manager of the stack's own, so that its deletion removes these labels and taints only."""
         taints = [
-            kubernetes.core.v1.TaintPatchArgs(key=key, value=value, effect=effect)
-            for key, value, effect in map(split_taint, change.taints)
+            kubernetes.core.v1.TaintPatchArgs(
+                key=each["key"], value=each.get("value"), effect=each["effect"], time_added=each.get("timeAdded")
+            )
+            for each in change.listed
         ]
         return kubernetes.core.v1.NodePatch(
             f"{name}-node-{change.node}",
             metadata={
                 "name": change.node,
                 "labels": dict(change.labels),
-                "annotations": {"pulumi.com/patchFieldManager": FIELD_MANAGER},
+                "annotations": dict(PATCH_ANNOTATIONS),
             },
-            spec=kubernetes.core.v1.NodeSpecPatchArgs(taints=taints) if taints else None,
+            spec=kubernetes.core.v1.NodeSpecPatchArgs(taints=taints) if change.taints else None,
             opts=pulumi.ResourceOptions(parent=self, provider=self.provider),
         )
 

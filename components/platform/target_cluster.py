@@ -17,10 +17,10 @@ from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.existing_cluster import ExistingCluster, ExistingClusterArgs
 from components.platform.azure_resources import AzureResources, declare_azure
 from components.platform.common import Common
-from physical_ai.readiness.existing import STACK_LABEL, Survey
+from physical_ai.readiness.existing import PATCH_ANNOTATIONS, STACK_LABEL, NodeChange
 from physical_ai.readiness.existing_record import MARK_LABEL
 from physical_ai.settings import Loaded
-from physical_ai.settings.plans.cleanup import cleanup_plan, found_before
+from physical_ai.settings.plans.cleanup import NodeMarks, cleanup_plan, found_before
 from physical_ai.settings.rules.subscription import elsewhere
 from physical_ai.settings.target import existing_cluster, leaves_nothing
 
@@ -68,16 +68,21 @@ def declare_target_cluster(common: Common) -> TargetCluster:
     labels = {STACK_LABEL: common.settings.stack, MARK_LABEL: cluster.mark}
     target = ClusterTarget(cluster.provider, None, common.retry, cluster.changed, labels)
     if leaves_nothing(common.settings):
-        target = _cleaned(common, target, cluster.found)
+        target = _cleaned(common, target, cluster)
     return TargetCluster(cluster.kubeconfig, target, outputs={"cluster": given.context})
 
 
-def _cleaned(common: Common, target: ClusterTarget, found: Survey) -> ClusterTarget:
+def _cleaned(common: Common, target: ClusterTarget, cluster: ExistingCluster) -> ClusterTarget:
     """The cluster, with what removes the remains of the stack before everything else in it, and hence deleted last."""
-    plan = cleanup_plan(common.settings, {chart.name for chart in common.plan.charts})
-    args = ClusterCleanupArgs(target, plan, found_before(found.definitions, found.nodes))
+    charts = {chart.name for chart in common.plan.charts}
+    plan = cleanup_plan(common.settings, charts, [_marks(change) for change in cluster.classes])
+    args = ClusterCleanupArgs(target, plan, found_before(cluster.found.definitions, cluster.found.nodes))
     cleanup = ClusterCleanup(f"{common.name}-cleanup", args, common.protected)
     return replace(target, after=[*target.after, cleanup.release])
+
+
+def _marks(change: NodeChange) -> NodeMarks:
+    return NodeMarks(change.node, change.labels, PATCH_ANNOTATIONS, change.taints)
 
 
 def _on_azure(common: Common) -> TargetCluster:

@@ -29,6 +29,12 @@ def namespace(item: Mapping[str, Any]) -> str:
     return str(at(item, "metadata.namespace", ""))
 
 
+def taint_text(taint: Mapping[str, Any]) -> str:
+    """A taint as `key=value:Effect`."""
+    value = f"={taint['value']}" if taint.get("value") else ""
+    return f"{taint['key']}{value}:{taint['effect']}"
+
+
 def condition(item: Mapping[str, Any], kind: str) -> Json:
     """The condition of a type; empty where there is none."""
     found: list[Json] = at(item, "status.conditions", [])

@@ -11,16 +11,17 @@ from typing import Any
 
 from physical_ai.catalog.definitions import definitions_of, remaining
 from physical_ai.catalog.own_names import DRIVER_LABEL
-from physical_ai.kubernetes.objects import labels, name
+from physical_ai.kubernetes.objects import labels, name, taint_text
 from physical_ai.nested import at
 from physical_ai.readiness.model import Json
-from physical_ai.readiness.objects import taint_text
 from physical_ai.readiness.reader import Get, Missing, listed
 from physical_ai.settings import NodePool, Pool, Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, pool_labels
+from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import (
     CPU_POOL,
     DEPLOY_DRIVER_LABEL,
+    NOT_ACCEPTED_TAINT,
     UPGRADE_SKIP_LABEL,
     node_taints,
     pool_selector,
@@ -30,9 +31,11 @@ STACK_LABEL = "physical-ai/stack"
 """On the namespaces that a stack has created in a cluster that existed before it."""
 FIELD_MANAGER = "physical-ai"
 """Of server-side apply: the labels and taints of nodes that it owns are the stack's."""
+PATCH_ANNOTATIONS: Mapping[str, str] = {"pulumi.com/patchFieldManager": FIELD_MANAGER}
+"""Of the objects that set them, and so on the nodes."""
 _OF_THE_DRIVER = (DRIVER_LABEL, DEPLOY_DRIVER_LABEL, UPGRADE_SKIP_LABEL)
 """Labels that say where a node's driver comes from."""
-_OF_THE_CLUSTER = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+_OF_ITS_STATE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", split_taint(NOT_ACCEPTED_TAINT)[0])
 """Prefixes of taints that come and go with the state of a node."""
 
 
@@ -73,7 +76,17 @@ class NodeChange:
     pool: str
     labels: Mapping[str, str]
     taints: Sequence[str]
-    """All of the node's, because Kubernetes has one owner for the whole list; empty where it is left alone."""
+    """Those of the class; empty where the node's are left alone."""
+    present: Sequence[Json] = ()
+    """Those that the node has."""
+
+    @property
+    def listed(self) -> list[Json]:
+        """The whole list, since it is one field: as it is, with what the class adds. A cordon's taint is in it, and
+        so is its time: a list without them would remove them, or be refused where a controller owns the field."""
+        there = {taint_text(each) for each in self.present}
+        missing = [split_taint(each) for each in self.taints if each not in there]
+        return [*self.present, *({"key": key, "value": value, "effect": effect} for key, value, effect in missing)]
 
 
 def survey(get: Get) -> Survey:
@@ -155,16 +168,35 @@ def _change(pool_name: str, pool: NodePool, node: Json) -> tuple[NodeChange, lis
         and key not in _labels_of_ours(node)
         and (moved is None or key not in _OF_THE_DRIVER)
     ]
-    present = [taint_text(each) for each in at(node, "spec.taints", []) if not each["key"].startswith(_OF_THE_CLUSTER)]
-    foreign = [each for each in present if each not in taints]
-    unknown = [each for each in foreign if each not in pool.tolerate]
+    present: list[Json] = at(node, "spec.taints", [])
+    lasting = [taint_text(each) for each in present if not each["key"].startswith(_OF_ITS_STATE)]
+    unknown = [each for each in lasting if each not in taints and each not in pool.tolerate]
     if unknown:
         problems.append(
             f"Node {name(node)} has the taint {', '.join(unknown)}, which nothing on the class {pool_name} tolerates: "
             "add it to tolerate, or remove it from the node."
         )
-    # The whole list has one owner, so that a list with another owner's taints must be written with them.
-    return NodeChange(name(node), pool_name, own, [*taints, *foreign] if taints else []), problems
+    change = NodeChange(name(node), pool_name, own, taints, present)
+    if not unknown and (refused := _list_of_others(node, change)):
+        problems.append(refused)
+    return change, problems
+
+
+def _list_of_others(node: Json, change: NodeChange) -> str | None:
+    """Why Kubernetes would refuse the list of taints: another manager owns it, and the class adds to it."""
+    there = {taint_text(each) for each in change.present}
+    missing = [each for each in change.taints if each not in there]
+    fields: Sequence[Mapping[str, Any]] = at(node, "metadata.managedFields", [])
+    owners = [str(each.get("manager")) for each in fields if "f:taints" in at(each, "fieldsV1.f:spec", {})]
+    others = sorted({each for each in owners if each != FIELD_MANAGER})
+    if not missing or not others:
+        return None
+    cordoned = " Uncordon the node first, or" if at(node, "spec.unschedulable", default=False) else " To go on,"
+    return (
+        f"Node {change.node} needs the taint {', '.join(missing)}, and its list of taints is of {', '.join(others)}: "
+        f"Kubernetes refuses another writer.{cordoned} write the list yourself: kubectl taint node {change.node} "
+        f"{' '.join(missing)}."
+    )
 
 
 def _other_driver(pool_name: str, pool: Pool, node: Json) -> str | None:

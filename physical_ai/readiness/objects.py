@@ -8,7 +8,7 @@ from typing import Any, cast
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
 from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.vendors import GPU_DOMAINS
-from physical_ai.kubernetes.objects import at, labels
+from physical_ai.kubernetes.objects import at, labels, taint_text
 from physical_ai.kubernetes.taints import tolerates
 from physical_ai.readiness.model import Json
 
@@ -83,11 +83,6 @@ def node_of(pod: Json) -> str:
     terms: Iterable[Json] = at(pod, path, [])
     fields = (each for term in terms for each in cast("Sequence[Json]", term.get("matchFields") or ()))
     return next((str(each["values"][0]) for each in fields if each.get("key") == "metadata.name"), "")
-
-
-def taint_text(taint: Json) -> str:
-    value = f"={taint['value']}" if taint.get("value") else ""
-    return f"{taint['key']}{value}:{taint['effect']}"
 
 
 def untolerated(pod_spec: Json, node: Json) -> list[str]:

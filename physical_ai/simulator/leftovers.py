@@ -11,6 +11,10 @@ KINDS = "kinds that charts bring, which Helm never deletes, without target.leave
 SHARD = "KAI's shard, which its chart marks with helm.sh/resource-policy: keep"
 QUEUES = "queues that OSMO's backend creates for its pools, and never deletes"
 LABELS = "labels that the GPU Operator leaves on nodes, without target.leave: nothing"
+TAINT = (
+    "the stack's taint, of nodes whose taints a controller or kubectl has written since, without target.leave: nothing;"
+    " kubectl taint node NODE KEY- removes it"
+)
 AGENTS = "programs of agents and their evidence about machines, in a namespace that is not the stack's"
 RESOURCE = "a resource without devices, which the kubelet reports once a device plugin has been on the node"
 SHOWN = 5
@@ -24,6 +28,8 @@ CHANGES: Mapping[str, str] = {
     r"added configmaps/gpu-operator/(evidence-\S+|gpu-evidence-agent-[0-9a-f]+)": AGENTS,
     r"changed nodes/\S+: metadata\.labels\.nvidia\.com/gpu(\.present|\.deploy\.\S+|-driver-upgrade-state) was None, "
     r".*": LABELS,
+    r"changed nodes/\S+: spec\.taints was None, is \[\{'key': '(nvidia|amd)\.com/gpu', 'value': 'present', 'effect': "
+    r"'NoSchedule'\}\]": TAINT,
     r"changed nodes/\S+: status\.(allocatable|capacity)\.nvidia\.com/gpu was None, is '0'": RESOURCE,
 }
 """Differences (`inventory.differences`) that are expected, by pattern.

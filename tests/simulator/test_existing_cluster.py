@@ -18,12 +18,14 @@ from physical_ai.simulator.existing_cluster import FOUND, id_of
 from physical_ai.simulator.home import Home
 from physical_ai.simulator.inventory import Inventory, differences, inventory
 from physical_ai.simulator.kubernetes import Client
+from physical_ai.simulator.kubernetes.client import MERGE_PATCH
 from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.support.waiting import until
 
 STACK = "onprem-lab"
+CORDON = "node.kubernetes.io/unschedulable"
 GPUS = {"b200-1": 8, "rtxpro-1": 8, "rtxpro-2": 8}
 ISAAC = {"NVIDIA_DRIVER_CAPABILITIES": "all", "ACCEPT_EULA": "Y", "PRIVACY_CONSENT": "Y"}
 
@@ -84,13 +86,14 @@ def test_a_stack_comes_to_a_cluster_that_exists_works_and_leaves_it_as_it_was(ho
 
     before: Inventory = json.loads((simulation.folder / FOUND).read_text())
     assert nodes(before) == {*GPUS, "cpu-1", "cpu-2", "cpu-3"}
-    said = io.StringIO()
-    with redirect_stderr(said), Progress() as progress:
-        simulation.destroy(progress)
     clusters = simulation.clusters()
     cluster = id_of(clusters)
     assert cluster is not None
     client = clusters.client(cluster)
+    takes_over_the_marks(client, "b200-1")
+    said = io.StringIO()
+    with redirect_stderr(said), Progress() as progress:
+        simulation.destroy(progress)
     # The stack has `target.leave: nothing`.
     kept = differences(before, inventory(client))
     assert leftovers.by_reason(kept) == ({leftovers.RESOURCE: 2 * len(GPUS)}, [])
@@ -99,6 +102,29 @@ def test_a_stack_comes_to_a_cluster_that_exists_works_and_leaves_it_as_it_was(ho
     assert f"6 remain: {leftovers.RESOURCE}" in said.getvalue()
 
     refuses_a_foreign_operator(client)
+
+
+def takes_over_the_marks(client: Client, name: str) -> None:
+    """The node is cordoned, a run keeps the cordon's taint, and it is uncordoned: another manager owns its taints then,
+    and one of its labels."""
+    path = f"/api/v1/nodes/{name}"
+
+    def taints() -> set[str]:
+        return {each["key"] for each in client.get(path)["spec"].get("taints", [])}
+
+    client.patch(path, {"spec": {"unschedulable": True}}, MERGE_PATCH, {"fieldManager": "kubectl-cordon"})
+    until(lambda: CORDON in taints(), "the cordon has no taint")
+    physai("up", STACK, "--refresh")
+    assert taints() == {"nvidia.com/gpu", CORDON}
+    client.patch(path, {"spec": {"unschedulable": None}}, MERGE_PATCH, {"fieldManager": "kubectl-uncordon"})
+    until(lambda: CORDON not in taints(), "the taint of the cordon remains")
+    for value in ("other", "b200"):
+        client.patch(
+            path, {"metadata": {"labels": {"agentpool": value}}}, MERGE_PATCH, {"fieldManager": "kubectl-label"}
+        )
+    fields = client.get(path)["metadata"]["managedFields"]
+    owners = {each["manager"] for each in fields if "f:taints" in each["fieldsV1"].get("f:spec", {})}
+    assert owners == {"kube-controller-manager"}
 
 
 def refuses_a_foreign_operator(client: Client) -> None:

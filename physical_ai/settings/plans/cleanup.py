@@ -18,8 +18,10 @@ from physical_ai.catalog.definitions import (
     webhooks_of,
 )
 from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.kubernetes.objects import annotations_of, at, labels, name, taint_text
 from physical_ai.settings.facts.images import PYTHON_IMAGE
-from physical_ai.settings.facts.pools import services_placement
+from physical_ai.settings.facts.labels import is_reserved
+from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT, services_placement
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import agents, manifests
 from physical_ai.settings.plans.gpu_operator import CHART as OPERATOR
@@ -29,6 +31,8 @@ AGENT = "cluster_cleanup"
 CHART = "./manifests/cluster-cleanup"
 """From the folder of the program."""
 RELEASE = "cluster-cleanup"
+_RECORDED = (*NODE_ANNOTATIONS, "pulumi.com/*")
+"""Patterns of the annotations that a stack may leave."""
 _RIGHTS, _JOB = "-10", "0"
 """Weights of hooks: what the Job needs is created before it."""
 
@@ -42,12 +46,22 @@ class CleanupPlan:
     """But for `found`."""
 
 
-def cleanup_plan(settings: Settings, charts: Collection[str]) -> CleanupPlan:
+@dataclass(frozen=True)
+class NodeMarks:
+    """What the stack's class gives to a node; taints as `key=value:Effect`."""
+
+    node: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    taints: Sequence[str]
+
+
+def cleanup_plan(settings: Settings, charts: Collection[str], nodes: Sequence[NodeMarks] = ()) -> CleanupPlan:
     """`charts` are the names of those that the stack installs."""
     namespace, account, role, binding, config, job = copy.deepcopy(manifests.load("cluster-cleanup.yaml"))
     definitions, files = definitions_of(charts), agents.files(AGENT)
     role["rules"] += [*_rights(definitions), *_rights_to_webhooks(charts)]
-    config["data"] = {**files, "wanted.json": json.dumps(_wanted(definitions, charts))}
+    config["data"] = {**files, "wanted.json": json.dumps(_wanted(definitions, charts, nodes))}
     pod = job["spec"]["template"]["spec"]
     pod |= services_placement(settings)
     (container,) = pod["containers"]
@@ -68,21 +82,20 @@ def found_before(definitions: Collection[str], nodes: Sequence[Mapping[str, Any]
         definitions: those of the catalogue that the cluster has.
         nodes: as the API server lists them.
     """
-    labels, annotations = dict[str, list[str]](), dict[str, list[str]]()
+    held, annotations, taints = dict[str, list[str]](), dict[str, list[str]](), dict[str, list[str]]()
     for node in nodes:
-        metadata: Mapping[str, Any] = node["metadata"]
-        for into, field, patterns in (
-            (labels, "labels", NODE_LABELS),
-            (annotations, "annotations", NODE_ANNOTATIONS),
-        ):
-            given: Mapping[str, str] = metadata.get(field) or {}
-            keys = [key for key in given if any(fnmatchcase(key, each) for each in patterns)]
-            if keys:
-                into[metadata["name"]] = sorted(keys)
-    return {"definitions": sorted(definitions), "labels": labels, "annotations": annotations}
+        # Any label that a pool may give, now or later. Those of Kubernetes' own domains are none.
+        if keys := [key for key in labels(node) if "/" not in key or not is_reserved(key)]:
+            held[name(node)] = sorted(keys)
+        if keys := [key for key in annotations_of(node) if any(fnmatchcase(key, each) for each in _RECORDED)]:
+            annotations[name(node)] = sorted(keys)
+        given: Sequence[Mapping[str, Any]] = at(node, "spec.taints", [])
+        # Of every node: one that is missing joined later, and what it had then is not known.
+        taints[name(node)] = [taint_text(each) for each in given]
+    return {"definitions": sorted(definitions), "labels": held, "annotations": annotations, "taints": taints}
 
 
-def _wanted(definitions: Sequence[str], charts: Collection[str]) -> dict[str, Any]:
+def _wanted(definitions: Sequence[str], charts: Collection[str], nodes: Sequence[NodeMarks]) -> dict[str, Any]:
     ours = OPERATOR in charts
     return {
         "definitions": definitions,
@@ -91,6 +104,15 @@ def _wanted(definitions: Sequence[str], charts: Collection[str]) -> dict[str, An
         "annotations": NODE_ANNOTATIONS if ours else (),
         "operator": OPERATORS_KIND,
         "webhooks": webhooks_of(charts),
+        "nodes": {
+            each.node: {
+                "labels": dict(each.labels),
+                "annotations": dict(each.annotations),
+                "taints": list(each.taints),
+            }
+            for each in nodes
+        },
+        "own_taints": [NOT_ACCEPTED_TAINT],
     }
 
 
@@ -102,8 +124,8 @@ def _rights(definitions: Sequence[str]) -> list[dict[str, Any]]:
     if definitions:  # without names a rule is about all of them
         rules.append({**place, "verbs": ["delete"], "resourceNames": list(definitions)})
     kinds: dict[str, list[str]] = {}
-    for name in known:
-        plural, _, group = name.partition(".")
+    for definition in known:
+        plural, _, group = definition.partition(".")
         kinds.setdefault(group, []).append(plural)
     lists = ({"apiGroups": [group], "resources": plurals, "verbs": ["list"]} for group, plurals in kinds.items())
     return [*rules, *lists]
@@ -113,8 +135,8 @@ def _rights_to_webhooks(charts: Collection[str]) -> list[dict[str, Any]]:
     """The rights to delete the webhook configurations that can remain of these charts, by name."""
     kinds: dict[str, list[str]] = {}
     for each in (each for names in webhooks_of(charts).values() for each in names):
-        plural, _, name = each.partition("/")
-        kinds.setdefault(plural, []).append(name)
+        plural, _, webhook = each.partition("/")
+        kinds.setdefault(plural, []).append(webhook)
     place = {"apiGroups": ["admissionregistration.k8s.io"], "verbs": ["delete"]}
     return [{**place, "resources": [plural], "resourceNames": sorted(names)} for plural, names in sorted(kinds.items())]
 

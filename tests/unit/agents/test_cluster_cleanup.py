@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cluster_cleanup import __main__ as program
-from cluster_cleanup.cleanup import DEFINITIONS, NODES, WEBHOOKS, Found, Wanted, clean
+from cluster_cleanup.cleanup import DEFINITIONS, WEBHOOKS, clean
+from cluster_cleanup.model import Found, Wanted
+from cluster_cleanup.nodes import NODES
 from cluster_cleanup.server import Refused
 
 QUEUES, POLICIES, RULES = (
@@ -124,6 +126,17 @@ def test_labels_stay_while_an_operator_is_there() -> None:
     assert run(given) == []
     assert given.nodes["a"]["labels"] == LABELS
     assert set(given.objects) == {POLICIES}
+
+
+def test_a_label_of_a_class_that_an_operator_uses_stays_with_it() -> None:
+    given = world()
+    given.objects[POLICIES] = ["of-somebody-else"]
+    marks = {"labels": {"nvidia.com/gpu.deploy.driver": "true", "example.com/rack": "7"}}
+    wanted = replace(WANTED, nodes={"a": marks})
+    assert (
+        clean(given, wanted, Found([], {}, {}, {"a": []}), seconds=0, pause=lambda _: None, say=given.said.append) == []
+    )
+    assert given.nodes["a"]["labels"] == {key: LABELS[key] for key in LABELS if key.startswith("nvidia.com/")}
 
 
 def test_what_cannot_be_deleted_is_a_problem() -> None:

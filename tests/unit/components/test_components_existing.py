@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -146,7 +147,22 @@ def test_what_removes_the_remains_of_the_stack_is_deleted_last() -> None:
     found = declared("any-lab", {**WHOLE, "target": target}, preview=False, today=TODAY).resources
     (cleanup,) = [each for each in found if each.inputs.get("name") == "cluster-cleanup"]
     assert cleanup.options.ignore_changes == ("values.found",)
-    assert cleanup.inputs["values"]["found"] == {"definitions": [], "labels": {}, "annotations": {}}
+    found_labels = {each["metadata"]["name"]: sorted(each["metadata"]["labels"]) for each in survey().nodes}
+    record = cleanup.inputs["values"]["found"]
+    assert record["taints"] == {each["metadata"]["name"]: [] for each in survey().nodes}
+    assert {name: keys for name, keys in found_labels.items() if "example.com/server" in keys}.items() <= record[
+        "labels"
+    ].items()
+    (config,) = [each for each in cleanup.inputs["values"]["objects"] if each["kind"] == "ConfigMap"]
+    marks = json.loads(config["data"]["wanted.json"])["nodes"]
+    given = {each.inputs["metadata"]["name"]: each.inputs for each in found if each.type.endswith(":NodePatch")}
+    assert {name: each["labels"] for name, each in marks.items()} == {
+        name: each["metadata"]["labels"] for name, each in given.items()
+    }
+    assert {name: each["annotations"] for name, each in marks.items()} == {
+        name: each["metadata"]["annotations"] for name, each in given.items()
+    }
+    assert marks["b200-0"]["taints"] == ["nvidia.com/gpu=present:NoSchedule"]
     others = [each for each in found if each.type.startswith("kubernetes:") and each.type != cleanup.type]
     before = {"kubernetes:core/v1:NodePatch"}
     late = [
@@ -200,6 +216,42 @@ def test_a_label_that_the_stack_set_itself_may_change() -> None:
     fields = {"f:metadata": {"f:labels": {"f:agentpool": {}}}}
     of_ours["metadata"]["managedFields"] = [{"manager": FIELD_MANAGER, "fieldsV1": fields}]
     assert problems(of_ours, without="b200") == []
+
+
+CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule", "timeAdded": "2026-11-27T20:00:00Z"}
+GPU = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+NOT_ACCEPTED = {
+    "key": "startup-taint.cluster-autoscaler.kubernetes.io/physical-ai-not-accepted",
+    "value": "present",
+    "effect": "NoSchedule",
+}
+
+
+def judged(taints: list[dict[str, Any]], *managers: str) -> tuple[list[Mapping[str, Any]], list[str]]:
+    """The list that is written to the node of the class b200, and what keeps it from that."""
+    of_class = node("b200-1", B200)
+    of_class["spec"] = {"taints": taints, "unschedulable": CORDON in taints}
+    fields = {"f:spec": {"f:taints": {}}}
+    of_class["metadata"]["managedFields"] = [{"manager": each, "fieldsV1": fields} for each in managers]
+    kept = [each for each in survey().nodes if not each["metadata"]["name"].startswith("b200")]
+    given, found = changes(settings(), Survey([*kept, of_class], survey().namespaces))
+    return next(list(each.listed) for each in given if each.node == "b200-1"), found
+
+
+def test_taints_of_a_nodes_state_stay_in_the_list_as_they_are() -> None:
+    """Without them, the list differs from that of the controller that owns it: it would be refused."""
+    for taints in ([GPU, CORDON], [CORDON, GPU], [GPU, NOT_ACCEPTED], [GPU]):
+        assert judged(taints, "kube-controller-manager", FIELD_MANAGER) == (taints, [])
+    assert judged([]) == ([GPU], [])
+    assert judged([CORDON], FIELD_MANAGER) == ([CORDON, GPU], [])
+
+
+def test_a_list_that_a_controller_owns_is_refused_with_what_to_do() -> None:
+    _, (problem,) = judged([CORDON], "kube-controller-manager")
+    assert "Node b200-1 needs the taint nvidia.com/gpu=present:NoSchedule" in problem
+    assert "is of kube-controller-manager" in problem
+    assert "Uncordon the node first" in problem
+    assert "kubectl taint node b200-1 nvidia.com/gpu=present:NoSchedule." in problem
 
 
 def test_a_driver_from_elsewhere_needs_steps_on_the_node_first() -> None:

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from cluster_cleanup.cleanup import Found, Wanted
+from cluster_cleanup.model import Found, Wanted
 from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.definitions import definitions_of, remaining
 from physical_ai.readiness.existing import served
 from physical_ai.settings import load_config
-from physical_ai.settings.plans.cleanup import CleanupPlan, cleanup_plan, found_before
+from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
+from physical_ai.settings.plans.cleanup import CleanupPlan, NodeMarks, cleanup_plan, found_before
 from physical_ai.simulator.charts import crds, modelled
 from tests.unit.settings.test_settings_existing import LAB
 
@@ -41,7 +42,7 @@ def test_everything_is_a_hook_after_the_release_is_deleted() -> None:
 
 def test_the_job_may_delete_the_kinds_of_its_charts_only() -> None:
     nodes, read, deleted, *lists, mutating, validating = objects(plan())["ClusterRole"]["rules"]
-    assert nodes == {"apiGroups": [""], "resources": ["nodes"], "verbs": ["list", "patch"]}
+    assert nodes == {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "patch"]}
     assert deleted["verbs"] == ["delete"]
     assert deleted["resourceNames"] == read["resourceNames"] == definitions_of(CHARTS)
     assert not any("monitoring.coreos.com" in name for name in deleted["resourceNames"])
@@ -78,12 +79,30 @@ def test_the_program_reads_what_it_is_given() -> None:
 
 
 def test_what_is_there_before_is_recorded() -> None:
-    labels = {"nvidia.com/gpu.present": "true", "nvidia.com/gpu.deploy.dcgm": "true", "nvidia.com/mine": "1"}
-    nodes = [{"metadata": {"name": "a", "labels": labels}}, {"metadata": {"name": "b"}}]
+    """Every label that a class may give, now or later, and every taint, of all nodes."""
+    labels = {"nvidia.com/gpu.present": "true", "nvidia.com/mine": "1", "agentpool": "x", "kubernetes.io/arch": "amd64"}
+    taints = [
+        {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"},
+        {"key": "a", "effect": "NoExecute"},
+    ]
+    annotations = {"pulumi.com/patchFieldManager": "theirs", "example.com/a": "1"}
+    nodes = [
+        {"metadata": {"name": "a", "labels": labels, "annotations": annotations}, "spec": {"taints": taints}},
+        {"metadata": {"name": "b"}},
+    ]
     found = Found(**found_before(["queues.scheduling.run.ai"], nodes))
     assert found.definitions == ["queues.scheduling.run.ai"]
-    assert found.labels == {"a": ["nvidia.com/gpu.deploy.dcgm", "nvidia.com/gpu.present"]}
-    assert found.annotations == {}
+    assert found.labels == {"a": ["agentpool", "nvidia.com/gpu.present", "nvidia.com/mine"]}
+    assert found.annotations == {"a": ["pulumi.com/patchFieldManager"]}
+    assert found.taints == {"a": ["nvidia.com/gpu=present:NoSchedule", "a:NoExecute"], "b": []}
+
+
+def test_what_classes_give_to_nodes_is_in_the_files_of_the_job() -> None:
+    marks = NodeMarks("a", {"agentpool": "b200"}, {"pulumi.com/x": "y"}, ["nvidia.com/gpu=present:NoSchedule"])
+    config = objects(cleanup_plan(load_config("any-lab", LAB).settings, CHARTS, [marks]))["ConfigMap"]
+    wanted = Wanted(**json.loads(config["data"]["wanted.json"]))
+    assert wanted.nodes == {"a": {"labels": marks.labels, "annotations": marks.annotations, "taints": marks.taints}}
+    assert list(wanted.own_taints) == [NOT_ACCEPTED_TAINT]
 
 
 def test_kinds_that_are_served_are_found_by_discovery() -> None:

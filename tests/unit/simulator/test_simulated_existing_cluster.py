@@ -100,6 +100,7 @@ def test_differences_name_what_was_added_removed_and_changed() -> None:
         "changed nodes/b200-1: metadata.labels.nvidia.com/gpu.present was 'true', is None",
         "changed nodes/b200-1: status.allocatable.nvidia.com/gpu was None, is '8'",
         "added scheduling.run.ai/queues/theirs",
+        "changed nodes/b200-1: spec.taints was None, is [{'effect': 'NoExecute', 'key': 'nvidia.com/gpu'}]",
     ],
 )
 def test_what_the_stack_has_left_is_not_excused(line: str) -> None:
@@ -110,6 +111,9 @@ def test_what_charts_and_operators_leave_has_a_reason() -> None:
     kind = "added apiextensions.k8s.io/customresourcedefinitions/clusterpolicies.nvidia.com"
     label = "changed nodes/b200-1: metadata.labels.nvidia.com/gpu.present was None, is 'true'"
     assert leftovers.by_reason([kind, label]) == ({leftovers.KINDS: 1, leftovers.LABELS: 1}, [])
+    tainted = {"spec": {"taints": [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]}}
+    (taint,) = differences({"nodes/b200-1": {"spec": {}}}, {"nodes/b200-1": tainted})
+    assert leftovers.by_reason([taint]) == ({leftovers.TAINT: 1}, [])
 
 
 def test_every_part_of_the_simulator_knows_a_server_by_its_machine() -> None:
