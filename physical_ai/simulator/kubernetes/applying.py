@@ -61,17 +61,25 @@ class Applier:
         params = {**_options(manager, dry_run), "force": str(force).lower()}
         return self.client.patch(self.path(obj), self._scoped(obj), APPLY_PATCH, params)
 
-    def update(self, old: Object, obj: Object, manager: str, force: bool, dry_run: bool = False) -> Object:
+    def update(
+        self, old: Object, obj: Object, manager: str, force: bool, *, dry_run: bool = False, patch: bool = False
+    ) -> Object:
         """Bring an existing object to the inputs; raises ApiError (404 when it does not exist) or UnknownKind.
 
         A CRD is replaced, so that removed versions and fields disappear; others are applied, or without server-side
         apply patched with what changed since the old inputs.
+
+        Args:
+            patch: Whether it is a Patch resource. That takes over nothing: what others have set, such as `kubectl
+                cordon`, is not among its fields (await.go, fixCSAFieldManagers).
         """
         path = self.path(obj)
         live = self.client.get(path)
         if is_crd(obj):
             body = {**obj, "metadata": {**metadata(obj), "resourceVersion": metadata(live).get("resourceVersion")}}
             return self.client.request("PUT", path, body, _options(manager, dry_run))
+        if self.server_side and patch:
+            return self.apply(obj, manager, force or not metadata(live).get("managedFields"), dry_run)
         if self.server_side:
             return self._take_over(obj, live, manager, force, dry_run)
         return self.client.patch(path, merge_patch(old, obj), MERGE_PATCH, _options(manager, dry_run))

@@ -103,7 +103,8 @@ class ObjectManager:
         manager, held = self._manager(request, inputs, old_outputs), self._manager(request, {}, old_outputs)
         obj = to_api(inputs)
         try:
-            live = self._applier.update(to_api(old_inputs), obj, manager, self._forced(inputs))
+            patch = is_patch(request.type, inputs)
+            live = self._applier.update(to_api(old_inputs), obj, manager, self._forced(inputs), patch=patch)
             if manager != held:
                 self._applier.relinquish(obj, held)
         except UnknownKind as problem:
@@ -124,7 +125,10 @@ class ObjectManager:
             return inputs
         obj, manager = to_api(inputs), self._manager(request, inputs, old_outputs)
         try:
-            live = self._applier.update(to_api(old_inputs), obj, manager, self._forced(inputs), dry_run=True)
+            patch = is_patch(request.type, inputs)
+            live = self._applier.update(
+                to_api(old_inputs), obj, manager, self._forced(inputs), dry_run=True, patch=patch
+            )
         except UnknownKind:
             return inputs
         except (ApiError, Unreachable) as problem:

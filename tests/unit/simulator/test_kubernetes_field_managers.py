@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from physical_ai.simulator.kubernetes.applying import Applier
+from physical_ai.simulator.kubernetes.awaiting import Awaiter
+from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, Client
 from physical_ai.simulator.kubernetes.field_managers import is_as_created, moved
 
 OWN = "pulumi-kubernetes-4f2a1c7e"
@@ -53,3 +56,28 @@ def test_a_preview_overrides_everybody_as_long_as_the_create_owns_fields() -> No
     assert is_as_created(live(("pulumi-kubernetes", "Update", ""), ("kubectl-patch", "Update", "")))
     assert not is_as_created(live((OWN, "Apply", ""), ("kubectl-patch", "Update", "")))
     assert is_as_created(live())
+
+
+@pytest.mark.parametrize("patch", [True, False])
+def test_a_patch_takes_over_nothing(patch: bool) -> None:
+    """Else an update of a NodePatch would undo what kubectl cordon has set."""
+    sent: list[tuple[str, Any]] = []
+
+    class Cluster:
+        def path(self, *_: str) -> str:
+            return "/api/v1/nodes/a"
+
+        def get(self, _: str) -> Any:
+            return live((OWN, "Apply", ""), ("kubectl-cordon", "Update", ""))
+
+        def resource(self, *_: str) -> None:
+            return None
+
+        def patch(self, _: str, body: Any, kind: str, *_options: Any) -> Any:
+            sent.append((kind, body))
+            return body
+
+    applier = Applier(cast("Client", Cluster()), cast("Awaiter", None))
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}
+    applier.update(node, node, OWN, force=False, patch=patch)
+    assert [kind for kind, _ in sent] == ([] if patch else [MERGE_PATCH]) + [APPLY_PATCH]
