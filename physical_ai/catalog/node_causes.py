@@ -27,21 +27,20 @@ REMEDIES: Mapping[Remedy, str] = {
     " and accepts the new one.",
 }
 ELSEWHERE: Mapping[Remedy, str] = {
-    "reboot": "kubectl cordon {node}, wait until its work has ended, restart the machine, physai accept {stack}"
-    " --node {node}, and kubectl uncordon {node}.",
-    "replace": "kubectl cordon {node}, wait until its work has ended, and give the machine to its vendor: a restart"
-    " does not repair it.",
+    "reboot": "physai node replace {node} {stack} --reboot cordons and drains the node, waits until you have restarted"
+    " its machine, and accepts it.",
+    "replace": "physai node replace {node} {stack} --replace cordons and drains the node, waits until you have had its"
+    " machine repaired or exchanged by its vendor, and accepts the new one: a restart does not repair it.",
 }
-"""Where the machine is none of a scale set, which `physai node replace` cannot restart or delete."""
+"""Where the machine is none of a scale set: the same command waits for its new boot id, or for a new node."""
 ADVISED = (
     "physai node replace {node} {stack} restarts or replaces the machine, as all that is known of it advises: it"
     " cordons and drains the node first, and accepts it at the end."
 )
 """Of a gate or an alert about a machine: one sign alone does not decide between the two."""
 ADVISED_ELSEWHERE = (
-    "physai why {node} {stack} names what is wrong with the machine, and whether a restart repairs it or its vendor has"
-    " to. Cordon the node, wait until its work has ended, repair it, then physai accept {stack} --node {node}, and"
-    " kubectl uncordon {node}."
+    "physai node replace {node} {stack} says whether a restart repairs the machine or its vendor has to, by all that is"
+    " known of it: it cordons and drains the node, waits until you have done that, and accepts it at the end."
 )
 """The same on a cluster that exists already, whose machines are none of Azure's."""
 ASK = "physai why {node} {stack} names what is wrong with the node, and the command that repairs it."
@@ -79,6 +78,10 @@ class NodeCause(Row):
         if (self.remedy is None) != (self.proof is None):
             raise ValueError("needs a proof beside a remedy, and only there")
         return self
+
+    def advice(self, *, azure: bool) -> str:
+        """The fix, for a node of Azure's or of a cluster that exists already."""
+        return self.fix if azure or self.fix_elsewhere == "-" else self.fix_elsewhere
 
     def has_condition(self, kind: str) -> bool:
         """Whether a condition of this type says it."""
@@ -126,8 +129,7 @@ def alert_action(alert: str, *, azure: bool = True) -> str | None:
     found = cause_of_alert(alert)
     if found is None:
         return None
-    fix = found.fix if azure or found.fix_elsewhere == "-" else found.fix_elsewhere
-    text = _with_commands(fix, REMEDIES if azure else ELSEWHERE)
+    text = _with_commands(found.advice(azure=azure), REMEDIES if azure else ELSEWHERE)
     if found.remedy is not None:
         text = ADVISED if azure else ADVISED_ELSEWHERE
     text = ASK if found.group in ("consequence", "telemetry") else text

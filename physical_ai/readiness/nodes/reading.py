@@ -57,7 +57,11 @@ def _of_row(signs: NodeSigns, row: NodeCause, shown: str, gpus: frozenset[str] =
     own = {"node": signs.name, "stack": signs.stack, "pool": signs.pool}
     known = defaultdict(lambda: "?", {**own, "gpu": named, **facts})
     # The commands for the machine are filled in when it is clear which one it is.
-    fix = re.sub(r"\{(?!replace\}|reboot\})(\w+)\}", lambda key: known[key[1]], "" if row.remedy else row.fix)
+    fix = re.sub(
+        r"\{(?!replace\}|reboot\})(\w+)\}",
+        lambda key: known[key[1]],
+        "" if row.remedy else row.advice(azure=signs.scale_set),
+    )
     return Raw(
         cause=row.id,
         rank=_RANKS[row.id],

@@ -99,9 +99,25 @@ def test_a_gpu_that_a_program_took_out_needs_its_plugin_restarted() -> None:
     assert advice_of(causes) is None
 
 
-def test_a_machine_of_no_scale_set_is_not_replaced_by_a_command_that_refuses_it() -> None:
-    signs = NodeSigns(NODE, node(provider=""), seen=[Seen(79, "metric")], stack="onprem-lab")
-    assert findings_of(signs)[0].fix.startswith(f"kubectl cordon {NODE}")
+@pytest.mark.parametrize(("xid", "option"), [(79, "--reboot"), (64, "--replace")])
+def test_a_machine_of_no_scale_set_is_repaired_by_the_same_command(xid: int, option: str) -> None:
+    """It waits until somebody has restarted or exchanged the machine, and does everything else."""
+    signs = NodeSigns(NODE, node(provider=""), seen=[Seen(xid, "metric")], stack="onprem-lab")
+    (fix,) = {each.fix for each in findings_of(signs)}
+    assert fix.startswith(
+        f"physai node replace {NODE} onprem-lab {option} cordons and drains the node, waits until you"
+    )
+    assert not re.search("kubectl|Azure", fix)
+
+
+def test_a_node_that_is_not_ready_is_not_azures_to_repair_elsewhere() -> None:
+    silent = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "silent"}
+    of_another = node(provider="")
+    of_another["status"] = {**of_another.get("status", {}), "conditions": [silent]}
+    (cause,) = findings_of(NodeSigns(NODE, of_another, stack="onprem-lab"))
+    assert cause.cause == "node-not-ready"
+    assert f"physai node replace {NODE} onprem-lab --reboot" in cause.fix
+    assert not re.search("AKS|Azure", cause.fix)
 
 
 @pytest.mark.parametrize(
@@ -268,6 +284,10 @@ def test_every_alert_about_a_node_has_its_action_from_the_table_of_causes() -> N
         assert action is not None
         assert "{" not in action
         assert alert_rows()[name].action == action
+        elsewhere = alert_action(name, azure=False)
+        assert elsewhere is not None
+        assert ("physai node replace NODE STACK" in elsewhere) is ("physai node replace NODE STACK" in action), name
+        assert not re.search(r"kubectl (cordon|uncordon|drain)|Azure", elsewhere), name
 
 
 def signs_of(row: NodeCause) -> list[dict[str, Any]]:
