@@ -9,6 +9,7 @@ from pathlib import Path
 
 KINDS = "kinds that charts bring, which Helm never deletes, without target.leave: nothing"
 SHARD = "KAI's shard, which its chart marks with helm.sh/resource-policy: keep"
+RESERVATIONS = "KAI's namespace of reservations, which its chart marks with helm.sh/resource-policy: keep"
 QUEUES = "queues that OSMO's backend creates for its pools, and never deletes"
 LABELS = "labels that the GPU Operator leaves on nodes, without target.leave: nothing"
 TAINT = (
@@ -24,6 +25,8 @@ CHANGES: Mapping[str, str] = {
     r"added apiregistration\.k8s\.io/apiservices/v\w+\.(kai\.scheduler|(resource\.)?nvidia\.com|scheduling\.run\.ai"
     r"|monitoring\.coreos\.com|nfd\.k8s-sigs\.io)": KINDS,
     r"added kai\.scheduler/schedulingshards/default": SHARD,
+    r"added (namespaces/kai-resource-reservation|(configmaps|serviceaccounts)/kai-resource-reservation/"
+    r"(kube-root-ca\.crt|default))": RESERVATIONS,
     r"added scheduling\.run\.ai/queues/osmo-\S+": QUEUES,
     r"added configmaps/gpu-operator/(evidence-\S+|gpu-evidence-agent-[0-9a-f]+)": AGENTS,
     r"changed nodes/\S+: metadata\.labels\.nvidia\.com/gpu(\.present|\.deploy\.\S+|-driver-upgrade-state) was None, "

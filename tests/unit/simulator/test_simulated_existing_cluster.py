@@ -108,6 +108,8 @@ def test_what_the_stack_has_left_is_not_excused(line: str) -> None:
 
 
 def test_what_charts_and_operators_leave_has_a_reason() -> None:
+    namespace = "added namespaces/kai-resource-reservation"
+    assert leftovers.by_reason([namespace, f"{namespace}2"]) == ({leftovers.RESERVATIONS: 1}, [f"{namespace}2"])
     kind = "added apiextensions.k8s.io/customresourcedefinitions/clusterpolicies.nvidia.com"
     label = "changed nodes/b200-1: metadata.labels.nvidia.com/gpu.present was None, is 'true'"
     assert leftovers.by_reason([kind, label]) == ({leftovers.KINDS: 1, leftovers.LABELS: 1}, [])
