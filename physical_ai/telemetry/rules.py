@@ -97,6 +97,8 @@ class RecordRow(Row):
     record: Annotated[str, StringConstraints(pattern=r"^[a-z_]+:[a-z_]+$")]
     expression: Text
     meaning: Text
+    when: Condition | None = None
+    """What a stack needs for the record to exist."""
 
 
 class Theme(Row):
@@ -218,6 +220,7 @@ def records(parameters: Parameters) -> tuple[Record, ...]:
         Record(found, theme.theme, Template(found.expression).substitute(common))
         for theme in themes()
         for found in theme.records
+        if _exists(found.when, parameters)
     )
 
 

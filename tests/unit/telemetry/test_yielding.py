@@ -13,9 +13,9 @@ import pytest
 from physical_ai.catalog.dcgm_health import dcgm_health
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
-from physical_ai.telemetry.parameters import Override, Parameters
+from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 from physical_ai.telemetry.rules import alert_rows, alerts, themes
-from tests.support.alert_cases import H100, RTX, dcgm, of
+from tests.support.alert_cases import H100, ND, RTX, dcgm, of, port
 from tests.support.rule_tests import Fired, Scene, failures, rule_tests
 
 INTERVAL, MINUTES = 4, 64
@@ -158,3 +158,47 @@ def test_nothing_yields_to_a_fault_itself() -> None:
 
 def test_warnings_are_left_to_alerts_that_there_are() -> None:
     assert {each.why for each in dcgm_health().codes if each.kind == "elsewhere"} <= set(alert_rows())
+
+
+def counter(name: str, per_minute: float) -> dict[str, str]:
+    return {port(f"node_infiniband_{name}_total"): f"0+{per_minute * INTERVAL:g}x{STEPS}"}
+
+
+def test_a_bad_cable_is_one_alert_of_its_port(tmp_path: Path) -> None:
+    """Every counter rises; whichever alert is off, the next one tells. A congested fabric is another matter."""
+    pool = PoolFacts("ndgpu", {"nvidia.com/gpu": 8}, 8, 2, False, False, False, infiniband=True)
+    node = {of("kube_node_labels", ND, label_agentpool="ndgpu"): run(1), of("kube_node_info", ND): run(1)}
+    node[of("kube_node_status_allocatable", ND, resource="nvidia_com_gpu")] = run(8)
+    node[dcgm("DCGM_FI_DEV_FB_USED", ND)] = run(1)
+    up, down = {port("node_infiniband_state_id"): run(4)}, {port("node_infiniband_state_id"): run(1)}
+    order = {
+        "InfiniBandLinkFlapping": "link_downed",
+        "InfiniBandLinkIntegrity": "local_link_integrity_errors",
+        "InfiniBandLinkRecoveries": "link_error_recovery",
+        "InfiniBandSymbolErrors": "symbol_error",
+        "InfiniBandErrors": "port_errors_received",
+    }
+    bad = {name: value for each in order.values() for name, value in counter(each, 120).items()}
+    bad |= counter("excessive_buffer_overrun_errors", 120)
+    crowded = counter("port_discards_transmitted", 120) | counter("vl15_dropped", 120)
+    names = tuple(order)
+    files = [
+        rule_tests(
+            replace(without(*off), pools=(pool,), osmo_namespace=None),
+            [Scene(f"without {off}", {**node, **series}, {MINUTES: [Fired(each, ND) for each in told]})],
+            tmp_path,
+            f"{number}",
+            interval=INTERVAL,
+        )
+        for number, (off, series, told) in enumerate(
+            [
+                ((), down | bad | crowded, ["InfiniBandPortDown"]),
+                (("InfiniBandPortDown",), down | bad | crowded, ["InfiniBandLinkFlapping"]),
+                *((names[:off], up | bad, [names[off]]) for off in range(len(names) - 1)),
+                (names[:-1], up | bad, ["InfiniBandBufferOverruns", "InfiniBandErrors"]),
+                ((), up | crowded, ["InfiniBandManagementDrops", "InfiniBandTransmitDiscards"]),
+            ]
+        )
+    ]
+    found = failures(files)
+    assert not found, found
