@@ -41,6 +41,9 @@ class Machine:
     infiniband: bool = False
     faults: NodeFaults = field(default=NO_FAULTS)
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    scraped: bool = True
+    """Whether the node's own exporters are."""
+    taints: Sequence[str] = ()
 
 
 def injected(machine: Machine, fault: str, gpu: int = 0) -> Machine:
@@ -55,25 +58,25 @@ def injected(machine: Machine, fault: str, gpu: int = 0) -> Machine:
 
 def series(before: Sequence[Machine], after: Sequence[Machine], change: int, minutes: int) -> dict[str, str]:
     """Series in promtool's notation; `after` replaces `before` from the minute `change` on."""
-    first, then = _sampled(before), _sampled(after)
+    first, then = sampled(before), sampled(after)
     found: dict[str, str] = {}
     for name in {**first, **then}:
         old, new = first.get(name), then.get(name)
-        start = "_" if old is None else _run(0.0, old)
+        start = "_" if old is None else run(0.0, old)
         reached = 0.0 if old is None else old[1] * change
-        end = "stale" if new is None else f"{_run(reached, new)}x{minutes - change}"
+        end = "stale" if new is None else f"{run(reached, new)}x{minutes - change}"
         found[name] = f"{start}x{change - 1} {end}"
     return found
 
 
-def _run(start: float, value: tuple[float, float]) -> str:
+def run(start: float, value: tuple[float, float]) -> str:
     base, rise = value
     return f"{base + (start if rise else 0):g}+{rise:g}" if rise else f"{base:g}"
 
 
-def _sampled(machines: Sequence[Machine]) -> dict[str, tuple[float, float]]:
-    """Each series with its value, and what it gains in a minute."""
-    pages = [_page(machines, clock, totals) for totals in [_totals(machines)] for clock in (0.0, 60.0)]
+def sampled(machines: Sequence[Machine], minutes: int = 1) -> dict[str, tuple[float, float]]:
+    """Each series with its value, and what it gains in some minutes."""
+    pages = [_page(machines, clock, totals) for totals in [_totals(machines)] for clock in (0.0, 60.0 * minutes)]
     return {
         name: (value, pages[1].get(name, value) - value if name.split("{")[0].endswith(_RISING) else 0.0)
         for name, value in pages[0].items()
@@ -89,7 +92,7 @@ def _totals(machines: Sequence[Machine]) -> dict[str, dcgm.Totals]:
 
 def _page(machines: Sequence[Machine], clock: float, totals: Mapping[str, dcgm.Totals]) -> dict[str, float]:
     found = {name: value for machine in machines for name, value in _of_node(machine, clock, totals[machine.name])}
-    found |= dict(_read(_state(machines), ""))
+    found |= dict(read(_state(machines), ""))
     broken = any(effect.broken or effect.reboots for machine in machines for effect in _effects(machine))
     found["gpu_operator_reconciliation_status"] = float(not broken and not any(each.claims for each in machines))
     return found
@@ -97,13 +100,13 @@ def _page(machines: Sequence[Machine], clock: float, totals: Mapping[str, dcgm.T
 
 def _of_node(machine: Machine, clock: float, totals: dcgm.Totals) -> Iterator[tuple[str, float]]:
     effects = _effects(machine)
-    silent = any(each.not_ready for each in effects)
+    silent = any(each.not_ready for each in effects) or not machine.scraped
     broken = {name for each in effects for name in each.broken}
     toolkit = "nvidia-container-toolkit-ctr" not in broken
     if not silent and toolkit and "nvidia-dcgm-exporter" not in broken:
-        yield from _read(_dcgm(machine, clock, totals), f'node="{machine.name}"', exported=True)
-    if machine.infiniband:
-        yield from _read(node_exporter.page(machine.hardware.gpus, 0), f'instance="{machine.name}"')
+        yield from read(_dcgm(machine, clock, totals), f'node="{machine.name}"', exported=True)
+    if machine.infiniband and machine.scraped:
+        yield from read(node_exporter.page(machine.hardware.gpus, 0), f'instance="{machine.name}"')
     if silent:
         return
     own = f'{{node="{machine.name}"}}'
@@ -171,6 +174,7 @@ def _node(machine: Machine) -> Json:
     if any(each.not_ready for each in effects):
         item["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
     item["spec"] = {"taints": [{"value": "", **each.taint} for each in effects if each.taint]}
+    item["spec"]["taints"] += [{"key": key, "value": "", "effect": "NoSchedule"} for key in machine.taints]
     return item
 
 
@@ -203,7 +207,7 @@ def _pod(
     }
 
 
-def _read(page: str, extra: str, *, exported: bool = False) -> Iterator[tuple[str, float]]:
+def read(page: str, extra: str, *, exported: bool = False) -> Iterator[tuple[str, float]]:
     for line in page.splitlines():
         found = _LINE.match(line)
         if found is None:
