@@ -31,30 +31,11 @@ MODEL_MINUTE = "1"
 HOUR = 60
 """Scrapes in an hour of model time: each minute has one."""
 ON_GRID = tuple(fault for fault in faults().values() if fault.drivers == ("grid",))
-ALONE = ("unhealthy", "lost", "broken", "driver_lost", "not_ready", "taint", "idle_job")
-"""Effects that others of the same node would hide, or that are not of one GPU."""
 
 
-def packed(wanted: Sequence[Fault]) -> list[list[Fault]]:
-    """Faults of H100 nodes, as many in one node as have no effect and no alert in common."""
-    nodes: list[list[Fault]] = []
-    for fault in wanted:
-        if fault in ON_GRID:
-            continue
-        alone = any(getattr(fault.effects, each) for each in ALONE)
-        fits = (
-            node
-            for node in nodes
-            if not alone
-            and not any(set(fault.alerts) & set(other.alerts) for other in node)
-            and not any(getattr(other.effects, each) for other in node for each in ALONE)
-        )
-        room = next(fits, None)
-        if room is None:
-            nodes.append([fault])
-        else:
-            room.append(fault)
-    return nodes
+def of_h100(wanted: Sequence[Fault]) -> list[Fault]:
+    """Faults of H100 nodes, each for a node of its own: of two on one GPU, the one that asks for more has the alert."""
+    return [fault for fault in wanted if fault not in ON_GRID]
 
 
 NOT_SHOWN = {"osmo-service"}
@@ -71,7 +52,7 @@ def observed(home: Home, snapshots: Snapshots, monkeypatch: pytest.MonkeyPatch) 
     # Nodes for all faults, and one for the Pod that works during all of them.
     backend = ("--set", "monitoring.metrics=azure")
     simulation = snapshots.restore(home, DEFAULT_STACK)
-    physai("up", DEFAULT_STACK, "--telemetry", *backend, *fixed("h100gpu", len(packed(ALL)) + 1))
+    physai("up", DEFAULT_STACK, "--telemetry", *backend, *fixed("h100gpu", len(of_h100(ALL)) + 1))
     (cluster,) = simulation.clusters().ids()
     client = simulation.clusters().client(cluster)
     for pool in ("h100gpu", "rtxprogpu"):
@@ -218,8 +199,9 @@ def inject(simulation: Simulation, wanted: Sequence[Fault]) -> dict[str, str]:
     h100 = [name(each) for each in nodes if labels(each)["agentpool"] == "h100gpu" and name(each) not in busy]
     grid = [name(each) for each in nodes if labels(each)["agentpool"] == "rtxprogpu"]
     on_grid = [fault for fault in wanted if fault in ON_GRID]
-    own = [*zip(packed(wanted), h100, strict=True), *((on_grid, node) for node in grid)]
-    placed = {fault.name: node for group, node in own for fault in group}
+    placed = {fault.name: node for fault, node in zip(of_h100(wanted), h100, strict=False)}
+    placed |= {fault.name: node for fault, node in zip(on_grid, grid, strict=False)}
+    assert len(placed) == len(wanted), "there are not enough nodes"
     for fault, node in placed.items():
         answer = physai("fault", "inject", fault, "--node", node, "--json").json
         assert (answer["fault"], answer["node"]) == (fault, node)
