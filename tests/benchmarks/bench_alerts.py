@@ -11,6 +11,7 @@ import os
 
 from measure import DEFAULT_STACK, note, table
 
+from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
 from physical_ai.simulator.clock import VARIABLE
 from physical_ai.simulator.faults import faults
 from physical_ai.simulator.home import Home
@@ -18,7 +19,7 @@ from physical_ai.simulator.metrics.reading import Reader
 from physical_ai.simulator.simulation import Simulation
 from physical_ai.telemetry.rules import alert_rows
 from tests.simulator.physai import fixed, physai
-from tests.simulator.test_telemetry import ALL, MODEL_MINUTE, inject, packed, training, until, wait_for_alerts
+from tests.simulator.test_telemetry import ALL, MODEL_MINUTE, inject, of_h100, training, until, wait_for_alerts
 
 MINUTES = 60.0
 
@@ -26,7 +27,7 @@ MINUTES = 60.0
 def main() -> None:
     os.environ[VARIABLE] = MODEL_MINUTE
     backend = ("--set", "monitoring.metrics=azure")
-    physai("up", DEFAULT_STACK, "--telemetry", *backend, *fixed("h100gpu", len(packed(ALL)) + 1))
+    physai("up", DEFAULT_STACK, "--telemetry", *backend, *fixed("h100gpu", len(of_h100(ALL)) + 1))
     try:
         table("from fault to alert, in model minutes", ("fault", "alert", "hold", "measured"), _rows())
     finally:
@@ -38,7 +39,7 @@ def _rows() -> list[list[object]]:
     clusters = simulation.clusters()
     client = clusters.client(clusters.ids()[0])
     for pool in ("h100gpu", "rtxprogpu"):
-        client.request("POST", "/api/v1/namespaces/default/pods", training(pool))
+        client.request("POST", f"/api/v1/namespaces/{WORKFLOWS_NAMESPACE}/pods", training(pool))
     reader = Reader(simulation.telemetry)
     until(lambda: not reader.alerts(), "alerts fire before a fault", state=reader.alerts)
     note(f"{len(ALL)} faults")
