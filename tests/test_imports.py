@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "servers": set(),
     "kubernetes": set(),
     "telemetry": {"catalog"},
-    "settings": {"catalog", "telemetry", "untrusted"},
+    "settings": {"catalog", "kubernetes", "telemetry", "untrusted"},
     "readiness": {"catalog", "kubernetes", "servers", "settings", "untrusted"},
     # The GRID agent has the reader of nvidia-smi, which acceptance shares with it.
     "health": {"agents", "catalog", "kubernetes", "readiness", "settings"},

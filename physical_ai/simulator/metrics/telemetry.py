@@ -20,7 +20,6 @@ from physical_ai.simulator.metrics import scraping, speed
 from physical_ai.simulator.metrics.collector import Collected
 from physical_ai.simulator.ports import kept_port
 from physical_ai.simulator.tools import Toolbox
-from physical_ai.telemetry.routing import inhibit_rules
 
 FOLDER = "telemetry"
 PROMETHEUS, ALERTMANAGER = "prometheus", "alertmanager"
@@ -113,7 +112,7 @@ class Telemetry:
         config = scraping.configuration(given, exporters, f"127.0.0.1:{ports.alertmanager}", now.interval)
         self._write("prometheus.yml", config)
         self._write("rules.yml", speed.rules(given.rules, now.factor, now.interval))
-        self._write("alertmanager.yml", alertmanager(now.interval, azure=bool(given.cluster)))
+        self._write("alertmanager.yml", _alertmanager(now))
         if self.is_running():
             self._reload()
         else:
@@ -193,18 +192,12 @@ def _is_ready(client: httpx.Client, url: str) -> bool:
         return False
 
 
-def alertmanager(seconds: float, *, azure: bool) -> dict[str, Any]:
-    """A single receiver without any channel: alerts are listed, not sent.
-
-    Args:
-        seconds: Between two evaluations of the rules.
-        azure: Whether Azure's managed Prometheus stands here, which inhibits nothing.
-    """
-    interval = scraping.duration(seconds)
+def _alertmanager(now: Clock) -> dict[str, Any]:
+    """A single receiver without any channel: alerts are listed, not sent."""
+    interval = scraping.duration(now.interval)
     route = {"receiver": "none", "group_by": ["..."], "group_wait": interval, "group_interval": interval}
     return {
         "global": {"resolve_timeout": "5m"},
         "route": {**route, "repeat_interval": "24h"},
-        "inhibit_rules": [] if azure else inhibit_rules(),
         "receivers": [{"name": "none"}],
     }

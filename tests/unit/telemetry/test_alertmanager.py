@@ -15,7 +15,6 @@ import pytest
 from physical_ai import safe_yaml
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.plans.kube_prometheus import alertmanager_config
-from physical_ai.simulator.metrics.telemetry import alertmanager
 from tests.support.promtool import command
 
 ALERTS = [
@@ -25,12 +24,6 @@ ALERTS = [
     {"alertname": "KaiSchedulerDown", "severity": "critical", "cluster": "lab"},
     {"alertname": "GPUPodPending", "severity": "warning", "cluster": "lab", "pod": "a"},
 ]
-
-
-def test_the_simulators_alertmanager_inhibits_as_that_of_the_chart_and_not_for_azure() -> None:
-    monitoring = load("onprem-lab").settings.monitoring
-    assert alertmanager(1.0, azure=False)["inhibit_rules"] == alertmanager_config(monitoring, {})["inhibit_rules"] != []
-    assert alertmanager(1.0, azure=True)["inhibit_rules"] == []
 
 
 def _call(address: str, body: Any = None) -> Any:
