@@ -112,7 +112,7 @@ def with_verified_charts(loaded: Loaded, environment: Mapping[str, str]) -> Load
 
 
 def pulls_charts(loaded: Loaded, environment: Mapping[str, str]) -> bool:
-    """Whether the program pulls the archives that it lacks. A pipeline has pulled them, with `--locked`."""
+    """True where the program pulls the archives that it lacks. A pipeline has pulled them, with `--locked`."""
     by_itself = loaded.settings.charts.source == "repository" and environment.get(CHARTS_VARIABLE) != "cache"
     return by_itself and not is_simulated(environment)
 

@@ -32,7 +32,7 @@ CHECKSUMS = Path(__file__).parents[1] / "checksums.toml"
 PROVIDERS = ("azure-native", "kubernetes", "random")
 RELEASES, SOURCES = "https://get.pulumi.com/releases", "https://github.com/pulumi"
 PLATFORMS = {("linux", "x64"), ("linux", "arm64")}
-"""Of runners: those that GitHub hosts, and pools of a stack. A person's machine may be of another."""
+"""Platforms of runners: those that GitHub hosts, and pools of a stack. A person's machine may be of another."""
 LARGEST = 1 << 30
 
 
@@ -155,7 +155,7 @@ def record() -> None:
 
 
 def recorded_platforms(known: Mapping[str, Any]) -> set[tuple[str, str]]:
-    """Of runners, of this machine, and of the machines of others who have recorded theirs."""
+    """Platforms of runners, of this machine, and of the machines of others who have recorded theirs."""
     own = versions()
     others = {(system, chip) for system in ("linux", "darwin") for chip in ("x64", "arm64")}
     have = {each for each in others if any(archive.name in known for archive in archives(own, *each))}

@@ -1,4 +1,4 @@
-"""What is removed, and what stays: definitions of kinds, and marks of nodes, that came with the stack."""
+"""Removal of definitions of kinds and marks of nodes that came with the stack, and a list of what stays."""
 
 from __future__ import annotations
 

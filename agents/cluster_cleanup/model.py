@@ -1,4 +1,4 @@
-"""What a stack may have left, what was there before it, and how the API server is asked."""
+"""Models of the clean-up: remains of a stack, the cluster before it, and requests to the API server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Requests(Protocol):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the stack may have left.
+    """Remains that the stack may have left.
 
     Attributes:
         definitions: names of CustomResourceDefinitions that its charts bring.
@@ -40,7 +40,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Found:
-    """What was in the cluster before the stack: definitions, and keys of labels and annotations by node.
+    """The cluster as it was before the stack: definitions, and keys of labels and annotations by node.
 
     Attributes:
         taints: of each node, as `key=value:Effect`. None in the record of a stack that was first deployed when taints

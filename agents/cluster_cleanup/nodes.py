@@ -1,4 +1,4 @@
-"""What is removed from nodes: labels of the GPU Operator, and labels, annotations and taints of the stack's classes.
+"""Removal of marks from nodes: labels of the GPU Operator, and labels, annotations and taints of the stack's classes.
 
 The deletion of the stack's NodePatches releases what their field manager owns. It does not own what another manager has
 written since, such as the whole list of taints after a cordon: kubectl and controllers take over what they change.
@@ -16,10 +16,10 @@ from cluster_cleanup.server import Refused
 
 NODES = "/api/v1/nodes"
 TRIES = 5
-"""How often a list of taints is read again that was changed meanwhile."""
+"""Number of times that a list of taints is read again because it was changed meanwhile."""
 CONFLICT = 409
 COMMANDS: Mapping[str, str] = {"label": "label", "annotation": "annotate", "taint": "taint"}
-"""Of kubectl, by what they change."""
+"""Commands of kubectl, by what they change."""
 
 Node = Mapping[str, Any]
 Say = Callable[[str], object]
@@ -27,7 +27,7 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Change:
-    """What a node loses.
+    """The marks that a node loses.
 
     Attributes:
         taints: the list that remains; None where it stays as it is.
@@ -62,7 +62,7 @@ def clean_nodes(server: Requests, wanted: Wanted, found: Found, say: Say) -> lis
 
 
 def change_of(node: Node, wanted: Wanted, found: Found) -> Change:
-    """What a node loses. Pure."""
+    """The marks that a node loses. Pure."""
     name = str(node["metadata"]["name"])
     ours = _Ours(name, wanted.nodes.get(name, {}), _unknown(name, found))
     labels = ours.keys("labels", node, wanted.labels, found.labels)
@@ -74,7 +74,7 @@ def change_of(node: Node, wanted: Wanted, found: Found) -> Change:
 
 @dataclass(frozen=True)
 class _Ours:
-    """What a class gives to one node, and what is noted about it.
+    """The marks that a class gives to one node, and what is noted about it.
 
     Attributes:
         unknown: why it is not known what the node had before; empty where it is.
@@ -167,7 +167,7 @@ def _clean(server: Requests, node: Node, wanted: Wanted, found: Found, say: Say)
 
 
 def _unknown(name: str, found: Found) -> str:
-    """Why it is not known what the node had before; empty where it is."""
+    """The reason why it is not known what the node had before; empty where it is."""
     if found.taints is None:
         return "the record of what was there before has no taints and no labels of classes"
     return "" if name in found.taints else "the node is not in the record of what was there before"

@@ -70,7 +70,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class NodeChange:
-    """What a class gives to one of its nodes."""
+    """The marks that a class gives to one of its nodes."""
 
     node: str
     pool: str

@@ -1,4 +1,4 @@
-"""What the dashboards have in common: the data source, variables, and panels of three kinds."""
+"""Parts that the dashboards have in common: the data source, variables, and panels of three kinds."""
 
 from __future__ import annotations
 
