@@ -18,12 +18,19 @@ DATA = Path(__file__).with_name("statements.yaml")
 _HEAD = """\
 # Statements, and where they are served
 
-Generated from `docs/generator/statements.yaml` by `python -m docs.generator`. Three descriptions of such a platform are
-what this project is held against: notes on operating an AI cluster, a course on GPU nodes, and a reference architecture
-on premises. Each statement is here in our own words, with what serves it, or with the reason why nothing does.
-[Decisions](../decisions/seed-2026-02.md) discusses those about the architecture itself. A test looks up every file,
-page, command, setting and alert of this page.
+Generated from `docs/generator/statements.yaml` and the tables of `docs/decisions/` by `python -m docs.generator`. Three
+descriptions of such a platform are what this project is held against: notes on operating an AI cluster, a course on GPU
+nodes, and a reference architecture on premises. Each statement is here in our own words, with what serves it, or with
+the reason why nothing does. Statements of the architectures themselves are at the end, with the section that says what
+is true now. A test looks up every file, page, command, setting and alert of this page.
 """
+DECISIONS = {
+    "The architecture of February 2026": ROOT / "docs" / "decisions" / "seed-2026-02.md",
+    "The reference on premises of March 2026": ROOT / "docs" / "decisions" / "onprem-2026-03.md",
+}
+NOTHING = "–"
+_SAYS = re.compile(r"the (?:seeds say|reference says)")
+_CELLS = re.compile(r"(?<!\\\\)[|]")
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,43 @@ def _tables() -> Iterator[str]:
         yield f"## {group}\n"
         shown = ((row.asks, "; ".join(map(_shown, row.where)) or "not", row.why or "–") for row in rows)
         yield table(("statement", "served by", "remark"), shown)
+    for group, rows in decided().items():
+        yield f"## {group}\n"
+        yield table(
+            ("statement", "discussed in", "what a stack does, or what is true"),
+            ((r.asks, *map(_shown, r.where), r.why) for r in rows),
+        )
+
+
+@lru_cache(maxsize=1)
+def decided() -> Mapping[str, tuple[Statement, ...]]:
+    """Statements of the architectures that `docs/decisions/` discusses, by page and section, as its tables have them.
+
+    `why` is the last column, what a stack does, or what is true now where a stack does nothing about it. Its links hold, since both pages are as deep as each other.
+    """
+    found: dict[str, list[Statement]] = {}
+    for title, page in DECISIONS.items():
+        section, says = "", -1
+        for line in page.read_text(encoding="utf-8").splitlines():
+            cells = [cell.strip() for cell in _CELLS.split(line)[1:-1]]
+            if line.startswith("## "):
+                section, says = line.removeprefix("## "), -1
+            elif not cells:
+                says = -1
+            elif any(map(_SAYS.fullmatch, cells)):
+                says = next(at for at, cell in enumerate(cells) if _SAYS.fullmatch(cell))
+            elif says >= 0 and set(line) - set("|- "):
+                where = f"{page.relative_to(ROOT).as_posix()}#{slug(section)}"
+                group = f"{title}: {section[0].lower()}{section[1:]}"
+                found.setdefault(group, []).append(
+                    Statement(cells[says], (where,), cells[-1] if cells[-1] != NOTHING else cells[-2])
+                )
+    return {group: tuple(rows) for group, rows in found.items()}
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading that has no code and no second of its name."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def _shown(where: str) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from docs.generator.commands import commands
-from docs.generator.statements import statements
+from docs.generator.statements import DECISIONS, NOTHING, decided, statements
 from physical_ai.settings.layers.shape import shape_at
 from physical_ai.telemetry.rules import alert_rows
 from tests.support.documentation import ROOT, anchors
 
-EVERY = [row for rows in statements().values() for row in rows]
+SEED = re.compile(r"[|] (?:T|N|R)(?:, (?:T|N|R))* [|]")
+OWN = [row for rows in statements().values() for row in rows]
+DECIDED = [row for rows in decided().values() for row in rows]
+EVERY = [*OWN, *DECIDED]
 
 
 def missing(where: str) -> str:
@@ -58,7 +62,17 @@ def test_what_does_not_exist_is_found(where: str) -> None:
 
 def test_no_statement_is_without_an_answer_or_is_there_twice() -> None:
     assert [row.asks for row in EVERY if not row.where and not row.why] == []
-    assert len({row.asks for row in EVERY}) == len(EVERY) > 50
+    assert len({row.asks for row in OWN}) == len(OWN) > 110
+    assert [row.asks for row in DECIDED if not row.asks or row.why in ("", NOTHING)] == []
+
+
+def test_every_row_of_the_decisions_is_a_statement() -> None:
+    """Told by their first column (whose statement it is) and by the section, and not as the page reads them."""
+    seeds, premises = (page.read_text(encoding="utf-8") for page in DECISIONS.values())
+    rows = [line for line in seeds.split("## The profile, value for value")[0].splitlines() if SEED.match(line)]
+    table = premises.split("## Statements")[1].split("## ")[0]
+    rows += [line for line in table.splitlines() if line.startswith("| ") and "the reference says" not in line]
+    assert len(DECIDED) == len(rows) > 70
 
 
 def test_every_alert_about_ports_is_a_statement_s() -> None:
