@@ -75,8 +75,8 @@ def _tables() -> Iterator[str]:
 def decided() -> Mapping[str, tuple[Statement, ...]]:
     """Statements of the architectures that `docs/decisions/` discusses, by page and section, as its tables have them.
 
-    `why` is the last column, what a stack does, or what is true now where a stack does nothing about it. Its links hold,
-    since both pages are as deep as each other.
+    `why` is the last column, what a stack does, or what is true now where a stack does nothing about it. Its links
+    hold, since both pages are as deep as each other.
     """
     found: dict[str, list[Statement]] = {}
     for title, page in DECISIONS.items():
