@@ -12,6 +12,7 @@ from physical_ai.cli.preview import markdown
 from physical_ai.settings import dump, load
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.pools import driver_facts, node_taints
+from tests.golden import declared_resources
 from tests.support import health_table
 
 FOLDER = Path(__file__).parent
@@ -77,6 +78,7 @@ def main() -> None:
     for name, text in previews().items():
         (PREVIEWS / f"{name}.md").write_text(text)
     health_table.write()
+    declared_resources.write()
 
 
 class _Plain(yaml.SafeDumper):

@@ -1,0 +1,19 @@
+"""The golden recordings: what each committed stack and each optional part declares, resource by resource."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.golden.declared_resources import FOLDER, cases, lines, path, recorded
+from tests.golden.regenerate import COMMAND
+
+
+@pytest.mark.parametrize("case", cases())
+def test_a_stack_declares_what_is_on_record(case: str) -> None:
+    found, kept = lines(recorded(*cases()[case])), path(case).read_text().splitlines()
+    changed = sorted({line.rpartition(" ")[0] for line in set(found) ^ set(kept)})
+    assert changed == [], f"resources of {case} that differ from the recording; if that is meant: {COMMAND}"
+
+
+def test_each_recording_is_of_a_case() -> None:
+    assert {file.stem for file in FOLDER.glob("*.txt")} == set(cases())
