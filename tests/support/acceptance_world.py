@@ -57,6 +57,7 @@ class World:
 
     node: Json
     driver: str
+    modules: str = "open"
     alter: Callable[[Json], Json | None] = field(default=lambda pod: pod)
     others: list[Json] = field(default_factory=list[Json])
     """Pods of others on the node."""
@@ -120,7 +121,7 @@ class World:
         state = NodeState(
             "v26.7.0",
             hardware,
-            host=Host(self.driver),
+            host=Host(self.driver, self.modules),
             devices=given,
             resources=Counter(each.resource for each in given),
         )

@@ -56,6 +56,15 @@ class Machine:
         return self.state.host.driver or pod_version(self.state)
 
     @property
+    def has_closed_modules(self) -> bool:
+        """Whether the kernel modules are the proprietary ones: of the host's driver, or as the operator's driver Pod
+        asks. Where it leaves the choice to the installer, these GPUs get the open ones."""
+        host, pod = self.state.host, self.state.driver_pod
+        if host.driver or pod is None:
+            return host.modules == "proprietary"
+        return pod.workload.env.get(pod.workload.main, {}).get("KERNEL_MODULE_TYPE") == "proprietary"
+
+    @property
     def product(self) -> str:
         """As nvidia-smi names it: `NVIDIA H100 NVL`."""
         return self.state.hardware.product.replace("-", " ")

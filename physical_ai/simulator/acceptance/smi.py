@@ -24,8 +24,8 @@ def nvidia_smi(machine: Machine, command: str) -> tuple[int, str]:
         ("Attached GPUs", "attached_gpus", str(len(machine.gpus))),
     ]
     lines = _xml(head, reports) if " -x" in command else _text(head, reports)
-    # The model builds the open modules everywhere.
-    version = f"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {machine.driver}  Release Build"
+    kind = "x86_64 Kernel Module" if machine.has_closed_modules else "Open Kernel Module for x86_64"
+    version = f"NVRM version: NVIDIA UNIX {kind}  {machine.driver}  Release Build"
     return 0, "\n".join([*lines, "", version, "GCC version:  gcc version 13.3.0", ""])
 
 

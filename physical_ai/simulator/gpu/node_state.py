@@ -116,6 +116,8 @@ class Host:
 
     driver: str = ""
     """Version of a driver installed on the host; nvidia-smi works with it."""
+    modules: str = "open"
+    """Or `proprietary`: the kind of its kernel modules."""
     smi: str = "usr/bin"
     """Directory of the host with nvidia-smi."""
     loaded: bool = True

@@ -13,7 +13,7 @@ from grid_agent.facts import GATE_LABELS
 from grid_agent.steps import State
 from physical_ai.settings.plans.agents import files
 from physical_ai.settings.plans.grid_objects import AGENT, FILES_MAP, key
-from physical_ai.simulator.cluster.names import HOST_DRIVER
+from physical_ai.simulator.cluster.names import HOST_DRIVER, HOST_MODULES
 from physical_ai.simulator.gpu.live.grid_host import SimulatedHost
 from physical_ai.simulator.gpu.live.grid_program import Condition, Pod, Program, ProgramFault, files_of, load
 from physical_ai.simulator.gpu.names import LEGACY_MOUNT
@@ -128,6 +128,14 @@ def test_another_version_replaces_the_installed_one() -> None:
     place.run(seconds=5, **newer)
     assert place.run(**newer) == State.READY, place.memory.sentence
     assert place.annotations[HOST_DRIVER] == "596.10.01"
+
+
+@pytest.mark.parametrize(("wanted", "shown"), [("proprietary", "proprietary"), ("open", None)])
+def test_the_node_says_which_modules_were_installed(wanted: str, shown: str | None) -> None:
+    place = Place()
+    place.run(moduleType=wanted)
+    assert place.state == State.READY, place.memory.sentence
+    assert place.annotations[HOST_MODULES] == shown
 
 
 def test_an_agent_without_memory_finds_a_driver_that_works() -> None:

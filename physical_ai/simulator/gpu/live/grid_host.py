@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 
-from physical_ai.simulator.cluster.names import HOST_DRIVER
+from physical_ai.simulator.cluster.names import HOST_DRIVER, HOST_MODULES
 from physical_ai.simulator.gpu.live.grid_program import Program, Target, Wanted, Word
 from physical_ai.simulator.gpu.names import LEGACY_MOUNT
 from physical_ai.simulator.gpu.node_state import MARKER, NodeState
@@ -166,6 +166,8 @@ class SimulatedHost:
             module: {key: _shown(value) for key, value in given.items()}
             for module, given in wanted.module_parameters.items()
         }
+        closed = self.disk.record.module_type == "proprietary"
+        self._annotate(HOST_MODULES, "proprietary" if closed else None)
         self._annotate(HOST_DRIVER, self.disk.record.version)
         self._loaded = True
 

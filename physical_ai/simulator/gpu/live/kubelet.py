@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from physical_ai.simulator.cluster.names import BOOTS, HOST_DRIVER, NETWORK_DRIVER, NVIDIA, SECURE_BOOT
+from physical_ai.simulator.cluster.names import BOOTS, HOST_DRIVER, HOST_MODULES, NETWORK_DRIVER, NVIDIA, SECURE_BOOT
 from physical_ai.simulator.cluster.objects import (
     Changes,
     Json,
@@ -52,7 +52,11 @@ class Surroundings:
 def host_of(item: Json) -> Host:
     """The host as described by the node's annotations."""
     given = annotations_of(item)
-    return Host(driver=given.get(HOST_DRIVER, ""), bind_mount=given.get(names.LEGACY_MOUNT) == "true")
+    return Host(
+        driver=given.get(HOST_DRIVER, ""),
+        modules=given.get(HOST_MODULES, "open"),
+        bind_mount=given.get(names.LEGACY_MOUNT) == "true",
+    )
 
 
 def pseudo_daemonset(pod: Json) -> Json:
