@@ -112,12 +112,18 @@ def cause_of_gate(gate: str) -> NodeCause | None:
     return next((each for each in node_causes().values() if gate in each.gates), None)
 
 
-def gate_fix(gate: str) -> str | None:
-    """What a closed gate advises, with `{node}` and `{stack}` to fill in. None as above."""
+def gate_fix(gate: str, *, azure: bool) -> str | None:
+    """What a closed gate advises, with `{node}` and `{stack}` to fill in. None as above.
+
+    Args:
+        azure: Whether the node is Azure's; else one of a cluster that exists already.
+    """
     found = cause_of_gate(gate)
     if found is None:
         return None
-    return ADVISED if found.remedy is not None else _with_commands(found.fix)
+    if found.remedy is not None:
+        return ADVISED if azure else ADVISED_ELSEWHERE
+    return with_remedies(found.advice(azure=azure), azure=azure)
 
 
 def alert_action(alert: str, *, azure: bool = True) -> str | None:
@@ -129,14 +135,16 @@ def alert_action(alert: str, *, azure: bool = True) -> str | None:
     found = cause_of_alert(alert)
     if found is None:
         return None
-    text = _with_commands(found.advice(azure=azure), REMEDIES if azure else ELSEWHERE)
+    text = with_remedies(found.advice(azure=azure), azure=azure)
     if found.remedy is not None:
         text = ADVISED if azure else ADVISED_ELSEWHERE
     text = ASK if found.group in ("consequence", "telemetry") else text
     return re.sub(r"\{(\w+)\}", lambda key: key[1].upper(), text)
 
 
-def _with_commands(fix: str, remedies: Mapping[Remedy, str] = REMEDIES) -> str:
+def with_remedies(fix: str, *, azure: bool) -> str:
+    """An advice with the commands for `{reboot}` and `{replace}`; `{node}` and `{stack}` are left to fill in."""
+    remedies = REMEDIES if azure else ELSEWHERE
     return fix.replace("{replace}", remedies["replace"]).replace("{reboot}", remedies["reboot"])
 
 

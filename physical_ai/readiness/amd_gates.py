@@ -12,7 +12,7 @@ from physical_ai.kubernetes.objects import at, condition, is_ready, labels, name
 from physical_ai.readiness.causes import amd_cause_of, amd_causes
 from physical_ai.readiness.evidence import Evidence, is_available
 from physical_ai.readiness.model import ClosedGate, Cluster, Expected, Json
-from physical_ai.readiness.objects import allocatable, node_of, owner, untolerated
+from physical_ai.readiness.objects import allocatable, is_azures, node_of, owner, untolerated
 from physical_ai.readiness.phase import is_running, phase, unfinished
 
 DRIVER_GATE, PLUGIN_GATE = "driver", "device-plugin"
@@ -51,7 +51,7 @@ class AmdGates:
     """The gates of one node."""
 
     def __init__(self, expected: Expected, node: Json, evidence: AmdEvidence) -> None:
-        self.node = node
+        self.expected, self.node = expected, node
         self.amd, self.evidence = evidence.objects, evidence
         self.name, self.pool = name(node), expected.pool
 
@@ -120,7 +120,8 @@ class AmdGates:
     def _closed(self, gate: str, cause: str, *, pod: Json | None = None, message: str = "", **facts: str) -> ClosedGate:
         known = amd_causes()[cause]
         given = {"node": self.name, "pool": self.pool, "namespace": amd.NAMESPACE, "pod": name(pod) if pod else ""}
-        reason, fix = known.describe({**given, "message": message, **facts})
+        given |= {"stack": self.expected.stack, "message": message, **facts}
+        reason, fix = known.describe(given, azure=is_azures(self.expected, self.node))
         return self._gate(gate, reason, pod, message, cause=cause, fix=fix, may_recover=known.waits)
 
     def _wait(self, gate: str, reason: str, *, pod: Json | None = None, message: str = "") -> ClosedGate:

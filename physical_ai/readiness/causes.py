@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai import safe_yaml
-from physical_ai.catalog.node_causes import gate_fix
+from physical_ai.catalog.node_causes import gate_fix, with_remedies
 
 DATA = Path(__file__).parent / "data"
 CAPACITY = "capacity"
@@ -39,11 +39,18 @@ class Cause:
     """It tells of something that has left the cluster or is over."""
     known: bool = True
     """False for a row that says only that nothing is known, with the original's own words."""
+    fix_elsewhere: str = ""
+    """On a cluster that exists already, where it is another one."""
 
-    def describe(self, facts: Mapping[str, str]) -> tuple[str, str]:
-        """Reason and fix with the facts of one node filled in; an unknown fact appears as `?`."""
+    def describe(self, facts: Mapping[str, str], *, azure: bool = True) -> tuple[str, str]:
+        """Reason and fix with the facts of one node filled in; an unknown fact appears as `?`.
+
+        Args:
+            azure: Whether the node or the cluster is Azure's; else the cluster exists already.
+        """
         known = defaultdict(lambda: "?", {"stack": "STACK"} | {key: value for key, value in facts.items() if value})
-        return self.reason.format_map(known), self.fix.format_map(known)
+        fix = self.fix if azure else self.fix_elsewhere or self.fix
+        return self.reason.format_map(known), fix.format_map(known)
 
 
 @cache
@@ -124,16 +131,22 @@ def _read(file: str, stages: str) -> Mapping[str, Cause]:
             stages=tuple(row[stages]),
             symptom=row["symptom"],
             reason=row["reason"],
-            # Where the table of a node's causes knows it, that says what repairs it, for a gate as for an alert.
-            fix=row["fix"] if "fix" in row else gate_fix(key) or "",
+            fix=_fix(key, row, azure=True),
             source=row["source"],
             pattern=re.compile(row["pattern"], re.IGNORECASE) if "pattern" in row else None,
             waits=bool(row.get("waits", False)),
             past=bool(row.get("past", False)),
             known=bool(row.get("known", True)),
+            fix_elsewhere=_fix(key, row, azure=False),
         )
         for key, row in rows.items()
     }
+
+
+def _fix(key: str, row: Mapping[str, Any], *, azure: bool) -> str:
+    """Where the table of a node's causes knows it, that says what repairs it, for a gate as for an alert."""
+    own = row.get("fix") if azure else row.get("fixElsewhere", row.get("fix"))
+    return (gate_fix(key, azure=azure) or "") if own is None else with_remedies(own, azure=azure)
 
 
 def cause_of(gate: str, text: str) -> tuple[Cause, Mapping[str, str]] | None:

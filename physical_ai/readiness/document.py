@@ -53,6 +53,8 @@ def _table(rows: Sequence[Cause], met: set[str]) -> str:
         anchor = "" if cause.id in met else f'<a id="{cause.id}"></a>'
         met.add(cause.id)
         cause_cell, fix = f"{anchor}`{cause.id}`: {cell(cause.reason)}", cell(cause.fix) or "wait"
+        if cause.fix_elsewhere not in ("", cause.fix):
+            fix += f"<br>On an existing cluster: {cell(cause.fix_elsewhere)}"
         lines.append(f"| {cell(cause.symptom)} | {cause_cell} | {fix} | {cell(cause.source)} |")
     return "\n".join(lines) if rows else "Only the causes of several gates."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from physical_ai.catalog import UnknownName, machine
+from physical_ai.catalog import UnknownName, machine, servers
 from physical_ai.readiness.model import Expected
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.fabric import adapters, rdma_resources, uses_fabric
@@ -25,6 +25,7 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
             is_slurms(settings, name),
             adapters(pool) if uses_fabric(pool) else 0,
             str(settings.stack),
+            pool.sku in servers(),
         )
         for name, pool in settings.pools.items()
     )
@@ -42,6 +43,7 @@ def deployed_pools(summaries: Mapping[str, Mapping[str, Any]], stack: str) -> tu
             pool.get("scheduler") == SLURM,
             pool["gpusPerNode"] if pool.get("fabric") else 0,
             stack,
+            pool["size"] in servers(),
         )
         for name, pool in summaries.items()
     )

@@ -51,6 +51,8 @@ class Expected:
     """InfiniBand ports of one node; 0 where no Pod reaches them."""
     stack: str = "STACK"
     """For commands that name it."""
+    existing: bool = False
+    """Whether its nodes are servers of a cluster that exists already."""
 
     @property
     def by_claims(self) -> bool:

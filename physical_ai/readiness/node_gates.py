@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from physical_ai.catalog.aks import IMAGE_LABEL
-from physical_ai.catalog.node_causes import REMEDIES
+from physical_ai.catalog.node_causes import with_remedies
 from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.kubernetes.objects import at, condition, is_ready, labels, name
 from physical_ai.readiness.causes import cause_of, causes
 from physical_ai.readiness.evidence import TITLES, Evidence, Role, is_available, passed, saw_driver_after
 from physical_ai.readiness.fabric import fabric_cause, listed
 from physical_ai.readiness.model import ClosedGate, Expected, Json
-from physical_ai.readiness.objects import allocatable, other_system
+from physical_ai.readiness.objects import allocatable, is_azures, other_system
 from physical_ai.readiness.phase import active_container, is_running, phase, unfinished
 
 NFD_LABELS = tuple(
@@ -32,7 +32,7 @@ REPLICAS = "nvidia.com/gpu.replicas"
 _OPERANDS_TOLERATIONS = "the ClusterPolicy's spec.daemonsets.tolerations (the chart's daemonsets.tolerations)"
 UNKNOWN_FAILURE = (
     "This project does not know the message. kubectl delete pod --namespace {namespace} {pod} starts it again; if that"
-    " ends with the same message, " + REMEDIES["reboot"]
+    " ends with the same message, {reboot}"
 )
 
 
@@ -51,6 +51,7 @@ class NodeGates:
         self.expected, self.node, self.evidence = expected, node, evidence
         self.name, self.labels = name(node), labels(node)
         self.namespace = evidence.cluster.namespace
+        self.azure = is_azures(expected, node)
 
     def first_closed(self) -> ClosedGate:
         """The first closed gate, in the order in which gates open."""
@@ -249,7 +250,8 @@ class NodeGates:
         where = f", in container {container}" if container else ""
         failing = "fails" if "BackOff" in status or "Error" in status else "is not ready"
         found = self.wait(gate, f"The node's {TITLES[role]} {failing}{where}.", pod=pod, message=message)
-        return replace(found, fix=UNKNOWN_FAILURE.format(**self._facts(pod))) if failing == "fails" else found
+        fix = with_remedies(UNKNOWN_FAILURE, azure=self.azure).format(**self._facts(pod))
+        return replace(found, fix=fix) if failing == "fails" else found
 
     @property
     def holders(self) -> Sequence[str]:
@@ -306,7 +308,7 @@ class NodeGates:
         """A gate that is closed for a known cause; without `message` with the pod's own."""
         known = causes()[cause]
         container = unfinished(pod)[0] if pod else ""
-        reason, fix = known.describe({**self._facts(pod), **facts})
+        reason, fix = known.describe({**self._facts(pod), **facts}, azure=self.azure)
         said = message or (self.evidence.messages(pod)[0] if pod else "")
         return self._closed(gate, reason, pod, said, container, cause, fix, may_recover=known.waits)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tests.support import workload_objects as make
-from tests.support.workload_objects import Scene, crashing, kai, node, on, pod, unschedulable
+from tests.support.workload_objects import Scene, crashing, kai, node, on, plans, pod, unschedulable
 
 H100: dict[str, Any] = {"nodeSelector": {"agentpool": "h100gpu"}}
 
@@ -26,6 +27,11 @@ MISSING_PIECE = 'MountVolume.SetUp failed for volume "x" : secret "wandb" not fo
 def waits(**spec: Any) -> dict[str, Any]:
     """A Pod for the H100 pool that has no node."""
     return unschedulable(pod(**{**H100, **spec}), FULL)
+
+
+def on_premises(*pods: dict[str, Any]) -> Scene:
+    """Pods of a cluster that exists already, with the same pools."""
+    return Scene(pods, more={"pools": tuple(replace(each, existing=True) for each in plans().values())})
 
 
 def judged(message: str) -> Scene:

@@ -12,7 +12,7 @@ from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.kubernetes.objects import Json, at
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.nodes.xid_text import codes_in
-from physical_ai.readiness.objects import pool_of
+from physical_ai.readiness.objects import in_scale_set, pool_of
 
 USUAL = frozenset({"Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"})
 
@@ -80,7 +80,6 @@ class Seen:
 _MEANS_WELL = ("Ready", GRID_DRIVER_READY, ACCEPTED_CONDITION)
 MEANS_WELL = re.compile(r"(?<!Not)(?<!Un)(Ready|Healthy|Available|Accepted|Succeeded|Initialized|Passed|Reachable|OK)$")
 """Types of other conditions that should be True; of all else True means that something is wrong."""
-SCALE_SET = "/virtualMachineScaleSets/"
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ class NodeSigns:
     @property
     def scale_set(self) -> bool:
         """Whether `physai node replace` can restart and delete the machine; a node that has left is not asked."""
-        return self.node is None or SCALE_SET in str(at(self.node, "spec.providerID", ""))
+        return self.node is None or in_scale_set(self.node)
 
 
 def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) -> list[Seen]:

@@ -223,7 +223,8 @@ class Index(EventIndex):
         known = workload_causes()[cause]
         seen = short(evidence)
         unsaid = dict.fromkeys(known.pattern.groupindex if known.pattern else (), "(not said)")
-        reason, fix = known.describe({**unsaid, "stack": self.given.stack, "message": seen, **facts})
+        given = {**unsaid, "stack": self.given.stack, "message": seen, **facts}
+        reason, fix = known.describe(given, azure=not self.given.existing)
         return Explanation(item, stage, cause, reason, fix, seen, known.waits, where, known.past, known.known)
 
 

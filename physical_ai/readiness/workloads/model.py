@@ -41,6 +41,8 @@ class PoolPlan:
     most: int
     """Maximum number of nodes."""
     autoscaled: bool
+    existing: bool = False
+    """Whether its nodes are servers of a cluster that exists already: nothing adds one."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,11 @@ class Workloads:
     stack: str = "STACK"
     now: str = ""
     """The time of the reading, as Kubernetes writes it."""
+
+    @property
+    def existing(self) -> bool:
+        """Whether the cluster exists already, so that no advice is about AKS."""
+        return any(plan.existing for plan in self.pools)
 
 
 @dataclass(frozen=True)

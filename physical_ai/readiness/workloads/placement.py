@@ -179,8 +179,11 @@ def growth(
     resource = next(iter(gpu_resources(pod) if pod else plan.gpus), "cpu")
     held = index.holders(plan.name, resource) if plan.gpus else ""
     use = f"in use by {held}" if held else message
-    if len(index.on_pool(plan.name)) >= plan.most:
+    present = len(index.on_pool(plan.name))
+    if present >= plan.most:
         return index.explanation(item, "pool-at-maximum" if plan.autoscaled else "pool-fixed", "capacity", use, **facts)
+    if plan.existing:
+        return index.explanation(item, "servers-missing", "capacity", message, present=str(present), **facts)
     for failure in (pool_state(item, plan, index), scale_up_failure(item, plan, index), not_managed(item, plan, index)):
         if failure is not None:
             return failure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import machine, runners
+from physical_ai.catalog import machine, runners, servers
 from physical_ai.catalog.aks import SHORT_POOL_LABEL, allocatable
 from physical_ai.readiness.workloads.model import PoolPlan
 from physical_ai.settings import Settings
@@ -56,4 +56,5 @@ def _plan(settings: Settings, name: str, pool: NodePool) -> PoolPlan:
         gpus=gpus,
         most=pool.scale.most,
         autoscaled=pool.scale.is_autoscaled,
+        existing=pool.sku in servers(),
     )

@@ -33,6 +33,7 @@ from tests.support.workload_scenes import (
     judged,
     log,
     never_created,
+    on_premises,
     refused,
     started,
     status,
@@ -116,6 +117,7 @@ ONE_CAUSE: dict[str, Scene] = {
     "scale-up": grown("TriggeredScaleUp", "pod triggered scale-up: [{aks-h100gpu-1-vmss 0->1 (max: 1)}]"),
     "autoscaler-refused": grown("NotTriggerScaleUp", "pod didn't trigger scale-up: 1 in backoff"),
     "autoscaler-pending": Scene((waits(),)),
+    "servers-missing": on_premises(waits()),
     "volume-missing": judged('persistentvolumeclaim "data" not found'),
     "volume-unbound": Scene(
         (unschedulable(pod(**H100), "0/3 nodes: pod has unbound immediate PersistentVolumeClaims."),), NODES
