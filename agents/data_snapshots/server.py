@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
+import socket
 import ssl
-import time
-import urllib.error
-import urllib.request
+import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 SECONDS = 20
@@ -38,32 +40,19 @@ class Server:
         what = f"{method} {path.partition('?')[0]}"
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(  # noqa: S310 - the address is the cluster's own
-            self._url + path, data=data, method=method, headers=headers
-        )
         try:
             # kubelet renews the token in its file.
-            token = (self._account / "token").read_text().strip()
-            request.add_unredirected_header("Authorization", f"Bearer {token}")
-            with self._opener().open(request, timeout=SECONDS) as answer:
-                text = _whole(answer)
+            headers["Authorization"] = f"Bearer {(self._account / 'token').read_text().strip()}"
+            code, text = exchange(self._url + path, method, data, headers, self._account / "ca.crt")
+            if code >= 300:
+                raise Refused(what, code, _message(text))
             found: object = json.loads(text) if text else {}
             if not isinstance(found, dict):
                 raise ValueError("the answer is no object")
             return cast("dict[str, Any]", found)
-        except urllib.error.HTTPError as refusal:
-            raise Refused(what, refusal.code, _message(_refusal(refusal))) from None
         except (OSError, ValueError, RecursionError, http.client.HTTPException) as problem:
             reason = str(problem) or type(problem).__name__
             raise Refused(what, 0, reason) from None
-
-    def _opener(self) -> urllib.request.OpenerDirector:
-        """Directly to the server: no proxy of the environment is for it."""
-        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({}), _Stay()]
-        if self._url.startswith("https:"):
-            context = ssl.create_default_context(cafile=str(self._account / "ca.crt"))
-            handlers.append(urllib.request.HTTPSHandler(context=context))
-        return urllib.request.build_opener(*handlers)
 
 
 def of_pod(account: Path) -> Server:
@@ -72,36 +61,70 @@ def of_pod(account: Path) -> Server:
     return Server(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}", account)
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
-    """The server is the one that was asked: where it redirects to, something else answers in its place."""
+def exchange(
+    url: str, method: str, data: bytes | None, headers: Mapping[str, str], authority: Path | None
+) -> tuple[int, bytes]:
+    """Status and body, straight from the server: no proxy of the environment is for it, nor a redirect followed.
 
-    def redirect_request(self, *given: Any, **named: Any) -> None:
-        del given, named
+    All of it ends after SECONDS. A socket's own limit is for each read, and a slow server sends a byte at a time.
 
+    Args:
+        authority: File of what the server's certificate must be of; the system's where it is None.
 
-def _whole(answer: Any) -> bytes:
-    """The whole answer, within the limits of time and size: a socket's own limit is for each read."""
-    end = time.monotonic() + SECONDS
-    parts: list[bytes] = []
-    size = 0
-    while part := answer.read1(1 << 16):
-        parts.append(part)
-        size += len(part)
-        if size > LARGEST:
-            raise ValueError(f"the answer is larger than {LARGEST >> 20} MiB")
-        if time.monotonic() > end:
-            raise TimeoutError(f"no complete answer in {SECONDS} s")
-    if getattr(answer, "length", 0):
-        raise ConnectionError("the answer was cut off")
-    return b"".join(parts)
+    Raises:
+        OSError, ValueError, http.client.HTTPException: No whole answer within the limits of time and size.
+    """
+    at = urlsplit(url)
+    if at.scheme == "https":
+        tls = ssl.create_default_context(cafile=None if authority is None else str(authority))
+        line: http.client.HTTPConnection = http.client.HTTPSConnection(at.netloc, timeout=SECONDS, context=tls)
+    else:
+        line = http.client.HTTPConnection(at.netloc, timeout=SECONDS)
+    late = threading.Event()
+    held: list[socket.socket] = []
 
+    def cut() -> None:
+        late.set()
+        for each in held:
+            with contextlib.suppress(OSError):
+                socket.socket.shutdown(each, socket.SHUT_RDWR)  # past TLS, which would wait for the other side
 
-def _refusal(answer: Any) -> bytes:
-    """What a refusal says; nothing where that cannot be read either."""
+    clock = threading.Timer(SECONDS, cut)
+    clock.daemon = True
+    clock.start()
     try:
-        return _whole(answer)
+        line.connect()
+        held.append(line.sock)
+        if late.is_set():
+            raise TimeoutError
+        line.request(method, f"{at.path or '/'}{'?' * bool(at.query)}{at.query}", data, dict(headers))
+        answer = line.getresponse()
+        text = _body(answer)
+        if late.is_set() and answer.status < 300:
+            raise TimeoutError
+        return answer.status, text
     except (OSError, ValueError, http.client.HTTPException):
+        if late.is_set():
+            raise TimeoutError(f"no complete answer in {SECONDS} s") from None
+        raise
+    finally:
+        clock.cancel()
+        line.close()
+
+
+def _body(answer: http.client.HTTPResponse) -> bytes:
+    """All of it; nothing of a refusal that cannot be read."""
+    try:
+        text = answer.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise ValueError(f"the answer is larger than {LARGEST >> 20} MiB")
+        if answer.length:
+            raise ConnectionError("the answer was cut off")
+    except (OSError, ValueError, http.client.HTTPException):
+        if answer.status < 300:
+            raise
         return b""
+    return text
 
 
 def _message(body: bytes) -> str:

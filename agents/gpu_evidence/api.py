@@ -8,6 +8,7 @@ import json
 import socket
 import ssl
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -43,7 +44,7 @@ class Api:
         try:
             # The token is renewed in the file.
             headers["Authorization"] = f"Bearer {(self._account / 'token').read_text().strip()}"
-            code, text = self._exchange(method, path, data, headers)
+            code, text = exchange(self._url + path, method, data, headers, self._account / "ca.crt")
             if code >= 300:
                 raise Refused(what, code, _message(text))
             found: object = json.loads(text)
@@ -53,48 +54,71 @@ class Api:
             raise Refused(what, 0, "the answer is no object")
         return cast("dict[str, Any]", found)
 
-    def _exchange(self, method: str, path: str, data: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
-        """Status and body, straight from the API server: a proxy of the environment is not for it.
 
-        All of it ends after SECONDS. A socket's own limit is for each read, and a slow server sends a byte at a time.
-        """
-        at = urlsplit(self._url)
-        if at.scheme == "https":
-            tls = ssl.create_default_context(cafile=str(self._account / "ca.crt"))
-            line: http.client.HTTPConnection = http.client.HTTPSConnection(at.netloc, timeout=SECONDS, context=tls)
-        else:
-            line = http.client.HTTPConnection(at.netloc, timeout=SECONDS)
-        late = threading.Event()
-        held: list[socket.socket] = []
+def exchange(
+    url: str, method: str, data: bytes | None, headers: Mapping[str, str], authority: Path | None
+) -> tuple[int, bytes]:
+    """Status and body, straight from the server: no proxy of the environment is for it, nor a redirect followed.
 
-        def cut() -> None:
-            late.set()
-            for each in held:
-                with contextlib.suppress(OSError):
-                    each.shutdown(socket.SHUT_RDWR)
+    All of it ends after SECONDS. A socket's own limit is for each read, and a slow server sends a byte at a time.
 
-        clock = threading.Timer(SECONDS, cut)
-        clock.start()
-        try:
-            line.connect()
-            held.append(line.sock)
-            if late.is_set():
-                raise TimeoutError
-            line.request(method, at.path + path, data, headers)
-            answer = line.getresponse()
-            text = answer.read(LARGEST + 1)
-            if len(text) > LARGEST:
-                raise ValueError(f"the answer is larger than {LARGEST >> 20} MiB")
-            if late.is_set():
-                raise TimeoutError
-            return answer.status, text
-        except (OSError, ValueError, http.client.HTTPException):
-            if late.is_set():
-                raise TimeoutError(f"no complete answer in {SECONDS} s") from None
+    Args:
+        authority: File of what the server's certificate must be of; the system's where it is None.
+
+    Raises:
+        OSError, ValueError, http.client.HTTPException: No whole answer within the limits of time and size.
+    """
+    at = urlsplit(url)
+    if at.scheme == "https":
+        tls = ssl.create_default_context(cafile=None if authority is None else str(authority))
+        line: http.client.HTTPConnection = http.client.HTTPSConnection(at.netloc, timeout=SECONDS, context=tls)
+    else:
+        line = http.client.HTTPConnection(at.netloc, timeout=SECONDS)
+    late = threading.Event()
+    held: list[socket.socket] = []
+
+    def cut() -> None:
+        late.set()
+        for each in held:
+            with contextlib.suppress(OSError):
+                socket.socket.shutdown(each, socket.SHUT_RDWR)  # past TLS, which would wait for the other side
+
+    clock = threading.Timer(SECONDS, cut)
+    clock.daemon = True
+    clock.start()
+    try:
+        line.connect()
+        held.append(line.sock)
+        if late.is_set():
+            raise TimeoutError
+        line.request(method, f"{at.path or '/'}{'?' * bool(at.query)}{at.query}", data, dict(headers))
+        answer = line.getresponse()
+        text = _body(answer)
+        if late.is_set() and answer.status < 300:
+            raise TimeoutError
+        return answer.status, text
+    except (OSError, ValueError, http.client.HTTPException):
+        if late.is_set():
+            raise TimeoutError(f"no complete answer in {SECONDS} s") from None
+        raise
+    finally:
+        clock.cancel()
+        line.close()
+
+
+def _body(answer: http.client.HTTPResponse) -> bytes:
+    """All of it; nothing of a refusal that cannot be read."""
+    try:
+        text = answer.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise ValueError(f"the answer is larger than {LARGEST >> 20} MiB")
+        if answer.length:
+            raise ConnectionError("the answer was cut off")
+    except (OSError, ValueError, http.client.HTTPException):
+        if answer.status < 300:
             raise
-        finally:
-            clock.cancel()
-            line.close()
+        return b""
+    return text
 
 
 def _message(body: bytes) -> str:

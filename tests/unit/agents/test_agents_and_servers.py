@@ -17,8 +17,6 @@ from grid_agent import api as grid
 from grid_agent.facts import ClusterError
 from tests.support import misbehaving_server as server
 
-BEFORE_THE_BODY = {"drips its headers", "drips its status", "goes on before it begins"}
-"""The standard library's client has no end for these: the deadline of their Job ends the programs that run as one."""
 ANSWERS = {"has items that are none", "has null for an item", "has labels in a list", "has an item without metadata",
            "goes on with the same page", "has a next page that is none"}  # fmt: skip
 """Objects: what is in them is their readers' to judge."""
@@ -62,8 +60,6 @@ def account(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_wrong_answer_is_refused(agent: str, name: str, account: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module, ask, refused = AGENTS[agent]
-    if name in BEFORE_THE_BODY and agent != "gpu_evidence":
-        return
     monkeypatch.setattr(module, "SECONDS", 0.3)
     monkeypatch.setattr(module, "LARGEST", 1 << 18)
     said = "an answer"
