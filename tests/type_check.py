@@ -2,30 +2,33 @@
 
 Pyright keeps nothing between two runs, and all files take it a minute. Its result for a file depends on that file, on
 what it imports, directly or not, on the configuration, and on the installed packages. A digest of these is kept, in the
-environment, for each file that passed. So a fresh environment, as CI has, checks every file.
+user's cache folder, for each file that passed. So a second clone, or a branch that was checked before, checks no file
+again, and a machine without that folder, as CI has, checks every file.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-import json
 import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path, PurePosixPath
 from posixpath import dirname, join
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from docs.generator.packages import imported, reachable, statements
-from physical_ai.repository import ROOT
+from physical_ai.repository import ROOT, user_folder
 
-PASSED = Path(sys.prefix) / "types.json"
-"""Digests of the files that passed, by path."""
+PASSED = user_folder() / "types.txt"
+"""Digests of the files that passed, of any checkout, one a line, the latest last."""
+KEPT = 20_000
+"""Lines that are kept: of a dozen versions of all files."""
 # A tenth less time: what pyright reads is used until it ends, so there is little garbage.
 NODE_OPTIONS = "--max-semi-space-size=256"
 
@@ -83,13 +86,28 @@ def _environment() -> str:
     return "\n".join((sys.version, *installed, (ROOT / "pyproject.toml").read_text()))
 
 
+def _passed() -> dict[str, None]:
+    """The kept digests in order."""
+    return dict.fromkeys(PASSED.read_text().split()) if PASSED.exists() else {}
+
+
+def _keep(digests: Iterable[str]) -> None:
+    """Adds digests. Of two checkouts that do so at once, one may lose its own, and checks its files once more."""
+    new = dict.fromkeys(digests)
+    kept = [*(digest for digest in _passed() if digest not in new), *new][-KEPT:]
+    PASSED.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile("w", dir=PASSED.parent, delete=False) as file:
+        file.write("\n".join(kept))
+    Path(file.name).replace(PASSED)
+
+
 def main() -> int:
     """Checks what may have changed; pyright's exit code."""
     configured: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pyright"]
     roots = [each["root"].removeprefix(".") for each in configured["executionEnvironments"]]
     found = digests(_sources(configured["include"]), roots, _environment())
-    passed: dict[str, str] = json.loads(PASSED.read_text()) if PASSED.exists() else {}
-    due = sorted(path for path, digest in found.items() if passed.get(path) != digest)
+    passed = _passed()
+    due = sorted(path for path, digest in found.items() if digest not in passed)
     if not due:
         print(f"types: {len(found)} files passed before")
         return 0
@@ -103,9 +121,7 @@ def main() -> int:
         check=False,
     ).returncode
     if not code:
-        new = PASSED.with_suffix(".new")
-        new.write_text(json.dumps(found))
-        new.replace(PASSED)
+        _keep(found.values())
     return code
 
 

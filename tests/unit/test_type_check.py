@@ -72,7 +72,7 @@ def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return subprocess.CompletedProcess(list(map(str, command)), code)
 
     monkeypatch.setattr(type_check, "ROOT", tmp_path)
-    monkeypatch.setattr(type_check, "PASSED", tmp_path / "types.json")
+    monkeypatch.setattr(type_check, "PASSED", tmp_path / "cache" / "types.txt")
     monkeypatch.setattr(subprocess, "run", run)
     return runs
 
@@ -83,6 +83,23 @@ def test_what_passed_is_not_checked_again(checked: list[list[str]], capsys: pyte
     assert type_check.main() == 0
     assert len(checked) == 1
     assert "2 files passed before" in capsys.readouterr().out
+
+
+def test_a_version_that_passed_before_is_not_checked_again(checked: list[list[str]], tmp_path: Path) -> None:
+    type_check.main()
+    (tmp_path / "main.py").write_text("SIZE = 2")
+    type_check.main()
+    (tmp_path / "main.py").write_text("SIZE = 1")
+    assert type_check.main() == 0
+    assert checked[1:] == [["main.py"]]
+
+
+def test_the_oldest_are_forgotten(checked: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type_check, "KEPT", 3)
+    for size in "1231":
+        (tmp_path / "main.py").write_text(f"SIZE = {size}")
+        type_check.main()
+    assert checked[1:] == [["main.py"]] * 3, "three of four results are kept"
 
 
 def test_what_failed_is_checked_until_it_passes(checked: list[list[str]], tmp_path: Path) -> None:
