@@ -20,12 +20,11 @@ from physical_ai.catalog.osmo import (
 )
 from physical_ai.simulator.cluster.objects import Json, at, name
 from physical_ai.simulator.operators.kai_admission import DEFAULT_CLASS
+from physical_ai.simulator.operators.kai_services import SCRAPED, operand_service, scheduler_service
 from physical_ai.simulator.operators.kai_webhooks import Endpoint, webhook_objects
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 OPERATOR = KAI_OPERATOR
-SERVICES = {"admission": (443, 9443), "queue-controller": (443, 9443), "podgroup-controller": (443, 9443)}
-"""Port and target port of the operands that are called."""
 ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
 PLUGINS = {
     "predicates": 1900,
@@ -64,8 +63,8 @@ def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
         if at(given, "service.enabled", section != "nodeScaleAdjuster"):
             args = admission_arguments(config) if operand == "admission" else []
             found += [_account(config, operand), _deployment(config, config, operand, given, args)]
-            if operand in SERVICES:
-                found.append(_service(config, config, operand, *SERVICES[operand]))
+            if (service := operand_service(config, operand)) is not None:
+                found.append({**_object(config, config, "v1", "Service", operand), "spec": service})
     if _has_scheduler(config):
         found.append(_account(config, "scheduler"))
     return [*found, *(_owned(config, each) for each in webhook_objects(config, endpoint))] if endpoint else found
@@ -97,7 +96,6 @@ def shard_operands(config: Json, shard: Json) -> list[Json]:
     if not _has_scheduler(config):
         return []
     key, given = scheduler_name(config, shard), at(config, "spec.scheduler", {})
-    port = int(at(given, "schedulerService.port", 8080))
     deployment = _deployment(config, shard, key, given, arguments(config, shard))
     template = deployment["spec"]["template"]["spec"]
     template["serviceAccountName"] = "scheduler"
@@ -108,7 +106,9 @@ def shard_operands(config: Json, shard: Json) -> list[Json]:
     deployment["spec"]["strategy"] = {"type": "Recreate"}
     data = {"config.yaml": json.dumps(configuration(shard), indent=1)}
     config_map = {**_object(config, shard, "v1", "ConfigMap", key), "data": data}
-    return [config_map, _service(config, shard, key, port, port), deployment]
+    service = {**_object(config, shard, "v1", "Service", key), "spec": scheduler_service(config, key)}
+    service["metadata"]["annotations"] = dict(SCRAPED)
+    return [config_map, service, deployment]
 
 
 def scheduler_name(config: Json, shard: Json) -> str:
@@ -230,11 +230,6 @@ def _object(config: Json, owner: Json, version: str, kind: str, key: str) -> Jso
 
 def _account(config: Json, key: str) -> Json:
     return _object(config, config, "v1", "ServiceAccount", key)
-
-
-def _service(config: Json, owner: Json, key: str, port: int, target: int) -> Json:
-    spec = {"selector": {"app": key}, "ports": [{"name": "main", "port": port, "targetPort": target}]}
-    return {**_object(config, owner, "v1", "Service", key), "spec": spec}
 
 
 def _deployment(config: Json, owner: Json, key: str, given: Json, args: list[str]) -> Json:

@@ -94,6 +94,34 @@ def test_each_shard_has_its_own_scheduler() -> None:
     assert shard_operands(config(scheduler={"service": {"enabled": False}}), shard()) == []
 
 
+def ports(spec: Json) -> list[tuple[str, int, int]]:
+    return [(each["name"], each["port"], each["targetPort"]) for each in spec["ports"]]
+
+
+def test_services_are_those_that_upstreams_operator_makes() -> None:
+    """pkg/operator/operands of kai-scheduler/KAI-Scheduler v0.17.0."""
+    made = {key: each["spec"] for key, each in of_kind(operands(config()), "Service").items()}
+    assert {key: ports(spec) for key, spec in made.items()} == {
+        "admission": [("webhook", 443, 9443), ("http-metrics", 8080, 8080)],
+        "binder": [("http-metrics", 8080, 8080)],
+        "queue-controller": [("webhook", 443, 9443), ("metrics", 8080, 8080)],
+        "podgroup-controller": [("webhook", 443, 9443)],
+    }
+    assert all(spec["selector"] == {"app": key} for key, spec in made.items())
+    moved = {"controllerService": {"metrics": {"name": "m", "port": 1, "targetPort": 2}}}
+    (_, metrics) = ports(of_kind(operands(config(queueController=moved)), "Service")["queue-controller"]["spec"])
+    assert metrics == ("m", 1, 2)
+
+
+def test_the_service_of_one_scheduler_selects_it_and_that_of_several_nothing() -> None:
+    (one,) = of_kind(shard_operands(config(scheduler={"replicas": 1}), shard()), "Service").values()
+    assert one["metadata"]["annotations"] == {"prometheus.io/scrape": "true"}
+    assert (one["spec"]["clusterIP"], one["spec"]["selector"]) == ("None", {"app": osmo.KAI_SCHEDULER})
+    assert ports(one["spec"]) == [("http-metrics", 8080, 8080)]
+    (several,) = of_kind(shard_operands(config(scheduler={"replicas": 2}), shard()), "Service").values()
+    assert "selector" not in several["spec"]
+
+
 def test_flags_that_the_scheduler_does_not_know_are_ignored_silently() -> None:
     args = arguments(config(), shard(args={"v": "6", "default-staleness-grace-period": "-1s", "no-such-flag": "x"}))
     assert args[-2:] == ["--default-staleness-grace-period=-1s", "--v=6"]
