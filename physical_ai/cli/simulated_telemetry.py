@@ -107,6 +107,13 @@ def fault_document(node: str, given: Injected) -> dict[str, Any]:
     return {"fault": given.fault, "node": node, "gpu": gpu, **rest}
 
 
+def healed_document(node: str, given: Injected) -> dict[str, Any]:
+    """A fault that was healed, and whether its GPU counts as reset, which starts the node's DCGM exporter again."""
+    from physical_ai.simulator.faults import fault
+
+    return {**fault_document(node, given), "gpuReset": fault(given.fault).needs_reset}
+
+
 def _document(alert: Alert, faults: Mapping[str, Sequence[Injected]], factor: float) -> dict[str, Any]:
     cause = alert.cause(faults)
     known = alert.fired if alert.fired is not None else alert.since

@@ -105,13 +105,17 @@ def inject(fault: FaultName, node: Node = "", gpu: Gpu = 0, stack: InStack = DEF
 
 @fault_app.command()
 def heal(fault: AnyFault = "", node: OfNode = "", stack: InStack = DEFAULT_STACK, json: Json = False) -> None:
-    """Heal faults: the node then works as after a repair, with its device plugin started again."""
+    """Heal faults: the node then works as after a repair, with its device plugin started again.
+
+    A GPU that no job's end mends counts as reset or replaced, and the Pod of the node's DCGM exporter starts again, as
+    after a restart of the machine: DCGM forgets no Xid before.
+    """
     from physical_ai.cli.output.alerts import healed_text
-    from physical_ai.cli.simulated_telemetry import fault_document, injector
+    from physical_ai.cli.simulated_telemetry import healed_document, injector
 
     if fault:
         _check_name(fault)
-    documents = [fault_document(*each[:2]) for each in injector(stack).heal(fault, node)]
+    documents = [healed_document(*each[:2]) for each in injector(stack).heal(fault, node)]
     if json:
         print_json({"stack": stack, "healed": documents})
     else:

@@ -72,5 +72,11 @@ def injected_text(document: Mapping[str, Any]) -> str:
 
 
 def healed_text(documents: Sequence[Mapping[str, Any]]) -> str:
-    """What was healed, a line each."""
-    return "\n".join(f"{each['fault']} on {each['node']} is healed" for each in documents) or NO_FAULTS
+    """What was healed, a line each, and what that restarted."""
+    return "\n".join(map(_healed, documents)) or NO_FAULTS
+
+
+def _healed(document: Mapping[str, Any]) -> str:
+    said = f"{document['fault']} on {document['node']} is healed"
+    reset = f": GPU {document['gpu']} counts as reset, so that the Pod of the node's DCGM exporter starts again"
+    return said + reset * document["gpuReset"]

@@ -53,6 +53,11 @@ class Fault:
     over: frozenset[str] = frozenset()
     """What ends its cause, and leaves the GPU out of service."""
 
+    @property
+    def needs_reset(self) -> bool:
+        """Whether the GPU works again only after a reset, or is another one: nothing that a job does ends the fault."""
+        return self.where == "gpu" and "job" not in self.ends | self.over
+
 
 class UnknownFault(SimulationError):
     """There is no fault of this name."""

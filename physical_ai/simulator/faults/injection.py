@@ -14,14 +14,15 @@ from physical_ai.simulator.cluster.objects import Json, at, labels, name
 from physical_ai.simulator.errors import SimulationError
 from physical_ai.simulator.faults.catalogue import Fault, fault, faults
 from physical_ai.simulator.faults.record import ANNOTATION, Injected, annotation, injected
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError, Client
-from physical_ai.simulator.pool_nodes import restart
+from physical_ai.simulator.kubernetes.client import MERGE_PATCH, Client
+from physical_ai.simulator.pool_nodes import delete, restart
 
 NAMESPACE = "default"
 LOAD = f"{SIMULATOR}gpu-load"
 """Annotation of a Pod: the share of its GPUs that it uses; all of it by default."""
 HOST = "kubernetes.io/hostname"
-
+EXPORTER = "app=nvidia-dcgm-exporter"
+"""Selector of the exporters' Pods."""
 
 NO_NODES = (
     "A GPU pool has no node while nothing asks for its GPUs: `physai run` of a workflow adds one for a while, and"
@@ -73,6 +74,9 @@ class Injector:
     def heal(self, wanted: str = "", node: str = "") -> list[tuple[str, Injected, int]]:
         """Removes faults: of this name, or all, from this node, or from all nodes. Returns them.
 
+        A GPU that needed a reset counts as reset. The exporter has to let go of it for that, so its Pod is deleted.
+        What DCGM remembers of the GPU ends with it, as with a restart of the machine.
+
         Raises:
             UnknownFault
         """
@@ -88,6 +92,8 @@ class Injector:
                 self._write(item, [each for each in held if each not in ended])
                 if any(faults()[each.fault].effects.idle_job for each in ended):
                     self._end_idle_job(name(item))
+                if any(faults()[each.fault].needs_reset for each in ended):
+                    self._restart_exporter(name(item))
             removed += [(name(item), each, gpus_of(item)) for each in ended]
         return removed
 
@@ -116,6 +122,12 @@ class Injector:
         if [*kept, *wanted] != given:
             self._client.patch(path, {"spec": {"taints": [*kept, *wanted]}}, MERGE_PATCH)
 
+    def _restart_exporter(self, node: str) -> None:
+        wanted = {"fieldSelector": f"spec.nodeName={node}", "labelSelector": EXPORTER}
+        for pod in self._client.get("/api/v1/pods", wanted)["items"]:
+            place = f"/api/v1/namespaces/{at(pod, 'metadata.namespace')}/pods/{name(pod)}"
+            delete(self._client, place, {"gracePeriodSeconds": "0"})
+
     def _start_idle_job(self, node: Json) -> None:
         """A Pod that holds one GPU of the node and does not use it."""
         if _held(self._client, name(node)) >= int(at(node, "status.allocatable", {}).get(GPU, 0)):
@@ -136,11 +148,7 @@ class Injector:
         self._client.request("POST", f"/api/v1/namespaces/{NAMESPACE}/pods", pod)
 
     def _end_idle_job(self, node: str) -> None:
-        try:
-            self._client.request("DELETE", f"/api/v1/namespaces/{NAMESPACE}/pods/{_job_name(node)}")
-        except ApiError as refusal:
-            if refusal.code != 404:
-                raise
+        delete(self._client, f"/api/v1/namespaces/{NAMESPACE}/pods/{_job_name(node)}")
 
 
 def gpus_of(node: Json) -> int:

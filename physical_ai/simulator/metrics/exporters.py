@@ -69,8 +69,8 @@ class Exporters:
         self._cluster, self._kubelets, self._grid, self._policy = cluster, kubelets, grid, policy
         self._watches: dict[str, Watch] = {}
         self._state, self._cadvisor, self._events = kube_state.KubeState(), Cadvisor(), osmo_pages.Events()
-        self._totals: dict[str, dcgm.Totals] = {}
-        """Counters by uid of the exporter's Pod."""
+        self._totals: dict[tuple[str, str], dcgm.Totals] = {}
+        """Counters by uid of the exporter's Pod and start of the machine: they begin again with the process."""
         self._jobs: tuple[float, dict[str, list[Job]]] = (0.0, {})
 
     def answer(self, path: str, host: str) -> Answer:
@@ -185,7 +185,7 @@ class Exporters:
                 return UNKNOWN
 
     def _dcgm(self, kubelet: Kubelet, pod: Json, node: str) -> str:
-        state = kubelet.state
+        state, process = kubelet.state, (str(at(pod, "metadata.uid")), kubelet.boots)
         gpus = dcgm.Gpus(
             node=node,
             hardware=state.hardware,
@@ -193,7 +193,7 @@ class Exporters:
             exporter=operator_release(state.release).dcgm_exporter,
             jobs=self._jobs_of(node),
             faults=state.faults,
-            totals=self._totals.setdefault(str(at(pod, "metadata.uid")), dcgm.Totals()),
+            totals=self._totals.setdefault(process, dcgm.Totals()),
             per_pod=_has_series_for_each_pod(pod),
             shared=_is_shared(kubelet),
         )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 import pytest
 
 from physical_ai.catalog.nvsentinel import GPU_MONITOR
 from physical_ai.catalog.telemetry_rows import dcgm_fields, xids
+from physical_ai.cli.output.alerts import healed_text
+from physical_ai.cli.simulated_telemetry import healed_document
 from physical_ai.simulator.faults import ANNOTATION, Fault, Injected, fault, faults, injected, node_faults
 from physical_ai.simulator.faults.catalogue import UnknownFault
 from physical_ai.simulator.faults.injection import Injector, NotPossible
@@ -95,3 +98,51 @@ class Empty:
 def test_without_a_gpu_node_the_refusal_says_how_to_get_one(wanted: str) -> None:
     with pytest.raises(NotPossible, match=r"physai run.*scale\.min=1"):
         Injector(cast("Client", Empty())).inject("xid-79", wanted)
+
+
+class OneNode:
+    """A cluster of one H100 node and its exporter; what is deleted is recorded."""
+
+    def __init__(self, *given: Injected) -> None:
+        self.item = {
+            "metadata": {
+                "name": "h",
+                "labels": {"node.kubernetes.io/instance-type": "Standard_NC40ads_H100_v5"},
+                "annotations": {ANNOTATION: annotation(given)},
+            }
+        }
+        self.deleted: list[str] = []
+
+    def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, object]:
+        if path == "/api/v1/nodes":
+            return {"items": [self.item]}
+        assert params == {"fieldSelector": "spec.nodeName=h", "labelSelector": "app=nvidia-dcgm-exporter"}
+        return {"items": [{"metadata": {"name": "nvidia-dcgm-exporter-1", "namespace": "gpu-operator"}}]}
+
+    def patch(self, path: str, body: dict[str, Any], kind: str) -> None: ...
+
+    def request(self, method: str, path: str, *, params: Mapping[str, str] | None = None) -> None:
+        del params
+        self.deleted += [path] if method == "DELETE" else []
+
+
+@pytest.mark.parametrize(
+    ("healed", "restarts"),
+    [
+        ("xid-64", True),
+        ("xid-95", True),
+        ("gpu-lost", True),
+        ("xid-31", False),
+        ("power", False),
+        ("plugin-stuck", False),
+    ],
+)
+def test_a_healed_gpu_that_needed_a_reset_starts_the_exporter_again(healed: str, *, restarts: bool) -> None:
+    """DCGM forgets no Xid before its process ends, and some of them fail its health check until then."""
+    cluster = OneNode(Injected(healed, 0, 1.0))
+    ((node, item, _),) = Injector(cast("Client", cluster)).heal()
+    exporter = "/api/v1/namespaces/gpu-operator/pods/nvidia-dcgm-exporter-1"
+    assert cluster.deleted == ([exporter] if restarts else [])
+    document = healed_document(node, item)
+    assert document["gpuReset"] is restarts
+    assert ("exporter starts again" in healed_text([document])) is restarts

@@ -83,7 +83,8 @@ class Kubelet:
             containerd=runtime.rpartition("//")[2],
             host=host_of(item),
         )
-        self._boots = annotations_of(item).get(BOOTS, "")
+        self.boots = annotations_of(item).get(BOOTS, "")
+        """The last start of the machine; empty for the first."""
         self._marked = False
         self._now = 0.0
         self._pods: dict[str, str] = {}
@@ -148,8 +149,8 @@ class Kubelet:
             self._do(node.FaultsChanged(faults))
         self._look_at_jobs(item)
         boots = annotations_of(item).get(BOOTS, "")
-        if boots != self._boots:
-            self._boots = boots
+        if boots != self.boots:
+            self.boots = boots
             self._do(node.Rebooted())
             self._refuse_bound(name(item))
             self._end_faults(item, "reboot", boot=boots)
