@@ -20,15 +20,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "servers": set(),
     "kubernetes": set(),
     "telemetry": {"catalog"},
-    "settings": {"catalog", "kubernetes", "telemetry", "untrusted"},
-    "readiness": {"catalog", "kubernetes", "servers", "settings", "untrusted"},
+    "settings": {"catalog", "kubernetes", "parts", "telemetry", "untrusted"},
+    "readiness": {"catalog", "kubernetes", "parts", "servers", "settings", "untrusted"},
     # The GRID agent has the reader of nvidia-smi, which acceptance shares with it.
-    "health": {"agents", "catalog", "kubernetes", "readiness", "settings"},
+    "health": {"agents", "catalog", "kubernetes", "parts", "readiness", "settings"},
     "osmo": {"catalog", "settings", "untrusted"},
     "policies": {"catalog", "kubernetes", "settings"},
-    "preflight": {"catalog", "kubernetes", "servers", "settings"},
+    "preflight": {"catalog", "kubernetes", "parts", "servers", "settings"},
     "costs": {"catalog", "settings"},
-    "components": {"catalog", "readiness", "settings", "telemetry"},
+    # A part's settings are in the tree of settings, and its plan reads that tree.
+    "parts": {"catalog", "settings"},
+    "components": {"catalog", "parts", "readiness", "settings", "telemetry"},
+    "part components": {"components"},
+    "platform": {"catalog", "components", "part components", "parts", "readiness", "settings"},
     "simulator": {"catalog", "kubernetes", "untrusted"},
     "mocks": {"catalog", "components", "policies", "readiness", "settings"},
     "cli": {
@@ -38,6 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "kubernetes",
         "mocks",
         "osmo",
+        "parts",
         "policies",
         "preflight",
         "readiness",
@@ -48,8 +53,19 @@ MAY_IMPORT: dict[str, set[str]] = {
         "untrusted",
     },
     "agents": set(),
-    "docs": {"catalog", "cli", "components", "osmo", "policies", "readiness", "settings", "simulator", "telemetry"},
-    "__main__": {"components", "settings"},
+    "docs": {
+        "catalog",
+        "cli",
+        "components",
+        "osmo",
+        "parts",
+        "policies",
+        "readiness",
+        "settings",
+        "simulator",
+        "telemetry",
+    },
+    "__main__": {"components", "platform", "settings"},
 }
 """What each package imports of the others, and may import. `tests` may import everything, and nothing imports `tests`.
 
@@ -57,7 +73,17 @@ MAY_IMPORT: dict[str, set[str]] = {
 stack is an input of the simulator, as it is of the engine.
 """
 
-FREE_OF_PULUMI = set(MAY_IMPORT) - {"components", "simulator", "mocks", "cli", "docs", "settings", "__main__"}
+FREE_OF_PULUMI = set(MAY_IMPORT) - {
+    "components",
+    "part components",
+    "platform",
+    "simulator",
+    "mocks",
+    "cli",
+    "docs",
+    "settings",
+    "__main__",
+}
 OUTSIDE = {
     "physical_ai/__init__.py",
     "physical_ai/repository.py",
@@ -69,7 +95,7 @@ OUTSIDE = {
 
 TARGET_SETTING = "physical_ai.settings.target"
 TARGET_MODEL = "physical_ai.settings.models.target"
-SEAM = {"components": "components/platform/target_cluster.py", "cli": "physical_ai/cli/existing_check.py"}
+SEAM = {"platform": "components/platform/target_cluster.py", "cli": "physical_ai/cli/existing_check.py"}
 """Who outside the settings may ask what the target of a stack is: one module of each package. The simulator may have
 one too."""
 

@@ -35,7 +35,7 @@ class Namespaces(pulumi.ComponentResource):
         super().__init__("physical-ai:kubernetes:Namespaces", name, {}, opts)
         self.namespaces = {
             manifest["metadata"]["name"]: self._declared(f"{name}-{manifest['metadata']['name']}", manifest, args)
-            for manifest in manifests.load("namespaces.yaml")
+            for manifest in manifests.namespaces()
             if manifest["metadata"]["name"] not in args.without
         }
         self.register_outputs({"namespaces": sorted(self.namespaces)})

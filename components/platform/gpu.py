@@ -22,7 +22,8 @@ from components.platform.cluster import (
 )
 from components.platform.common import Common, InstallTarget
 from components.platform.fabric import declare_network_operator
-from components.platform.slurm import declare_slurm
+from components.platform.parts import InstalledParts
+from parts.part import GPU_OPERATOR
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,14 @@ def declare_gpu_stack(
     metrics: KubePrometheus | None,
     certificates: CertManager | None,
     settled: Sequence[pulumi.Input[str]],
+    parts: InstalledParts,
 ) -> GpuStack:
     """What the settings ask for, in the order in which a node needs it.
 
     Args:
         metrics: Brings the kinds of monitors.
         certificates: Signs for webhooks.
+        parts: Where the optional parts are declared.
         settled: Known when all nodes have the labels and taints of their pools.
     """
     driver = declare_grid_driver(common, install)
@@ -55,7 +58,8 @@ def declare_gpu_stack(
     sentinel = declare_nvsentinel(common, install, operator, metrics)
     claims = declare_dra_driver(common, install, operator)
     amd = declare_amd_operator(common, install, operator, certificates)
-    slurm = declare_slurm(common, install, operator)
-    offering = [operator, *(each for each in (claims, amd, slurm) if each is not None)]
-    gate = declare_gpu_gate(common, install, offering, settled)
-    return GpuStack([*offering, *(each for each in (network, sentinel) if each is not None)], gate)
+    parts.by_name[GPU_OPERATOR] = operator
+    parts.declare("gpus")
+    others = [each for each in (claims, amd) if each is not None]
+    gate = declare_gpu_gate(common, install, [*parts.offering(), *others], settled)
+    return GpuStack([*others, *(each for each in (network, sentinel) if each is not None)], gate)

@@ -26,6 +26,7 @@ from components.platform.cluster import (
 from components.platform.common import Common
 from components.platform.control_plane import declare_cert_manager, declare_control_plane, share_workflow_data
 from components.platform.gpu import declare_gpu_stack
+from components.platform.parts import InstalledParts
 from components.platform.private import network_commands
 from components.platform.release_gate import declare_release_gate
 from components.platform.runners import declare_runners
@@ -73,6 +74,8 @@ class Platform(pulumi.ComponentResource):
         install = declare_install_target(common, target_cluster)
         declare_isolation(common, install)
         declare_drift_reader(common, install)
+        chosen = InstalledParts(common, install, azure)
+        chosen.declare("cluster")
         services = declare_cluster_services(common, install)
         metrics, traces = declare_scraping(common, install), declare_traces(common, install)
         declare_container_logs(common, install)
@@ -81,7 +84,12 @@ class Platform(pulumi.ComponentResource):
         declare_acceptance(common, install)
         certificates = declare_cert_manager(common, azure, install)
         gpus = declare_gpu_stack(
-            common, install, metrics=metrics, certificates=certificates, settled=target_cluster.settled
+            common,
+            install,
+            metrics=metrics,
+            certificates=certificates,
+            settled=target_cluster.settled,
+            parts=chosen,
         )
         inside = declare_in_cluster_data(common, install)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
@@ -99,8 +107,9 @@ class Platform(pulumi.ComponentResource):
         )
         share_workflow_data(common, osmo, data)
 
-        parts: list[Installs | None] = [services, metrics, traces, runners, certificates, *gpus.parts, service, osmo]
-        releases = {name: each for part in parts if part is not None for name, each in part.installed.items()}
+        others: list[Installs | None] = [services, metrics, traces, runners, certificates, *gpus.parts, service, osmo]
+        installs = [*chosen.by_name.values(), *(each for each in others if each is not None)]
+        releases = {name: each for installed in installs for name, each in installed.installed.items()}
         declare_release_gate(common, install, releases)
 
         found = Deployed(

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from docs.generator.markdown import code, table
 from physical_ai.catalog.acceptance import check_images
-from physical_ai.catalog.chart_images import FLOATING, NAMED, chart_images, pinned_images
+from physical_ai.catalog.chart_images import chart_images
 from physical_ai.catalog.charts import Chart, pinned_charts
 from physical_ai.catalog.data_services import NEED_LOGIN, is_upstream
 from physical_ai.catalog.images import images
+from physical_ai.settings.facts.pinned_images import floating_images, named_images, pinned_images
 
 _HEAD = """\
 # Images
@@ -32,7 +33,7 @@ def document() -> str:
     charts = table(("chart", "images read at", "image", "with `registry.only`"), _charts())
     own = table(("image", "tag", "digest", "source"), _own())
     floating = table(
-        ("image", "why it has no tag of one version"), ((code(each), why) for each, why in FLOATING.items())
+        ("image", "why it has no tag of one version"), ((code(each), why) for each, why in floating_images().items())
     )
     checks = table(("check", "image", "source"), _checks())
     parts = ["## Charts\n", charts, "## Without a fixed tag\n", floating, "## Of the program\n", own]
@@ -46,7 +47,7 @@ def _charts() -> Iterator[tuple[str, ...]]:
 
 
 def _read(pin: Chart) -> str:
-    if pin.name in NAMED:
+    if pin.name in named_images():
         return "the program names them"
     versions = {item.version for item in chart_images()[pin.name].pins}
     return pin.version if pin.version in versions or pin.keys is None else pin.keys.version

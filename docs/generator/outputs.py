@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from components.outputs import OUTPUTS
-from docs.generator.markdown import code, table
+from docs.generator.markdown import code, codes, table
+from parts.registry import PARTS
 from physical_ai.repository import ROOT
+from physical_ai.settings.layers.paths import show
 
+OF_PART = "the part's own type"
 _COMPONENTS = ROOT / "components"
 _HEAD = """\
 # Outputs and components
@@ -25,6 +28,15 @@ _ABOUT = """\
 One per file. Each is a Pulumi component resource: a preview lists its resources below it, with the type that is given
 here. Inputs are the fields of its arguments. Other components read its outputs.
 """
+
+
+_PARTS = """\
+## Optional parts
+
+In the order of `parts/registry.py`, in which a stack declares them. Each is a `ChartPart`, or a class of its own in its
+folder that adds to it. A part without its setting declares nothing.
+"""
+_PART_COLUMNS = ("part", "what it is", "setting", "charts", "component", "after")
 
 
 @dataclass(frozen=True)
@@ -95,7 +107,8 @@ def _type(node: ast.ClassDef) -> str:
     """The type token: the first argument of `super().__init__`."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "super().__init__":
-            return str(ast.literal_eval(call.args[0]))
+            token = call.args[0]
+            return str(token.value) if isinstance(token, ast.Constant) else OF_PART
     raise ValueError(f"{node.name} does not call super().__init__ with its type")
 
 
@@ -103,7 +116,13 @@ def document() -> str:
     """The complete page."""
     rows = [(code(path), text) for path, text in OUTPUTS.items()]
     parts = [_HEAD, "## Outputs of a stack\n", table(("output", "what it is"), rows), _ABOUT]
-    return "\n".join([*parts, *map(_section, components())])
+    return "\n".join([*parts, *map(_section, components()), _PARTS, table(_PART_COLUMNS, _parts())])
+
+
+def _parts() -> Iterator[tuple[str, ...]]:
+    for part in PARTS:
+        after = ", ".join(code(each) for each in part.needs) or "–"
+        yield code(part.name), part.title, code(show(part.setting)), codes(part.charts), code(part.token), after
 
 
 def _section(component: Component) -> str:

@@ -23,7 +23,7 @@ def numbers(checkout: Checkout) -> list[tuple[str, str]]:
         ("packages", str(len(checkout.arrows))),
         ("packages that `pulumi up` imports", str(len(checkout.program))),
         ("arrows between packages", str(sum(map(len, checkout.arrows.values())))),
-        ("cycles of packages", str(len(cycles(checkout.arrows)))),
+        ("cycles of packages", str(len(cycles(checkout.floors)))),
         ("cycles of folders", str(len(checkout.folder_cycles()))),
         ("cycles of modules", str(len(checkout.cycles()))),
         ("modules", str(len(modules))),

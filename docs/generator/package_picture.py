@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 
 from docs.generator.graph_layout import SPACE, Layout, rows
-from docs.generator.packages import ENTRY, Checkout, cycles, implied, read
+from docs.generator.packages import ENTRY, TOGETHER, Checkout, cycles, implied, read
 from docs.generator.svg import Box, accent, arrow, document, rectangle, text
 from physical_ai.repository import ROOT
 
@@ -35,12 +35,12 @@ def picture(checkout: Checkout, *, with_lines: bool) -> str:
     Raises:
         ValueError: Packages import each other.
     """
-    if found := cycles(checkout.arrows):
+    if found := cycles(checkout.floors):
         raise ValueError(f"packages import each other: {found}")
-    follows = implied(checkout.arrows)
-    arrows = {each: {o for o in targets if (each, o) not in follows} for each, targets in checkout.arrows.items()}
+    follows = implied(checkout.floors)
+    arrows = {each: {o for o in targets if (each, o) not in follows} for each, targets in checkout.floors.items()}
     widths = {each: max(84.0, 7.4 * len(label(each)) + 32) for each in arrows}
-    program, workbench = _limits(rows(arrows), widths, checkout.program)
+    program, workbench = _limits(rows(arrows), widths, checkout.program & arrows.keys())
     limits = {each: program if each in checkout.program else workbench for each in arrows}
     layout = Layout(arrows, widths, limits, WIDTH - 2 * MARGIN)
     height = LINES_ROW if with_lines else ROW
@@ -58,6 +58,8 @@ def picture(checkout: Checkout, *, with_lines: bool) -> str:
 
 def label(package: str) -> str:
     """The package as the drawing names it."""
+    if package in TOGETHER.values():
+        return f"{package}, {next(each for each, other in TOGETHER.items() if other == package)}"
     return f"{package}.py" if package == ENTRY else package
 
 

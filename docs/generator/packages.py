@@ -12,6 +12,10 @@ from typing import Any
 OPENED = "physical_ai"
 """A folder whose subfolders are separate packages. Its own modules belong to no package."""
 EXCLUDED = {"tests"}
+COMPOSITION = PurePosixPath("components/platform")
+"""The folder that puts components and parts together."""
+TOGETHER = {"parts": "settings"}
+"""Packages by the one that they form a floor with: a part has its settings in the tree, and its plan reads the tree."""
 ENTRY = "__main__"
 """The program that `pulumi up` runs."""
 
@@ -35,6 +39,10 @@ def package_of(path: str) -> str:
     ('catalog', 'components', '__main__')
     """
     first, *rest = PurePosixPath(path).with_suffix("").parts
+    if first == "parts" and rest[-1] in {"component", "components"}:
+        return "part components"
+    if PurePosixPath(path).parent == COMPOSITION:
+        return "platform"
     if first != OPENED:
         return first
     return rest[0] if len(rest) > 1 else ""
@@ -80,6 +88,15 @@ class Checkout:
             package = self.modules[path].package
             if package:
                 found[package] |= {self.modules[each].package for each in targets} - {package, ""}
+        return found
+
+    @cached_property
+    def floors(self) -> dict[str, set[str]]:
+        """The packages that each package imports, where those in `TOGETHER` count as one."""
+        found: dict[str, set[str]] = {}
+        for package, targets in self.arrows.items():
+            own = TOGETHER.get(package, package)
+            found.setdefault(own, set()).update({TOGETHER.get(each, each) for each in targets} - {own})
         return found
 
     @cached_property

@@ -25,9 +25,11 @@ from physical_ai.catalog.gpu_lookup import version
 from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
 from physical_ai.catalog.lookup import UnknownName, nearest
 from physical_ai.catalog.rows import Row, Text
-from physical_ai.repository import ROOT, STACKS, user_folder
+from physical_ai.repository import PARTS, ROOT, STACKS, user_folder
 
 LOCK = STACKS / "charts.lock"
+PINS = "charts.yaml"
+"""Name of the files with pins."""
 ARCHIVES = ROOT / ".charts"
 """Verified archives that a stack with `charts.source: cache` installs. Below the project, so that their path, an input
 of the release, is the same on every machine."""
@@ -109,29 +111,52 @@ class Locked(Row):
 def pinned_charts() -> dict[tuple[str, str], Chart]:
     """Pinned charts by name and version, oldest version of each first."""
     found: dict[tuple[str, str], Chart] = {}
-    for line in read_rows(DATA / "charts.yaml"):
+    for file, line in _lines():
         shared = {key: value for key, value in line.items() if key not in ("versions", "retracted")}
         of_chart: list[Chart] = []
         for own in line["versions"]:
-            item = row(Chart, {**shared, **own}, f"charts.yaml: {shared.get('name')} {own.get('version')}")
+            item = row(Chart, {**shared, **own}, f"{file}: {shared.get('name')} {own.get('version')}")
             if (item.name, item.version) in found:
-                raise CatalogError(f"charts.yaml: {item.name} {item.version} is a duplicate")
+                raise CatalogError(f"{file}: {item.name} {item.version} is a duplicate")
             found[item.name, item.version] = item
             of_chart.append(item)
-        if problem := next(pin_problems(of_chart, _retracted_of(line)), None):
-            raise CatalogError(f"charts.yaml: {problem}")
+        if problem := next(pin_problems(of_chart, _retracted_of(line, file)), None):
+            raise CatalogError(f"{file}: {problem}")
     return found
+
+
+def _lines() -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows about charts, the core's before those of parts, each with the name of its file in messages."""
+    for file in (DATA / PINS, *sorted(PARTS.glob(f"*/{PINS}"))):
+        label = PINS if file.parent == DATA else f"parts/{file.parent.name}/{PINS}"
+        yield from ((label, line) for line in read_rows(file))
+
+
+def chart_file(name: str, content: Literal["keys", "notes"]) -> Path:
+    """The file about the keys of a chart's values: of the catalogue, or of the part that installs the chart.
+
+    Raises:
+        CatalogError: There is none, or more than one.
+    """
+    file = f"{name}-{content}.yaml"
+    found = [path for path in (DATA / "charts" / file, *PARTS.glob(f"*/{file}")) if path.exists()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise CatalogError(f"{name} has more than one {file}: {', '.join(map(str, found))}")
+    pins = next((label for label, line in _lines() if line.get("name") == name), PINS)
+    folder = "physical_ai/catalog/data/charts/" if pins == PINS else f"{Path(pins).parent}/"
+    raise CatalogError(f"{pins} pins the chart {name}, which has no {folder}{file}")
 
 
 @lru_cache(maxsize=1)
 def retracted_charts() -> dict[tuple[str, str], Retracted]:
     """Versions of charts that their publishers took back, by name and version."""
-    lines = read_rows(DATA / "charts.yaml")
-    return {(line["name"], item.version): item for line in lines for item in _retracted_of(line)}
+    return {(line["name"], item.version): item for file, line in _lines() for item in _retracted_of(line, file)}
 
 
-def _retracted_of(line: Mapping[str, Any]) -> list[Retracted]:
-    return [row(Retracted, data, f"charts.yaml: {line['name']}, retracted") for data in line.get("retracted", ())]
+def _retracted_of(line: Mapping[str, Any], file: str) -> list[Retracted]:
+    return [row(Retracted, data, f"{file}: {line['name']}, retracted") for data in line.get("retracted", ())]
 
 
 def pin_problems(pins: Sequence[Chart], retracted: Iterable[Retracted] = ()) -> Iterator[str]:

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from physical_ai.catalog import UnknownName, amd, cert_manager, network_operator, nvsentinel, slurm
+from parts.slurm import names as slurm
+from parts.slurm.facts import SLURM
+from physical_ai.catalog import UnknownName, amd, cert_manager, network_operator, nvsentinel
 from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.hardware import machine
 from physical_ai.catalog.own_names import DRIVER_LABEL
@@ -18,7 +20,6 @@ from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.reader import SLURM_PODS
 from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
 from physical_ai.readiness.text import line
-from physical_ai.settings.facts.slurm import SLURM
 from physical_ai.simulator.existing_cluster import id_of
 from physical_ai.simulator.kubernetes.client import Client, Object
 from physical_ai.simulator.osmo.history import History

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from physical_ai.catalog.slurm import WORKER_BUDGET
+from parts.slurm.names import WORKER_BUDGET
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Settings
 from physical_ai.settings.rules.slurm import BUDGET, BUDGET_FIX, refused_upgrades

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from parts.slurm.facts import SLURM, is_slurms
 from physical_ai.catalog import UnknownName, machine, servers
 from physical_ai.readiness.model import Expected
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.fabric import adapters, rdma_resources, uses_fabric
 from physical_ai.settings.facts.gpu import has_host_mig, offered
-from physical_ai.settings.facts.slurm import SLURM, is_slurms
 
 
 def expected_pools(settings: Settings) -> tuple[Expected, ...]:

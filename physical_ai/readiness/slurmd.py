@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog import slurm as names
+from parts.slurm import names
 from physical_ai.kubernetes.objects import at, condition, labels, name
 from physical_ai.readiness.causes import causes
 from physical_ai.readiness.model import ClosedGate, Expected, Json

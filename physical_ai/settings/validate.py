@@ -21,7 +21,7 @@ from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.messages import message
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.new_pools import incomplete_pools
-from physical_ai.settings.rules import check
+from physical_ai.settings.rules.check import check
 from physical_ai.settings.rules.finding import SettingFinding, Trust
 from physical_ai.settings.target import missing_settings
 

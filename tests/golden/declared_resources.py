@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from physical_ai.policies import Secret
+from physical_ai.policies import Options, Secret
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.required_secrets import required_secrets
 from tests.support import amd_settings
@@ -62,8 +62,9 @@ def lines(recording: Recording) -> list[str]:
     return [f"{each.type} {each.name} {_digest(each.urn, each.inputs, each.options)}" for each in recording.resources]
 
 
-def _digest(urn: str, inputs: Mapping[str, Any], options: Any) -> str:
-    content = [urn, inputs, dataclasses.asdict(options)]
+def _digest(urn: str, inputs: Mapping[str, Any], options: Options) -> str:
+    # The engine keeps dependencies as a set.
+    content = [urn, inputs, {**dataclasses.asdict(options), "depends_on": sorted(options.depends_on)}]
     text = json.dumps(content, sort_keys=True, default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.catalog import cert_manager, cluster_services, slurm
+from parts.slurm import names as slurm
+from physical_ai.catalog import cert_manager, cluster_services
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.plans.cluster_services import address_objects
 from physical_ai.simulator.charts import materialise

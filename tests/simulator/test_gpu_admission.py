@@ -80,7 +80,7 @@ def pod(*, gpu: str = "nvidia.com/gpu", env: list[Json] | None = None, **spec: A
 @pytest.fixture(scope="module")
 def bare(api_server: ApiServer) -> Cluster:
     cluster = Cluster(api_server.kubeconfig)
-    for item in manifests.load("namespaces.yaml"):
+    for item in manifests.namespaces():
         cluster.put(item)
     cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})
     for name in ("nvidia", "nvidia-cdi"):

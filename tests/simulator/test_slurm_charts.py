@@ -9,12 +9,11 @@ import pytest
 import yaml
 
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.slurm import SlurmPlan
 from physical_ai.simulator.charts import materialise
 from physical_ai.simulator.charts.crds import definitions
 from physical_ai.simulator.home import Home
 from tests.support.charts import Refused, run
-from tests.unit.settings.test_settings_slurm import KEY, given
+from tests.unit.parts.slurm.test_settings_slurm import KEY, given
 
 
 def rendered(chart: str, values: Any, namespace: str) -> dict[tuple[str, str], dict[str, Any]]:
@@ -25,13 +24,13 @@ def rendered(chart: str, values: Any, namespace: str) -> dict[tuple[str, str], d
 
 
 def test_the_models_take_the_program_s_values_and_refuse_others() -> None:
-    plan = load("dev-westus2", [Overlay("--set", given(login={"sshKeys": [KEY]}))]).plan.slurm
-    assert isinstance(plan, SlurmPlan)
-    operator = rendered("slurm-operator", plan.operator_values, "slinky")
+    plan = load("dev-westus2", [Overlay("--set", given(login={"sshKeys": [KEY]}))]).plan.parts["slurm"]
+    of_operator, of_cluster = (plan.release(key).values for key in ("operator", "cluster"))
+    operator = rendered("slurm-operator", of_operator, "slinky")
     container = operator["Deployment", "slurm-operator"]["spec"]["template"]["spec"]["containers"][0]
     assert "--namespaces=slurm" in container["args"]
     assert "--propagated-node-conditions=GpuMemWatch" in container["args"]
-    cluster = rendered("slurm", plan.cluster_values, "slurm")
+    cluster = rendered("slurm", of_cluster, "slurm")
     kinds = {kind for kind, _ in cluster}
     assert kinds - {"ConfigMap"} == {each["spec"]["names"]["kind"] for each in definitions("slurm-operator", "1.2.3")}
     nodes = cluster["NodeSet", "slurm-worker-h100gpu"]["spec"]
@@ -40,15 +39,15 @@ def test_the_models_take_the_program_s_values_and_refuse_others() -> None:
     lines = cluster["Controller", "slurm"]["spec"]["extraConf"].split("\n")
     assert "GresTypes=gpu" in lines
     assert "PartitionName=h100gpu Nodes=h100gpu Default=YES MaxTime=7-00:00:00 State=UP" in lines
-    for chart, values in (("slurm-operator", plan.operator_values), ("slurm", plan.cluster_values)):
+    for chart, values in (("slurm-operator", of_operator), ("slurm", of_cluster)):
         with pytest.raises(Refused, match=r"additional properties|Additional property"):
             rendered(chart, {**values, "unknownKey": True}, "slurm")
     with pytest.raises(Refused, match=r"cert-manager.io/v1"):
-        rendered("slurm-operator", {**plan.operator_values, "certManager": {"enabled": True}}, "slinky")
-    reserved = {**plan.cluster_values, "configFiles": {"slurm.conf": "SlurmUser=root"}}
+        rendered("slurm-operator", {**of_operator, "certManager": {"enabled": True}}, "slinky")
+    reserved = {**of_cluster, "configFiles": {"slurm.conf": "SlurmUser=root"}}
     with pytest.raises(Refused, match=r"reserved for slurm-operator use: slurm\.conf"):
         rendered("slurm", reserved, "slurm")
-    strange = copy.deepcopy(dict(plan.cluster_values))
+    strange = copy.deepcopy(dict(of_cluster))
     strange["partitions"]["h100gpu"]["nodesets"] = ["nowhere"]
     with pytest.raises(Refused, match="names the NodeSet nowhere"):
         rendered("slurm", strange, "slurm")

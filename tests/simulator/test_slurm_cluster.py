@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.catalog import slurm as names
+from parts.part import PartPlan
+from parts.slurm import names
 from physical_ai.cli.simulated_stack import readiness_client
 from physical_ai.readiness import read_reports
 from physical_ai.readiness.expected import expected_pools
 from physical_ai.readiness.upgrade_budgets import blocking
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.plans.plan import make_plan
-from physical_ai.settings.plans.slurm import SlurmPlan
 from physical_ai.simulator import node_drain, pool_nodes
 from physical_ai.simulator.azure.rules.upgrade_budgets import unsatisfiable
 from physical_ai.simulator.charts import chart_source
@@ -23,7 +23,7 @@ from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError
 from physical_ai.simulator.slurm.nodes import EXTERNAL_DRAIN, GPUS_IN_USE, drain_reason
 from tests.support.simulated_cluster import PRIVILEGED, SimulatedCluster
 from tests.support.waiting import until
-from tests.unit.settings.test_settings_slurm import given
+from tests.unit.parts.slurm.test_settings_slurm import given
 
 PODS = f"/api/v1/namespaces/{names.NAMESPACE}/pods"
 NODE_SET = f"/apis/{names.API_VERSION}/namespaces/{names.NAMESPACE}/nodesets/slurm-worker-h100gpu"
@@ -33,8 +33,7 @@ NODE_SET = f"/apis/{names.API_VERSION}/namespaces/{names.NAMESPACE}/nodesets/slu
 @pytest.mark.xdist_group("gpu-scenarios")
 def test_slurmd_runs_on_the_gpu_nodes_and_slurm_drains_one_before_its_pod_goes(cluster: SimulatedCluster) -> None:
     settings, client = load("dev-westus2", [Overlay("--set", given())]).settings, cluster.client
-    plan = make_plan(settings).slurm
-    assert plan is not None
+    plan = make_plan(settings).parts["slurm"]
     cluster.join("cpu-0", settings.cpu_pool.sku, pool="cpu")
     first, second = cluster.pool(settings, "h100gpu", 2)
     cluster.install(settings)
@@ -122,8 +121,8 @@ def _an_upgraded_node_is_another_one(client: Any, name: str) -> None:
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
 
 
-def _install(cluster: SimulatedCluster, plan: SlurmPlan) -> None:
-    for each, values in ((plan.operator, plan.operator_values), (plan.cluster, plan.cluster_values)):
+def _install(cluster: SimulatedCluster, plan: PartPlan) -> None:
+    for each, values in ((release.chart, release.values) for release in plan.releases):
         where = {names.OPERATOR_CHART: names.OPERATOR_NAMESPACE}.get(each.name, names.NAMESPACE)
         cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": where, "labels": PRIVILEGED}})
         options = ("--namespace", where, "--values", "-", "--wait", "--timeout", "60s")

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from physical_ai.catalog.slurm import TAINT
+from parts.slurm.names import TAINT
 from physical_ai.settings import Overlay, Settings, load
 from physical_ai.settings.plans.cert_manager import CertManagerPlan
 from physical_ai.settings.plans.plan import Plan, make_plan
@@ -104,9 +104,8 @@ def chart_values(plan: Plan) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if plan.runners is not None:
         yield plan.runners.controller.name, plan.runners.controller_values
         yield plan.runners.scale_set.name, plan.runners.scale_set_values
-    if plan.slurm is not None:
-        yield plan.slurm.operator.name, plan.slurm.operator_values
-        yield plan.slurm.cluster.name, plan.slurm.cluster_values
+    for part in plan.parts.values():
+        yield from ((each.chart.name, each.values) for each in part.releases)
 
 
 def _with_identity(plan: CertManagerPlan) -> dict[str, Any]:

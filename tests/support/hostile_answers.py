@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from functools import cache
 from typing import Any
 
-from physical_ai.catalog import slurm
+from parts.slurm import names as slurm
 from physical_ai.catalog.acceptance import ACCEPTED_CONDITION, CHECK_LABEL
 from physical_ai.catalog.osmo import (
     CONTROL_NAMESPACE,

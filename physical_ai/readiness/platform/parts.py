@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from parts.slurm import names as slurm_names
 from physical_ai.catalog import amd, cert_manager, dra, monitoring, network_operator, nvsentinel, osmo, otel
 from physical_ai.catalog import runners as runners_names
-from physical_ai.catalog import slurm as slurm_names
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.rollout import OPERANDS
 from physical_ai.settings import Settings
@@ -121,11 +121,10 @@ def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
         (plan.dra, dra.RELEASE, OPERATOR_NAMESPACE),
         (plan.runners, runners_names.CONTROLLER_RELEASE, runners_names.CONTROLLER_NAMESPACE),
         (plan.runners, runners_names.SCALE_SET_RELEASE, runners_names.NAMESPACE),
-        (plan.slurm, slurm_names.OPERATOR_RELEASE, slurm_names.OPERATOR_NAMESPACE),
-        (plan.slurm, slurm_names.CLUSTER_RELEASE, slurm_names.NAMESPACE),
     ]
     yield from ((release, where) for each, release, where in declared if each is not None)
     yield from ((each.release, each.namespace) for each in plan.services)
+    yield from ((each.name, each.namespace) for planned in plan.parts.values() for each in planned.releases)
     yield from ((each.name, each.namespace) for each in ([plan.control_plane] if plan.control_plane else []))
     yield from ((each.name, each.namespace) for each in plan.osmo)
 

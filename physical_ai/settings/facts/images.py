@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from physical_ai.catalog import amd, otel, slurm
+from parts.registry import PARTS
+from physical_ai.catalog import amd, otel
 from physical_ai.catalog.chart_images import images_of
 from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.facts import health
@@ -82,8 +83,8 @@ def program_images(settings: Settings) -> Mapping[str, Path]:
         found[f"docker.io/{otel.IMAGE}"] = ("monitoring", "traces")
     if settings.runners is not None:
         found[runner_image(settings.runners)] = RUNNERS
-    if settings.slurm is not None:
-        found |= dict.fromkeys(slurm.image_names(), ("slurm",))
+    for part in PARTS:
+        found |= part.images(settings)
     amds = settings.amd_gpu_operator
     if amds is not None:
         found |= dict.fromkeys(amd.IMAGES, AMD)

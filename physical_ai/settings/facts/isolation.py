@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import cert_manager, osmo, runners, slurm
+from parts.registry import PARTS
+from physical_ai.catalog import cert_manager, osmo, runners
 from physical_ai.settings.models.tree import Settings
 
 ALWAYS = (
@@ -11,8 +12,7 @@ ALWAYS = (
     runners.CONTROLLER_NAMESPACE,
     runners.NAMESPACE,
     cert_manager.NAMESPACE,
-    slurm.OPERATOR_NAMESPACE,
-    slurm.NAMESPACE,
+    *(namespace for part in PARTS if part.isolated for namespace in part.namespaces),
 )
 
 

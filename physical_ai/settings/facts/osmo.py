@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from parts.slurm.facts import is_slurms
 from physical_ai.catalog import Gpu, machine
 from physical_ai.settings.facts.gpu import gpu_resources, knows_gpu, nvidia_pools
 from physical_ai.settings.facts.node_room import Room, room
 from physical_ai.settings.facts.pools import CPU_POOL, tolerations, tolerations_for
-from physical_ai.settings.facts.slurm import is_slurms
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.osmo import OsmoPlatform
 from physical_ai.settings.models.tree import Settings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from parts.registry import PARTS
 from physical_ai.settings.facts.osmo_access import service_secrets
 from physical_ai.settings.facts.runners import runner_secrets
 from physical_ai.settings.layers.paths import Path
@@ -24,6 +25,7 @@ def required_secrets(settings: Settings) -> list[tuple[Path, str]]:
         *_amd_secrets(settings),
         *service_secrets(settings),
         *runner_secrets(settings),
+        *(each for part in PARTS for each in part.secrets(settings)),
     ]
 
 

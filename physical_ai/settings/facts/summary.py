@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from parts.slurm.facts import SLURM, is_slurms
 from physical_ai.settings.facts import gpu
 from physical_ai.settings.facts.fabric import rdma_resources
 from physical_ai.settings.facts.osmo import platforms
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.pools import driver_facts, gpus_per_node, node_taints
-from physical_ai.settings.facts.slurm import SLURM, is_slurms
 from physical_ai.settings.models.tree import Settings
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from parts.slurm.names import NAMESPACE as SLURM_NAMESPACE
 from physical_ai.catalog import machine
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.dcgm_health import dcgm_health
 from physical_ai.catalog.lookup import price
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_QUEUE_LABEL, KAI_SCHEDULER, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.catalog.osmo import OPERATOR_NAMESPACE as OSMO_NAMESPACE
-from physical_ai.catalog.slurm import NAMESPACE as SLURM_NAMESPACE
 from physical_ai.catalog.vendors import AMD
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import health

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from parts.slurm.model import Slurm
 from physical_ai.settings.models.admission import Admission
 from physical_ai.settings.models.amd import AmdGpuOperator
 from physical_ai.settings.models.base import Cidr, EntraId, Model, of_azure, written
@@ -28,7 +29,6 @@ from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
 from physical_ai.settings.models.private_network import PrivateNetwork
 from physical_ai.settings.models.runners import Runners
-from physical_ai.settings.models.slurm import Slurm
 from physical_ai.settings.models.target import Target
 
 Weekday = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]

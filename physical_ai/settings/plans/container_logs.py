@@ -20,7 +20,7 @@ OTHERS = ("kube-system", "kube-public", "kube-node-lease", "default", "gatekeepe
 
 def agent_config(logs: ContainerLogs) -> dict[str, Any]:
     """The ConfigMap. Namespaces that neither the platform nor AKS has created are collected."""
-    own = [str(each["metadata"]["name"]) for each in manifests.load("namespaces.yaml")]
+    own = [str(each["metadata"]["name"]) for each in manifests.namespaces()]
     left_out = sorted({*OTHERS, *own} - set(logs.namespaces))
     return {
         "metadata": {"name": NAME, "namespace": NAMESPACE},

@@ -8,12 +8,26 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai import safe_yaml
-from physical_ai.repository import MANIFESTS
+from physical_ai.repository import MANIFESTS, PARTS
+
+NAMESPACES = "namespaces.yaml"
 
 
 def load(file: str) -> list[dict[str, Any]]:
     """The objects of one file, in order. What differs by stack is set on them in Python, never by text templates."""
     return json.loads(_read(MANIFESTS / file))
+
+
+def namespaces() -> list[dict[str, Any]]:
+    """Every namespace that the program may create: the core's, then those of the parts."""
+    of_parts = (each for file in sorted(PARTS.glob(f"*/{NAMESPACES}")) for each in json.loads(_read(file)))
+    return [*load(NAMESPACES), *of_parts]
+
+
+def namespaces_of(part: str) -> list[dict[str, Any]]:
+    """The namespaces that a part brings; none where its folder declares none."""
+    file = PARTS / part / NAMESPACES
+    return json.loads(_read(file)) if file.exists() else []
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parts.registry import PARTS
 from physical_ai.catalog.amd import NAMESPACE as AMD_NAMESPACE
 from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
 from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
@@ -13,8 +14,6 @@ from physical_ai.catalog.osmo import KAI_NAMESPACE
 from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
 from physical_ai.catalog.runners import CONTROLLER_NAMESPACE
 from physical_ai.catalog.runners import NAMESPACE as RUNNERS_NAMESPACE
-from physical_ai.catalog.slurm import NAMESPACE as SLURM_NAMESPACE
-from physical_ai.catalog.slurm import OPERATOR_NAMESPACE as SLINKY_NAMESPACE
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans import manifests
@@ -32,10 +31,16 @@ def not_needed(plan: Plan) -> tuple[str, ...]:
         *((TRACES_NAMESPACE,) if plan.collector is None else ()),
         *((CERTIFICATES_NAMESPACE,) if plan.cert_manager is None else ()),
         *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if plan.runners is None else ()),
-        *((SLINKY_NAMESPACE, SLURM_NAMESPACE) if plan.slurm is None else ()),
+        *(own for part in PARTS for own in part.namespaces if own not in _in_use(plan)),
         *({LONGHORN_NAMESPACE, METALLB_NAMESPACE} - {each.namespace for each in plan.services}),
         *((AMD_NAMESPACE,) if plan.amd is None else ()),
     )
+
+
+def _in_use(plan: Plan) -> frozenset[str]:
+    """Namespaces of the releases of a stack's optional parts."""
+    releases = (release for planned in plan.parts.values() for release in planned.releases)
+    return frozenset(namespace for release in releases for namespace in release.namespaces)
 
 
 def used(settings: Settings) -> tuple[str, ...]:
@@ -46,6 +51,6 @@ def used(settings: Settings) -> tuple[str, ...]:
 def created(settings: Settings, plan: Plan) -> list[str]:
     """Names of the namespaces that the stack creates."""
     left_out = {*not_needed(plan), *used(settings)}
-    names = (str(manifest["metadata"]["name"]) for manifest in manifests.load("namespaces.yaml"))
+    names = (str(manifest["metadata"]["name"]) for manifest in manifests.namespaces())
     own = [CLEANUP_NAMESPACE] if leaves_nothing(settings) else []
     return [*(name for name in names if name not in left_out), *own]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from parts.registry import PARTS
 from physical_ai.catalog import (
     amd,
     cert_manager,
@@ -14,7 +15,6 @@ from physical_ai.catalog import (
     osmo,
     otel,
     runners,
-    slurm,
 )
 from physical_ai.catalog.osmo_service import SERVICE_CHART
 from physical_ai.settings.plans import (
@@ -30,7 +30,6 @@ from physical_ai.settings.plans import network_operator as network_operator_plan
 from physical_ai.settings.plans import nvsentinel as nvsentinel_plan
 from physical_ai.settings.plans import osmo as osmo_plan
 from physical_ai.settings.plans import runners as runners_plan
-from physical_ai.settings.plans import slurm as slurm_plan
 from physical_ai.settings.plans.gpu_operator import values as gpu_values
 from physical_ai.settings.plans.gpu_operator.drivers import OWNED as DRIVER_OWNED
 from physical_ai.settings.plans.gpu_operator.files import CHART as GPU_OPERATOR
@@ -51,9 +50,8 @@ OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
     network_operator.CHART: network_operator_plan.OWNED,
     dra.CHART: dra_plan.OWNED,
     amd.CHART: amd_operator.OWNED,
-    slurm.OPERATOR_CHART: slurm_plan.OPERATOR_OWNED,
-    slurm.CLUSTER_CHART: slurm_plan.CLUSTER_OWNED,
     runners.CONTROLLER_CHART: runners_plan.CONTROLLER_OWNED,
     runners.SCALE_SET_CHART: runners_plan.SCALE_SET_OWNED,
     **cluster_services.OWNED,
+    **{chart: owners for part in PARTS for chart, owners in part.owned.items()},
 }

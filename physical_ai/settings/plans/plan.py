@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
+from parts.part import PartPlan
+from parts.registry import PARTS
 from physical_ai.catalog.charts import Chart, chart
+from physical_ai.repository import PARTS as PART_FILES
 from physical_ai.repository import VALUES
 from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.faults import Fault, SettingsError
@@ -24,7 +27,6 @@ from physical_ai.settings.plans.nvsentinel import NvsentinelPlan, nvsentinel_pla
 from physical_ai.settings.plans.osmo import OsmoRelease, osmo_releases
 from physical_ai.settings.plans.runners import RunnersPlan, runners_plan
 from physical_ai.settings.plans.service_chart import service_release
-from physical_ai.settings.plans.slurm import SlurmPlan, slurm_plan
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,8 @@ class Plan:
     """None without `networkOperator`."""
     dra: DraPlan | None
     """None without a pool of `allocation: dra`."""
-    slurm: SlurmPlan | None
-    """None without `slurm`."""
+    parts: Mapping[str, PartPlan]
+    """The optional parts of the stack, by name, in the order of `parts.registry`."""
     charts: tuple[Chart, ...]
     """The charts in the order of installation."""
     warnings: tuple[Fault, ...] = ()
@@ -82,7 +84,13 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     services, unfit = cluster_services(settings, root)
     network, misfit = network_operator_plan(settings, root)
     claimed, invalid = dra_plan(settings, root)
-    slurm, useless = slurm_plan(settings, root)
+    parts: dict[str, PartPlan] = {}
+    useless: list[Fault] = []
+    for part in PARTS:
+        planned, of_part = part.plan(settings, PART_FILES if root == VALUES else root)
+        useless += of_part
+        if planned is not None:
+            parts[part.name] = planned
     service, doubtful = service_release(settings, root, served)
     faults += [*strange, *found, *wrong, *amiss, *refused, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
@@ -92,7 +100,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     others = (each.chart for each in declared if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = [runners.controller, runners.scale_set] if runners is not None else []
-    inside += [slurm.operator, slurm.cluster] if slurm is not None else []
+    inside += [chart for planned in parts.values() for chart in planned.charts]
     charts = (
         *((chart(CHART, settings.gpu_operator.version),) if installs_operator(settings) else ()),
         *(each.chart for each in services),
@@ -114,7 +122,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         services=services,
         network_operator=network,
         dra=claimed,
-        slurm=slurm,
+        parts=parts,
         charts=charts,
         warnings=tuple(faults),
     )

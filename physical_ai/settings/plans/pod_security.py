@@ -51,7 +51,7 @@ def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
 
 def exempt(settings: Settings) -> tuple[str, ...]:
     """Namespaces that the policy leaves out. Those of the platform have a level of their own, by a label."""
-    own = (str(each["metadata"]["name"]) for each in manifests.load("namespaces.yaml"))
+    own = (str(each["metadata"]["name"]) for each in manifests.namespaces())
     if settings.amd_gpu_operator is None:
         own = (name for name in own if name != amd.NAMESPACE)
     return tuple(dict.fromkeys([*OF_AKS, *own, *settings.admission.pod_security_exempt]))

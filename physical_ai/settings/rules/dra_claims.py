@@ -73,7 +73,7 @@ def _claim(path: Path, claim: GpuClaim, settings: Settings) -> Iterator[SettingF
 
 def _namespace(name: str, settings: Settings) -> Iterator[SettingFinding]:
     path: Path = (*_NAMESPACES, name)
-    own = {str(item["metadata"]["name"]) for item in manifests.load("namespaces.yaml")}
+    own = {str(item["metadata"]["name"]) for item in manifests.namespaces()}
     if name in own or name in KUBERNETES_NAMESPACES:
         problem = f"The namespace {name} belongs to the platform or to Kubernetes."
         yield error(path, problem, "Another name.", rule=rules.NAMESPACE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.catalog import slurm as names
 from physical_ai.simulator.cluster.loop import Loop
 from physical_ai.simulator.cluster.objects import (
     Json,
@@ -20,8 +19,8 @@ from physical_ai.simulator.cluster.objects import (
 )
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
+from physical_ai.simulator.slurm import names, objects
 from physical_ai.simulator.slurm import nodes as model
-from physical_ai.simulator.slurm import objects
 
 KINDS = ("controllers", "restapis", "loginsets", "nodesets")
 NODES, STATEFUL, DEPLOYMENTS = "/api/v1/nodes", "/apis/apps/v1/statefulsets", "/apis/apps/v1/deployments"

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog import slurm as names
 from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import requests
 from physical_ai.kubernetes.selectors import selects
 from physical_ai.kubernetes.taints import tolerates
 from physical_ai.simulator.cluster.names import RUN_BY, SIMULATOR
 from physical_ai.simulator.cluster.objects import Json, annotations_of, at, digest, labels, matches, name
+from physical_ai.simulator.slurm import names
 from physical_ai.simulator.slurm.objects import APP, CLUSTER_LABEL, COMPONENT, INSTANCE, PORTS, cluster_of, container
 
 MODEL = "slurm"

@@ -6,8 +6,8 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from physical_ai.catalog import slurm as names
 from physical_ai.simulator.cluster.objects import Json, at, name
+from physical_ai.simulator.slurm import names
 
 APP, INSTANCE, COMPONENT = (f"app.kubernetes.io/{key}" for key in ("name", "instance", "component"))
 CLUSTER_LABEL = "slinky.slurm.net/cluster"

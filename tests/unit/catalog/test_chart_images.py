@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from physical_ai.catalog.chart_images import FLOATING, NAMED, chart_images, images_of, pinned_images
+from physical_ai.catalog.chart_images import chart_images, images_of
 from physical_ai.catalog.charts import Chart, pinned_charts
 from physical_ai.catalog.load import CatalogError
 from physical_ai.repository import ROOT
 from physical_ai.settings import load
 from physical_ai.settings.facts.images import chart_images as of_stack
+from physical_ai.settings.facts.pinned_images import floating_images, named_images, pinned_images
 from tests.support.stacks import STACKS
 
 MODELS = ROOT / "physical_ai" / "simulator" / "charts" / "data"
@@ -32,7 +33,7 @@ def references(chart: str) -> Iterator[str]:
 
 def test_every_pinned_chart_has_its_images() -> None:
     pinned = {name for name, _ in pinned_charts()}
-    assert set(chart_images()) | set(NAMED) == pinned
+    assert set(chart_images()) | set(named_images()) == pinned
 
 
 PINS = list(pinned_charts().values())
@@ -46,11 +47,11 @@ def test_every_pin_has_its_images_by_tag_or_digest(pin: Chart) -> None:
     floats = {
         each for each in images if "@" not in each and each.rpartition("/")[2].partition(":")[2] in ("", "latest")
     }
-    assert floats <= set(FLOATING)
+    assert floats <= set(floating_images())
 
 
 def test_only_what_floats_is_said_to_float() -> None:
-    assert {each for pin in PINS for each in pinned_images(pin)} >= set(FLOATING)
+    assert {each for pin in PINS for each in pinned_images(pin)} >= set(floating_images())
 
 
 def test_a_pin_that_nothing_was_read_for_is_refused_until_its_row_is_there() -> None:
@@ -59,7 +60,7 @@ def test_a_pin_that_nothing_was_read_for_is_refused_until_its_row_is_there() -> 
         pinned_images(pin)
 
 
-@pytest.mark.parametrize("pin", [each for each in PINS if each.name not in NAMED], ids=lambda pin: pin.name)
+@pytest.mark.parametrize("pin", [each for each in PINS if each.name not in named_images()], ids=lambda pin: pin.name)
 def test_the_registry_is_asked_about_every_image_of_a_pin(pin: Chart) -> None:
     """Below a repository of `images`, or itself."""
     asked = [each.image for each in images_of(pin.name)]

@@ -19,7 +19,7 @@ from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.plans.plan import make_plan
 from tests.support.recording import record
 from tests.unit.components.test_components_private import HUB, PEERED, network
-from tests.unit.settings.test_settings_slurm import given as slurm
+from tests.unit.parts.slurm.test_settings_slurm import given as slurm
 
 _MAPS = ("releases", "pools", "gpus", "osmo.platforms", "osmo.served")
 """Outputs whose keys are such names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from physical_ai.catalog import slurm as names
+from parts.slurm import names
 from physical_ai.health.replacement.drain import Load, load_of
 from tests.unit.readiness.test_gates_slurm import Json, pod
 

@@ -15,7 +15,7 @@ from physical_ai.preflight.upgrade_budgets import declared, present
 from physical_ai.readiness import Unreachable
 from physical_ai.settings import Overlay, load
 from tests.unit.cli.test_cli_commands import call
-from tests.unit.settings.test_settings_slurm import given
+from tests.unit.parts.slurm.test_settings_slurm import given
 
 NEVER = {"metadata": {"namespace": "team", "name": "never"}, "spec": {"maxUnavailable": 0}, "status": {}}
 

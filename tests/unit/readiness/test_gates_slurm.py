@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog import slurm as names
+from parts.slurm import names
 from physical_ai.health.acceptance.busy import slurm_holds
 from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.model import Cluster, Report

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog import slurm as slurm_names
+from parts.slurm import names as slurm_names
 from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.model import AmdObjects, Cluster, Expected
 from physical_ai.readiness.nodes.signs import Alert

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from physical_ai.catalog import slurm as names
+from parts.slurm import names
 from physical_ai.readiness.workloads import explain
 from tests.support.workload_objects import Scene, node
 from tests.unit.readiness.test_gates_slurm import pod

@@ -178,7 +178,7 @@ def test_namespaces_with_a_level_of_their_own_and_those_of_aks_are_exempt() -> N
     assert selector["values"] == list(exempt(stack))
     assert {"kube-system", "gatekeeper-system", "gpu-operator", "storage"} <= set(selector["values"])
     assert "team-vision" not in selector["values"]
-    for each in manifests.load("namespaces.yaml"):
+    for each in manifests.namespaces():
         assert "pod-security.kubernetes.io/enforce" in each["metadata"]["labels"]
     path = "admission.podSecurityExempt[0]"
     expect(faults_of("admission.podSecurityExempt=['Team A']"), path, "the name of a Kubernetes namespace")

@@ -15,8 +15,8 @@ from physical_ai.settings import load
 from physical_ai.settings.facts import outbound
 from physical_ai.settings.facts.outbound import Gateway, cut_off, outbound_form, outbound_plan
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.rules import TRUST_ALL
 from physical_ai.settings.rules import outbound as rules
+from physical_ai.settings.rules.check import TRUST_ALL
 from tests.unit.settings.settings_faults import faults_of
 
 V2 = Gateway("v2", "StandardV2", address_zones=("1", "2", "3"))

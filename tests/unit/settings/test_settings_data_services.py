@@ -9,7 +9,7 @@ import pytest
 from physical_ai.catalog import regions
 from physical_ai.settings import Fault, Overlay, Settings, SettingsError, load
 from physical_ai.settings.facts.data_services import DataNames, DataPlan, data_plan
-from physical_ai.settings.rules import TRUST_ALL
+from physical_ai.settings.rules.check import TRUST_ALL
 from physical_ai.settings.rules.data_services import check_data_services
 
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"

@@ -8,7 +8,7 @@ import pytest
 
 from physical_ai.findings import Severity
 from physical_ai.settings import load
-from physical_ai.settings.rules import check
+from physical_ai.settings.rules.check import check
 from tests.unit.settings.settings_faults import expect, faults_of, warned
 
 

@@ -66,7 +66,6 @@ OF_OTHERS = {
     "physical_ai.catalog.nvsentinel",
     "physical_ai.catalog.osmo",
     "physical_ai.catalog.osmo_service",
-    "physical_ai.catalog.slurm",
     "physical_ai.catalog.aks",
     "physical_ai.catalog.vault_secrets",
     "physical_ai.catalog.cluster_services",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog import slurm as names
+from parts.slurm import names
 from physical_ai.simulator.slurm import nodes as model
 from physical_ai.simulator.slurm import objects
 

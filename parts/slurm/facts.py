@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog.slurm import RESOURCE_TYPE
+from parts.slurm.names import RESOURCE_TYPE
 from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.conftest import Simulate
-from tests.unit.settings.test_settings_slurm import given
+from tests.unit.parts.slurm.test_settings_slurm import given
 
 NAMESPACES = {"slinky", "slurm"}
 

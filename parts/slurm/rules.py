@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from parts.slurm.names import TAINT, TAINT_KEY, WORKER_BUDGET
 from physical_ai.catalog import nearest
-from physical_ai.catalog.slurm import TAINT, TAINT_KEY, WORKER_BUDGET
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.settings.facts.gpu import knows_gpu
 from physical_ai.settings.facts.labels import split_taint

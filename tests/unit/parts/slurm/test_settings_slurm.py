@@ -6,13 +6,13 @@ from typing import Any, cast
 
 import pytest
 
+from parts.slurm.facts import gres, slurm_pools
+from parts.slurm.names import TAINT
+from parts.slurm.plan import health_conditions
 from physical_ai.catalog.compat import check_chart
-from physical_ai.catalog.slurm import TAINT
 from physical_ai.settings import Loaded, Overlay, SettingsError, load
 from physical_ai.settings.facts.images import program_images
 from physical_ai.settings.facts.osmo import gpu_capacity, platforms
-from physical_ai.settings.facts.slurm import gres, slurm_pools
-from physical_ai.settings.plans.slurm import health_conditions
 
 FIXED: dict[str, Any] = {"count": 2, "min": None, "max": None, "initial": None}
 H100: dict[str, Any] = {"scale": FIXED, "taints": [TAINT]}
@@ -34,14 +34,12 @@ def problems(data: dict[str, Any]) -> dict[str, str]:
 
 
 def cluster(data: dict[str, Any]) -> dict[str, Any]:
-    plan = loaded(data).plan.slurm
-    assert plan is not None
-    return dict(plan.cluster_values)
+    return dict(loaded(data).plan.parts["slurm"].release("cluster").values)
 
 
 def test_there_is_none_unless_asked_for() -> None:
     found = loaded({})
-    assert found.plan.slurm is None
+    assert "slurm" not in found.plan.parts
     assert "slurm" not in {chart.name for chart in found.plan.charts}
 
 
@@ -73,11 +71,10 @@ def test_each_pool_is_a_partition_and_the_first_is_the_default_one() -> None:
 
 
 def test_the_operator_drains_in_slurm_what_health_cordons() -> None:
-    plan = loaded(given()).plan.slurm
-    assert plan is not None
-    assert plan.operator_values["propagatedNodeConditions"] == health_conditions()
+    operator = loaded(given()).plan.parts["slurm"].release("operator").values
+    assert operator["propagatedNodeConditions"] == health_conditions()
     assert {"GpuMemWatch", "GpuAllWatch", "SysLogsXIDError"} <= set(health_conditions())
-    assert plan.operator_values["operator"]["namespaces"] == "slurm"
+    assert operator["operator"]["namespaces"] == "slurm"
 
 
 def test_osmo_gives_no_work_to_pools_of_slurm() -> None:
@@ -130,11 +127,9 @@ def test_every_image_is_named_with_a_tag_and_is_of_a_registry_that_is_cached() -
 
 
 def test_both_charts_know_every_key() -> None:
-    plan = loaded(given(login={"sshKeys": [KEY]})).plan.slurm
-    assert plan is not None
-    for chart, values in ((plan.operator, plan.operator_values), (plan.cluster, plan.cluster_values)):
-        assert check_chart(chart.name, chart.version, values) == []
-        assert check_chart(chart.name, chart.version, {**values, "unknownKey": True})
+    for each in loaded(given(login={"sshKeys": [KEY]})).plan.parts["slurm"].releases:
+        assert check_chart(each.chart.name, each.chart.version, each.values) == []
+        assert check_chart(each.chart.name, each.chart.version, {**each.values, "unknownKey": True})
 
 
 @pytest.mark.parametrize(

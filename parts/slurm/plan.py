@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog import slurm as names
-from physical_ai.catalog.charts import Chart, chart
+from parts.part import PartPlan, Planned, ReleasePlan
+from parts.slurm import names
+from parts.slurm.facts import gres, partition, slurm_pools
+from physical_ai.catalog.charts import chart
 from physical_ai.catalog.nvsentinel import XID_CHECK, dcgm_errors
 from physical_ai.settings.facts.pools import (
     gpu_resource,
@@ -19,13 +20,11 @@ from physical_ai.settings.facts.pools import (
     tolerations,
     tolerations_for,
 )
-from physical_ai.settings.facts.slurm import gres, partition, slurm_pools
-from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 
-_IMAGES = "the images in physical_ai/catalog/slurm.py"
+_IMAGES = "the images in parts/slurm/names.py"
 OPERATOR_OWNED = {
     "certManager": "nothing: the webhook's certificate is the chart's own, without cert-manager",
     "crds": "nothing: the operator and its definitions are of one release",
@@ -50,35 +49,41 @@ CLUSTER_OWNED = {
     "restapi.podSpec": "cpuPool",
 }
 """Keys that the files may not set, with what to change instead."""
+TIMEOUT_SECONDS = 900
 
 
-@dataclass(frozen=True)
-class SlurmPlan:
-    """What is installed with `slurm`."""
-
-    operator: Chart
-    operator_values: Mapping[str, Any]
-    cluster: Chart
-    cluster_values: Mapping[str, Any]
-
-
-def slurm_plan(settings: Settings, root: FilePath) -> tuple[SlurmPlan | None, list[Fault]]:
-    """The plan of a stack, and what is wrong with the files of values; None without `slurm`."""
+def slurm_plan(settings: Settings, root: FilePath) -> Planned:
+    """The plan of a stack, and the faults of its files of values; None without `slurm`."""
     if settings.slurm is None:
         return None, []
-    ours = (
-        (names.OPERATOR_CHART, OPERATOR_OWNED, operator_values(settings)),
-        (names.CLUSTER_CHART, CLUSTER_OWNED, cluster_values(settings)),
+    pins = [chart(name, names.CHART_VERSION) for name in (names.OPERATOR_CHART, names.CLUSTER_CHART)]
+    operator, refused = values_of_chart(
+        root, f"slurm/{names.OPERATOR_CHART}-values.yaml", pins[0], OPERATOR_OWNED, operator_values(settings)
     )
-    charts: list[tuple[Chart, dict[str, Any]]] = []
-    faults: list[Fault] = []
-    for name, owners, own in ours:
-        pinned = chart(name, names.CHART_VERSION)
-        values, found = values_of_chart(root, f"{name}/values.yaml", pinned, owners, own)
-        faults += found
-        charts.append((pinned, values))
-    (operator, of_operator), (cluster, of_cluster) = charts
-    return SlurmPlan(operator, of_operator, cluster, of_cluster), faults
+    cluster, others = values_of_chart(
+        root, f"slurm/{names.CLUSTER_CHART}-values.yaml", pins[1], CLUSTER_OWNED, cluster_values(settings)
+    )
+    releases = (
+        ReleasePlan(
+            key="operator",
+            name=names.OPERATOR_RELEASE,
+            namespaces=(names.OPERATOR_NAMESPACE, names.NAMESPACE),
+            chart=pins[0],
+            values=operator,
+            timeout_seconds=TIMEOUT_SECONDS,
+        ),
+        ReleasePlan(
+            key="cluster",
+            name=names.CLUSTER_RELEASE,
+            namespaces=(names.NAMESPACE, names.OPERATOR_NAMESPACE),
+            chart=pins[1],
+            values=cluster,
+            # Deleted before the operator, which removes what belongs to the cluster.
+            needs=("operator",),
+            timeout_seconds=TIMEOUT_SECONDS,
+        ),
+    )
+    return PartPlan(releases), [*refused, *others]
 
 
 def operator_values(settings: Settings) -> dict[str, Any]:

@@ -1,0 +1,115 @@
+"""The component of an optional part: what its plan has before, as and after Helm releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.azure.workload_identity import IdentityPlace
+from components.kubernetes.charts import InstalledRelease, release_options
+from components.kubernetes.cluster_target import ClusterTarget
+from components.kubernetes.objects import declare
+from parts.part import Part, PartPlan, ReleasePlan
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.secrets import Secrets
+
+
+@dataclass(frozen=True)
+class AzurePlace:
+    """Azure resources that a part's own resources refer to."""
+
+    identities: IdentityPlace
+    subscription_id: str
+    cluster_id: pulumi.Input[str]
+    pools: Mapping[str, pulumi.Resource]
+    """Node pools of parts, by the part's name."""
+
+
+@dataclass(frozen=True)
+class ChartPartArgs:
+    part: Part
+    plan: PartPlan
+    settings: Settings
+    target: ClusterTarget
+    namespaces: Mapping[str, kubernetes.core.v1.Namespace]
+    """The platform's namespaces, by name."""
+    secrets: Secrets
+    after: Sequence[pulumi.Resource]
+    """Releases that exist before the part's own."""
+    azure: AzurePlace | None = None
+    """None on a cluster that the stack does not create."""
+
+
+class ChartPart(pulumi.ComponentResource):
+    """The objects and Secrets before a part's releases, the releases, and the objects of kinds that these bring.
+
+    A part with more than that has a class of its own, which adds resources in `before` and `after`.
+
+    Attributes:
+        installed: the releases, by name.
+    """
+
+    installed: Mapping[str, InstalledRelease]
+
+    def __init__(self, name: str, args: ChartPartArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(args.part.token, name, {}, opts)
+        self.name, self.args = name, args
+        self.releases: dict[str, kubernetes.helm.v3.Release] = {}
+        before = self.before()
+        for release in args.plan.releases:
+            self.releases[release.key] = self._release(release, before)
+        self.after()
+        self.installed = {
+            each.name: InstalledRelease(self.releases[each.key], each.chart.version, each.namespace)
+            for each in args.plan.releases
+        }
+        self.register_outputs({"version": args.plan.releases[0].chart.version})
+
+    def before(self) -> list[pulumi.Resource]:
+        """Declares what the releases come after, and returns it."""
+        spaces = self.namespaces(*(space for release in self.args.plan.releases for space in release.namespaces))
+        objects = declare(self.name, self, self.args.target, self.args.plan.before, after=spaces)
+        return [*objects, *(self._secret(key) for key in range(len(self.args.plan.secrets)))]
+
+    def after(self) -> None:
+        """Declares what comes after the releases."""
+        for item in self.args.plan.after:
+            # `apiextensions.CustomResource` has no arguments for fields outside of `spec`.
+            pulumi.CustomResource(
+                f"kubernetes:{item['apiVersion']}:{item['kind']}",
+                f"{self.name}-{item['kind'].lower()}",
+                dict(item),
+                self.options([*self.releases.values()]),
+            )
+
+    def namespaces(self, *names: str) -> list[pulumi.Resource]:
+        """Namespaces as resources, each once, in the order of their names."""
+        return [self.args.namespaces[name] for name in dict.fromkeys(names)]
+
+    def options(self, after: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
+        """Options of a resource of the part in the cluster."""
+        return self.args.target.options(self, list(after))
+
+    def _secret(self, index: int) -> kubernetes.core.v1.Secret:
+        plan = self.args.plan.secrets[index]
+        return kubernetes.core.v1.Secret(
+            f"{self.name}-{plan.key}",
+            metadata={"name": plan.name, "namespace": plan.namespace},
+            string_data={key: self.args.secrets[secret] for key, secret in plan.data.items()},
+            opts=self.options(self.namespaces(plan.namespace)),
+        )
+
+    def _release(self, release: ReleasePlan, before: Sequence[pulumi.Resource]) -> kubernetes.helm.v3.Release:
+        earlier = [self.releases[key] for key in release.needs]
+        return kubernetes.helm.v3.Release(
+            f"{self.name}-{release.key}",
+            name=release.name,
+            namespace=release.namespace,
+            **release_options(release.chart, self.args.settings.charts.source, skip_await=release.skip_await),
+            values=release.values,
+            timeout=release.timeout_seconds,
+            opts=self.options([*self.namespaces(*release.namespaces), *before, *self.args.after, *earlier]),
+        )

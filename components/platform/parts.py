@@ -1,0 +1,67 @@
+"""The optional parts of a platform, in the order of their list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pulumi
+
+from components.gpu.operator import GpuOperator
+from components.kubernetes.chart_part import AzurePlace, ChartPart, ChartPartArgs
+from components.platform.azure_resources import AzureResources
+from components.platform.common import Common, InstallTarget
+from parts.components import COMPONENTS
+from parts.part import GPU_OPERATOR, Part, Stage
+from parts.registry import PARTS
+
+
+@dataclass
+class InstalledParts:
+    """The parts that a stack has so far, with what is declared for them.
+
+    Attributes:
+        by_name: components by the name of the part, and the GPU Operator's.
+    """
+
+    common: Common
+    install: InstallTarget
+    azure: AzureResources | None
+    by_name: dict[str, ChartPart | GpuOperator] = field(default_factory=dict[str, ChartPart | GpuOperator])
+
+    def declare(self, stage: Stage) -> Mapping[str, ChartPart]:
+        """Declares the stack's parts of a stage, and returns them by name."""
+        wanted = [part for part in PARTS if part.stage == stage and part.name in self.common.plan.parts]
+        declared: dict[str, ChartPart] = {}
+        for part in wanted:
+            declared[part.name] = self.by_name[part.name] = self._declared(part)
+        return declared
+
+    def offering(self) -> list[ChartPart | GpuOperator]:
+        """The GPU Operator, and the parts without which nodes offer no GPU."""
+        names = [GPU_OPERATOR, *(part.name for part in PARTS if part.offers_gpus)]
+        return [self.by_name[name] for name in names if name in self.by_name]
+
+    def _declared(self, part: Part) -> ChartPart:
+        kind = COMPONENTS.get(part.name, ChartPart)
+        args = ChartPartArgs(
+            part=part,
+            plan=self.common.plan.parts[part.name],
+            settings=self.common.settings,
+            target=self.install.target,
+            namespaces=self.install.namespaces,
+            secrets=self.common.secrets,
+            after=self._releases_of(part.needs),
+            azure=self._place(),
+        )
+        return kind(f"{self.common.name}-{part.component}", args, self.common.protected)
+
+    def _releases_of(self, names: Sequence[str]) -> list[pulumi.Resource]:
+        found = (self.by_name[name] for name in names if name in self.by_name)
+        return [release.resource for each in found for release in each.installed.values()]
+
+    def _place(self) -> AzurePlace | None:
+        if self.azure is None:
+            return None
+        pools = {"runners": self.azure.runner_pool.node_pool} if self.azure.runner_pool is not None else {}
+        return AzurePlace(self.azure.identities, self.common.subscription, self.azure.cluster.id, pools)

@@ -1,0 +1,10 @@
+"""Components of the parts that declare more than releases, and objects before and after them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from components.kubernetes.chart_part import ChartPart
+
+COMPONENTS: Mapping[str, type[ChartPart]] = {}
+"""By the part's name; every other part is a `ChartPart`."""

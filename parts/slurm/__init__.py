@@ -1,0 +1,1 @@
+"""A Slurm cluster on GPU pools of its own, by SchedMD's operator."""

@@ -1,0 +1,38 @@
+"""The Slurm cluster as a part of the platform."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from parts.part import GPU_OPERATOR, Part
+from parts.slurm import names
+from parts.slurm.plan import CLUSTER_OWNED, OPERATOR_OWNED, slurm_plan
+from parts.slurm.rules import check_slurm
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.tree import Settings
+
+
+def images(settings: Settings) -> Mapping[str, Path]:
+    """The images that the program names in the values of both charts."""
+    return dict.fromkeys(names.image_names(), ("slurm",)) if settings.slurm is not None else {}
+
+
+SLURM = Part(
+    name="slurm",
+    title="Slurm cluster",
+    setting=("slurm",),
+    token="physical-ai:kubernetes:Slurm",  # noqa: S106 - a type of resources
+    component="slurm",
+    owned={names.OPERATOR_CHART: OPERATOR_OWNED, names.CLUSTER_CHART: CLUSTER_OWNED},
+    plan=slurm_plan,
+    # The Pods of slurmd ask for the GPUs that the operator's device plugin offers.
+    needs=(GPU_OPERATOR,),
+    offers_gpus=True,
+    isolated=True,
+    rules=(check_slurm,),
+    images=images,
+    chart_images={
+        names.CLUSTER_CHART: tuple(names.daemon_images()),
+        names.OPERATOR_CHART: tuple(names.operator_images()),
+    },
+)

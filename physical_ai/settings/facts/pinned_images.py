@@ -1,0 +1,61 @@
+"""Every image of each pinned chart: those that the catalogue has, and those that the program names in its values.
+
+>>> from physical_ai.catalog.charts import pinned_charts
+>>> pinned_images(pinned_charts()["kai-scheduler", "v0.17.0"])[0]
+'ghcr.io/kai-scheduler/kai-scheduler/admission:v0.17.0'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from parts.registry import PARTS
+from physical_ai.catalog import amd, otel, runners
+from physical_ai.catalog.chart_images import chart_images
+from physical_ai.catalog.charts import Chart
+from physical_ai.catalog.images import image
+from physical_ai.catalog.load import CatalogError
+
+
+@cache
+def named_images() -> Mapping[str, tuple[str, ...]]:
+    """Images by chart, of the charts whose images the program names itself."""
+    of_parts = {chart: images for part in PARTS for chart, images in part.chart_images.items()}
+    return {
+        **of_parts,
+        amd.CHART: (*amd.IMAGES, amd.PLUGIN_IMAGE, amd.LABELLER_IMAGE),
+        otel.CHART: (f"docker.io/{otel.IMAGE}",),
+        runners.SCALE_SET_CHART: (image(runners.IMAGE).at(runners.REGISTRY),),
+    }
+
+
+@cache
+def floating_images() -> Mapping[str, str]:
+    """Images without a tag of one version, and the reason."""
+    return {
+        **{image: reason for part in PARTS for image, reason in part.floating_images.items()},
+        amd.PLUGIN_IMAGE: "the chart's own default: name another in amdGpuOperator.devicePluginImage",
+        amd.LABELLER_IMAGE: "the chart's own default: name another in amdGpuOperator.nodeLabellerImage",
+        f"docker.io/{otel.IMAGE}": "the tag is the chart's version of the collector, which was not read",
+    }
+
+
+def pinned_images(pin: Chart) -> tuple[str, ...]:
+    """Every image that the pin's Pods can have, each with its registry and its tag or digest, by name.
+
+    Raises:
+        CatalogError: No version at which they were read serves for this one.
+    """
+    if (named := named_images().get(pin.name)) is not None:
+        return tuple(sorted(named))
+    rows = {item.version: item for item in chart_images()[pin.name].pins} if pin.name in chart_images() else {}
+    found = rows.get(pin.version) or (rows.get(pin.keys.version) if pin.keys else None)
+    if found is None:
+        raise CatalogError(f"chart_images.yaml: {pin.name} has no images of {pin.version}: add a row to pins")
+    tagged = (each if _has_tag(each) else f"{each}:{pin.version}" for each in found.images)
+    return tuple(sorted(tagged))
+
+
+def _has_tag(image: str) -> bool:
+    return ":" in image.rpartition("/")[2]

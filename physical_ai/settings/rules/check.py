@@ -1,0 +1,109 @@
+"""All rules about settings, in the order in which they are asked."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator
+
+from parts.registry import PARTS
+from physical_ai.settings.models.target import TargetKind
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.rules.amd import check_amd
+from physical_ai.settings.rules.checkpoints import check_checkpoints
+from physical_ai.settings.rules.classes import check_classes, check_no_azure, check_no_classes
+from physical_ai.settings.rules.cluster import check_cluster
+from physical_ai.settings.rules.cluster_services import check_cluster_services
+from physical_ai.settings.rules.data_services import check_data_services
+from physical_ai.settings.rules.dra import check_dra
+from physical_ai.settings.rules.dra_claims import check_claims
+from physical_ai.settings.rules.fabric import check_fabric
+from physical_ai.settings.rules.fallbacks import check_fallbacks
+from physical_ai.settings.rules.finding import SettingFinding, Trust
+from physical_ai.settings.rules.gpu import check_gpu
+from physical_ai.settings.rules.grid import check_grid
+from physical_ai.settings.rules.health import check_health
+from physical_ai.settings.rules.health_modes import check_health_mode
+from physical_ai.settings.rules.isolation import check_isolation
+from physical_ai.settings.rules.kubelet import check_kubelet
+from physical_ai.settings.rules.monitor_link import check_monitor_link
+from physical_ai.settings.rules.monitoring import check_monitoring
+from physical_ai.settings.rules.network import check_network
+from physical_ai.settings.rules.osmo import check_osmo
+from physical_ai.settings.rules.osmo_access import check_osmo_access
+from physical_ai.settings.rules.outbound import check_outbound
+from physical_ai.settings.rules.placeholders import check_placeholders
+from physical_ai.settings.rules.placement import check_labels, check_taints
+from physical_ai.settings.rules.pools import check_pools
+from physical_ai.settings.rules.private_network import check_private_network
+from physical_ai.settings.rules.record import check_record
+from physical_ai.settings.rules.runners import check_runners
+from physical_ai.settings.rules.sharing import check_sharing
+from physical_ai.settings.rules.tags import check_tags
+from physical_ai.settings.target import kind_of
+
+TRUST_ALL = Trust(frozenset())
+
+
+def check(settings: Settings, trust: Trust = TRUST_ALL, today: datetime.date | None = None) -> list[SettingFinding]:
+    """Everything the rules find. `today` decides what is out of support; the current date when absent.
+
+    `trust` returns whether a setting is the user's own: a finding about any other one is dropped.
+    """
+    return list(_findings(settings, trust, today or datetime.datetime.now(datetime.UTC).date()))
+
+
+def _findings(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[SettingFinding]:
+    yield from check_record(settings, trust)
+    yield from _GROUND[kind_of(settings)](settings, trust, today)
+    for rules in (*(rules for part in PARTS for rules in part.rules), *_EVERYWHERE):
+        yield from rules(settings, trust)
+    for name, pool in settings.pools.items():
+        yield from check_labels(name, pool, trust)
+        yield from check_taints(name, pool, trust)
+
+
+def _of_azure(settings: Settings, trust: Trust, today: datetime.date) -> Iterator[SettingFinding]:
+    yield from check_tags(settings, trust)
+    yield from check_network(settings, trust)
+    yield from check_outbound(settings, trust)
+    yield from check_private_network(settings, trust)
+    yield from check_monitor_link(settings, trust)
+    yield from check_isolation(settings, trust)
+    yield from check_cluster(settings, trust, today)
+    yield from check_pools(settings, trust)
+    yield from check_kubelet(settings, trust)
+    yield from check_runners(settings, trust)
+    yield from check_fallbacks(settings, trust)
+    yield from check_no_classes(settings, trust)
+
+
+def _of_existing(settings: Settings, trust: Trust, _today: datetime.date) -> Iterator[SettingFinding]:
+    yield from check_no_azure(settings, trust)
+    yield from check_classes(settings, trust)
+
+
+_GROUND: dict[TargetKind, Callable[[Settings, Trust, datetime.date], Iterator[SettingFinding]]] = {
+    "azure": _of_azure,
+    "existing": _of_existing,
+}
+"""Rules about what is below the GPU layer, by the kind of target."""
+
+_EVERYWHERE = (
+    check_gpu,
+    check_amd,
+    check_grid,
+    check_sharing,
+    check_fabric,
+    check_dra,
+    check_claims,
+    check_osmo,
+    check_checkpoints,
+    check_data_services,
+    check_cluster_services,
+    check_osmo_access,
+    check_placeholders,
+    check_monitoring,
+    check_health,
+    check_health_mode,
+)
+"""Rules about what is installed."""
