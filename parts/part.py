@@ -95,10 +95,10 @@ class Part:
     """What it is, in a few words, for pages and messages."""
     setting: Path
     """The setting that installs it."""
-    token: str
+    resource_type: str
     """Type of its component resource."""
-    component: str
-    """Last words of its component's name. With `token`, part of every URN: neither ever changes."""
+    resource_name: str
+    """Last words of its component's name. Both are part of every URN below it: neither ever changes."""
     owned: Mapping[str, Mapping[str, str]]
     """By chart, the keys that its file of values may not set, with what to change instead."""
     plan: Callable[[Settings, FilePath], Planned]

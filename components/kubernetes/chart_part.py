@@ -55,7 +55,7 @@ class ChartPart(pulumi.ComponentResource):
     installed: Mapping[str, InstalledRelease]
 
     def __init__(self, name: str, args: ChartPartArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(args.part.token, name, {}, opts)
+        super().__init__(args.part.resource_type, name, {}, opts)
         self.name, self.args = name, args
         self.releases: dict[str, kubernetes.helm.v3.Release] = {}
         before = self.before()

@@ -54,7 +54,7 @@ class InstalledParts:
             after=self._releases_of(part.needs),
             azure=self._place(),
         )
-        return kind(f"{self.common.name}-{part.component}", args, self.common.protected)
+        return kind(f"{self.common.name}-{part.resource_name}", args, self.common.protected)
 
     def _releases_of(self, names: Sequence[str]) -> list[pulumi.Resource]:
         found = (self.by_name[name] for name in names if name in self.by_name)

@@ -122,7 +122,7 @@ def document() -> str:
 def _parts() -> Iterator[tuple[str, ...]]:
     for part in PARTS:
         after = ", ".join(code(each) for each in part.needs) or "–"
-        yield code(part.name), part.title, code(show(part.setting)), codes(part.charts), code(part.token), after
+        yield code(part.name), part.title, code(show(part.setting)), codes(part.charts), code(part.resource_type), after
 
 
 def _section(component: Component) -> str:

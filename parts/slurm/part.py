@@ -21,8 +21,8 @@ SLURM = Part(
     name="slurm",
     title="Slurm cluster",
     setting=("slurm",),
-    token="physical-ai:kubernetes:Slurm",  # noqa: S106 - a type of resources
-    component="slurm",
+    resource_type="physical-ai:kubernetes:Slurm",
+    resource_name="slurm",
     owned={names.OPERATOR_CHART: OPERATOR_OWNED, names.CLUSTER_CHART: CLUSTER_OWNED},
     plan=slurm_plan,
     # The Pods of slurmd ask for the GPUs that the operator's device plugin offers.

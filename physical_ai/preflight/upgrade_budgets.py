@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from parts.slurm.names import WORKER_BUDGET
+from parts.slurm.rules import BUDGET, BUDGET_FIX, refused_upgrades
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Settings
-from physical_ai.settings.rules.slurm import BUDGET, BUDGET_FIX, refused_upgrades
 
 TOPIC = "upgrade"
 FIX = "Change the budget, or set cluster.upgrades.forceUntil to a time soon after an upgrade begins."
