@@ -81,23 +81,23 @@ def test_the_packages_that_pulumi_up_runs_are_named(in_program: set[str]) -> Non
     (answer,) = (
         row[1] for row in rows(CONTRIBUTING, "## Find your way") if row[0] == "Which code does `pulumi up` run?"
     )
-    assert code(answer.partition("see")[0]) - {"components", "physical_ai"} == in_program
+    assert code(answer.partition("see")[0]) - {"components", "parts", "physical_ai"} == in_program
     sentence = ARCHITECTURE.partition("or through others: ")[2].partition(".")[0]
     assert code(sentence.replace("\n", " ")) == in_program
 
 
 def test_the_architecture_lists_every_package(packages: set[str]) -> None:
     listed = {path.removeprefix(f"{OPENED}/") for path in folders(ARCHITECTURE, "program works without it")}
-    assert listed == {*packages, "components", "agents", "docs/generator"}
+    assert listed == {*packages, "components", "parts", "agents", "docs/generator"}
     imports = ARCHITECTURE.partition("## Which way imports point")[2].partition("The table of allowed")[0]
     assert packages - code(imports.replace("\n", " ")) - {"mocks", "simulator"} == set()
 
 
 def test_who_imports_the_components_is_named() -> None:
-    sentence = "imported by the program, the mocks and `docs`"
+    sentence = "imported by the program, the parts, the mocks and `docs`"
     assert sentence in " ".join(ARCHITECTURE.split())
     importing = {name for name, targets in read(ROOT).arrows.items() if "components" in targets}
-    assert importing == {"__main__", "mocks", "docs"}
+    assert importing == {"__main__", "platform", "part components", "mocks", "docs"}
 
 
 def test_the_committed_stacks_are_listed() -> None:

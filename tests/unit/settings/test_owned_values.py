@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from parts.registry import PARTS
 from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.compat import known_keys
 from physical_ai.catalog.compat.needs import JOINED, pattern
@@ -23,7 +24,11 @@ from physical_ai.settings.plans.plan import make_plan
 from tests.support.covering_stacks import covering, derived, plan_without_files
 
 CHARTS = sorted(OWNED_VALUES.keys() - {NVIDIA_DRIVER})
-FILES = {"backend-operator": "osmo/backend-operator.yaml", "service": "osmo/service.yaml"}
+FILES = {
+    "backend-operator": "osmo/backend-operator.yaml",
+    "service": "osmo/service.yaml",
+    **{chart: f"{part.name}/{chart}-values.yaml" for part in PARTS for chart in part.charts},
+}
 CHARTS_OWN = ("progress-files", "/var/run/osmo")
 """A volume of the chart, which a list of volumes has to repeat: a file may have the same entry."""
 
