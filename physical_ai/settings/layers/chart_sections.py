@@ -1,7 +1,9 @@
-"""Values of charts in the place of settings: in which file below `values/` they belong.
+"""Values of charts in the place of settings: in which file of values they belong.
 
 >>> file_of(("gpuOperator", "nfd"))
 'values/gpu-operator/values.yaml'
+>>> file_of(("slurm", "nodesets"))
+'parts/slurm/slurm-values.yaml'
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from physical_ai.catalog import pinned_charts
+from physical_ai.catalog.charts import chart_file
 from physical_ai.catalog.compat import known_keys
 from physical_ai.catalog.compat.tables import key_table
+from physical_ai.repository import PARTS
 from physical_ai.settings.layers.paths import Path
 
 GPU_OPERATOR = "gpu-operator"
@@ -32,7 +36,8 @@ _PARTS: Mapping[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ("storage", "longhorn"): (("longhorn", "longhorn", ""),),
     ("loadBalancer", "metallb"): (("metallb", "metallb", ""),),
 }
-"""By section of the settings, the charts that it is about: name, file below `values/`, and a section of its values."""
+"""By section of the settings, the charts that it is about: name, folder or file below `values/`, and a section of its
+values. The files of a part are in the part's folder."""
 
 
 def file_of(path: Path) -> str | None:
@@ -42,8 +47,15 @@ def file_of(path: Path) -> str | None:
         return f"values/{GPU_OPERATOR}/pools/{section[1]}.yaml"
     for chart, file, prefix in _PARTS.get(section, ()):
         if key in ("values", chart) or f"{prefix}{key}" in _sections(chart):
-            return f"values/{file}.yaml" if "/" in file else f"values/{file}/values.yaml"
+            return _file(chart, file)
     return None
+
+
+def _file(chart: str, below: str) -> str:
+    folder = chart_file(chart, "keys").parent
+    if folder.parent == PARTS:
+        return f"parts/{folder.name}/{chart}-values.yaml"
+    return f"values/{below}.yaml" if "/" in below else f"values/{below}/values.yaml"
 
 
 def _sections(chart: str) -> set[str]:

@@ -10,23 +10,23 @@ from physical_ai.settings import Overlay, SettingsError, load
 @pytest.mark.parametrize(
     ("assignment", "file"),
     [
-        ("gpuOperator.nfd={enabled: false}", "gpu-operator/values.yaml"),
-        ("gpuOperator.values={nfd: {enabled: false}}", "gpu-operator/values.yaml"),
-        ("gpuOperator.toolkit.enabled=false", "gpu-operator/values.yaml"),
-        ("nfd={enabled: false}", "gpu-operator/values.yaml"),
-        ("pools.h100gpu.devicePlugin={flags: {}}", "gpu-operator/pools/h100gpu.yaml"),
-        ("monitoring.grafana.persistence={enabled: true}", "kube-prometheus-stack/values.yaml"),
-        ("osmo.gateway={}", "osmo/service.yaml"),
-        ("osmo.services={backendWorker: {}}", "osmo/service.yaml"),
-        ("health.janitor={}", "nvsentinel/values.yaml"),
-        ("slurm.nodesets={}", "slurm/values.yaml"),
+        ("gpuOperator.nfd={enabled: false}", "values/gpu-operator/values.yaml"),
+        ("gpuOperator.values={nfd: {enabled: false}}", "values/gpu-operator/values.yaml"),
+        ("gpuOperator.toolkit.enabled=false", "values/gpu-operator/values.yaml"),
+        ("nfd={enabled: false}", "values/gpu-operator/values.yaml"),
+        ("pools.h100gpu.devicePlugin={flags: {}}", "values/gpu-operator/pools/h100gpu.yaml"),
+        ("monitoring.grafana.persistence={enabled: true}", "values/kube-prometheus-stack/values.yaml"),
+        ("osmo.gateway={}", "values/osmo/service.yaml"),
+        ("osmo.services={backendWorker: {}}", "values/osmo/service.yaml"),
+        ("health.janitor={}", "values/nvsentinel/values.yaml"),
+        ("slurm.nodesets={}", "parts/slurm/slurm-values.yaml"),
     ],
 )
 def test_a_value_of_a_chart_in_place_of_a_setting_is_told_its_file(assignment: str, file: str) -> None:
     with pytest.raises(SettingsError) as caught:
         load("dev-westus2", [Overlay.assign([assignment])])
     fault = next(each for each in caught.value.faults if "value of a chart" in each.problem)
-    assert f"Such values are in values/{file};" in (fault.fix or "")
+    assert f"Such values are in {file};" in (fault.fix or "")
 
 
 def test_a_mistyped_setting_is_still_one() -> None:
