@@ -12,7 +12,7 @@ from components.azure.workload_identity import IdentityPlace
 from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
-from parts.part import Part, PartPlan, ReleasePlan
+from parts.part import Part, PartPlan, ReleasePlan, SecretPlan
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.secrets import Secrets
 
@@ -72,7 +72,7 @@ class ChartPart(pulumi.ComponentResource):
         """Declares what the releases come after, and returns it."""
         spaces = self.namespaces(*(space for release in self.args.plan.releases for space in release.namespaces))
         objects = declare(self.name, self, self.args.target, self.args.plan.before, after=spaces)
-        return [*objects, *(self._secret(key) for key in range(len(self.args.plan.secrets)))]
+        return [*objects, *(self._secret(each, spaces) for each in self.args.plan.secrets)]
 
     def after(self) -> None:
         """Declares what comes after the releases."""
@@ -93,13 +93,12 @@ class ChartPart(pulumi.ComponentResource):
         """Options of a resource of the part in the cluster."""
         return self.args.target.options(self, list(after))
 
-    def _secret(self, index: int) -> kubernetes.core.v1.Secret:
-        plan = self.args.plan.secrets[index]
+    def _secret(self, plan: SecretPlan, after: Sequence[pulumi.Resource]) -> kubernetes.core.v1.Secret:
         return kubernetes.core.v1.Secret(
             f"{self.name}-{plan.key}",
             metadata={"name": plan.name, "namespace": plan.namespace},
             string_data={key: self.args.secrets[secret] for key, secret in plan.data.items()},
-            opts=self.options(self.namespaces(plan.namespace)),
+            opts=self.options(after),
         )
 
     def _release(self, release: ReleasePlan, before: Sequence[pulumi.Resource]) -> kubernetes.helm.v3.Release:
