@@ -26,10 +26,12 @@ from tests.simulator.physai import fixed, physai
 from tests.simulator.snapshots import Snapshots
 from tests.support.waiting import until
 
-MODEL_MINUTE = "1"
-"""Seconds: a scrape each second remains possible on a busy machine."""
+MODEL_MINUTE = "3"
+"""Seconds. A busy machine does not scrape the fifty exporters of this stack each second."""
 HOUR = 60
 """Scrapes in an hour of model time: each minute has one."""
+HOURS = 5
+"""Tries of an hour in which the machine keeps up."""
 ON_GRID = tuple(fault for fault in faults().values() if fault.drivers == ("grid",))
 
 
@@ -155,6 +157,18 @@ def heal(wanted: Sequence[Fault]) -> None:
 
 
 def nothing_fires(reader: Reader, wanted: int) -> None:
+    """A model hour without an alert. One that begins while scrapes fail or are late, as on a busy machine, is of the
+    machine, and the hour begins again."""
+    found: list[Any] = []
+    for _ in range(HOURS):
+        found, disturbed = hour(reader, wanted)
+        if not found or not disturbed:
+            break
+    assert found == []
+
+
+def hour(reader: Reader, wanted: int) -> tuple[list[Any], list[Any]]:
+    """The alerts of so many scrapes, and the targets of which some failed or are missing."""
     # What began while the cluster was made has ended.
     is_quiet(reader)
     scrapes = 'count_over_time(up{job="kube-state-metrics"}[%dms])'
@@ -169,7 +183,9 @@ def nothing_fires(reader: Reader, wanted: int) -> None:
         state=lambda: reader.query(scrapes % window()),
         every=1,
     )
-    assert reader.query(f"max_over_time(ALERTS[{window()}ms])") == []
+    passed, expected = window(), window() / 1000 / float(MODEL_MINUTE)
+    missed = f"min_over_time(up[{passed}ms]) == 0 or count_over_time(up[{passed}ms]) < {0.9 * expected}"
+    return reader.query(f"max_over_time(ALERTS[{passed}ms])"), reader.query(missed)
 
 
 def is_quiet(reader: Reader) -> None:
