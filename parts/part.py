@@ -101,6 +101,8 @@ class Part:
     """Last words of its component's name. Both are part of every URN below it: neither ever changes."""
     owned: Mapping[str, Mapping[str, str]]
     """By chart, the keys that its file of values may not set, with what to change instead."""
+    wanted: Callable[[Settings], bool]
+    """Whether a stack installs it."""
     plan: Callable[[Settings, FilePath], Planned]
     """What it installs, and the faults of its values files in a folder; None for a stack without it."""
     stage: Stage = "gpus"

@@ -24,6 +24,7 @@ SLURM = Part(
     resource_type="physical-ai:kubernetes:Slurm",
     resource_name="slurm",
     owned={names.OPERATOR_CHART: OPERATOR_OWNED, names.CLUSTER_CHART: CLUSTER_OWNED},
+    wanted=lambda settings: settings.slurm is not None,
     plan=slurm_plan,
     # The Pods of slurmd ask for the GPUs that the operator's device plugin offers.
     needs=(GPU_OPERATOR,),

@@ -12,6 +12,10 @@ from typing import Any, Literal
 
 from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
 from physical_ai.catalog.rows import Row, Text
+from physical_ai.repository import PARTS
+
+FILE = "chart_images.yaml"
+"""Name of the files: one of the catalogue, and one of each part whose charts' images are data."""
 
 
 class ChartImage(Row):
@@ -44,16 +48,20 @@ class ChartImages(Row):
 @lru_cache(maxsize=1)
 def chart_images() -> dict[str, ChartImages]:
     """By the chart's name."""
-    rows = [_row(data) for data in read_rows(DATA / "chart_images.yaml")]
-    found = {item.chart: item for item in rows}
-    if len(found) != len(rows):
-        raise CatalogError("chart_images.yaml: duplicate chart")
+    found: dict[str, ChartImages] = {}
+    for file in (DATA / FILE, *sorted(PARTS.glob(f"*/{FILE}"))):
+        label = FILE if file.parent == DATA else f"parts/{file.parent.name}/{FILE}"
+        for data in read_rows(file):
+            item = _row(data, label)
+            if item.chart in found:
+                raise CatalogError(f"{label}: {item.chart} is a duplicate")
+            found[item.chart] = item
     return found
 
 
-def _row(data: dict[str, Any]) -> ChartImages:
+def _row(data: dict[str, Any], label: str) -> ChartImages:
     images: list[Any] = [{"image": each} if isinstance(each, str) else each for each in data.get("images", ())]
-    return row(ChartImages, {**data, "images": images}, f"chart_images.yaml: {data.get('chart')}")
+    return row(ChartImages, {**data, "images": images}, f"{label}: {data.get('chart')}")
 
 
 def images_of(chart: str) -> tuple[ChartImage, ...]:

@@ -1,4 +1,4 @@
-"""Kubernetes objects from the YAML files in `manifests/`."""
+"""Kubernetes objects from the YAML files in `manifests/` and in the folders of parts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,12 @@ def namespaces() -> list[dict[str, Any]]:
 
 def namespaces_of(part: str) -> list[dict[str, Any]]:
     """The namespaces that a part brings; none where its folder declares none."""
-    file = PARTS / part / NAMESPACES
-    return json.loads(_read(file)) if file.exists() else []
+    return load_of(part, NAMESPACES) if (PARTS / part / NAMESPACES).exists() else []
+
+
+def load_of(part: str, file: str) -> list[dict[str, Any]]:
+    """The objects of one file in a part's folder, in order."""
+    return json.loads(_read(PARTS / part / file))
 
 
 @cache
