@@ -27,7 +27,25 @@ OF_AKS = (
     "tigera-operator",
 )
 """Namespaces of AKS and its extensions, whose agents have the rights of their node (AKS docs, concepts-security)."""
-
+LISTED = (
+    "gpu-operator",
+    "kube-amd-gpu",
+    "kai-scheduler",
+    "osmo-control-plane",
+    "osmo-operator",
+    "osmo-workflows",
+    "monitoring",
+    "nvsentinel",
+    "network-operator",
+    "telemetry",
+    "arc-systems",
+    "arc-runners",
+    "longhorn-system",
+    "metallb-system",
+    "cert-manager",
+)
+"""The platform's namespaces in the order in which the policy lists them, whichever file declares each: another order
+would be a change of the policy in every stack. Later ones follow."""
 USER_NAMESPACES_MINOR = 35
 """From which the standard trusts user namespaces (pod-security-admission, policy/check_procMount_baseline.go)."""
 
@@ -51,7 +69,8 @@ def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
 
 def exempt(settings: Settings) -> tuple[str, ...]:
     """Namespaces that the policy leaves out. Those of the platform have a level of their own, by a label."""
-    own = (str(each["metadata"]["name"]) for each in manifests.namespaces())
+    declared = [str(each["metadata"]["name"]) for each in manifests.namespaces()]
+    own = (name for name in (*LISTED, *declared) if name in declared)
     if settings.amd_gpu_operator is None:
         own = (name for name in own if name != amd.NAMESPACE)
     return tuple(dict.fromkeys([*OF_AKS, *own, *settings.admission.pod_security_exempt]))
