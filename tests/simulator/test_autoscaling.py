@@ -173,6 +173,7 @@ def test_pods_that_need_two_nodes_get_two_and_the_one_beyond_the_maximum_gets_an
     until(lambda: autoscaled.hosts(*"abc") == autoscaled.nodes("batch"), "the nodes are not used")
 
 
+@pytest.mark.deep  # in `make test`: the rule in test_scheduling_autoscaler.py
 def test_a_pod_that_fits_no_pool_gets_the_autoscalers_event(autoscaled: Autoscaled) -> None:
     autoscaled.gpu_pool()
     autoscaled.pool("batch", "Standard_D8ds_v5")
@@ -182,6 +183,7 @@ def test_a_pod_that_fits_no_pool_gets_the_autoscalers_event(autoscaled: Autoscal
     assert (autoscaled.nodes("h100gpu"), autoscaled.nodes("batch")) == ([], [])
 
 
+@pytest.mark.deep  # in `make test`: the rule in test_scheduling_autoscaler.py
 def test_a_taint_without_a_value_is_lost_and_an_empty_gpu_pool_is_scaled_up_needlessly(autoscaled: Autoscaled) -> None:
     autoscaled.gpu_pool(
         nodeTaints=["nvidia.com/gpu:NoSchedule", "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
@@ -193,6 +195,7 @@ def test_a_taint_without_a_value_is_lost_and_an_empty_gpu_pool_is_scaled_up_need
     assert host(autoscaled.cluster.client, "web", WORK) == ""
 
 
+@pytest.mark.deep  # in `make test`: the rule in test_scheduling_autoscaler.py and test_azure_scaling.py
 def test_the_idle_node_is_removed_and_the_minimum_remains(autoscaled: Autoscaled) -> None:
     autoscaled.pool("batch", "Standard_D8ds_v5", minCount=1, count=1)
     for name in ("one", "two"):
@@ -205,6 +208,7 @@ def test_the_idle_node_is_removed_and_the_minimum_remains(autoscaled: Autoscaled
     remains(lambda: autoscaled.nodes("batch") == [kept], "the pool fell below its minimum", seconds=3.0)
 
 
+@pytest.mark.deep  # in `make test`: the rule in test_azure_scaling.py and test_scheduling_autoscaler.py
 def test_without_quota_the_pool_backs_off_and_the_pod_gets_an_event(autoscaled: Autoscaled) -> None:
     autoscaled.pool("a100gpu", A100)
     autoscaled.create("train", requests={"cpu": "12"}, nodeSelector={"agentpool": "a100gpu"})
@@ -214,6 +218,7 @@ def test_without_quota_the_pool_backs_off_and_the_pod_gets_an_event(autoscaled: 
     assert (autoscaled.nodes("a100gpu"), autoscaled.count("a100gpu")) == ([], 0)
 
 
+@pytest.mark.deep  # in `make test`: the rule in test_azure_capacity.py
 def test_without_capacity_the_pool_gets_the_machines_that_are_available(autoscaled: Autoscaled) -> None:
     autoscaled.pool("batch", "Standard_D16ds_v5")
     for name in ("a", "b"):
@@ -223,6 +228,7 @@ def test_without_capacity_the_pool_gets_the_machines_that_are_available(autoscal
     until(lambda: autoscaled.hosts("a", "b") == autoscaled.nodes("batch"), "it is not used")
 
 
+@pytest.mark.deep  # in `make test`: the rule in test_scheduling_autoscaler.py, KAI in test_scheduling.py
 def test_a_gang_that_kai_holds_back_scales_the_pool_up_for_all_its_pods(autoscaled: Autoscaled) -> None:
     """As a workflow of OSMO asks for them: two pods of one group, at a pool without nodes."""
     autoscaled.cluster.install(autoscaled.settings)

@@ -46,6 +46,7 @@ def test_each_node_gets_its_gpus_from_the_driver_of_its_source(cluster: Simulate
     assert cluster.gpus(rtx) == {GPU: 1}
 
 
+@pytest.mark.deep  # in `make test`: the model in test_gpu_node.py, and the agent that does it in test_grid_scenarios.py
 def test_validator_before_driver_waits_for_ever_and_deleting_its_pod_helps(cluster: SimulatedCluster) -> None:
     settings = stack()
     (h100,) = cluster.pool(settings, "h100gpu")
@@ -61,6 +62,7 @@ def test_validator_before_driver_waits_for_ever_and_deleting_its_pod_helps(clust
     until(has_gpus(cluster, rtx), "deleting its pod did not help")
 
 
+@pytest.mark.deep  # in `make test`: the same mistakes on the model in test_gpu_node.py
 def test_missing_tolerations_hide_the_gpus_and_leave_the_node_without_operands(cluster: SimulatedCluster) -> None:
     settings = stack()
     (h100,) = cluster.pool(settings, "h100gpu")

@@ -58,6 +58,7 @@ def is_proven(cluster: SimulatedCluster, node: str) -> bool:
     return condition(cluster, node)[0] == "True"
 
 
+@pytest.mark.deep  # in `make test`: the agent in tests/host/test_lifecycle.py, the model in test_grid_simulated.py
 def test_a_node_gets_its_driver_after_an_eviction_a_reboot_and_a_new_image(cluster: SimulatedCluster) -> None:
     settings = stack()
     agents(cluster, settings)
@@ -116,6 +117,7 @@ def test_a_removed_driver_is_restored_with_its_gpus(cluster: SimulatedCluster) -
     until(lambda: has_gpu(cluster, rtx) and is_proven(cluster, rtx), "no GPU on the driver that came back")
 
 
+@pytest.mark.deep  # in `make test`: the agent in tests/host/test_upgrade.py, the model in test_grid_simulated.py
 def test_another_version_reaches_one_node_at_a_time_and_a_gpu_pod_keeps_the_driver_it_runs_on(
     cluster: SimulatedCluster,
 ) -> None:

@@ -37,12 +37,21 @@ def in_state(simulation: Simulation) -> set[str]:
     return {r["id"].lower() for r in resources if r["type"].startswith("azure-native:")}
 
 
-def test_an_up_that_is_interrupted_refused_and_killed_is_completed_by_the_next_and_upgraded(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_up_that_is_interrupted_and_killed_is_completed_by_the_next(home: Home) -> None:
     """Each `up` continues what the one before it left."""
     interrupted_without_an_orphan(signal.SIGINT)
+    killed_at("created AgentPool", "up", STACK, *SMALL)
+    is_completed()
+    is_protected(home)
 
+
+@pytest.mark.deep
+def test_an_up_that_is_refused_is_completed_by_the_next_and_upgraded(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In `make test`: quota in tests/unit/simulator/test_azure_pool_rules.py, upgrades of a release in
+    test_chart_upgrades.py and test_helm_releases.py, and no way back in
+    tests/unit/components/test_components_gpu_operator.py."""
     construct = Cloud.__init__
 
     def with_little_quota(self: Cloud, *arguments: object, **more: object) -> None:
@@ -54,10 +63,8 @@ def test_an_up_that_is_interrupted_refused_and_killed_is_completed_by_the_next_a
     assert "ErrCode_InsufficientVCPUQuota" in refused.err
     assert "Traceback" not in refused.err
 
-    killed_at("created AgentPool", "up", STACK, *SMALL, *OLD)
     is_completed(*OLD)
     the_release_is_upgraded_and_never_back(STACK, *SMALL, *PROTECTED)
-    is_protected(home)
 
 
 @pytest.mark.deep

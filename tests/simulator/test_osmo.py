@@ -235,6 +235,7 @@ def test_no_workflow_runs_without_agents_and_the_next_one_runs_with_them(
     assert ran["status"] == "COMPLETED"
 
 
+@pytest.mark.deep  # in `make test`: the order in test_osmo_gate.py, a removal in test_control_plane.py
 def test_agents_that_are_switched_off_delete_their_workflows_first(stack: Path, admin: Client) -> None:
     """And nothing hangs: their finalizer is taken off by them, while they are there."""
     pod = _pod("long", {}, nodeSelector={"agentpool": "cpu"}, schedulerName="default-scheduler")
@@ -251,7 +252,7 @@ def test_agents_that_are_switched_off_delete_their_workflows_first(stack: Path, 
     assert "agents are not in this cluster" in physai("run", str(SAMPLES / "cpu-task.yaml"), expect=1).err
 
 
-@pytest.mark.deep  # test_tutorial.py does it with one pool less
+@pytest.mark.deep  # test_stack.py does it with one pool less
 def test_down_leaves_nothing_behind(stack: Path) -> None:
     physai("down", STACK)
     assert not Simulation(STACK).exists

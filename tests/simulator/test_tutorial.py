@@ -62,8 +62,13 @@ def run(words: tuple[str, ...], environment: Mapping[str, str]) -> Answer:
     return Answer(0, done.stdout, done.stderr)
 
 
+@pytest.mark.deep
 def test_the_commands_work_as_written(home: Home, deployed: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But for the first deployment from nothing, which `test_stack.py` tests."""
+    """But for the first deployment from nothing, which `test_stack.py` tests.
+
+    In `make test`: that each command on the page exists with its options, in `test_docs_commands.py`; what `up`,
+    `preview`, `status` and `down` do, in `test_stack.py`; samples and users without a role, in `test_osmo.py`.
+    """
     monkeypatch.chdir(ROOT)
     environment: Mapping[str, str] = {}
     said: dict[str, Answer] = {}

@@ -59,8 +59,7 @@ def test_a_year(deployed: Simulation) -> None:
 
 @pytest.mark.deep
 def test_the_rest_of_a_year(deployed: Simulation) -> None:
-    """In `make test`: upgrades of a release and killed commands in `test_interrupted.py`, destruction without an API
-    server in `test_stack.py`."""
+    """In `make test`: killed commands in `test_interrupted.py`, an end without an API server in `test_stack.py`."""
     a_minor_upgrade_is_two_deployments_and_waits_for_a_busy_azure(deployed)
     an_install_that_was_killed_is_continued_on_another_machine(deployed)
     it_is_destroyed_without_its_api_server(deployed)
