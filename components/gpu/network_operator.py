@@ -10,7 +10,16 @@ import pulumi_kubernetes as kubernetes
 
 from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
-from physical_ai.catalog.network_operator import API_VERSION, KIND, NAMESPACE, POLICY, RELEASE
+from physical_ai.catalog.network_operator import (
+    API_VERSION,
+    KIND,
+    NAMESPACE,
+    NETWORK_KIND,
+    POLICY,
+    POOL_API_VERSION,
+    POOL_KIND,
+    RELEASE,
+)
 from physical_ai.settings.models.tree import ChartSourceName
 from physical_ai.settings.plans.network_operator import NetworkOperatorPlan
 
@@ -29,7 +38,7 @@ class NetworkOperatorArgs:
 
 
 class NetworkOperator(pulumi.ComponentResource):
-    """The release, then the policy, which is deleted before it.
+    """The release, the policy, and the networks of Pods; each is deleted before what it needs.
 
     Attributes:
         release: of the chart.
@@ -51,7 +60,7 @@ class NetworkOperator(pulumi.ComponentResource):
             opts=args.target.options(self, [args.namespace, *args.after]),
         )
         affinity = args.plan.policy["nodeAffinity"]
-        kubernetes.apiextensions.CustomResource(
+        policy = kubernetes.apiextensions.CustomResource(
             f"{name}-policy",
             api_version=API_VERSION,
             kind=KIND,
@@ -60,5 +69,23 @@ class NetworkOperator(pulumi.ComponentResource):
             spec={**args.plan.policy, "nodeAffinity": self.release.status.apply(lambda _: affinity)},
             opts=args.target.options(self, [self.release]),
         )
+        self._declare_networks(name, args, policy)
         self.installed = {RELEASE: InstalledRelease(self.release, args.plan.chart.version, NAMESPACE)}
         self.register_outputs({"version": args.plan.chart.version})
+
+    def _declare_networks(self, name: str, args: NetworkOperatorArgs, policy: pulumi.Resource) -> None:
+        """After the policy, whose controller brings the kind IPPool. The Kubernetes provider tries again while a kind
+        is not there yet (pulumi/pulumi-kubernetes provider/pkg/await/await.go, Creation)."""
+        for kind, api_version, specs, namespace in (
+            (POOL_KIND, POOL_API_VERSION, args.plan.address_pools, NAMESPACE),
+            (NETWORK_KIND, API_VERSION, args.plan.networks, None),
+        ):
+            for key, spec in specs.items():
+                kubernetes.apiextensions.CustomResource(
+                    f"{name}-{kind.lower()}-{key}",
+                    api_version=api_version,
+                    kind=kind,
+                    metadata={"name": key, **({"namespace": namespace} if namespace else {})},
+                    spec=spec,
+                    opts=args.target.options(self, [policy]),
+                )

@@ -15,10 +15,16 @@ CLEANUP_NAMESPACE = "physical-ai-cleanup"
 """Of the Job that removes what remains."""
 OPERATORS_KIND = "clusterpolicies.nvidia.com"
 """As long as there is an object of it, a GPU Operator labels the nodes."""
-NODE_LABELS = ("nvidia.com/gpu.present", "nvidia.com/gpu.deploy.*", "nvidia.com/gpu-driver-upgrade-state")
+NODE_LABELS = (
+    "nvidia.com/gpu.present",
+    "nvidia.com/gpu.deploy.*",
+    "nvidia.com/gpu-driver-upgrade-state",
+    "network.nvidia.com/operator.mofed.wait",
+)
 """Patterns of labels that the GPU Operator sets and leaves (NVIDIA/gpu-operator controllers/state_manager.go,
-NVIDIA/k8s-operator-libs pkg/upgrade/consts.go). Those of its feature discovery go with Node Feature Discovery, whose
-chart removes them in a hook."""
+NVIDIA/k8s-operator-libs pkg/upgrade/consts.go), and the Network Operator, where a node has NVIDIA's network cards
+(Mellanox/network-operator controllers/nicclusterpolicy_controller.go, handleWaitLabelsNoConfig). Those of feature
+discovery go with Node Feature Discovery, whose chart removes them in a hook."""
 NODE_ANNOTATIONS = ("nvidia.com/gpu-driver-upgrade-enabled",)
 
 

@@ -29,6 +29,12 @@ OFED_BLACKLIST = {"name": "OFED_BLACKLIST_MODULES_FILE", "value": "/host/etc/mod
 """Keeps the node's own modules from winning a race with those of the driver container (Azure/aks-rdma-infiniband
 configs/nicclusterpolicy/base; Mellanox/doca-driver-build#52)."""
 
+NETWORK_KIND = "MacvlanNetwork"
+POOL_API_VERSION, POOL_KIND = "nv-ipam.nvidia.com/v1alpha1", "IPPool"
+"""Of nv-ipam. The operator brings this kind itself, once a policy names nv-ipam (manifests/state-nv-ipam-cni)."""
+NETWORKS_ANNOTATION = "k8s.v1.cni.cncf.io/networks"
+"""Of a Pod: the networks on which Multus gives it an interface, with commas between."""
+
 VENDOR = "15b3"
 """PCI vendor of NVIDIA's network cards."""
 NIC_LABEL = f"feature.node.kubernetes.io/pci-{VENDOR}.present"

@@ -11,7 +11,7 @@ KINDS = "kinds that charts bring, which Helm never deletes, without target.leave
 SHARD = "KAI's shard, which its chart marks with helm.sh/resource-policy: keep"
 RESERVATIONS = "KAI's namespace of reservations, which its chart marks with helm.sh/resource-policy: keep"
 QUEUES = "queues that OSMO's backend creates for its pools, and never deletes"
-LABELS = "labels that the GPU Operator leaves on nodes, without target.leave: nothing"
+LABELS = "labels that NVIDIA's operators leave on nodes, without target.leave: nothing"
 TAINT = (
     "the stack's taint, of nodes whose taints a controller or kubectl has written since, without target.leave: nothing;"
     " kubectl taint node NODE KEY- removes it"
@@ -22,15 +22,15 @@ SHOWN = 5
 """Differences without a reason that are named; the file has all."""
 CHANGES: Mapping[str, str] = {
     r"added apiextensions\.k8s\.io/customresourcedefinitions/\S+": KINDS,
-    r"added apiregistration\.k8s\.io/apiservices/v\w+\.(kai\.scheduler|(resource\.)?nvidia\.com|scheduling\.run\.ai"
-    r"|monitoring\.coreos\.com|nfd\.k8s-sigs\.io)": KINDS,
+    r"added apiregistration\.k8s\.io/apiservices/v\w+\.(kai\.scheduler|((resource|nv-ipam)\.)?nvidia\.com"
+    r"|scheduling\.run\.ai|monitoring\.coreos\.com|nfd\.k8s-sigs\.io|mellanox\.com|k8s\.cni\.cncf\.io)": KINDS,
     r"added kai\.scheduler/schedulingshards/default": SHARD,
     r"added (namespaces/kai-resource-reservation|(configmaps|serviceaccounts)/kai-resource-reservation/"
     r"(kube-root-ca\.crt|default))": RESERVATIONS,
     r"added scheduling\.run\.ai/queues/osmo-\S+": QUEUES,
     r"added configmaps/gpu-operator/(evidence-\S+|gpu-evidence-agent-[0-9a-f]+)": AGENTS,
-    r"changed nodes/\S+: metadata\.labels\.nvidia\.com/gpu(\.present|\.deploy\.\S+|-driver-upgrade-state) was None, "
-    r".*": LABELS,
+    r"changed nodes/\S+: metadata\.labels\.(nvidia\.com/gpu(\.present|\.deploy\.\S+|-driver-upgrade-state)"
+    r"|network\.nvidia\.com/operator\.mofed\.wait) was None, .*": LABELS,
     r"changed nodes/\S+: spec\.taints was None, is \[\{'key': '(nvidia|amd)\.com/gpu', 'value': 'present', 'effect': "
     r"'NoSchedule'\}\]": TAINT,
     r"changed nodes/\S+: status\.(allocatable|capacity)\.nvidia\.com/gpu was None, is '0'": RESOURCE,

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from physical_ai.catalog.network_operator import CHART_VERSION
 from physical_ai.settings.models.base import Model
+from physical_ai.settings.models.pod_networks import NetworkName, PodNetwork
 
 NetworkOperatorVersion = Literal["v25.7.0", "v26.7.0"]
 """The pinned releases, each with the OFED driver that it was tested with (`OFED_DRIVERS`)."""
@@ -31,3 +32,8 @@ class NetworkOperator(Model):
         default=False, description="Install Multus and the CNI plugins, for further interfaces of Pods."
     )
     nv_ipam: bool = Field(default=False, description="Install nv-ipam, which gives such interfaces addresses.")
+    networks: dict[NetworkName, PodNetwork] = Field(
+        default_factory=dict,
+        description="Networks that a Pod names in its annotation k8s.v1.cni.cncf.io/networks, for a further interface"
+        " on each. They need secondaryNetwork and nvIpam.",
+    )

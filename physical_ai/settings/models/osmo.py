@@ -8,6 +8,7 @@ from pydantic import Field
 
 from physical_ai.settings.models.base import EntraId, Model, written
 from physical_ai.settings.models.osmo_access import OsmoAccess
+from physical_ai.settings.models.pod_networks import NetworkName
 
 PlatformName = Annotated[
     str,
@@ -50,6 +51,9 @@ class OsmoPlatform(Model):
         default=False,
         description="Tasks get InfiniBand adapters of their node, NCCL's variables for them, and the topology file; for"
         " a pool with fabric: infiniband.",
+    )
+    networks: tuple[NetworkName, ...] = Field(
+        default=(), description="Tasks get an interface on each of these networks of networkOperator.networks."
     )
     privileged: bool = Field(
         default=False, description="Tasks may be privileged; the workflows' namespace refuses them at level baseline."

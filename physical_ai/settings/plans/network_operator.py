@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -18,6 +18,7 @@ from physical_ai.settings.models.network_operator import NetworkOperator
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
+from physical_ai.settings.plans.pod_networks import address_pools, macvlan_networks
 
 FILE = f"{catalog.CHART}/values.yaml"
 _OTHER = "nothing: the policy uses adapters as the node has them"
@@ -39,6 +40,9 @@ class NetworkOperatorPlan:
     values: Mapping[str, Any]
     policy: Mapping[str, Any]
     """Spec of the NicClusterPolicy."""
+    address_pools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    networks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """Specs of IPPools and MacvlanNetworks, by name."""
 
 
 def network_operator_plan(settings: Settings, root: FilePath) -> tuple[NetworkOperatorPlan | None, list[Fault]]:
@@ -48,7 +52,8 @@ def network_operator_plan(settings: Settings, root: FilePath) -> tuple[NetworkOp
         return None, []
     pinned = chart(catalog.CHART, operator.version)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
-    return NetworkOperatorPlan(pinned, values, policy_spec(settings, operator)), faults
+    policy, pools = policy_spec(settings, operator), address_pools(settings, operator)
+    return NetworkOperatorPlan(pinned, values, policy, pools, macvlan_networks(operator)), faults
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from physical_ai.catalog import otel
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
 from physical_ai.catalog.in_cluster import PATH_STYLE
+from physical_ai.catalog.network_operator import NETWORKS_ANNOTATION
 from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
 from physical_ai.settings.facts.in_cluster import in_cluster
@@ -139,7 +140,10 @@ def platform_template(settings: Settings, item: PlatformFacts) -> dict[str, Any]
         if diagnostic is not None:
             # OSMO appends it to its own init container, as it does with every item that has another name.
             spec["initContainers"] = [diagnostic]
-    return {"metadata": {"labels": {POD_POOL_LABEL: item.pool}}, "spec": spec}
+    metadata: dict[str, Any] = {"labels": {POD_POOL_LABEL: item.pool}}
+    if item.own.networks:
+        metadata["annotations"] = {NETWORKS_ANNOTATION: ",".join(item.own.networks)}
+    return {"metadata": metadata, "spec": spec}
 
 
 def _assertion(left: str, operator: str, right: str, message: str) -> Assertion:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from physical_ai.catalog.hardware import Server
 from physical_ai.catalog.rows import Machine
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.simulator.cluster.machines import machine_of
@@ -40,6 +41,8 @@ class Hardware:
     secure_boot: bool = False
     adapters: int = 0
     """InfiniBand adapters; Azure's sizes have one for each GPU."""
+    rails: int = 0
+    """Ethernet adapters of NVIDIA's for the GPUs' own network; servers have them."""
     containerd_config: int = 2
     """Schema version of the node image's config.toml; AKS ships 2 (NVIDIA/gpu-operator#2646)."""
 
@@ -68,6 +71,7 @@ def of_size(size: Machine) -> Hardware | None:
         vgpu=gpu.virtual,
         complete=gpu.share == "1",
         adapters=gpu.count if size.infiniband else 0,
+        rails=size.rails if isinstance(size, Server) else 0,
     )
 
 

@@ -13,6 +13,8 @@ from physical_ai.simulator.gpu.names import NFD
 VENDOR = "10de"
 ADAPTER = {"class": "0207", "vendor": "15b3", "device": "101e"}
 """An InfiniBand adapter of an ND size: a virtual function of a ConnectX-7."""
+RAIL = {"class": "0200", "vendor": "15b3", "device": "1021"}
+"""A ConnectX-7 that is an Ethernet adapter (pci.ids, 15b3:1021)."""
 FIELDS = ("vendor",)
 """`deviceLabelFields` of the operator's chart."""
 
@@ -49,6 +51,7 @@ def labels(node: Mapping[str, Any], hardware: Hardware | None, fields: Sequence[
     if hardware is not None:
         known = {"class": hardware.pci_class, "vendor": VENDOR, "device": hardware.pci_device}
         result[f"{NFD}pci-{'_'.join(known[field] for field in fields)}.present"] = "true"
-        if hardware.adapters:
-            result[f"{NFD}pci-{'_'.join(ADAPTER[field] for field in fields)}.present"] = "true"
+        for there, card in ((hardware.adapters, ADAPTER), (hardware.rails, RAIL)):
+            if there:
+                result[f"{NFD}pci-{'_'.join(card[field] for field in fields)}.present"] = "true"
     return result

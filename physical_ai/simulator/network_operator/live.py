@@ -19,7 +19,8 @@ from physical_ai.simulator.cluster.objects import (
 from physical_ai.simulator.cluster.watch import Watch
 from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
 from physical_ai.simulator.network_operator import policy as model
-from physical_ai.simulator.network_operator.policy import OFED, SHARED, SRIOV, STATE_LABEL
+from physical_ai.simulator.network_operator.live_networks import PodNetworks
+from physical_ai.simulator.network_operator.policy import IPAM, MULTUS, OFED, SHARED, SRIOV, STATE_LABEL
 
 SELECTOR = "app.kubernetes.io/name=network-operator"
 POLICIES = "/apis/mellanox.com/v1alpha1/nicclusterpolicies"
@@ -39,6 +40,7 @@ class NetworkOperator:
         self._deployments = Watch(client, "/apis/apps/v1/deployments", self.loop.wake, SELECTOR)
         self._watches: dict[str, Watch] = {}
         self._made: dict[str, str] = {}
+        self._networks = PodNetworks(client, self.loop.wake)
 
     def round(self) -> None:
         """One look at everything; nothing without an operator that runs."""
@@ -57,6 +59,8 @@ class NetworkOperator:
         self._record(nodes)
         self._label(counts, self._watches[NODES].all())
         self._offer(counts, nodes)
+        if counts is not None:
+            self._networks.round(counts, nodes, self._served())
         live = by_name(self._watches[DAEMONSETS].all())
         for item in policies:
             given = model.status(item, wanted if item is counts else [], live)
@@ -88,6 +92,12 @@ class NetworkOperator:
             if node and STATE_LABEL in labels(pod) and not is_terminating(pod):
                 found.setdefault(labels(pod)[STATE_LABEL], {})[node] = is_ready(pod)
         return found
+
+    def _served(self) -> frozenset[str]:
+        """Nodes on which Multus and nv-ipam run."""
+        running = self._running()
+        ready = [{node for node, is_up in running.get(state, {}).items() if is_up} for state in (MULTUS, IPAM)]
+        return frozenset(ready[0] & ready[1])
 
     def _record(self, nodes: list[Json]) -> None:
         """Which OFED driver each node has: it stays in the kernel when its Pod ends, until another one is loaded."""

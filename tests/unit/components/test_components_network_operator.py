@@ -15,7 +15,7 @@ POOL: dict[str, Any] = parsed(
 
 
 def stack(simulate: Simulate, **more: Any) -> Recording:
-    return simulate("dev-westus2", {"networkOperator": {}, "pools": {"ndgpu": POOL}, **more})
+    return simulate("dev-westus2", {"networkOperator": {}, "pools": {"ndgpu": POOL}} | more)
 
 
 def namespaces(found: Recording) -> dict[str, Any]:
@@ -44,6 +44,20 @@ def test_the_policy_comes_after_the_release_and_is_deleted_before_it(simulate: S
     release = next(each for each in found.of_type("Release") if each.inputs["name"] == "network-operator")
     assert policy.inputs["metadata"]["name"] == "nic-cluster-policy"
     assert release.urn in policy.options.depends_on
+
+
+def test_networks_of_pods_come_after_the_policy_which_brings_their_kind(simulate: Simulate) -> None:
+    network = {"interface": "ens2f0np0", "subnet": "192.168.100.0/24"}
+    operator = {"secondaryNetwork": True, "nvIpam": True, "networks": {"rail-0": network}}
+    found = stack(simulate, networkOperator=operator, osmo={"platforms": {"ndgpu": {"networks": ["rail-0"]}}})
+    policy = found.resource("NicClusterPolicy", "physical-ai-network-operator-policy")
+    for kind, namespace in (("IPPool", "network-operator"), ("MacvlanNetwork", None)):
+        made = found.resource(kind, f"physical-ai-network-operator-{kind.lower()}-rail-0")
+        assert (made.inputs["metadata"]["name"], made.inputs["metadata"].get("namespace")) == ("rail-0", namespace)
+        assert policy.urn in made.options.depends_on
+    plain = stack(simulate)
+    assert not plain.of_type("IPPool")
+    assert not plain.of_type("MacvlanNetwork")
 
 
 def test_isolation_covers_its_namespace(simulate: Simulate) -> None:

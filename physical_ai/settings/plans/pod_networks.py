@@ -1,0 +1,52 @@
+"""The objects that give Pods a further interface: addresses by nv-ipam, and networks by the Network Operator."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from physical_ai.settings.facts.pools import pool_selector
+from physical_ai.settings.models.network_operator import NetworkOperator
+from physical_ai.settings.models.pod_networks import PodNetwork
+from physical_ai.settings.models.tree import Settings
+
+
+def address_pools(settings: Settings, operator: NetworkOperator) -> dict[str, dict[str, Any]]:
+    """Specs of IPPools by name. Each node of the named pools, and no other, gets a block of the subnet."""
+    return {name: _addresses(settings, network) for name, network in operator.networks.items()}
+
+
+def macvlan_networks(operator: NetworkOperator) -> dict[str, dict[str, Any]]:
+    """Specs of MacvlanNetworks by name; the operator makes a NetworkAttachmentDefinition of each."""
+    return {name: _network(name, network) for name, network in operator.networks.items()}
+
+
+def pools_of(settings: Settings, network: PodNetwork) -> list[str]:
+    """The GPU pools whose nodes have the network's interface; names that the stack lacks are left out."""
+    return [name for name in network.pools or settings.pools if name in settings.pools]
+
+
+def _addresses(settings: Settings, network: PodNetwork) -> dict[str, Any]:
+    terms = [
+        {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in selector.items()]}
+        for selector in (pool_selector(name, settings.pools[name]) for name in pools_of(settings, network))
+    ]
+    return {
+        "subnet": str(network.subnet),
+        "perNodeBlockSize": network.addresses_per_node,
+        **({"gateway": str(network.gateway)} if network.gateway is not None else {}),
+        # Without a selector each node of the cluster would take a block, the system pool's as well.
+        "nodeSelector": {"nodeSelectorTerms": terms},
+    }
+
+
+def _network(name: str, network: PodNetwork) -> dict[str, Any]:
+    # The operator removes all spaces of it before it writes it into the CNI's configuration.
+    ipam = json.dumps({"type": "nv-ipam", "poolName": name}, separators=(",", ":"))
+    return {
+        "networkNamespace": network.namespace,
+        "master": network.interface,
+        "mode": network.mode,
+        **({"mtu": network.mtu} if network.mtu is not None else {}),
+        "ipam": ipam,
+    }
