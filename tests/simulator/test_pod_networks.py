@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.simulator.existing_cluster import id_of
+from physical_ai.cli.progress import Progress
+from physical_ai.simulator import leftovers
+from physical_ai.simulator.existing_cluster import FOUND, id_of
 from physical_ai.simulator.home import Home
+from physical_ai.simulator.inventory import Inventory, differences, inventory
 from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
 from physical_ai.simulator.simulation import Simulation
 from tests.simulator.physai import physai
@@ -37,7 +40,8 @@ def test_a_pod_has_an_interface_on_each_network_that_it_names(home: Home, tmp_pa
     platforms = {"b200": {"networks": ["rail-0", "rail-1"]}}
     overlay.write_text(yaml.safe_dump({"networkOperator": OPERATOR, "osmo": {"platforms": platforms}}))
     physai("up", STACK, "-f", str(overlay))
-    clusters = Simulation(STACK, home).clusters()
+    simulation = Simulation(STACK, home)
+    clusters = simulation.clusters()
     cluster = id_of(clusters)
     assert cluster is not None
     client = clusters.client(cluster)
@@ -57,6 +61,11 @@ def test_a_pod_has_an_interface_on_each_network_that_it_names(home: Home, tmp_pa
     eth0, first, second = given
     assert (eth0["interface"], first["name"], first["ips"]) == ("eth0", "osmo-workflows/rail-0", ["192.168.100.1"])
     assert (second["interface"], second["ips"]) == ("net2", ["192.168.101.1"])
-    physai("down", STACK)
+    before: Inventory = json.loads((simulation.folder / FOUND).read_text())
+    with Progress() as progress:
+        simulation.destroy(progress)
+    # The stack has `target.leave: nothing`: neither the kinds nor the label of the Network Operator remain.
+    _, without_reason = leftovers.by_reason(differences(before, inventory(client)))
+    assert without_reason == []
     kinds = {each["metadata"]["name"] for each in client.get(DEFINITIONS)["items"]}
-    assert not {each for each in kinds if each.endswith(("nv-ipam.nvidia.com", "mellanox.com"))}
+    assert not {each for each in kinds if each.endswith(("nv-ipam.nvidia.com", "mellanox.com", "k8s.cni.cncf.io"))}
