@@ -10,7 +10,7 @@ import pytest
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.plans.osmo_platforms import pod_templates
 from physical_ai.settings.plans.pod_networks import address_pools, macvlan_networks
-from physical_ai.settings.rules import check
+from physical_ai.settings.rules.check import check
 
 RAIL: dict[str, Any] = {"interface": "ens2f0np0", "subnet": "192.168.100.0/24", "mtu": 9000}
 OTHER = {"interface": "ens2f1np1", "subnet": "192.168.101.0/24"}
