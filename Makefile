@@ -25,7 +25,7 @@ $(READY): $(REQUIREMENTS) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Try: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
 	@echo "installing Python packages into $(VENV) (once)" >&2
 	@$(PYTHON) -m venv $(VENV)
-	@$(if $(WITH_TOOLS),$(BIN)/python -m physical_ai.simulator.tools & tools=$$!;) \
+	@$(if $(WITH_TOOLS),$(BIN)/python -m simulator.tools & tools=$$!;) \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(REQUIREMENTS); \
 	  packages=$$?; $(if $(WITH_TOOLS),wait $$tools;) \
 	  [ $$packages = 0 ] || { echo "error: pip could not install $(REQUIREMENTS); its message is above" >&2; exit $$packages; }
@@ -38,7 +38,7 @@ $(READY): $(REQUIREMENTS) pyproject.toml
 up preview simulator: WITH_TOOLS := yes
 
 # A workflow on two platforms, which the default stack has.
-SAMPLE := physical_ai/osmo/samples/train-and-evaluate.yaml
+SAMPLE := workbench/osmo/samples/train-and-evaluate.yaml
 
 up: $(READY) ## deploy STACK into the simulator, run a workflow on the default one, and show it
 	@$(BIN)/physai up $(STACK) $(if $(filter dev-westus2,$(STACK)),--run $(SAMPLE))
@@ -81,7 +81,7 @@ property: $(READY) ## property tests (a minute)
 
 # Percent of lines and branches that unit and property tests have to reach in each package that decides or declares.
 FLOOR := 97
-COVERED := components parts physical_ai/catalog physical_ai/policies physical_ai/settings
+COVERED := components parts physical_ai/catalog workbench/policies physical_ai/settings
 
 coverage: $(READY) ## unit and property tests, and what they leave out; each package has to reach the floor (minutes)
 	@$(PYTEST) tests/unit tests/property -n 2 --cov --cov-report=term
@@ -122,7 +122,7 @@ bench: $(READY) ## the benchmarks, minutes each
 
 # Files that the pages link to, other than pages.
 LINKED := values/*.md agents/*/*.md tests/fixtures/osmo/README.md \
-  physical_ai/osmo/samples/*.yaml stacks/layers/*/*.yaml stacks/*.yaml physical_ai/catalog/data/charts/*.yaml \
+  workbench/osmo/samples/*.yaml stacks/layers/*/*.yaml stacks/*.yaml physical_ai/catalog/data/charts/*.yaml \
   physical_ai/telemetry/data/dashboards/*.json
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 

@@ -15,6 +15,7 @@ from pulumi.runtime.config import CONFIG, get_config_env
 from components.downloads import CHECKSUMS, PullFailed, plugin_problems, pulled_charts
 from components.kubernetes.charts import archive_problems, missing_archives
 from physical_ai.catalog.charts import ARCHIVES, LOCK
+from physical_ai.planning.service_chart import mek_problem
 from physical_ai.readiness.environment import unusable_variables
 from physical_ai.repository import ROOT
 from physical_ai.settings import Fault, Loaded, SettingsError, load_config
@@ -22,7 +23,6 @@ from physical_ai.settings.facts.osmo_access import MEK_SECRET
 from physical_ai.settings.facts.required_secrets import required_secrets
 from physical_ai.settings.faults import fault
 from physical_ai.settings.layers.stack_file import SECRETS
-from physical_ai.settings.plans.service_chart import mek_problem
 from physical_ai.settings.rules.compat import refusals
 from physical_ai.settings.rules.deployers import unnamed_deployers
 from physical_ai.settings.secrets import Secrets, secret_texts, secrets

@@ -41,7 +41,7 @@ def pulled_charts(stack: str) -> list[tuple[str, str]]:
 
     A process of its own, since the program of a stack contains neither helm nor what finds it.
     """
-    words = [sys.executable, "-m", "physical_ai.cli", "charts", "pull", stack, "--json"]
+    words = [sys.executable, "-m", "workbench.cli", "charts", "pull", stack, "--json"]
     try:
         done = subprocess.run(
             words,

@@ -11,12 +11,12 @@ import pulumi
 from components.data.services import DataServices
 from components.kubernetes.charts import InstalledRelease
 from physical_ai.catalog.in_cluster import CACHE, POSTGRES
+from physical_ai.planning.gpu_operator import CHART
+from physical_ai.planning.osmo_service import chart_values
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.in_cluster import host, in_cluster, storage_url
 from physical_ai.settings.facts.summary import osmo_summary, pool_summary
-from physical_ai.settings.plans.gpu_operator import CHART
-from physical_ai.settings.plans.osmo_service import chart_values
 
 ANY = "‹name›"
 """Placeholder in a path for a name that the settings define: of a pool, a release, a platform."""

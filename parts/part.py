@@ -9,10 +9,10 @@ from pathlib import Path as FilePath
 from typing import Any, Literal
 
 from physical_ai.catalog.charts import Chart
+from physical_ai.planning import manifests
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans import manifests
 from physical_ai.settings.rules.finding import SettingFinding, Trust
 
 GPU_OPERATOR = "gpu-operator"

@@ -95,7 +95,7 @@ OUTSIDE = {
 
 TARGET_SETTING = "physical_ai.settings.target"
 TARGET_MODEL = "physical_ai.settings.models.target"
-SEAM = {"platform": "components/platform/target_cluster.py", "cli": "physical_ai/cli/existing_check.py"}
+SEAM = {"platform": "components/platform/target_cluster.py", "cli": "workbench/cli/existing_check.py"}
 """Who outside the settings may ask what the target of a stack is: one module of each package. The simulator may have
 one too."""
 
@@ -165,13 +165,13 @@ def knows_pulumi(path: str) -> bool:
 
 
 def test_only_the_entry_point_imports_commands() -> None:
-    commands = "physical_ai/cli/commands/"
+    commands = "workbench/cli/commands/"
     users = {
         path
         for path, targets in read(ROOT).imports.items()
         if packages()[path] == "cli" and any(target.startswith(commands) for target in targets)
     }
-    assert users == {"physical_ai/cli/main.py"}
+    assert users == {"workbench/cli/main.py"}
 
 
 def test_nothing_imports_tests() -> None:

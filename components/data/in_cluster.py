@@ -24,10 +24,10 @@ from physical_ai.catalog.in_cluster import (
     STORAGE,
 )
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.planning.in_cluster import InClusterObjects, cache_config, credential, identities
 from physical_ai.settings.facts.data_services import ADMINISTRATOR, DATABASE, PASSWORD_LENGTH
 from physical_ai.settings.facts.in_cluster import BUCKETS, credential_secret, host
 from physical_ai.settings.models.in_cluster import InCluster
-from physical_ai.settings.plans.in_cluster import InClusterObjects, cache_config, credential, identities
 
 KEY_ID_LENGTH, KEY_LENGTH = 20, 40
 """As S3 keys of AWS have them."""

@@ -22,7 +22,7 @@ class AcceptanceArgs:
 
 
 class Acceptance(pulumi.ComponentResource):
-    """CronJobs of `physical_ai.settings.plans.acceptance`. Their Pods have no rights in the cluster."""
+    """CronJobs of `physical_ai.planning.acceptance`. Their Pods have no rights in the cluster."""
 
     def __init__(self, name: str, args: AcceptanceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:Acceptance", name, {}, opts)

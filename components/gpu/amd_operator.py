@@ -11,8 +11,8 @@ import pulumi_kubernetes as kubernetes
 from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from physical_ai.catalog.amd import API_VERSION, DOCKER_CONFIG, KIND, NAMESPACE, REGISTRY_SECRET, RELEASE
+from physical_ai.planning.amd_operator import AmdPlan
 from physical_ai.settings.models.tree import ChartSourceName
-from physical_ai.settings.plans.amd_operator import AmdPlan
 from physical_ai.settings.secrets import Secrets
 from physical_ai.telemetry.amd_counters import CONFIG_MAP
 

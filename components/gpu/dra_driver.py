@@ -12,10 +12,10 @@ from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
 from physical_ai.catalog.dra import RELEASE
+from physical_ai.planning.claims import ClaimObjects
+from physical_ai.planning.dra import DraPlan
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.models.tree import ChartSourceName
-from physical_ai.settings.plans.claims import ClaimObjects
-from physical_ai.settings.plans.dra import DraPlan
 
 TIMEOUT_SECONDS = 600
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from physical_ai.settings.plans.gpu_operator import DriverResource
+from physical_ai.planning.gpu_operator import DriverResource
 
 API_VERSION = "nvidia.com/v1alpha1"
 IMMUTABLE = ("spec.driverType", "spec.usePrecompiled")

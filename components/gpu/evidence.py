@@ -9,7 +9,7 @@ import pulumi_kubernetes as kubernetes
 
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare_agent
-from physical_ai.settings.plans.evidence_objects import EvidenceObjects
+from physical_ai.planning.evidence_objects import EvidenceObjects
 
 OBJECTS = "gpu-evidence"
 """Name of the objects, or its first part."""

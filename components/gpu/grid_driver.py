@@ -10,8 +10,8 @@ import pulumi_kubernetes as kubernetes
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare_agent
 from physical_ai.catalog.own_names import GRID_AGENT
-from physical_ai.settings.plans.grid_driver import GridPlan
-from physical_ai.settings.plans.grid_objects import grid_objects
+from physical_ai.planning.grid_driver import GridPlan
+from physical_ai.planning.grid_objects import grid_objects
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from physical_ai.catalog.network_operator import (
     POOL_KIND,
     RELEASE,
 )
+from physical_ai.planning.network_operator import NetworkOperatorPlan
 from physical_ai.settings.models.tree import ChartSourceName
-from physical_ai.settings.plans.network_operator import NetworkOperatorPlan
 
 TIMEOUT_SECONDS = 600
 

@@ -13,8 +13,8 @@ from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
 from physical_ai.catalog.nvsentinel import DATASTORE_KEY, DATASTORE_SECRET, NAMESPACE, RELEASE
+from physical_ai.planning.nvsentinel import NvsentinelPlan
 from physical_ai.settings.models.tree import ChartSourceName
-from physical_ai.settings.plans.nvsentinel import NvsentinelPlan
 from physical_ai.settings.secrets import Secrets
 
 TIMEOUT_SECONDS = 900

@@ -14,9 +14,9 @@ from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.release_upgrades import checked_upgrades
 from physical_ai.catalog.charts import chart
+from physical_ai.planning.gpu_operator import CHART, GpuPlan
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.models.tree import ChartSourceName
-from physical_ai.settings.plans.gpu_operator import CHART, GpuPlan
 
 TIMEOUT_SECONDS = 1800
 """Helm waits for the operator and NFD; a node that the autoscaler first has to add takes most of that time."""

@@ -15,9 +15,9 @@ from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from physical_ai.catalog import cert_manager as names
 from physical_ai.catalog.aks import Role
+from physical_ai.planning.cert_manager import CertManagerPlan
 from physical_ai.settings.models.osmo_access import Acme
 from physical_ai.settings.models.tree import ChartSourceName
-from physical_ai.settings.plans.cert_manager import CertManagerPlan
 
 TIMEOUT_SECONDS = 600
 

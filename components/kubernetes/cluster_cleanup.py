@@ -10,7 +10,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.kubernetes.cluster_target import ClusterTarget
-from physical_ai.settings.plans.cleanup import CHART, RELEASE, CleanupPlan
+from physical_ai.planning.cleanup import CHART, RELEASE, CleanupPlan
 
 TIMEOUT_SECONDS = 900
 

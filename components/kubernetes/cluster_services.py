@@ -10,8 +10,8 @@ import pulumi_kubernetes as kubernetes
 
 from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
+from physical_ai.planning.cluster_services import ServicePlan
 from physical_ai.settings.models.tree import ChartSourceName
-from physical_ai.settings.plans.cluster_services import ServicePlan
 
 TIMEOUT_SECONDS = 900
 

@@ -11,6 +11,7 @@ from secrets import token_hex
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from physical_ai.planning.plan import Plan
 from physical_ai.readiness import Get, Unusable
 from physical_ai.readiness.client import connect
 from physical_ai.readiness.existing import PATCH_ANNOTATIONS, NodeChange, Survey, survey
@@ -19,7 +20,6 @@ from physical_ai.readiness.existing_record import CLUSTER, MARK, wrong_cluster
 from physical_ai.readiness.kubeconfig_context import explained, kubeconfig_file, read_context
 from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.settings import Settings
-from physical_ai.settings.plans.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.kubernetes.cluster_target import ClusterTarget
-from physical_ai.settings.plans import manifests
+from physical_ai.planning import manifests
 
 if TYPE_CHECKING:
     from pulumi_kubernetes.meta.v1 import ObjectMetaArgsDict

@@ -7,7 +7,7 @@ from typing import Any
 
 import pulumi
 
-from physical_ai.settings.plans.release_upgrade import key_refusal, osmo_refusal, refusal
+from physical_ai.planning.release_upgrade import key_refusal, osmo_refusal, refusal
 
 Judge = Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], str | None]
 """What is wrong with a change from old inputs to new ones; None where nothing is."""

@@ -9,7 +9,7 @@ import pulumi_kubernetes as kubernetes
 
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
-from physical_ai.settings.plans.in_cluster import SNAPSHOTS, SnapshotObjects
+from physical_ai.planning.in_cluster import SNAPSHOTS, SnapshotObjects
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from physical_ai.catalog.monitoring import (
     NAMESPACE,
     RELEASE,
 )
+from physical_ai.planning import manifests
+from physical_ai.planning.kube_prometheus import KubePrometheusPlan, alertmanager_config
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.required_secrets import alert_secrets
 from physical_ai.settings.facts.telemetry import rule_parameters
-from physical_ai.settings.plans import manifests
-from physical_ai.settings.plans.kube_prometheus import KubePrometheusPlan, alertmanager_config
 from physical_ai.settings.secrets import Secrets
 from physical_ai.telemetry.dashboards.of_stack import of_stack
 

@@ -10,8 +10,8 @@ import pulumi_kubernetes as kubernetes
 
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
+from physical_ai.planning.scraping import network_policies, pod_monitors
 from physical_ai.settings import Settings
-from physical_ai.settings.plans.scraping import network_policies, pod_monitors
 
 
 @dataclass(frozen=True)

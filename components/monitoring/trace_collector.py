@@ -12,8 +12,8 @@ from components.kubernetes.charts import InstalledRelease, release_options
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
 from physical_ai.catalog.otel import NAMESPACE, RELEASE, SECRET
+from physical_ai.planning.collector import CollectorPlan
 from physical_ai.settings.models.tree import ChartSourceName
-from physical_ai.settings.plans.collector import CollectorPlan
 from physical_ai.settings.secrets import Secrets
 
 TIMEOUT_SECONDS = 600

@@ -16,10 +16,10 @@ from components.osmo.osmo_token import VaultLogin
 from physical_ai.catalog.aks import Role
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE
+from physical_ai.planning.osmo_token import OBJECTS
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo_token import served_secret
 from physical_ai.settings.models.osmo import TokenFrom
-from physical_ai.settings.plans.osmo_token import OBJECTS
 
 NOTHING_YET = "none"
 """Value of a secret until the Job writes a token: ARM creates no empty one."""

@@ -20,11 +20,11 @@ from components.osmo.control_plane_secrets import ControlPlaneSecrets, ControlPl
 from physical_ai.catalog.aks import Role
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.catalog.osmo_service import SERVICE_ACCOUNT
+from physical_ai.planning.osmo import OsmoRelease
+from physical_ai.planning.service_chart import Attached, attached
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo_access import TLS_CERTIFICATE
-from physical_ai.settings.plans.osmo import OsmoRelease
-from physical_ai.settings.plans.service_chart import Attached, attached
 from physical_ai.settings.secrets import Secrets
 
 TIMEOUT_SECONDS = 900

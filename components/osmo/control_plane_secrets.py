@@ -13,9 +13,9 @@ from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.release_upgrades import kept_key
 from physical_ai.catalog import osmo_service as names
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.planning.service_chart import mek_file, redis_password
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.osmo_access import MEK_SECRET, OIDC_SECRET, TLS_CERTIFICATE, TLS_KEY
-from physical_ai.settings.plans.service_chart import mek_file, redis_password
 from physical_ai.settings.secrets import Secrets
 
 KEPT_MEK, KEPT_ADMIN = "osmo-mek", "osmo-admin-password"

@@ -13,8 +13,8 @@ from components.azure.workload_identity import WorkloadIdentity, WorkloadIdentit
 from components.kubernetes.cluster_target import ClusterTarget
 from physical_ai.catalog.aks import Role
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.planning.gateway_certificate import ACCOUNT, GatewayCertificatePlan
 from physical_ai.settings.facts.naming import Names
-from physical_ai.settings.plans.gateway_certificate import ACCOUNT, GatewayCertificatePlan
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,16 @@ from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare
 from components.osmo.osmo_token import OsmoToken, OsmoTokenArgs, VaultLogin
 from physical_ai.catalog import osmo
+from physical_ai.planning.isolation import default_deny
+from physical_ai.planning.nccl_topology import CONFIG_MAP, GANG_TOPOLOGY, gang_topology, topology_files
+from physical_ai.planning.osmo import AGENT_FILES, OsmoRelease
+from physical_ai.planning.osmo_backend import OsmoBackend
+from physical_ai.planning.osmo_objects import namespace_objects, with_identity
+from physical_ai.planning.osmo_token import OsmoTokenObjects
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo import AGENT_TOKEN, MANAGED_LABEL
 from physical_ai.settings.facts.osmo_token import FROM_JOB, SOURCE_ANNOTATION
-from physical_ai.settings.plans.isolation import default_deny
-from physical_ai.settings.plans.nccl_topology import CONFIG_MAP, GANG_TOPOLOGY, gang_topology, topology_files
-from physical_ai.settings.plans.osmo import AGENT_FILES, OsmoRelease
-from physical_ai.settings.plans.osmo_backend import OsmoBackend
-from physical_ai.settings.plans.osmo_objects import namespace_objects, with_identity
-from physical_ai.settings.plans.osmo_token import OsmoTokenObjects
 from physical_ai.settings.secrets import Secrets
 
 AGENT_ACCOUNTS = (

@@ -13,7 +13,7 @@ import pulumi_kubernetes as kubernetes
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.objects import declare_agent
 from physical_ai.catalog.osmo import OPERATOR_NAMESPACE
-from physical_ai.settings.plans.osmo_token import IDENTITY_FILE, OBJECTS, OsmoTokenObjects
+from physical_ai.planning.osmo_token import IDENTITY_FILE, OBJECTS, OsmoTokenObjects
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from components.gpu.admission import GpuAdmission, GpuAdmissionArgs
 from components.platform.common import Common, InstallTarget
-from physical_ai.settings.plans.dra import claimed_node_policies
-from physical_ai.settings.plans.gpu_admission import policies
-from physical_ai.settings.plans.gpu_nodes import gpu_node_policies
-from physical_ai.settings.plans.node_admission import node_policies
-from physical_ai.settings.plans.pod_security import pod_security_policies
+from physical_ai.planning.dra import claimed_node_policies
+from physical_ai.planning.gpu_admission import policies
+from physical_ai.planning.gpu_nodes import gpu_node_policies
+from physical_ai.planning.node_admission import node_policies
+from physical_ai.planning.pod_security import pod_security_policies
 
 
 def declare_admission(common: Common, install: InstallTarget) -> GpuAdmission:

@@ -28,6 +28,7 @@ from components.platform.private import PrivateParts
 from components.workloads.runners import RunnerPool
 from physical_ai.catalog.runners import POOL as RUNNER_POOL
 from physical_ai.catalog.runners import TAINT
+from physical_ai.planning.gateway_certificate import gateway_certificate
 from physical_ai.settings import NodePool
 from physical_ai.settings.facts.access import admin_groups, grants
 from physical_ai.settings.facts.data_services import DataNames, data_plan, managed
@@ -42,7 +43,6 @@ from physical_ai.settings.facts.private_network import (
     service_subnets,
     uses_firewall,
 )
-from physical_ai.settings.plans.gateway_certificate import gateway_certificate
 
 
 def declare_foundation(common: Common) -> Foundation:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from components.gpu.dra_driver import DraDriver, DraDriverArgs
 from components.gpu.operator import GpuOperator
 from components.platform.common import Common, InstallTarget
+from physical_ai.planning.claims import claim_objects
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
-from physical_ai.settings.plans.claims import claim_objects
 
 
 def declare_dra_driver(common: Common, install: InstallTarget, operator: GpuOperator) -> DraDriver | None:

@@ -34,21 +34,21 @@ from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, WORKFLOWS_NAMESPACE
 from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
+from physical_ai.planning.acceptance import declared_jobs
+from physical_ai.planning.drift_reader import drift_reader_objects
+from physical_ai.planning.evidence_objects import evidence_objects
+from physical_ai.planning.health_limits import health_limits
+from physical_ai.planning.in_cluster import in_cluster_objects
+from physical_ai.planning.isolation import isolation_objects
+from physical_ai.planning.namespaces import not_needed, used
+from physical_ai.planning.osmo_service import values_files
+from physical_ai.planning.osmo_token import osmo_token_objects
+from physical_ai.planning.registry_images import registry_policies
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.data_services import data_protected
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
 from physical_ai.settings.facts.in_cluster import in_cluster
-from physical_ai.settings.plans.acceptance import declared_jobs
-from physical_ai.settings.plans.drift_reader import drift_reader_objects
-from physical_ai.settings.plans.evidence_objects import evidence_objects
-from physical_ai.settings.plans.health_limits import health_limits
-from physical_ai.settings.plans.in_cluster import in_cluster_objects
-from physical_ai.settings.plans.isolation import isolation_objects
-from physical_ai.settings.plans.namespaces import not_needed, used
-from physical_ai.settings.plans.osmo_service import values_files
-from physical_ai.settings.plans.osmo_token import osmo_token_objects
-from physical_ai.settings.plans.registry_images import registry_policies
 
 
 def declare_install_target(common: Common, cluster: TargetCluster) -> InstallTarget:

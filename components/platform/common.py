@@ -13,10 +13,10 @@ from components.azure.resource_group import ResourceGroup
 from components.azure.subscriptions import Subscriptions
 from components.kubernetes.cluster_target import ClusterTarget
 from components.network.network import Network
+from physical_ai.planning.osmo_backend import OsmoBackend
+from physical_ai.planning.plan import Plan
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.naming import Names
-from physical_ai.settings.plans.osmo_backend import OsmoBackend
-from physical_ai.settings.plans.plan import Plan
 from physical_ai.settings.secrets import Secrets
 
 

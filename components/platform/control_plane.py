@@ -16,7 +16,7 @@ from components.platform.azure_resources import AzureResources
 from components.platform.common import Common, InstallTarget
 from physical_ai.catalog import cert_manager as cert_names
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
-from physical_ai.settings.plans.gateway_certificate import gateway_certificate
+from physical_ai.planning.gateway_certificate import gateway_certificate
 
 
 def _declare_certificate(common: Common, azure: AzureResources | None, install: InstallTarget) -> list[pulumi.Resource]:

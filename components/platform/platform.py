@@ -32,10 +32,10 @@ from components.platform.release_gate import declare_release_gate
 from components.platform.runners import declare_runners
 from components.platform.target_cluster import declare_target_cluster, subscription_of
 from components.platform.tokens import declare_backend_tokens, token_login
+from physical_ai.planning.osmo_backend import osmo_backend
 from physical_ai.settings import Loaded
 from physical_ai.settings.facts.naming import Names
 from physical_ai.settings.facts.osmo import AGENT_TOKEN
-from physical_ai.settings.plans.osmo_backend import osmo_backend
 from physical_ai.settings.secrets import Secrets
 
 

@@ -17,10 +17,10 @@ from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.existing_cluster import ExistingCluster, ExistingClusterArgs
 from components.platform.azure_resources import AzureResources, declare_azure
 from components.platform.common import Common
+from physical_ai.planning.cleanup import NodeMarks, cleanup_plan, found_before
 from physical_ai.readiness.existing import PATCH_ANNOTATIONS, STACK_LABEL, NodeChange
 from physical_ai.readiness.existing_record import MARK_LABEL
 from physical_ai.settings import Loaded
-from physical_ai.settings.plans.cleanup import NodeMarks, cleanup_plan, found_before
 from physical_ai.settings.rules.subscription import elsewhere
 from physical_ai.settings.target import existing_cluster, leaves_nothing
 

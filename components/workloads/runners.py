@@ -17,9 +17,9 @@ from components.kubernetes.cluster_target import ClusterTarget
 from physical_ai.catalog import runners as names
 from physical_ai.catalog.aks import Role
 from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION
+from physical_ai.planning.runners import RunnersPlan
 from physical_ai.settings.models.runners import GitHubApp
 from physical_ai.settings.models.tree import ChartSourceName
-from physical_ai.settings.plans.runners import RunnersPlan
 from physical_ai.settings.secrets import Secrets
 
 TIMEOUT_SECONDS = 600

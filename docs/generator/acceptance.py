@@ -6,7 +6,7 @@ from docs.generator.markdown import code, or_dash, table
 from physical_ai.catalog.acceptance import Check, check_images, checks, floors
 from physical_ai.catalog.nccl import figures
 from physical_ai.repository import ROOT
-from physical_ai.simulator.faults.defects import DEFECT_NAMES, DEFECTS
+from simulator.faults.defects import DEFECT_NAMES, DEFECTS
 
 FILE = ROOT / "docs" / "reference" / "acceptance.md"
 _HEAD = """\

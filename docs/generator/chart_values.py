@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from docs.generator.markdown import code, codes, table
 from physical_ai.catalog.compat.needs import Need, needs
-from physical_ai.settings.plans.chart_values import instead
-from physical_ai.settings.plans.owned_values import NVIDIA_DRIVER, OWNED_VALUES
+from physical_ai.planning.chart_values import instead
+from physical_ai.planning.owned_values import NVIDIA_DRIVER, OWNED_VALUES
 
 _HEAD = """\
 # Values of charts

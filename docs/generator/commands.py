@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from docs.generator.markdown import code, table
-from physical_ai.cli.main import app
+from workbench.cli.main import app
 
 _HEAD = """\
 # Commands

@@ -22,10 +22,10 @@ from docs.generator import (
     statements,
     troubleshooting,
 )
-from physical_ai.osmo.lint import document as lint
-from physical_ai.policies import document as policies
 from physical_ai.readiness import document as readiness
 from physical_ai.repository import ROOT
+from workbench.osmo.lint import document as lint
+from workbench.policies import document as policies
 
 _FOLDER = ROOT / "docs" / "reference"
 _PICTURES = ROOT / "docs" / "img"

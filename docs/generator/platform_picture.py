@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from docs.generator.svg import Box, accent, arrow, document, rectangle, text
 from physical_ai.catalog import vm_size
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import DriverSource, NodePool, Pool, Priority, Scale, Settings, load
 from physical_ai.settings.facts.pools import CPU_POOL, SYSTEM_POOL, node_pools
-from physical_ai.settings.plans.plan import make_plan
 
 STACK = "dev-westus2"
 LEFT = Box(16, 16, 200, 500)

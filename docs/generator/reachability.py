@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from docs.generator.markdown import code, marked_part, table
-from physical_ai.policies.flows import FLOWS, Flow
 from physical_ai.repository import DOCS
+from workbench.policies.flows import FLOWS, Flow
 
 FILE = DOCS / "reachability.md"
-BEGIN = "<!-- from physical_ai/policies/flows/declared.yaml: python -m docs.generator -->"
+BEGIN = "<!-- from workbench/policies/flows/declared.yaml: python -m docs.generator -->"
 WHERE = {"isolated": ", where its namespace denies what is not named", "scraped": ", where a monitor scrapes it"}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from physical_ai.cli.preview.picture import FONT, MONO, themes
+from workbench.cli.preview.picture import FONT, MONO, themes
 
 LIGHT = {
     "text": "fill: #1f2328",

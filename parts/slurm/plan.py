@@ -11,6 +11,7 @@ from parts.slurm import names
 from parts.slurm.facts import gres, partition, slurm_pools
 from physical_ai.catalog.charts import chart
 from physical_ai.catalog.nvsentinel import XID_CHECK, dcgm_errors
+from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.pools import (
     gpu_resource,
     gpus_per_node,
@@ -22,7 +23,6 @@ from physical_ai.settings.facts.pools import (
 )
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.chart_values import chart_values as values_of_chart
 
 _IMAGES = "the images in parts/slurm/names.py"
 OPERATOR_OWNED = {

@@ -18,7 +18,7 @@ class Held(Row):
     """One comparison of a model with its original."""
 
     subject: Annotated[str, StringConstraints(pattern=r"^(chart [a-z0-9-]+|model [a-z0-9_]+|policy [a-z0-9-]+)$")]
-    """`chart` and its name, `model` and its folder in `physical_ai/simulator`, or `policy` and its name."""
+    """`chart` and its name, `model` and its folder in `simulator`, or `policy` and its name."""
     versions: tuple[Text, ...] = ()
     """Of a chart. A model of the simulator has none of its own."""
     against: Text

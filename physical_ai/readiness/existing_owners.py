@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from physical_ai.catalog.osmo import KAI_NAMESPACE
 from physical_ai.findings import Finding, Severity
 from physical_ai.kubernetes.objects import annotations_of, labels, name
+from physical_ai.planning.namespaces import created
+from physical_ai.planning.plan import Plan
 from physical_ai.readiness.existing import NodeChange, Survey, changes
 from physical_ai.readiness.installed_driver import OWNERS, OWNERS_SOURCE
 from physical_ai.readiness.installed_operator import RELEASE_NAMESPACE, InstalledOperator, differences
 from physical_ai.readiness.model import Json
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
-from physical_ai.settings.plans.namespaces import created
-from physical_ai.settings.plans.plan import Plan
 
 USE = "gpuOperator.existing: use"
 UNINSTALL = (

@@ -8,10 +8,10 @@ from typing import Any
 from physical_ai.findings import Finding, Severity
 from physical_ai.kubernetes.objects import name
 from physical_ai.nested import at
+from physical_ai.planning.gpu_operator.config_maps import modules_map
 from physical_ai.readiness.model import Json
 from physical_ai.settings import Pool, Settings
 from physical_ai.settings.facts import gpu
-from physical_ai.settings.plans.gpu_operator.config_maps import modules_map
 
 OWNERS = "owners"
 """Rule: what belongs to another owner stays as it is, and the stack fits it."""

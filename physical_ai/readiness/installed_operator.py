@@ -14,6 +14,7 @@ from physical_ai.findings import Finding
 from physical_ai.kubernetes.objects import annotations_of, labels, name
 from physical_ai.kubernetes.taints import tolerates
 from physical_ai.nested import at
+from physical_ai.planning.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan
 from physical_ai.readiness.installed_driver import differs, driver_differences, stops
 from physical_ai.readiness.model import Json
 from physical_ai.settings import Settings
@@ -21,7 +22,6 @@ from physical_ai.settings.facts import gpu, health
 from physical_ai.settings.facts.dra import has_device_plugin
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import node_taints
-from physical_ai.settings.plans.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan
 
 VERSION_LABEL = "app.kubernetes.io/version"
 RELEASE, RELEASE_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"

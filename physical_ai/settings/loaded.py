@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from physical_ai.planning.plan import Plan
 from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.layers.merge import Merged
 from physical_ai.settings.layers.names import StackName
@@ -14,7 +15,6 @@ from physical_ai.settings.layers.paths import NotAPath, Path, parse, show
 from physical_ai.settings.layers.shape import below, tree
 from physical_ai.settings.layers.stack_file import PREFIX
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.plan import Plan
 from physical_ai.settings.suggestions import suggestion
 
 DEFAULT = "default"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
+from physical_ai.planning.plan import make_plan
 from physical_ai.repository import VALUES
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.faults import Fault, SettingsError, fault
@@ -17,7 +18,6 @@ from physical_ai.settings.layers.profile import PROFILE, chosen, without_profile
 from physical_ai.settings.layers.stack_file import PREFIX, SECRETS, read_stack
 from physical_ai.settings.loaded import Loaded
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.plan import make_plan
 from physical_ai.settings.served import load_backend_stacks
 from physical_ai.settings.target import chosen_kind, faults_of_name, layers_of, without_target
 from physical_ai.settings.validate import validate

@@ -12,12 +12,12 @@ import os
 from measure import DEFAULT_STACK, note, table
 
 from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
-from physical_ai.simulator.clock import VARIABLE
-from physical_ai.simulator.faults import faults
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.metrics.reading import Reader
-from physical_ai.simulator.simulation import Simulation
 from physical_ai.telemetry.rules import alert_rows
+from simulator.clock import VARIABLE
+from simulator.faults import faults
+from simulator.home import Home
+from simulator.metrics.reading import Reader
+from simulator.simulation import Simulation
 from tests.simulator.physai import fixed, physai
 from tests.simulator.test_telemetry import ALL, MODEL_MINUTE, inject, of_h100, training, until, wait_for_alerts
 

@@ -16,7 +16,7 @@ from shares import measured, print_shares
 
 from physical_ai.repository import ROOT
 
-SAMPLE = ROOT / "physical_ai" / "osmo" / "samples" / "train-and-evaluate.yaml"
+SAMPLE = ROOT / "workbench" / "osmo" / "samples" / "train-and-evaluate.yaml"
 STEPS = {
     "up": ("up", "--run", str(SAMPLE)),
     "first preview": ("preview",),

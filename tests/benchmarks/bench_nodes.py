@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from measure import note, place, table, timed
 
-from physical_ai.simulator.kubernetes.client import Client
-from physical_ai.simulator.pool_nodes import WRITERS
+from simulator.kubernetes.client import Client
+from simulator.pool_nodes import WRITERS
 
 COUNTS = (2, 10, 100, 1000)
 POOL = "h100gpu"

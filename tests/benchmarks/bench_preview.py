@@ -10,7 +10,7 @@ import statistics
 
 from measure import DEFAULT_STACK, Place, note, place, table
 
-from physical_ai.simulator import resident
+from simulator import resident
 
 
 def main() -> None:

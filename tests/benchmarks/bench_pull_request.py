@@ -16,7 +16,7 @@ from shares import measured, print_shares
 
 from physical_ai import safe_yaml
 from physical_ai.repository import ROOT
-from physical_ai.simulator.home import HOME_VARIABLE
+from simulator.home import HOME_VARIABLE
 
 GOAL = 30.0
 """Seconds for each stack, on two processors without other work."""
@@ -59,7 +59,7 @@ def _git(folder: Path, *arguments: str) -> None:
 def _preview(checkout: Path, home: Path) -> None:
     """Its temporary folders, with the homes of both sides, are below the home whose processes are measured."""
     own = {HOME_VARIABLE: str(home), "TMPDIR": str(home), "PYTHONPATH": str(checkout)}
-    command = [sys.executable, "-m", "physical_ai.cli", "pr-preview", "--base", "HEAD~1"]
+    command = [sys.executable, "-m", "workbench.cli", "pr-preview", "--base", "HEAD~1"]
     subprocess.run(command, cwd=checkout, env={**os.environ, **own}, stdout=subprocess.DEVNULL, check=True)
 
 

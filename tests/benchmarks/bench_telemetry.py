@@ -25,23 +25,23 @@ from measure import DEFAULT_STACK, note, table
 from physical_ai.catalog import vm_size
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import METRIC_LABELS, rule_parameters
-from physical_ai.simulator import processes
-from physical_ai.simulator.clock import VARIABLE
-from physical_ai.simulator.gpu.hardware import of_size
-from physical_ai.simulator.gpu.node_state import CUDA_READY, DRIVER_READY, PLUGIN_READY, TOOLKIT_READY, NodeState
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.metrics import dcgm, discovery, kube_state, operator_pages
-from physical_ai.simulator.metrics.collector import Collected
-from physical_ai.simulator.metrics.dcgm_units import Job
-from physical_ai.simulator.metrics.exporters import UNKNOWN, Answer
-from physical_ai.simulator.metrics.managed_prometheus import label_list
-from physical_ai.simulator.metrics.reading import Reader
-from physical_ai.simulator.metrics.scraping import default_jobs
-from physical_ai.simulator.metrics.server import serve
-from physical_ai.simulator.metrics.telemetry import Telemetry
-from physical_ai.simulator.tools import TELEMETRY, toolbox
 from physical_ai.telemetry.counters import csv_for
 from physical_ai.telemetry.rendering import rule_file
+from simulator import processes
+from simulator.clock import VARIABLE
+from simulator.gpu.hardware import of_size
+from simulator.gpu.node_state import CUDA_READY, DRIVER_READY, PLUGIN_READY, TOOLKIT_READY, NodeState
+from simulator.home import Home
+from simulator.metrics import dcgm, discovery, kube_state, operator_pages
+from simulator.metrics.collector import Collected
+from simulator.metrics.dcgm_units import Job
+from simulator.metrics.exporters import UNKNOWN, Answer
+from simulator.metrics.managed_prometheus import label_list
+from simulator.metrics.reading import Reader
+from simulator.metrics.scraping import default_jobs
+from simulator.metrics.server import serve
+from simulator.metrics.telemetry import Telemetry
+from simulator.tools import TELEMETRY, toolbox
 
 COUNTS = (10, 100, 1000)
 INTERVAL = 30.0

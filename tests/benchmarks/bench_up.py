@@ -21,7 +21,7 @@ from pathlib import Path
 from measure import DEFAULT_STACK, Place, note, place, table
 from timeline import PROCESSOR
 
-from physical_ai.simulator.home import HOME_VARIABLE
+from simulator.home import HOME_VARIABLE
 
 TIMELINE = Path(__file__).with_name("timeline.py")
 OPERATIONS = ("up", "up again", "preview", "down")

@@ -22,10 +22,10 @@ from typing import Any
 
 import psutil
 
-from physical_ai.simulator.home import HOME_VARIABLE, Home
-from physical_ai.simulator.simulation import Simulation
-from physical_ai.simulator.tools import toolbox
-from physical_ai.simulator.tools.reporting import ToolLines
+from simulator.home import HOME_VARIABLE, Home
+from simulator.simulation import Simulation
+from simulator.tools import toolbox
+from simulator.tools.reporting import ToolLines
 
 DEFAULT_STACK = "dev-westus2"
 
@@ -104,7 +104,7 @@ class Place:
     def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
         """Starts `physai` as the leader of a process group; the control plane it starts is not part of that."""
         return subprocess.Popen(
-            [sys.executable, "-m", "physical_ai.cli", command, self.stack, *arguments],
+            [sys.executable, "-m", "workbench.cli", command, self.stack, *arguments],
             env={**os.environ, HOME_VARIABLE: str(self.home.folder)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 from measure import table
 
-from physical_ai.simulator.home import HOME_VARIABLE
+from simulator.home import HOME_VARIABLE
 
 LEAST = 0.01
 """Share of the processor time below which a process is not printed."""
@@ -117,4 +117,4 @@ def _name(command: list[str]) -> str:
     elif words[0].startswith("python"):
         words = [Path(next((word for word in words[1:] if not word.startswith("-")), words[0])).name]
     verbs = [word for word in words[1:] if not word.startswith("-")][:1] if words[0] in ("helm", "pulumi") else []
-    return " ".join([words[0].removeprefix("physical_ai.simulator."), *verbs])
+    return " ".join([words[0].removeprefix("simulator."), *verbs])

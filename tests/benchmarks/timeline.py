@@ -17,21 +17,21 @@ from pathlib import Path
 
 from pulumi.automation.events import EngineEvent
 
-from physical_ai.cli.main import collect_garbage_rarely
-from physical_ai.cli.requested_stack import read_stack
-from physical_ai.cli.stack_status import status_document
-from physical_ai.simulator import engine, program
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.simulation import Simulation
-from physical_ai.simulator.tools import Progress, toolbox
-from physical_ai.simulator.wire.host import ProviderHost
+from simulator import engine, program
+from simulator.home import Home
+from simulator.simulation import Simulation
+from simulator.tools import Progress, toolbox
+from simulator.wire.host import ProviderHost
+from workbench.cli.main import collect_garbage_rarely
+from workbench.cli.requested_stack import read_stack
+from workbench.cli.stack_status import status_document
 
 PROCESSOR = {"processor: program": resource.RUSAGE_SELF, "processor: engine, helm": resource.RUSAGE_CHILDREN}
 """Marks that hold seconds of processor time; the control plane's own are not among them."""
 
 
 class Timeline:
-    """A `physical_ai.simulator.simulation.Reporter` that writes down when it first heard of each thing."""
+    """A `simulator.simulation.Reporter` that writes down when it first heard of each thing."""
 
     def __init__(self, began: float) -> None:
         self._began = began

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from physical_ai.policies import Options, Secret
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.required_secrets import required_secrets
 from tests.support import amd_settings
 from tests.support.covering_stacks import OVERLAYS
 from tests.support.recording import Recording, merged, record
 from tests.support.stacks import STACKS
+from workbench.policies import Options, Secret
 
 FOLDER = Path(__file__).parent / "declared"
 DIGITS = 12

@@ -8,12 +8,12 @@ from typing import Any
 
 import yaml
 
-from physical_ai.cli.preview import markdown
 from physical_ai.settings import dump, load
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.pools import driver_facts, node_taints
 from tests.golden import declared_resources
 from tests.support import health_table
+from workbench.cli.preview import markdown
 
 FOLDER = Path(__file__).parent
 PREVIEWS = FOLDER / "preview"

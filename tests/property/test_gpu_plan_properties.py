@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from physical_ai import catalog
 from physical_ai.catalog.compat import check_driver, check_values
+from physical_ai.planning.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.facts.gpu import gpu_resources, pool_labels
 from physical_ai.settings.facts.pools import node_taints, split_taint
-from physical_ai.settings.plans.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan
-from physical_ai.settings.plans.plan import make_plan
 from tests.support.examples import examples
 
 quick = examples(80)

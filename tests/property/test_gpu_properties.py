@@ -16,16 +16,16 @@ from physical_ai.catalog import driver_branches, node_image, vm_size
 from physical_ai.catalog.compat import judge_stack, judge_upgrade
 from physical_ai.catalog.gpu_lookup import builds
 from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import DriverSource, Fault, Loaded, Overlay, Pool, Settings, SettingsError, load
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.layers.paths import parse
 from physical_ai.settings.layers.shape import shape_at
-from physical_ai.settings.plans.plan import make_plan
 from physical_ai.settings.rules.compat import gpu_stacks, judge
-from physical_ai.simulator.gpu import sharing as device_plugin
-from physical_ai.simulator.gpu.hardware import Mig, of_size
+from simulator.gpu import sharing as device_plugin
+from simulator.gpu.hardware import Mig, of_size
 from tests.support.examples import examples
 from tests.support.gpu_stack_examples import KNOWN, stacks
 

@@ -11,13 +11,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from grid_agent.wanted import wanted_from
+from physical_ai.planning import manifests
+from physical_ai.planning.grid_driver import grid_plan
+from physical_ai.planning.grid_objects import agent_rights, daemon_set
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.facts.gpu import grid_pools
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import node_taints
-from physical_ai.settings.plans import manifests
-from physical_ai.settings.plans.grid_driver import grid_plan
-from physical_ai.settings.plans.grid_objects import agent_rights, daemon_set
 from tests.support.examples import examples
 
 quick = examples(40)

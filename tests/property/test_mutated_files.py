@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from physical_ai.osmo.lint import Context, check_text, of_chart_values, of_stack
-from physical_ai.osmo.lint.isolated import LIMIT
-from physical_ai.osmo.refusal import Refusal
-from physical_ai.osmo.shapes import a_map
+from physical_ai.planning.osmo_service import as_yaml
 from physical_ai.repository import STACKS
 from physical_ai.settings import Overlay, SettingsError, load
 from physical_ai.settings.layers.document import read_document
-from physical_ai.settings.plans.osmo_service import as_yaml
 from physical_ai.untrusted import documents, process
 from tests.support.paths import SAMPLES
+from workbench.osmo.lint import Context, check_text, of_chart_values, of_stack
+from workbench.osmo.lint.isolated import LIMIT
+from workbench.osmo.refusal import Refusal
+from workbench.osmo.shapes import a_map
 
 DEEP = settings.get_current_profile_name() != "few"
 LINT = Path(__file__).parents[1] / "fixtures" / "osmo" / "lint"

@@ -10,19 +10,19 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from physical_ai.osmo import units
-from physical_ai.osmo.jinja import environment
-from physical_ai.osmo.lint import check_text
-from physical_ai.osmo.merge import merge
-from physical_ai.osmo.refusal import CRASH, Refusal
-from physical_ai.osmo.service.configuration import load
-from physical_ai.osmo.service.stack_config import loaded_config
-from physical_ai.osmo.workflow.line_marks import line_map, marking_environment
 from physical_ai.settings import Overlay, SettingsError
 from physical_ai.settings import load as load_stack
 from physical_ai.settings.facts.osmo import platforms
 from tests.support.examples import examples
 from tests.support.osmo_documents import DOCUMENTS, KEYS, VALUES, context, sound
+from workbench.osmo import units
+from workbench.osmo.jinja import environment
+from workbench.osmo.lint import check_text
+from workbench.osmo.merge import merge
+from workbench.osmo.refusal import CRASH, Refusal
+from workbench.osmo.service.configuration import load
+from workbench.osmo.service.stack_config import loaded_config
+from workbench.osmo.workflow.line_marks import line_map, marking_environment
 
 NAMES = st.sampled_from(["a", "b", "c", "name"])
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab{}% \n:-name", max_size=8)

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from physical_ai.findings import Severity
-from physical_ai.policies import evaluate
 from physical_ai.settings.facts.pools import GPU_TAINT_KEY
 from tests.support.examples import examples
 from tests.support.recording import Recording, record
+from workbench.policies import evaluate
 
 STACK = "dev-westus2"
 SIZES = {

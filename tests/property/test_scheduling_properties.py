@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from physical_ai.kubernetes.fit import Offer, requests, why_not
-from physical_ai.simulator.azure.autoscaling import ScaledPool
-from physical_ai.simulator.scheduling.autoscaler.growth import Group, plan
-from physical_ai.simulator.scheduling.kai.decision import decide
-from physical_ai.simulator.scheduling.kai.jobs import jobs_of
-from physical_ai.simulator.scheduling.kai.queues import queues_of
+from simulator.azure.autoscaling import ScaledPool
+from simulator.scheduling.autoscaler.growth import Group, plan
+from simulator.scheduling.kai.decision import decide
+from simulator.scheduling.kai.jobs import jobs_of
+from simulator.scheduling.kai.queues import queues_of
 from tests.support.scheduling import GPU, GPU_TAINT, GPU_TOLERATED, gang, kai_pod, node, pod, queue, unschedulable
 
 NODES = st.lists(st.tuples(st.booleans(), st.integers(0, 4)), max_size=5)

@@ -19,14 +19,14 @@ from grid_agent.facts import Smi
 from grid_agent.shell import Result
 from grid_agent.smi import smi_from
 from physical_ai.catalog.acceptance import checks
-from physical_ai.health.acceptance.judging import JobOutcome, NodeBaseline, judge
-from physical_ai.health.acceptance.outputs.bandwidth import read_nvbandwidth
-from physical_ai.health.acceptance.outputs.transport import read_transport
-from physical_ai.health.acceptance.outputs.unrecognised import Unrecognised
-from physical_ai.health.acceptance.record import CheckResult
 from physical_ai.readiness.nodes.xid_text import codes_in
 from physical_ai.settings.facts.acceptance import Promise
 from tests.support.smi_reports import MODULES, Lines, Printed, changed, mig_gpu, older_gpu, vgpu, volta_gpu, whole_gpu
+from workbench.health.acceptance.judging import JobOutcome, NodeBaseline, judge
+from workbench.health.acceptance.outputs.bandwidth import read_nvbandwidth
+from workbench.health.acceptance.outputs.transport import read_transport
+from workbench.health.acceptance.outputs.unrecognised import Unrecognised
+from workbench.health.acceptance.record import CheckResult
 
 FIXTURES = Path("tests/fixtures/acceptance")
 Change = Callable[[list[str]], list[str]]

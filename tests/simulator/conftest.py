@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog import newest_release
-from physical_ai.simulator import resident
-from physical_ai.simulator.clock import IDLE_VARIABLE
-from physical_ai.simulator.control_plane import ControlPlane
-from physical_ai.simulator.engine import STATE_AT_THE_END
-from physical_ai.simulator.entra import tokens_file
-from physical_ai.simulator.home import HOME_VARIABLE, Home
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH
-from physical_ai.simulator.kubernetes.provider import Kubernetes
-from physical_ai.simulator.simulation import Simulation
-from physical_ai.simulator.tools import toolbox
+from simulator import resident
+from simulator.clock import IDLE_VARIABLE
+from simulator.control_plane import ControlPlane
+from simulator.engine import STATE_AT_THE_END
+from simulator.entra import tokens_file
+from simulator.home import HOME_VARIABLE, Home
+from simulator.kubernetes import Client
+from simulator.kubernetes.client import APPLY_PATCH
+from simulator.kubernetes.provider import Kubernetes
+from simulator.simulation import Simulation
+from simulator.tools import toolbox
 from tests.simulator.homes import Homes, wipe
 from tests.simulator.snapshots import Snapshots
 from tests.support.cluster_report import reports

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from grid_agent.api import Api
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH
+from simulator.kubernetes import Client
+from simulator.kubernetes.client import APPLY_PATCH
 
 NAMESPACE = "gpu-operator"
 

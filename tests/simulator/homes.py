@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from physical_ai.simulator import processes, resident
-from physical_ai.simulator.clusters import Clusters
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.metrics.telemetry import Telemetry
-from physical_ai.simulator.tools import Toolbox
+from simulator import processes, resident
+from simulator.clusters import Clusters
+from simulator.home import Home
+from simulator.metrics.telemetry import Telemetry
+from simulator.tools import Toolbox
 
 
 @dataclass(frozen=True)

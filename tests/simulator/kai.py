@@ -12,9 +12,9 @@ from physical_ai.catalog.osmo import (
     KAI_SCHEDULER,
     KAI_VERSION,
 )
-from physical_ai.simulator.charts import crds
-from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.scheduling.view import BINDER, BINDER_ACCOUNT
+from simulator.charts import crds
+from simulator.cluster.objects import at
+from simulator.scheduling.view import BINDER, BINDER_ACCOUNT
 from tests.support.simulated_cluster import SimulatedCluster
 from tests.support.waiting import until
 

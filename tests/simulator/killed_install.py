@@ -6,8 +6,8 @@ import os
 import signal
 import subprocess
 
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH, Client
-from physical_ai.simulator.simulation import Simulation
+from simulator.kubernetes.client import MERGE_PATCH, Client
+from simulator.simulation import Simulation
 from tests.simulator.physai import COMMAND, physai
 from tests.support.waiting import until
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli.main import run
+from workbench.cli.main import run
 
 FIXED = "{count: %d, min: null, max: null, initial: null}"
-COMMAND = (sys.executable, "-m", "physical_ai.cli")
+COMMAND = (sys.executable, "-m", "workbench.cli")
 """The command line as a process of its own."""
 
 

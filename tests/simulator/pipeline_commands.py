@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from physical_ai.catalog.charts import Chart
-    from physical_ai.cli.chart_download import Pulled
-    from physical_ai.preflight.rest import Get
-    from physical_ai.simulator.entra import Principal
+    from simulator.entra import Principal
+    from workbench.cli.chart_download import Pulled
+    from workbench.preflight.rest import Get
 
 PHYSAI = ("check", "charts", "compat", "policy", "preview", "tools")
 WITH_PROGRAM = ("preview", "up")
@@ -28,7 +28,7 @@ WITHOUT = ("cancel", "destroy", "import", "refresh", "stack", "state", "whoami")
 
 def identity() -> Principal:
     """Whose client id the job has logged in with."""
-    from physical_ai.simulator.entra import PRINCIPALS
+    from simulator.entra import PRINCIPALS
 
     client = os.environ["ARM_CLIENT_ID"]
     assert os.environ["AZURE_CLIENT_ID"] == client, "state and resources are reached as different identities"
@@ -48,9 +48,9 @@ def pulumi(words: list[str]) -> int:
     verb, *rest = words
     if verb == "login":
         return login(rest)
-    from physical_ai.simulator import program_process
-    from physical_ai.simulator.session import SIMULATED
-    from physical_ai.simulator.simulation import Simulation
+    from simulator import program_process
+    from simulator.session import SIMULATED
+    from simulator.simulation import Simulation
 
     assert verb in (*WITH_PROGRAM, *WITHOUT), f"`pulumi {verb}` is not known here"
     stack = rest[rest.index("--stack") + 1] if "--stack" in rest else os.environ["PULUMI_STACK"]
@@ -84,7 +84,7 @@ def azure() -> Get:
 
 def verified(chart: Chart, helm: Path, *, locked: bool) -> Pulled:
     """A chart as if it had been downloaded: `test_charts_pull.py` tests the download."""
-    from physical_ai.cli.chart_download import Pulled
+    from workbench.cli.chart_download import Pulled
 
     assert locked, "a pipeline trusts a chart whose checksum is not known"
     return Pulled(chart, helm, "0" * 64, "present")
@@ -95,8 +95,8 @@ def physai(words: list[str]) -> int:
     if words == ["tools", "--delivery"]:
         print(Path(os.environ["RUNNER_TEMP"]) / "bin")  # where this runner has its kubelogin and helm
         return 0
-    from physical_ai.cli import azure_login, chart_download
-    from physical_ai.cli.main import run
+    from workbench.cli import azure_login, chart_download
+    from workbench.cli.main import run
 
     azure_login._login = azure  # pyright: ignore[reportPrivateUsage]
     azure_login._exchange = lambda: None  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]

@@ -17,14 +17,14 @@ from typing import Any
 
 import yaml
 
-from physical_ai.simulator.control_plane import ControlPlane
-from physical_ai.simulator.entra import tokens_file
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes import Client, KubernetesOptions
-from physical_ai.simulator.kubernetes.helm import Helm
-from physical_ai.simulator.kubernetes.kubeconfig import load
-from physical_ai.simulator.tools import toolbox
-from physical_ai.simulator.wire import Provider
+from simulator.control_plane import ControlPlane
+from simulator.entra import tokens_file
+from simulator.home import Home
+from simulator.kubernetes import Client, KubernetesOptions
+from simulator.kubernetes.helm import Helm
+from simulator.kubernetes.kubeconfig import load
+from simulator.tools import toolbox
+from simulator.wire import Provider
 from tests.simulator.plugin_dialogues import DIALOGUES, NODE, Scene
 from tests.simulator.plugin_process import plugin_process
 from tests.simulator.plugin_stack import Seen

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from physical_ai.simulator.cluster.definitions import definition
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
-from physical_ai.simulator.wire import Provider
+from simulator.cluster.definitions import definition
+from simulator.kubernetes import Client
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.kubernetes.definitions import DEFINITIONS
+from simulator.wire import Provider
 from tests.simulator.plugin_stack import OneResource, Seen
 from tests.simulator.provider_requests import pod_spec
 from tests.support.waiting import until

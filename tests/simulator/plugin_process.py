@@ -15,9 +15,9 @@ from google.protobuf import empty_pb2
 from google.rpc import status_pb2  # pyright: ignore[reportMissingTypeStubs]  # googleapis ships none
 from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2, provider_pb2_grpc
 
-from physical_ai.simulator.kubernetes.objects import INPUTS
-from physical_ai.simulator.wire import Diff, Failure, NotReady, Provider, Refused, Request, Secret
-from physical_ai.simulator.wire.encoding import decode, encode
+from simulator.kubernetes.objects import INPUTS
+from simulator.wire import Diff, Failure, NotReady, Provider, Refused, Request, Secret
+from simulator.wire.encoding import decode, encode
 
 Answer = TypeVar("Answer")
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from physical_ai.simulator.wire import NotReady, Provider, Refused, Request, Secret, under
+from simulator.wire import NotReady, Provider, Refused, Request, Secret, under
 
 Seen = dict[str, Any]
 """What a user sees of one command: `op`, `paths`, `error`; what is empty is left out."""

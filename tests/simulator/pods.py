@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.kubernetes.client import Client
+from simulator.cluster.objects import at
+from simulator.kubernetes.client import Client
 
 
 def create(

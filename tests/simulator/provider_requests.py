@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.simulator.wire import Request
+from simulator.wire import Request
 
 
 def request(kind: str = "core/v1:ConfigMap", name: str = "thing", **fields: Any) -> Request:

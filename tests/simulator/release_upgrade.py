@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from physical_ai.catalog import newest_release
-from physical_ai.simulator.cluster.objects import labels
-from physical_ai.simulator.gpu import names
-from physical_ai.simulator.kubernetes.client import Client
-from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
-from physical_ai.simulator.simulation import Simulation
+from simulator.cluster.objects import labels
+from simulator.gpu import names
+from simulator.kubernetes.client import Client
+from simulator.kubernetes.definitions import DEFINITIONS
+from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 OLD = ("--set", "gpuOperator.version=v26.3.3")

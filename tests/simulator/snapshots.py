@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from physical_ai.simulator.cluster.objects import at, name
-from physical_ai.simulator.home import HOME_VARIABLE, Home
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.simulation import Simulation
+from simulator.cluster.objects import at, name
+from simulator.home import HOME_VARIABLE, Home
+from simulator.kubernetes import Client
+from simulator.simulation import Simulation
 from tests.simulator.homes import Homes, wipe
 from tests.simulator.physai import Answer, physai
 from tests.support.waiting import until

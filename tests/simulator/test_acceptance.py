@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from physical_ai.health.acceptance import jobs
-from physical_ai.health.acceptance.record import LABEL, read
+from physical_ai.planning.node_admission import node_policies
 from physical_ai.settings import load
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
-from physical_ai.settings.plans.node_admission import node_policies
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
-from physical_ai.simulator.simulation import Simulation
+from simulator.kubernetes import Client
+from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
+from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.support.in_force import wait_until_in_force
+from workbench.health.acceptance import jobs
+from workbench.health.acceptance.record import LABEL, read
 
 STACK = "dev-westus2"
 KEY = NOT_ACCEPTED_TAINT.partition("=")[0]

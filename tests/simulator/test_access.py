@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.entra import BYSTANDER
-from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
-from physical_ai.simulator.kubernetes.client import ApiError, Client, Unreachable
-from physical_ai.simulator.simulation import Simulation
+from simulator.entra import BYSTANDER
+from simulator.kubelogin import PRINCIPAL_VARIABLE
+from simulator.kubernetes.client import ApiError, Client, Unreachable
+from simulator.simulation import Simulation
 from tests.support.waiting import until
 
 

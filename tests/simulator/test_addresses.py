@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from physical_ai.readiness.waiting import GATES_VARIABLE
-from physical_ai.simulator.azure.data import schema, tables
-from physical_ai.simulator.azure.data.tables import Amendment
-from physical_ai.simulator.simulation import Simulation
+from simulator.azure.data import schema, tables
+from simulator.azure.data.tables import Amendment
+from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.support.workflow_files import script
 

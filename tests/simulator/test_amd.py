@@ -12,21 +12,21 @@ import pytest
 import yaml
 
 from physical_ai.catalog import amd
-from physical_ai.cli.simulated_stack import readiness_client
+from physical_ai.planning.plan import make_plan
 from physical_ai.readiness import Report, read_reports
 from physical_ai.readiness.expected import expected_pools
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.simulator.charts import chart_source
-from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.metrics.reading import Reader
-from physical_ai.simulator.metrics.telemetry import Telemetry
-from physical_ai.simulator.simulation import Simulation
+from simulator.charts import chart_source
+from simulator.cluster.objects import at
+from simulator.home import Home
+from simulator.kubernetes import Client
+from simulator.metrics.reading import Reader
+from simulator.metrics.telemetry import Telemetry
+from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.support.amd_settings import GIVEN, STACK, mixed_settings
 from tests.support.simulated_cluster import SimulatedCluster
 from tests.support.waiting import until
+from workbench.cli.simulated_stack import readiness_client
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 JOB: dict[str, Any] = {

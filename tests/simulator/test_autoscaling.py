@@ -16,13 +16,13 @@ from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, SCHEDULER
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.pools import node_taints
-from physical_ai.simulator.clock import IDLE_VARIABLE
-from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.clusters import SLOTS_FILE, Clusters
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.scheduling.autoscaler.live import TO_BE_DELETED
-from physical_ai.simulator.subscription import AZURE_FILE, LIMITS_FILE
-from physical_ai.simulator.tools import toolbox
+from simulator.clock import IDLE_VARIABLE
+from simulator.cluster.objects import at
+from simulator.clusters import SLOTS_FILE, Clusters
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.scheduling.autoscaler.live import TO_BE_DELETED
+from simulator.subscription import AZURE_FILE, LIMITS_FILE
+from simulator.tools import toolbox
 from tests.simulator.kai import define, install
 from tests.simulator.pods import create, events, host
 from tests.support.azure_fakes import Azure

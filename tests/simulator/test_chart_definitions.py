@@ -8,10 +8,10 @@ from typing import Protocol
 
 import pytest
 
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import existing, load
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import MERGE_PATCH
 from tests.support.charts import DRIVERS, OPERATOR, OURS, POLICY, Json, driver, model, render, run
 
 

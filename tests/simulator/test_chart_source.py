@@ -9,12 +9,12 @@ import pytest
 
 from physical_ai.catalog import newest_release
 from physical_ai.catalog.charts import cached_chart, chart, record, sha256_of
-from physical_ai.simulator.charts import NoModel, chart_source
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes import KubernetesOptions
-from physical_ai.simulator.kubernetes.helm import HelmFailed
-from physical_ai.simulator.kubernetes.provider import Kubernetes
-from physical_ai.simulator.wire import Request
+from simulator.charts import NoModel, chart_source
+from simulator.home import Home
+from simulator.kubernetes import KubernetesOptions
+from simulator.kubernetes.helm import HelmFailed
+from simulator.kubernetes.provider import Kubernetes
+from simulator.wire import Request
 from tests.support.charts import OPERATOR, helm
 
 NGC = "https://helm.ngc.nvidia.com/nvidia"
@@ -74,7 +74,7 @@ def test_a_file_or_folder_is_used_as_it_is(tmp_path: Path) -> None:
 
 def test_a_pulled_chart_precedes_the_model_as_long_as_it_is_the_pinned_one(monkeypatch: pytest.MonkeyPatch) -> None:
     pin = chart(OPERATOR, NEWEST).model_copy(update={"sha256": None})
-    monkeypatch.setattr("physical_ai.simulator.charts.source.pinned_charts", lambda: {(OPERATOR, NEWEST): pin})
+    monkeypatch.setattr("simulator.charts.source.pinned_charts", lambda: {(OPERATOR, NEWEST): pin})
     pulled = cached_chart(pin)
     pulled.parent.mkdir(parents=True)
     pulled.write_bytes(b"the chart")

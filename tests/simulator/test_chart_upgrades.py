@@ -7,10 +7,10 @@ from typing import Protocol
 
 import pytest
 
-from physical_ai.simulator.charts import crds
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH
-from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
+from simulator.charts import crds
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import APPLY_PATCH
+from simulator.kubernetes.definitions import DEFINITIONS
 from tests.support.charts import DRIVERS, OPERATOR, POLICY, RELEASES, Json, driver, render
 from tests.support.waiting import until
 

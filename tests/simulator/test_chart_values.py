@@ -9,9 +9,9 @@ import pytest
 
 from physical_ai.catalog.compat import known_keys
 from physical_ai.catalog.gpu_load import chart_key_notes
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import existing, load
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.simulator.charts.models import default_values
+from simulator.charts.models import default_values
 from tests.support.charts import OPERATOR, RELEASES, Json, Refused, model, nested, one, render
 
 REFUSED = [

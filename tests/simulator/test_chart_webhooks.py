@@ -14,12 +14,12 @@ import yaml
 
 from parts.slurm import names as slurm
 from physical_ai.catalog import cert_manager, cluster_services
+from physical_ai.planning.cluster_services import address_objects
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.cluster_services import address_objects
-from physical_ai.simulator.charts import materialise
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH
+from simulator.charts import materialise
+from simulator.home import Home
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import APPLY_PATCH
 from tests.simulator.conftest import ApiServer
 from tests.support.charts import run
 from tests.support.in_force import wait_until_in_force

@@ -17,9 +17,9 @@ import pytest
 
 from physical_ai.catalog import newest_release
 from physical_ai.catalog.charts import Chart, cached_chart, chart, installed_chart, locked
-from physical_ai.cli.main import run
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.tools import toolbox
+from simulator.home import Home
+from simulator.tools import toolbox
+from workbench.cli.main import run
 
 VERSION = newest_release().version
 PULL = ["charts", "pull", "--set", "osmo.mode=namespaces"]

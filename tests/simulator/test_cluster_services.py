@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from physical_ai.settings import Overlay, load
-from physical_ai.simulator.charts import materialise
-from physical_ai.simulator.charts.crds import definitions
-from physical_ai.simulator.home import Home
+from simulator.charts import materialise
+from simulator.charts.crds import definitions
+from simulator.home import Home
 from tests.support.charts import Refused, run
 
 

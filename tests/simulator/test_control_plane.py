@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH, Client
-from physical_ai.simulator.simulation import Simulation
+from simulator.kubernetes.client import MERGE_PATCH, Client
+from simulator.simulation import Simulation
 from tests.simulator.killed_install import administrator
 from tests.simulator.physai import physai
 from tests.support.waiting import until

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.simulator.control_plane.plane import ControlPlane
-from physical_ai.simulator.tools.install import Toolbox
+from simulator.control_plane.plane import ControlPlane
+from simulator.tools.install import Toolbox
 from tests.simulator.conftest import ApiServer
 
 

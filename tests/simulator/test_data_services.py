@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from physical_ai.simulator.simulation import Simulation
-from physical_ai.simulator.subscription import AZURE_FILE
+from simulator.simulation import Simulation
+from simulator.subscription import AZURE_FILE
 from tests.simulator.physai import physai
 
 AZURE = ("--set", "dataServices.source=azure")

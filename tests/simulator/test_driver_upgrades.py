@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.osmo import WORKFLOW_LABEL
-from physical_ai.settings.plans.osmo_platforms import TASK_TEMPLATE, pod_templates
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.simulator.cluster.objects import at, labels
-from physical_ai.simulator.gpu.names import UPGRADE_STATE
+from physical_ai.planning.osmo_platforms import TASK_TEMPLATE, pod_templates
+from physical_ai.planning.plan import make_plan
+from simulator.cluster.objects import at, labels
+from simulator.gpu.names import UPGRADE_STATE
 from tests.support.gpu_settings import given_settings
 from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster
 from tests.support.waiting import remains, until

@@ -11,8 +11,8 @@ import pytest
 from gpu_evidence import __main__ as program
 from gpu_evidence import record
 from gpu_evidence.api import Api, Refused
+from physical_ai.planning.evidence_objects import evidence_objects
 from physical_ai.settings import load
-from physical_ai.settings.plans.evidence_objects import evidence_objects
 from tests.simulator.conftest import ApiServer
 from tests.simulator.grid_agent_pod import NAMESPACE, Cluster
 from tests.support.in_force import wait_until_in_force

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli import prometheus
-from physical_ai.simulator.cluster.objects import is_ready, labels, name
-from physical_ai.simulator.faults import Fault, faults, injected
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.simulation import Simulation
 from physical_ai.telemetry.usage import Sample
+from simulator.cluster.objects import is_ready, labels, name
+from simulator.faults import Fault, faults, injected
+from simulator.kubernetes import Client
+from simulator.simulation import Simulation
 from tests.simulator.physai import anyhow, physai
 from tests.support.on_call import Watch, placeholders
 from tests.support.waiting import until
+from workbench.cli import prometheus
 
 STACK = "dev-westus2"
 NOTHING = ("xid-63", "power", "ecc-sbe")

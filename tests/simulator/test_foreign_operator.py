@@ -13,21 +13,21 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.cli.existing_cluster_input import existing_cluster_input
-from physical_ai.cli.progress import Progress
 from physical_ai.readiness.existing_record import MARK_LABEL
 from physical_ai.repository import ROOT
 from physical_ai.settings import load
-from physical_ai.simulator import existing_cluster, leftovers
-from physical_ai.simulator.charts.source import chart_source
-from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.inventory import Inventory, differences, inventory
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.simulation import Simulation
-from physical_ai.simulator.tools import toolbox
+from simulator import existing_cluster, leftovers
+from simulator.charts.source import chart_source
+from simulator.cluster.objects import at
+from simulator.home import Home
+from simulator.inventory import Inventory, differences, inventory
+from simulator.kubernetes import Client
+from simulator.simulation import Simulation
+from simulator.tools import toolbox
 from tests.simulator.test_platform_life import PROGRAM, Copy
 from tests.support.waiting import until
+from workbench.cli.existing_cluster_input import existing_cluster_input
+from workbench.cli.progress import Progress
 
 STACK = "onprem-lab"
 CHOICE = ("--set", "gpuOperator.existing=use")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.simulator.simulation import Simulation
+from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 STACK = "dev-westus2"

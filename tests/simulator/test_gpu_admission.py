@@ -8,13 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
+from physical_ai.planning import manifests
+from physical_ai.planning.gpu_admission import policies
+from physical_ai.planning.pod_security import pod_security_policies
+from physical_ai.planning.registry_images import registry_policies
 from physical_ai.settings import Overlay, Settings, load
-from physical_ai.settings.plans import manifests
-from physical_ai.settings.plans.gpu_admission import policies
-from physical_ai.settings.plans.pod_security import pod_security_policies
-from physical_ai.settings.plans.registry_images import registry_policies
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
 from tests.simulator.conftest import ApiServer
 from tests.support.in_force import wait_until_in_force
 from tests.support.waiting import until

@@ -12,10 +12,10 @@ import pytest
 from physical_ai.settings import load
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.pools import node_taints
-from physical_ai.simulator.cluster.names import HOST_DRIVER
-from physical_ai.simulator.cluster.objects import at, labels
-from physical_ai.simulator.gpu import names
-from physical_ai.simulator.kubernetes.helm import HelmFailed
+from simulator.cluster.names import HOST_DRIVER
+from simulator.cluster.objects import at, labels
+from simulator.gpu import names
+from simulator.kubernetes.helm import HelmFailed
 from tests.simulator.gpu_nodes import DRIVER, GPU, GRID_DRIVER, TOOLKIT, VALIDATOR, has_gpus, prepared, stack
 from tests.support.gpu_settings import H100, MIXED
 from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster

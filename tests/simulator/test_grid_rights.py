@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from grid_agent.facts import GATE_LABELS, Condition
+from physical_ai.planning.grid_driver import grid_plan
+from physical_ai.planning.grid_objects import grid_objects
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.grid_driver import grid_plan
-from physical_ai.settings.plans.grid_objects import grid_objects
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import MERGE_PATCH
 from tests.simulator.conftest import ApiServer
 from tests.simulator.grid_agent_pod import GATE, NAMESPACE, Cluster
 from tests.support.in_force import wait_until_in_force

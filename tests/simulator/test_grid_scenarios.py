@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from physical_ai.planning.grid_driver import grid_plan
+from physical_ai.planning.grid_objects import grid_objects
 from physical_ai.settings import Settings
-from physical_ai.settings.plans.grid_driver import grid_plan
-from physical_ai.settings.plans.grid_objects import grid_objects
-from physical_ai.simulator.cluster.names import BOOTS, HOST_DRIVER
-from physical_ai.simulator.cluster.objects import at
+from simulator.cluster.names import BOOTS, HOST_DRIVER
+from simulator.cluster.objects import at
 from tests.support.gpu_settings import given_settings
 from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster
 from tests.support.waiting import remains, until

@@ -13,18 +13,18 @@ import pytest
 
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.nvsentinel import FAULT_QUARANTINE, NAMESPACE
-from physical_ai.health.replacement import record
 from physical_ai.kubernetes.objects import Json
+from physical_ai.planning.health_limits import health_limits
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.health_limits import health_limits
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError
-from physical_ai.simulator.nvsentinel.accounts import Accounts
+from simulator.kubernetes import Client
+from simulator.kubernetes.client import MERGE_PATCH, ApiError
+from simulator.nvsentinel.accounts import Accounts
 from tests.simulator.conftest import ApiServer
 from tests.simulator.grid_agent_pod import Cluster
 from tests.simulator.test_grid_rights import refusal
 from tests.support.in_force import wait_until_in_force
 from tests.support.waiting import until
+from workbench.health.replacement import record
 
 NODES = {"h100-a": "h100gpu", "h100-b": "h100gpu", "cpu-a": "cpu"}
 WORK = "nvsentinel-work"

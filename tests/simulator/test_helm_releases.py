@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.simulator.cluster.definitions import definition
-from physical_ai.simulator.kubernetes import Client, KubernetesOptions
-from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
-from physical_ai.simulator.kubernetes.provider import Kubernetes
-from physical_ai.simulator.tools import toolbox
-from physical_ai.simulator.wire import UNKNOWN, NotReady, Refused
+from simulator.cluster.definitions import definition
+from simulator.kubernetes import Client, KubernetesOptions
+from simulator.kubernetes.definitions import DEFINITIONS
+from simulator.kubernetes.provider import Kubernetes
+from simulator.tools import toolbox
+from simulator.wire import UNKNOWN, NotReady, Refused
 from tests.simulator.conftest import ApiServer
 from tests.simulator.provider_requests import request
 from tests.support.waiting import until

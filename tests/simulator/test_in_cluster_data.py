@@ -10,10 +10,10 @@ import yaml
 from data_snapshots import __main__ as program
 from physical_ai.catalog import in_cluster
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
-from physical_ai.settings.plans.in_cluster import SNAPSHOTS
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.osmo.service import as_account
-from physical_ai.simulator.simulation import Simulation
+from physical_ai.planning.in_cluster import SNAPSHOTS
+from simulator.kubernetes import ApiError, Client
+from simulator.osmo.service import as_account
+from simulator.simulation import Simulation
 from tests.simulator.killed_install import administrator
 from tests.simulator.physai import physai
 from tests.simulator.test_osmo_platform import PLATFORM, STACK, Json

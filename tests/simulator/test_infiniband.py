@@ -15,22 +15,22 @@ import pytest
 import yaml
 
 from physical_ai.catalog.network_operator import API_VERSION, CHART, KIND, NAMESPACE, POLICY, RELEASE
-from physical_ai.health.acceptance import jobs
-from physical_ai.health.acceptance.pairs import Pairs
-from physical_ai.health.acceptance.record import CheckResult, NodeResult
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.fabric import rdma_request
 from physical_ai.settings.facts.pools import tolerations
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.simulator.acceptance.live import pod_log
-from physical_ai.simulator.charts import chart_source
-from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.network_operator.live import POLICIES
+from simulator.acceptance.live import pod_log
+from simulator.charts import chart_source
+from simulator.cluster.objects import at
+from simulator.network_operator.live import POLICIES
 from tests.simulator.conftest import ApiServer
 from tests.simulator.gpu_nodes import DRIVER, has_gpus, stack
 from tests.support.simulated_cluster import PRIVILEGED, SimulatedCluster
 from tests.support.waiting import remains, until
 from tests.unit.settings.test_settings_fabric import WITH_FABRIC
+from workbench.health.acceptance import jobs
+from workbench.health.acceptance.pairs import Pairs
+from workbench.health.acceptance.record import CheckResult, NodeResult
 
 IMAGE = "health.acceptance.images.nccl-tests=example.azurecr.io/nccl-tests:2.17"
 OWNED = ("secrets", "configmaps", "services")

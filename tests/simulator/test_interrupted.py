@@ -15,10 +15,10 @@ import pulumi
 import pytest
 from filelock import FileLock
 
-from physical_ai.simulator import engine, processes, program
-from physical_ai.simulator.azure import Cloud
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.simulation import Simulation
+from simulator import engine, processes, program
+from simulator.azure import Cloud
+from simulator.home import Home
+from simulator.simulation import Simulation
 from tests.simulator.physai import COMMAND, killed_at, physai
 from tests.simulator.release_upgrade import OLD, the_release_is_upgraded_and_never_back
 

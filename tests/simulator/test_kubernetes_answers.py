@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.kubernetes import KubernetesOptions
-from physical_ai.simulator.kubernetes.provider import Kubernetes
-from physical_ai.simulator.kubernetes_plugin import installed
-from physical_ai.simulator.tools import toolbox
+from simulator.kubernetes import KubernetesOptions
+from simulator.kubernetes.provider import Kubernetes
+from simulator.kubernetes_plugin import installed
+from simulator.tools import toolbox
 from tests.simulator.conftest import ApiServer
 from tests.simulator.plugin_answers import GENUINE, recorded, scene
 from tests.simulator.plugin_dialogues import DIALOGUES

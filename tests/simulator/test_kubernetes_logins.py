@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.kubernetes.provider import Kubernetes
-from physical_ai.simulator.wire import Refused
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.provider import Kubernetes
+from simulator.wire import Refused
 from tests.simulator.conftest import ApiServer
 from tests.simulator.provider_requests import config_map, request
 

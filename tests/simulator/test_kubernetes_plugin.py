@@ -13,9 +13,9 @@ import pytest
 
 from physical_ai.catalog.monitoring import GRAFANA_PASSWORD_KEY, GRAFANA_SECRET, GRAFANA_USER_KEY
 from physical_ai.repository import ROOT
-from physical_ai.simulator.home import HOME_VARIABLE, Home
-from physical_ai.simulator.kubernetes_plugin import PATH_VARIABLE, installed
-from physical_ai.simulator.simulation import Simulation
+from simulator.home import HOME_VARIABLE, Home
+from simulator.kubernetes_plugin import PATH_VARIABLE, installed
+from simulator.simulation import Simulation
 from tests.simulator.homes import Homes, wipe
 from tests.simulator.killed_install import administrator
 from tests.simulator.physai import fixed, physai
@@ -41,7 +41,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
 
 def wrapper(path: Path, tools: Path) -> Path:
     """The stand-in as a plugin of its own process, for the simulation whose engine starts it."""
-    command = shlex.join([sys.executable, "-m", "physical_ai.simulator.plugin", "kubernetes"])
+    command = shlex.join([sys.executable, "-m", "simulator.plugin", "kubernetes"])
     folder = '"$(dirname "$PULUMI_HOME")"'
     lines = ["#!/bin/sh", 'test -z "$KUBECONFIG" || exit 1', f"PYTHONPATH={shlex.quote(str(ROOT))} \\"]
     path.write_text("\n".join([*lines, f"exec {command} {folder} {shlex.quote(str(tools))}", ""]))

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
-from physical_ai.simulator.kubernetes.provider import Kubernetes
-from physical_ai.simulator.wire import UNKNOWN, NotReady, Refused, Secret, under
+from simulator.kubernetes import Client
+from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH
+from simulator.kubernetes.provider import Kubernetes
+from simulator.wire import UNKNOWN, NotReady, Refused, Secret, under
 from tests.simulator.conftest import ApiServer
 from tests.simulator.provider_requests import config_map, pod_spec, request
 

@@ -7,10 +7,10 @@ import uuid
 
 import pytest
 
-from physical_ai.simulator.kubernetes import Client, KubernetesOptions
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.kubernetes.provider import Kubernetes
-from physical_ai.simulator.wire import NotReady, Refused
+from simulator.kubernetes import Client, KubernetesOptions
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.kubernetes.provider import Kubernetes
+from simulator.wire import NotReady, Refused
 from tests.simulator.conftest import ApiServer
 from tests.simulator.provider_requests import config_map, pod_spec, request
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
-from physical_ai.cli.azure_access import IMPACTS_FILE
-from physical_ai.health.acceptance import jobs
-from physical_ai.health.replacement import run as repairs
-from physical_ai.health.replacement.record import NAMESPACE, Record, Step
-from physical_ai.health.replacement.steps import World
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.simulation import Simulation
+from simulator.kubernetes import Client
+from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.support.waiting import until
+from workbench.cli.azure_access import IMPACTS_FILE
+from workbench.health.acceptance import jobs
+from workbench.health.replacement import run as repairs
+from workbench.health.replacement.record import NAMESPACE, Record, Step
+from workbench.health.replacement.steps import World
 
 STACK = "dev-westus2"
 Json = dict[str, Any]

@@ -20,11 +20,11 @@ from physical_ai.catalog.nvsentinel import (
     SYSLOG_MONITOR,
 )
 from physical_ai.settings.models.health import HealthMode
-from physical_ai.simulator.charts import materialise
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.nvsentinel.cluster import MODULE
-from physical_ai.simulator.nvsentinel.drain import Config as DrainConfig
-from physical_ai.simulator.nvsentinel.quarantine import Config
+from simulator.charts import materialise
+from simulator.home import Home
+from simulator.nvsentinel.cluster import MODULE
+from simulator.nvsentinel.drain import Config as DrainConfig
+from simulator.nvsentinel.quarantine import Config
 from tests.support.charts import Json, Refused, one, run
 from tests.support.health_table import parts
 

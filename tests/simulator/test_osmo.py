@@ -13,20 +13,20 @@ import pytest
 import yaml
 
 from physical_ai.catalog import osmo
-from physical_ai.osmo.pods.objects import queue_name
-from physical_ai.simulator import osmo as stand_in
-from physical_ai.simulator.cluster.pods import ended
-from physical_ai.simulator.gpu.names import UPGRADE_STATE
-from physical_ai.simulator.home import HOME_VARIABLE
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.osmo.service import as_account
-from physical_ai.simulator.simulation import Simulation
+from simulator import osmo as stand_in
+from simulator.cluster.pods import ended
+from simulator.gpu.names import UPGRADE_STATE
+from simulator.home import HOME_VARIABLE
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.osmo.service import as_account
+from simulator.simulation import Simulation
 from tests.simulator.homes import wipe
 from tests.simulator.physai import physai
 from tests.simulator.snapshots import Snapshots
 from tests.support.paths import SAMPLES
 from tests.support.waiting import LIMIT, until
+from workbench.osmo.pods.objects import queue_name
 
 STACK = "dev-westus2"
 
@@ -183,7 +183,7 @@ def test_a_task_runs_to_its_end_and_then_its_node_gets_another_driver(stack: Pat
     task = {"name": "work", "image": f"registry.example/train@sha256:{'a' * 64}", "command": ["sleep", "infinity"]}
     task["environment"] = {"NVIDIA_DRIVER_CAPABILITIES": "all"}
     path = workflow(stack, "training", "h100", tasks=[task], timeout={"exec_timeout": "3d"})
-    running = [sys.executable, "-m", "physical_ai.cli", "run", str(path), "--json"]
+    running = [sys.executable, "-m", "workbench.cli", "run", str(path), "--json"]
     with subprocess.Popen(running, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as follower:
         try:
             pod = until(lambda: _running_pod(admin) or follower.poll() is not None, "the task does not run")

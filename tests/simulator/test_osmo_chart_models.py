@@ -12,10 +12,10 @@ import yaml
 
 from physical_ai.catalog import osmo
 from physical_ai.catalog.compat import key_table
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.simulator.charts import materialise
-from physical_ai.simulator.charts.models import default_values
-from physical_ai.simulator.home import Home
+from physical_ai.planning.plan import make_plan
+from simulator.charts import materialise
+from simulator.charts.models import default_values
+from simulator.home import Home
 from tests.support.chart_facts import rendered_facts
 from tests.support.charts import Json, Refused, nested, one, over, run
 from tests.support.gpu_settings import given_settings

@@ -11,14 +11,14 @@ import pytest
 import yaml
 
 from physical_ai.catalog import osmo
-from physical_ai.settings.plans.osmo import OsmoRelease
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.simulator.charts import chart_source, crds
-from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
-from physical_ai.simulator.tools import toolbox
+from physical_ai.planning.osmo import OsmoRelease
+from physical_ai.planning.plan import make_plan
+from simulator.charts import chart_source, crds
+from simulator.cluster.objects import at
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.kubernetes.definitions import DEFINITIONS
+from simulator.tools import toolbox
 from tests.support.gpu_settings import given_settings
 from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
 from tests.support.waiting import until

@@ -14,11 +14,11 @@ import pytest
 import yaml
 
 from physical_ai.catalog import osmo
-from physical_ai.simulator.cluster.pods import ended
-from physical_ai.simulator.home import HOME_VARIABLE
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.osmo.service import as_account
-from physical_ai.simulator.simulation import Simulation
+from simulator.cluster.pods import ended
+from simulator.home import HOME_VARIABLE
+from simulator.kubernetes import ApiError, Client
+from simulator.osmo.service import as_account
+from simulator.simulation import Simulation
 from tests.simulator.homes import wipe
 from tests.simulator.physai import physai
 from tests.simulator.snapshots import Snapshots
@@ -75,7 +75,7 @@ def test_the_token_is_created_used_and_rotated_under_a_runningworkflow_without_e
     _may_touch_one_secret(admin)
 
     submitted = workflow_without_end(tmp_path)
-    running = [sys.executable, "-m", "physical_ai.cli", "run", str(submitted), "--json"]
+    running = [sys.executable, "-m", "workbench.cli", "run", str(submitted), "--json"]
     with subprocess.Popen(running, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as follower:
         try:
             pod = until(lambda: running_pod(admin) or follower.poll() is not None, "the task does not run")

@@ -21,11 +21,11 @@ import yaml
 
 from physical_ai.catalog import osmo
 from physical_ai.repository import ROOT
-from physical_ai.simulator.cluster.pods import ended
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.simulation import Simulation
-from physical_ai.simulator.subscription import AZURE_FILE
+from simulator.cluster.pods import ended
+from simulator.home import Home
+from simulator.kubernetes import Client
+from simulator.simulation import Simulation
+from simulator.subscription import AZURE_FILE
 from tests.simulator.test_osmo_platform import PLATFORM, PODS, Json, running_pod, token_secret, workflow_without_end
 from tests.support.paths import SAMPLES
 from tests.support.waiting import until
@@ -104,7 +104,7 @@ class Copy:
         file.write_text(yaml.safe_dump(stack))
 
 
-_COMMAND = (sys.executable, "-m", "physical_ai.cli")
+_COMMAND = (sys.executable, "-m", "workbench.cli")
 
 
 @pytest.fixture

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.cli.progress import Progress
-from physical_ai.simulator import leftovers
-from physical_ai.simulator.existing_cluster import FOUND, id_of
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.inventory import Inventory, differences, inventory
-from physical_ai.simulator.kubernetes.definitions import DEFINITIONS
-from physical_ai.simulator.simulation import Simulation
+from simulator import leftovers
+from simulator.existing_cluster import FOUND, id_of
+from simulator.home import Home
+from simulator.inventory import Inventory, differences, inventory
+from simulator.kubernetes.definitions import DEFINITIONS
+from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.support.waiting import until
+from workbench.cli.progress import Progress
 
 STACK = "onprem-lab"
 STATUS = "k8s.v1.cni.cncf.io/network-status"

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from physical_ai.planning.pod_security import pod_security_policies
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.pod_security import pod_security_policies
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import APPLY_PATCH
 from tests.simulator.conftest import ApiServer
 from tests.support.examples import examples
 from tests.support.in_force import wait_until_in_force

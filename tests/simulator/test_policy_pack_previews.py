@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from physical_ai.simulator.home import Home
+from simulator.home import Home
 from tests.simulator.physai import physai
 
 pytestmark = pytest.mark.usefixtures("home")

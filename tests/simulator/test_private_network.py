@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.simulation import Simulation
+from simulator.home import Home
+from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 PRIVATE: Mapping[str, Any] = {

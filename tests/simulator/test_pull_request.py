@@ -10,10 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from physical_ai.cli.pull_request.trees import Repository
 from physical_ai.repository import ROOT
-from physical_ai.simulator.home import Home
+from simulator.home import Home
 from tests.simulator.physai import physai
+from workbench.cli.pull_request.trees import Repository
 
 CHANGED, NEW = "dev-westus2", "dev-swedencentral"
 SMALL = "  physical-ai:osmo: {mode: namespaces}\n"

@@ -11,20 +11,20 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.cli.simulated_stack import readiness_client
+from physical_ai.planning.claims import claim_objects
+from physical_ai.planning.dra import claimed_node_policies
+from physical_ai.planning.plan import make_plan
 from physical_ai.readiness import read_reports
 from physical_ai.readiness.expected import expected_pools
 from physical_ai.readiness.workloads import explain, pool_plans, read_workloads
 from physical_ai.settings import Settings
-from physical_ai.settings.plans.claims import claim_objects
-from physical_ai.settings.plans.dra import claimed_node_policies
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.simulator.charts import chart_source
-from physical_ai.simulator.cluster.objects import at
+from simulator.charts import chart_source
+from simulator.cluster.objects import at
 from tests.simulator.gpu_nodes import stack
 from tests.support.dra_settings import CLAIMS, POOL
 from tests.support.simulated_cluster import NAMESPACE, SimulatedCluster
 from tests.support.waiting import until
+from workbench.cli.simulated_stack import readiness_client
 
 Json = dict[str, Any]
 TEAM, RELEASE = "robotics", "dra-driver-nvidia-gpu"

@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli.exit_codes import FINDINGS
 from physical_ai.repository import ROOT
-from physical_ai.simulator.checkpoint import Checkpoint
-from physical_ai.simulator.entra import DEPLOYER
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.simulation import Simulation
+from simulator.checkpoint import Checkpoint
+from simulator.entra import DEPLOYER
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.simulation import Simulation
 from tests.simulator.killed_install import administrator, kill_during_install, releases
 from tests.simulator.physai import physai
 from tests.support.documentation import parts
+from workbench.cli.exit_codes import FINDINGS
 
 pytestmark = pytest.mark.usefixtures("saved_at_each_step")
 
@@ -91,7 +91,7 @@ class Terminal:
             commands.mkdir()
             for name, module in (
                 ("pulumi", ["tests.simulator.pipeline_commands", "pulumi"]),
-                ("physai", ["physical_ai.cli"]),
+                ("physai", ["workbench.cli"]),
             ):
                 words = shlex.join([sys.executable, "-m", *module])
                 (commands / name).write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {words} "$@"\n')

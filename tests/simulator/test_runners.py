@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from physical_ai.catalog import runners as names
-from physical_ai.simulator.charts import materialise
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.runners.model import COMPONENT, LISTENER, QUEUED
-from physical_ai.simulator.simulation import Simulation
+from simulator.charts import materialise
+from simulator.home import Home
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.runners.model import COMPONENT, LISTENER, QUEUED
+from simulator.simulation import Simulation
 from tests.simulator.killed_install import administrator
 from tests.simulator.physai import physai
 from tests.support.charts import Json, Refused, one, over, run

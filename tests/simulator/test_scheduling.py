@@ -10,9 +10,9 @@ import pytest
 
 from physical_ai.catalog.osmo import SCHEDULER
 from physical_ai.kubernetes.fit import Offer, fitting, refusal
-from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.tools import toolbox
+from simulator.cluster.objects import at
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.tools import toolbox
 from tests.simulator.conftest import ApiServer
 from tests.simulator.kai import define, install
 from tests.simulator.pods import condition, create, events, host

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from physical_ai.simulator import processes
-from physical_ai.simulator.simulation import Simulation
+from simulator import processes
+from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 
 STACK, OTHER = "seed-westus2", "dev-westus2"

@@ -9,21 +9,21 @@ import yaml
 
 from parts.part import PartPlan
 from parts.slurm import names
-from physical_ai.cli.simulated_stack import readiness_client
+from physical_ai.planning.plan import make_plan
 from physical_ai.readiness import read_reports
 from physical_ai.readiness.expected import expected_pools
 from physical_ai.readiness.upgrade_budgets import blocking
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.simulator import node_drain, pool_nodes
-from physical_ai.simulator.azure.rules.upgrade_budgets import unsatisfiable
-from physical_ai.simulator.charts import chart_source
-from physical_ai.simulator.cluster.objects import annotations_of, at, is_ready
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError
-from physical_ai.simulator.slurm.nodes import EXTERNAL_DRAIN, GPUS_IN_USE, drain_reason
+from simulator import node_drain, pool_nodes
+from simulator.azure.rules.upgrade_budgets import unsatisfiable
+from simulator.charts import chart_source
+from simulator.cluster.objects import annotations_of, at, is_ready
+from simulator.kubernetes.client import MERGE_PATCH, ApiError
+from simulator.slurm.nodes import EXTERNAL_DRAIN, GPUS_IN_USE, drain_reason
 from tests.support.simulated_cluster import PRIVILEGED, SimulatedCluster
 from tests.support.waiting import until
 from tests.unit.parts.slurm.test_settings_slurm import given
+from workbench.cli.simulated_stack import readiness_client
 
 PODS = f"/api/v1/namespaces/{names.NAMESPACE}/pods"
 NODE_SET = f"/apis/{names.API_VERSION}/namespaces/{names.NAMESPACE}/nodesets/slurm-worker-h100gpu"

@@ -13,14 +13,14 @@ from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.readiness import azure_failures
 from physical_ai.repository import ROOT
 from physical_ai.settings.facts.pools import GPU_TAINT
-from physical_ai.simulator import clock
-from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.control_plane import ControlPlane
-from physical_ai.simulator.engine import STATE_AT_THE_END
-from physical_ai.simulator.errors import ControlPlaneFailed
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH, Client
-from physical_ai.simulator.simulation import Simulation
+from simulator import clock
+from simulator.cluster.objects import at
+from simulator.control_plane import ControlPlane
+from simulator.engine import STATE_AT_THE_END
+from simulator.errors import ControlPlaneFailed
+from simulator.home import Home
+from simulator.kubernetes.client import MERGE_PATCH, Client
+from simulator.simulation import Simulation
 from tests.simulator.physai import COMMAND, fixed, killed_at, physai
 from tests.simulator.pods import condition, create, host
 from tests.simulator.snapshots import Snapshots

@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.osmo import TASK_LABEL, WORKFLOW_LABEL, WORKFLOWS_NAMESPACE
-from physical_ai.cli.exit_codes import FAILED, FINDINGS
 from physical_ai.settings.facts.osmo import POD_POOL_LABEL
-from physical_ai.simulator.clock import VARIABLE
-from physical_ai.simulator.cluster.names import GPU
-from physical_ai.simulator.cluster.objects import labels, name
-from physical_ai.simulator.faults import Fault, faults
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.metrics.reading import Reader
-from physical_ai.simulator.simulation import Simulation
 from physical_ai.telemetry.dashboards import dashboards
 from physical_ai.telemetry.rules import alert_rows
+from simulator.clock import VARIABLE
+from simulator.cluster.names import GPU
+from simulator.cluster.objects import labels, name
+from simulator.faults import Fault, faults
+from simulator.home import Home
+from simulator.metrics.reading import Reader
+from simulator.simulation import Simulation
 from tests.simulator.conftest import DEFAULT_STACK
 from tests.simulator.physai import fixed, physai
 from tests.simulator.snapshots import Snapshots
 from tests.support.waiting import until
+from workbench.cli.exit_codes import FAILED, FINDINGS
 
 MODEL_MINUTE = "3"
 """Seconds. A busy machine does not scrape the fifty exporters of this stack each second."""

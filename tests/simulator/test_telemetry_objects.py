@@ -10,22 +10,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from physical_ai.cli.progress import Progress
-from physical_ai.cli.simulated_telemetry import start_telemetry
+from physical_ai.planning.scraping import pod_monitors
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.telemetry import rule_parameters
-from physical_ai.settings.plans.scraping import pod_monitors
-from physical_ai.simulator.clock import VARIABLE
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH, Client
-from physical_ai.simulator.metrics.reading import Reader
-from physical_ai.simulator.simulation import Simulation
 from physical_ai.telemetry.rules import alert_rows, alerts
+from simulator.clock import VARIABLE
+from simulator.home import Home
+from simulator.kubernetes.client import MERGE_PATCH, Client
+from simulator.metrics.reading import Reader
+from simulator.simulation import Simulation
 from tests.simulator.conftest import DEFAULT_STACK
 from tests.simulator.physai import physai
 from tests.simulator.snapshots import Snapshots
 from tests.simulator.test_telemetry import MODEL_MINUTE, is_quiet
 from tests.support.waiting import until
+from workbench.cli.progress import Progress
+from workbench.cli.simulated_telemetry import start_telemetry
 
 BACK_END = "monitoring.metrics=kube-prometheus"
 MONITORS = "/apis/monitoring.coreos.com/v1/namespaces/gpu-operator/podmonitors"

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.simulation import Simulation
+from simulator.home import Home
+from simulator.simulation import Simulation
 from tests.simulator.physai import Answer, physai
 from tests.support.documentation import ROOT, parts
 from tests.support.shell_blocks import SHELLS, split

@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_QUEUE_API, KAI_SCHEDULER, SERVICE_ACCOUNT, WORKFLOWS_NAMESPACE
-from physical_ai.simulator.kubernetes import Client
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.simulation import Simulation
+from simulator.kubernetes import Client
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.simulation import Simulation
 from tests.simulator.conftest import DEFAULT_STACK
 from tests.simulator.physai import physai
 from tests.support.waiting import until

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from components.config import CHARTS_VARIABLE
-from physical_ai.simulator.entra import READER, SECOND_DEPLOYER, TENANT_ID, Principal
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH
-from physical_ai.simulator.simulation import Simulation
+from simulator.entra import READER, SECOND_DEPLOYER, TENANT_ID, Principal
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.simulator.pipeline import Runner, StepFailed, stacks_of
 from tests.support.azure_subscription import SUBSCRIPTION

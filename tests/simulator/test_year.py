@@ -13,18 +13,18 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli.exit_codes import FINDINGS
 from physical_ai.repository import ROOT
-from physical_ai.simulator import processes
-from physical_ai.simulator.checkpoint import Checkpoint
-from physical_ai.simulator.cluster.objects import name
-from physical_ai.simulator.entra import READER
-from physical_ai.simulator.kubelogin import PRINCIPAL_VARIABLE
-from physical_ai.simulator.kubernetes.client import MERGE_PATCH, ApiError, Client
-from physical_ai.simulator.simulation import Simulation
-from physical_ai.simulator.subscription import LIMITS_FILE
+from simulator import processes
+from simulator.checkpoint import Checkpoint
+from simulator.cluster.objects import name
+from simulator.entra import READER
+from simulator.kubelogin import PRINCIPAL_VARIABLE
+from simulator.kubernetes.client import MERGE_PATCH, ApiError, Client
+from simulator.simulation import Simulation
+from simulator.subscription import LIMITS_FILE
 from tests.simulator.killed_install import administrator, kill_during_install, releases
 from tests.simulator.physai import physai
+from workbench.cli.exit_codes import FINDINGS
 
 pytestmark = pytest.mark.usefixtures("saved_at_each_step")
 

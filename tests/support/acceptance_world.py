@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from physical_ai.readiness.reader import Missing, Unreachable
-from physical_ai.simulator.acceptance.live import machine
-from physical_ai.simulator.acceptance.programs import run
-from physical_ai.simulator.cluster.pods import ended
-from physical_ai.simulator.gpu.hardware import of_node
-from physical_ai.simulator.gpu.node_state import Host, NodeState
-from physical_ai.simulator.gpu.sharing import devices
+from simulator.acceptance.live import machine
+from simulator.acceptance.programs import run
+from simulator.cluster.pods import ended
+from simulator.gpu.hardware import of_node
+from simulator.gpu.node_state import Host, NodeState
+from simulator.gpu.sharing import devices
 
 Json = dict[str, Any]
 NODE = "aks-h100gpu-1-vmss000000"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from physical_ai.simulator.azure import Cloud, ModelClock, ids, schema
-from physical_ai.simulator.azure.data import mappings
-from physical_ai.simulator.azure.rules import Put, refusals
-from physical_ai.simulator.azure.state import Resource
+from simulator.azure import Cloud, ModelClock, ids, schema
+from simulator.azure.data import mappings
+from simulator.azure.rules import Put, refusals
+from simulator.azure.state import Resource
 
 GROUP = "rg-dev"
 PLACE = "westus2"

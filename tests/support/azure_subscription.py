@@ -1,4 +1,4 @@
-"""A subscription that answers from files: `Get` in the sense of `physical_ai.preflight.rest`."""
+"""A subscription that answers from files: `Get` in the sense of `workbench.preflight.rest`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from physical_ai.preflight import Unanswered
-from physical_ai.preflight.rest import ARM
+from workbench.preflight import Unanswered
+from workbench.preflight.rest import ARM
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "azure"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000001"

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai import safe_yaml
-from physical_ai.simulator.charts import materialise, modelled
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.tools import toolbox
+from simulator.charts import materialise, modelled
+from simulator.home import Home
+from simulator.tools import toolbox
 
 Json = dict[str, Any]
 OPERATOR = "gpu-operator"

@@ -12,8 +12,8 @@ from typing import Any
 
 def replace_simulations() -> None:
     """The answers of both sides' own code."""
-    from physical_ai.cli.pull_request import trees
     from tests.golden.regenerate import PREVIEWS
+    from workbench.cli.pull_request import trees
 
     def document(side: trees.Side, *words: str, timeout: float) -> tuple[dict[str, Any] | None, str]:
         assert (side.folder / "__main__.py").is_file(), "the side has no files"
@@ -25,7 +25,7 @@ def replace_simulations() -> None:
 
 
 def main(words: list[str]) -> int:
-    from physical_ai.cli.main import run
+    from workbench.cli.main import run
 
     if words[0] == "pr-preview":
         replace_simulations()

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from physical_ai.cli.pull_request.trees import Repository
 from physical_ai.repository import ROOT
 from tests.simulator.pipeline import Job, Runner, StepFailed
 from tests.support.github_assertions import BEARER
 from tests.support.github_expressions import filled
+from workbench.cli.pull_request.trees import Repository
 
 IDENTITY = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false")
 MAKE = """

@@ -7,9 +7,9 @@ from typing import Any
 
 import httpx
 
-from physical_ai.simulator.cluster.objects import at, is_ready, name
-from physical_ai.simulator.kubernetes.client import ApiError, Client, Unreachable
-from physical_ai.simulator.processes import running
+from simulator.cluster.objects import at, is_ready, name
+from simulator.kubernetes.client import ApiError, Client, Unreachable
+from simulator.processes import running
 
 EVENTS, LOG_LINES, WIDTH = 40, 12, 240
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from parts.slurm.names import TAINT
+from physical_ai.planning.cert_manager import CertManagerPlan
+from physical_ai.planning.plan import Plan, make_plan
 from physical_ai.settings import Overlay, Settings, load
-from physical_ai.settings.plans.cert_manager import CertManagerPlan
-from physical_ai.settings.plans.plan import Plan, make_plan
 from tests.support import amd_settings
 from tests.support.dra_settings import ALONE, CLAIMS, POOL
 from tests.support.gpu_settings import H100, RTX

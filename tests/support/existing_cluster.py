@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from physical_ai.preflight.existing import Found
+from workbench.preflight.existing import Found
 
 Json = dict[str, Any]
 B200, RTX = "hgx", "rtx"

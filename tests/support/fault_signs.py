@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog.nvsentinel import GPU_MONITOR, SYSLOG_MONITOR
-from physical_ai.health.evidence.node_evidence import NodeEvidence
 from physical_ai.readiness.model import Report
 from physical_ai.readiness.nodes.operands import failing
 from physical_ai.readiness.nodes.signs import Alert, seen_in, unusual
 from physical_ai.readiness.objects import is_being_removed
 from physical_ai.readiness.workloads import Explanation, Workloads, doctor, explain
 from physical_ai.readiness.workloads.gate_fixes import with_findings
-from physical_ai.simulator.faults import Fault, Injected, faults, node_faults
-from physical_ai.simulator.faults.record import ANNOTATION, annotation
-from physical_ai.simulator.nvsentinel.events import conditions, failures
+from simulator.faults import Fault, Injected, faults, node_faults
+from simulator.faults.record import ANNOTATION, annotation
+from simulator.nvsentinel.events import conditions, failures
 from tests.support.readiness_objects import NODE, Situation
 from tests.support.workload_objects import plans
+from workbench.health.evidence.node_evidence import NodeEvidence
 
 POOL, STACK = "h100gpu", "dev-westus2"
 PROVIDER = (

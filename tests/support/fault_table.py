@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docs.generator.markdown import code, table
 from physical_ai.repository import DOCS
-from physical_ai.simulator.faults import faults
+from simulator.faults import faults
 from tests.support.fault_signs import Seen, with_faults
 from tests.support.readiness_objects import NODE
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from physical_ai.simulator.faults import Effects, Injected, NodeFaults, faults
-from physical_ai.simulator.faults.record import ANNOTATION, annotation, node_faults
-from physical_ai.simulator.gpu.hardware import Hardware
-from physical_ai.simulator.metrics import dcgm, kube_state, node_exporter
-from physical_ai.simulator.metrics.dcgm_units import Job
 from physical_ai.telemetry.counters import csv_for
+from simulator.faults import Effects, Injected, NodeFaults, faults
+from simulator.faults.record import ANNOTATION, annotation, node_faults
+from simulator.gpu.hardware import Hardware
+from simulator.metrics import dcgm, kube_state, node_exporter
+from simulator.metrics.dcgm_units import Job
 
 RELEASE, EXPORTER = "v26.7.0", "4.6.0-4.8.3"
 Json = dict[str, Any]

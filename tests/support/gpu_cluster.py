@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from physical_ai.simulator.cluster.objects import annotations_of, at, labels
-from physical_ai.simulator.gpu import operator
-from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
-from physical_ai.simulator.gpu.driver_digest import digest_of
-from physical_ai.simulator.gpu.names import LAST_APPLIED
-from physical_ai.simulator.gpu.state import State, Step, apply
-from physical_ai.simulator.gpu.upgrade import DriverPod
+from simulator.cluster.objects import annotations_of, at, labels
+from simulator.gpu import operator
+from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from simulator.gpu.driver_digest import digest_of
+from simulator.gpu.names import LAST_APPLIED
+from simulator.gpu.state import State, Step, apply
+from simulator.gpu.upgrade import DriverPod
 from tests.support import gpu_placement as placement
 
 VALIDATOR = "nvidia-operator-validator"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from physical_ai.simulator.cluster.names import NVIDIA
-from physical_ai.simulator.cluster.objects import annotations_of, at, labels
-from physical_ai.simulator.gpu.names import LAST_APPLIED
-from physical_ai.simulator.gpu.state import State
+from simulator.cluster.names import NVIDIA
+from simulator.cluster.objects import annotations_of, at, labels
+from simulator.gpu.names import LAST_APPLIED
+from simulator.gpu.state import State
 from tests.support.gpu_recordings import OWN_NAME, Facts, flat, short
 
 

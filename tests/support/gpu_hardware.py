@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from physical_ai.simulator.gpu.hardware import MIG_OFF, Hardware
+from simulator.gpu.hardware import MIG_OFF, Hardware
 
 
 def h100(gpus: int = 1) -> Hardware:

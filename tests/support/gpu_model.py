@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from physical_ai.simulator.azure.nodes import taint
-from physical_ai.simulator.cluster.objects import annotations_of, labels, with_changes
-from physical_ai.simulator.gpu import nfd, node, operator
-from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
-from physical_ai.simulator.gpu.hardware import Hardware
-from physical_ai.simulator.gpu.names import LAST_APPLIED
-from physical_ai.simulator.gpu.node_state import Host, NodeState, Timing
-from physical_ai.simulator.gpu.state import State, apply
+from simulator.azure.nodes import taint
+from simulator.cluster.objects import annotations_of, labels, with_changes
+from simulator.gpu import nfd, node, operator
+from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from simulator.gpu.hardware import Hardware
+from simulator.gpu.names import LAST_APPLIED
+from simulator.gpu.node_state import Host, NodeState, Timing
+from simulator.gpu.state import State, apply
 from tests.support import gpu_placement as placement
 from tests.support.gpu_hardware import h100, rtx_pro_6000
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.kubernetes.taints import tolerates
-from physical_ai.simulator.cluster.objects import at, labels, matches
+from simulator.cluster.objects import at, labels, matches
 
 # What the DaemonSet controller lets its own pods tolerate (kubernetes/kubernetes, daemonset_util.go).
 BUILT_IN = (

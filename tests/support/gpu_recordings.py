@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from physical_ai.simulator.gpu.names import PRESENT
+from simulator.gpu.names import PRESENT
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "gpu-operator"
 Facts = dict[str, Any]

@@ -10,11 +10,11 @@ from typing import Any
 
 import yaml
 
-from physical_ai.simulator.azure.nodes import taint
-from physical_ai.simulator.cluster.objects import with_changes
-from physical_ai.simulator.gpu.driver import POLICY_DAEMONSET
-from physical_ai.simulator.gpu.names import KERNEL, OS_ID, OS_VERSION
-from physical_ai.simulator.gpu.state import State
+from simulator.azure.nodes import taint
+from simulator.cluster.objects import with_changes
+from simulator.gpu.driver import POLICY_DAEMONSET
+from simulator.gpu.names import KERNEL, OS_ID, OS_VERSION
+from simulator.gpu.state import State
 from tests.support.gpu_cluster import Cluster, add_node
 from tests.support.gpu_recordings import FOLDER, recording
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from physical_ai.simulator.cluster.objects import labels
-from physical_ai.simulator.gpu import names
-from physical_ai.simulator.gpu.driver import POLICY_DAEMONSET
-from physical_ai.simulator.gpu.labels import deploy_labels
-from physical_ai.simulator.gpu.operands import ORDER
-from physical_ai.simulator.gpu.release import operand, release
+from simulator.cluster.objects import labels
+from simulator.gpu import names
+from simulator.gpu.driver import POLICY_DAEMONSET
+from simulator.gpu.labels import deploy_labels
+from simulator.gpu.operands import ORDER
+from simulator.gpu.release import operand, release
 from tests.support.gpu_cluster import Cluster
 from tests.support.gpu_recordings import short
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from physical_ai.catalog.nvsentinel import NODE_DRAINER
-from physical_ai.health.replacement.cluster import boot_id, is_cordoned, uid
 from physical_ai.kubernetes.objects import name
-from physical_ai.simulator.faults.record import injected
+from simulator.faults.record import injected
 from tests.support.admission import Admission, Request
 from tests.support.json_copies import json_copy
 from tests.support.repair_world import Fake, Json, merge
+from workbench.health.replacement.cluster import boot_id, is_cordoned, uid
 
 SENTINEL = ("system:serviceaccounts", "system:serviceaccounts:nvsentinel")
 

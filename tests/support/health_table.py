@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from physical_ai.catalog.nvsentinel import FAULT_QUARANTINE, NODE_DRAINER
-from physical_ai.health.replacement.cluster import is_cordoned
 from physical_ai.kubernetes.objects import labels
+from physical_ai.planning.health_limits import health_limits
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.models.health import HealthMode
-from physical_ai.settings.plans.health_limits import health_limits
-from physical_ai.simulator.faults.catalogue import Fault, faults
-from physical_ai.simulator.faults.record import ANNOTATION, Injected, annotation, node_faults
-from physical_ai.simulator.nvsentinel.events import HealthEvent, failures
-from physical_ai.simulator.nvsentinel.modules import FaultQuarantine, NodeDrainer, Store
-from physical_ai.simulator.nvsentinel.quarantine import STATE_LABEL
+from simulator.faults.catalogue import Fault, faults
+from simulator.faults.record import ANNOTATION, Injected, annotation, node_faults
+from simulator.nvsentinel.events import HealthEvent, failures
+from simulator.nvsentinel.modules import FaultQuarantine, NodeDrainer, Store
+from simulator.nvsentinel.quarantine import STATE_LABEL
 from tests.support.admission import Admission
 from tests.support.health_cluster import GANG, OTHERS, Cluster, Policy, Sentinel
 from tests.support.health_world import MONITORS
+from workbench.health.replacement.cluster import is_cordoned
 
 PAGE = Path(__file__).parents[2] / "docs" / "health-modes.md"
 BEGIN, END = "<!-- table of faults: begin -->", "<!-- table of faults: end -->"

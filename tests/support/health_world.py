@@ -11,21 +11,21 @@ from datetime import timedelta
 from typing import Any
 
 from physical_ai.catalog.nvsentinel import BREAKER_CONFIG_MAP, FAULT_QUARANTINE
-from physical_ai.health.replacement.cluster import boot_id, held_by, is_cordoned, uid
-from physical_ai.health.replacement.record import Action, Record
-from physical_ai.health.replacement.run import begin, cancel, keep_record, new_record, unfinished
-from physical_ai.health.replacement.steps import Stopped, World, perform
 from physical_ai.kubernetes.objects import at, labels, name
 from physical_ai.readiness.reader import Unreachable
 from physical_ai.settings.facts.health import budget
-from physical_ai.simulator.faults.catalogue import faults
-from physical_ai.simulator.faults.record import ANNOTATION as FAULTS
-from physical_ai.simulator.faults.record import Injected, annotation, injected, node_faults
-from physical_ai.simulator.nvsentinel.events import HealthEvent, changes, failures
-from physical_ai.simulator.nvsentinel.modules import TRIPPED, FaultQuarantine, NodeDrainer, Store
-from physical_ai.simulator.nvsentinel.quarantine import tracked
+from simulator.faults.catalogue import faults
+from simulator.faults.record import ANNOTATION as FAULTS
+from simulator.faults.record import Injected, annotation, injected, node_faults
+from simulator.nvsentinel.events import HealthEvent, changes, failures
+from simulator.nvsentinel.modules import TRIPPED, FaultQuarantine, NodeDrainer, Store
+from simulator.nvsentinel.quarantine import tracked
 from tests.support.health_cluster import GANG, Broken, Cluster, Policy, Sentinel
 from tests.support.repair_world import POOL, SCALE_SET, Json
+from workbench.health.replacement.cluster import boot_id, held_by, is_cordoned, uid
+from workbench.health.replacement.record import Action, Record
+from workbench.health.replacement.run import begin, cancel, keep_record, new_record, unfinished
+from workbench.health.replacement.steps import Stopped, World, perform
 
 MONITORS = {"operator": ("gpu-health-monitor", "syslog-health-monitor"), "grid": ("syslog-health-monitor",)}
 

@@ -22,12 +22,6 @@ from physical_ai.catalog.osmo import (
     TOKEN_SECRET,
     WORKFLOWS_NAMESPACE,
 )
-from physical_ai.health.acceptance.choosing import choose, not_ready
-from physical_ai.health.acceptance.collecting import collect
-from physical_ai.health.evidence.markdown import document, markdown
-from physical_ai.health.evidence.read import read_node_evidence
-from physical_ai.health.replacement.cluster import RepairCluster, boot_id, held_by, is_cordoned, uid
-from physical_ai.preflight.existing import Wanted, judge_cluster, read_cluster
 from physical_ai.readiness import expected_pools, osmo, read_reports
 from physical_ai.readiness.existing import changes, survey
 from physical_ai.readiness.existing_owners import judge
@@ -43,6 +37,12 @@ from tests.support.readiness_objects import Situation
 from tests.unit.readiness.test_gates_slurm import CONTROLLER
 from tests.unit.readiness.test_gates_slurm import pod as slurm_pod
 from tests.unit.readiness.test_workload_claims import claim, slice_of
+from workbench.health.acceptance.choosing import choose, not_ready
+from workbench.health.acceptance.collecting import collect
+from workbench.health.evidence.markdown import document, markdown
+from workbench.health.evidence.read import read_node_evidence
+from workbench.health.replacement.cluster import RepairCluster, boot_id, held_by, is_cordoned, uid
+from workbench.preflight.existing import Wanted, judge_cluster, read_cluster
 
 Json = dict[str, Any]
 Steps = tuple[Any, ...]

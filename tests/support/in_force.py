@@ -12,8 +12,8 @@ import uuid
 from contextlib import suppress
 from typing import Any
 
-from physical_ai.simulator.kubernetes import ApiError, Client
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH
+from simulator.kubernetes import ApiError, Client
+from simulator.kubernetes.client import APPLY_PATCH
 from tests.support.waiting import until
 
 ADMISSION, RIGHTS = "admissionregistration.k8s.io", "rbac.authorization.k8s.io"

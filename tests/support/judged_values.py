@@ -10,10 +10,10 @@ from physical_ai.catalog.compat import check_chart, check_values, known_keys
 from physical_ai.catalog.compat.keys import Refused
 from physical_ai.catalog.compat.tables import key_table
 from physical_ai.findings import Finding
+from physical_ai.planning.chart_values import completed
+from physical_ai.planning.owned_values import NVIDIA_DRIVER, OWNED_VALUES
 from physical_ai.settings import Fault
 from physical_ai.settings.layers.document import Document
-from physical_ai.settings.plans.chart_values import completed
-from physical_ai.settings.plans.owned_values import NVIDIA_DRIVER, OWNED_VALUES
 from tests.support.covering_stacks import derived
 
 CHARTS = sorted(OWNED_VALUES.keys() - {NVIDIA_DRIVER})

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from physical_ai.osmo.lint.finding import WorkflowFinding
+from workbench.osmo.lint.finding import WorkflowFinding
 
 Document = dict[str, Any]
 Edit = Callable[[Document, WorkflowFinding], None]

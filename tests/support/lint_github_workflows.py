@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from physical_ai.cli.console import err
 from physical_ai.repository import ROOT
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.tools import LINTERS, BuildFailed, toolbox
+from simulator.home import Home
+from simulator.tools import LINTERS, BuildFailed, toolbox
+from workbench.cli.console import err
 
 FAILED = 1
 AUDIT = (str(Path(sys.executable).with_name("zizmor")), "--offline", "--quiet", "--config", ".github/zizmor.yml")

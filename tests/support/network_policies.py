@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from physical_ai.policies.flows.declared import PARTIES
-from physical_ai.policies.flows.network_policies import reaches
-from physical_ai.policies.flows.parties import Address, Entity, Party, Pod
+from workbench.policies.flows.declared import PARTIES
+from workbench.policies.flows.network_policies import reaches
+from workbench.policies.flows.parties import Address, Entity, Party, Pod
 
 __all__ = ["GATEWAY_LABELS", "GATEWAY_PORT", "Address", "Entity", "Party", "Pod", "reaches"]
 

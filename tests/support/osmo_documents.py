@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from hypothesis import strategies as st
 
-from physical_ai.osmo.lint import Context, check_text, of_stack
 from physical_ai.settings import load as load_stack
+from workbench.osmo.lint import Context, check_text, of_stack
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from physical_ai.osmo.service.pools import Toleration
+from workbench.osmo.service.pools import Toleration
 
 
 def tolerates(toleration: Toleration, taint: Mapping[str, Any]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from physical_ai.osmo.pods.objects import make_all
-from physical_ai.osmo.pods.pod import Run
-from physical_ai.osmo.refusal import Refusal
-from physical_ai.osmo.workflow import lifecycle
 from tests.support.osmo_recordings import ROOT, Vector, configured, result_of, submit
+from workbench.osmo.pods.objects import make_all
+from workbench.osmo.pods.pod import Run
+from workbench.osmo.refusal import Refusal
+from workbench.osmo.workflow import lifecycle
 
 
 def pod_vectors() -> list[Vector]:

@@ -12,22 +12,22 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from physical_ai.osmo import names, units
-from physical_ai.osmo.merge import merge
-from physical_ai.osmo.refusal import Refusal, as_refusal, crash
-from physical_ai.osmo.service.assertions import ResourceAssertion
-from physical_ai.osmo.service.configuration import Configuration, load
-from physical_ai.osmo.service.evaluation import failure
-from physical_ai.osmo.service.pools import Pool, Toleration, merged_groups, read_pool, resolve_pool
-from physical_ai.osmo.service.sections import WorkflowConfig
-from physical_ai.osmo.tokens import default_variables, group_objects, label_tokens, resource_tokens, substitute
-from physical_ai.osmo.workflow import lifecycle, schema
-from physical_ai.osmo.workflow.rendering import Variables, is_templated, load_yaml, render
-from physical_ai.osmo.workflow.schema import ResourceSpec, TaskSpec, TimeoutSpec
-from physical_ai.osmo.workflow.submission import Submission, accepted, limit_of
-from physical_ai.osmo.workflow.validation import check_resources
-from physical_ai.simulator.osmo.control import queues
+from simulator.osmo.control import queues
 from tests.support.osmo_matching import counts
+from workbench.osmo import names, units
+from workbench.osmo.merge import merge
+from workbench.osmo.refusal import Refusal, as_refusal, crash
+from workbench.osmo.service.assertions import ResourceAssertion
+from workbench.osmo.service.configuration import Configuration, load
+from workbench.osmo.service.evaluation import failure
+from workbench.osmo.service.pools import Pool, Toleration, merged_groups, read_pool, resolve_pool
+from workbench.osmo.service.sections import WorkflowConfig
+from workbench.osmo.tokens import default_variables, group_objects, label_tokens, resource_tokens, substitute
+from workbench.osmo.workflow import lifecycle, schema
+from workbench.osmo.workflow.rendering import Variables, is_templated, load_yaml, render
+from workbench.osmo.workflow.schema import ResourceSpec, TaskSpec, TimeoutSpec
+from workbench.osmo.workflow.submission import Submission, accepted, limit_of
+from workbench.osmo.workflow.validation import check_resources
 
 ROOT = Path(__file__).parents[1] / "fixtures" / "osmo" / "6.3.1"
 ABSENT = "<absent>"

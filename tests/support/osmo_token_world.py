@@ -11,11 +11,11 @@ from osmo_token.minting import Wanted, check, ensure
 from osmo_token.secret import TOKEN, TokenSecret
 from osmo_token.server import Server
 from osmo_token.service import Service
-from physical_ai.simulator.osmo.control import gateway_server
-from physical_ai.simulator.osmo.control.accounts import Accounts
-from physical_ai.simulator.osmo.control.configuration import Configuration
-from physical_ai.simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
-from physical_ai.simulator.osmo.control.policies import BUILT_IN
+from simulator.osmo.control import gateway_server
+from simulator.osmo.control.accounts import Accounts
+from simulator.osmo.control.configuration import Configuration
+from simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
+from simulator.osmo.control.policies import BUILT_IN
 
 ADMIN = "a" * 43
 TODAY = datetime.date(2026, 11, 23)

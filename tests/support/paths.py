@@ -2,4 +2,4 @@
 
 from physical_ai.repository import ROOT
 
-SAMPLES = ROOT / "physical_ai" / "osmo" / "samples"
+SAMPLES = ROOT / "workbench" / "osmo" / "samples"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.kubernetes.cel import evaluate
+from physical_ai.planning.gpu_admission import policies
 from physical_ai.settings import Settings
-from physical_ai.settings.plans.gpu_admission import policies
 
 Json = dict[str, Any]
 

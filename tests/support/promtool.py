@@ -7,8 +7,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.tools import TELEMETRY, toolbox
+from simulator.home import Home
+from simulator.tools import TELEMETRY, toolbox
 
 
 @cache

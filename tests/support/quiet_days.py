@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from physical_ai.catalog import vm_size
-from physical_ai.simulator.metrics import amd_pages
 from physical_ai.telemetry.amd_counters import KEY, exporter_config
+from simulator.metrics import amd_pages
 from tests.support.genuine_series import Machine, read, run, sampled
 
 Phase = tuple[Sequence[Machine], int]

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from physical_ai.readiness import Cluster, Expected
-from physical_ai.simulator.cluster.objects import annotations_of, at
-from physical_ai.simulator.gpu.node_state import Pod
+from simulator.cluster.objects import annotations_of, at
+from simulator.gpu.node_state import Pod
 from tests.support import gpu_placement as placement
 from tests.support.gpu_model import GpuModel
 

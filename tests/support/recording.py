@@ -11,14 +11,14 @@ from typing import Any
 import pulumi
 import yaml
 
-from physical_ai.mocks.azure_answers import DEPLOYER, azure_name
-from physical_ai.mocks.recorder import PROJECT, Recorder, run_program
 from physical_ai.nested import is_mapping
-from physical_ai.policies import Resource, Stack
 from physical_ai.repository import ROOT
 from physical_ai.settings import load
 from physical_ai.settings.facts.osmo_access import service_secrets
 from tests.support.stacks import azure_stacks
+from workbench.mocks.azure_answers import DEPLOYER, azure_name
+from workbench.mocks.recorder import PROJECT, Recorder, run_program
+from workbench.policies import Resource, Stack
 
 __all__ = ["ROOT", "TODAY", "Recording", "Resource", "record"]
 

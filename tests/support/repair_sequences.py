@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from physical_ai.health.replacement.cluster import boot_id, held_by, is_cordoned, uid
-from physical_ai.health.replacement.record import Action, Record, read
-from physical_ai.health.replacement.run import begin, cancel, keep_record, new_record, unfinished
-from physical_ai.health.replacement.steps import perform
-from physical_ai.health.replacement.world import Standing, Stopped, World
 from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.settings.facts.health import budget
 from tests.support.health_cluster import Broken
 from tests.support.repair_world import Fake, Json, Killed
+from workbench.health.replacement.cluster import boot_id, held_by, is_cordoned, uid
+from workbench.health.replacement.record import Action, Record, read
+from workbench.health.replacement.run import begin, cancel, keep_record, new_record, unfinished
+from workbench.health.replacement.steps import perform
+from workbench.health.replacement.world import Standing, Stopped, World
 
 COMMANDS = 3
 """People, or their laptops, each with one command at a time."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from physical_ai.health.arm import Answer
-from physical_ai.health.replacement.cluster import RepairCluster
-from physical_ai.health.replacement.machines import Machines
-from physical_ai.health.replacement.record import Record
-from physical_ai.health.replacement.world import Standing, World
 from physical_ai.readiness.reader import Missing, Unreachable
 from tests.support.json_copies import json_copy
+from workbench.health.arm import Answer
+from workbench.health.replacement.cluster import RepairCluster
+from workbench.health.replacement.machines import Machines
+from workbench.health.replacement.record import Record
+from workbench.health.replacement.world import Standing, World
 
 CLUSTER = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks"
 SCALE_SET = "aks-h100gpu-1-vmss"

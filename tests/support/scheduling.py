@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_POD_GROUP_API, KAI_QUEUE_API, SCHEDULER
-from physical_ai.simulator.azure.nodes import taint
+from simulator.azure.nodes import taint
 
 GPU = "nvidia.com/gpu"
 GPU_TAINT = f"{GPU}=present:NoSchedule"

@@ -13,7 +13,7 @@ from physical_ai.catalog.osmo import (
     WORKER_ACCOUNT,
     WORKFLOWS_NAMESPACE,
 )
-from physical_ai.policies import Resource, Secret
+from workbench.policies import Resource, Secret
 
 Json = Mapping[str, Any]
 READ_VERBS = {"get", "list", "watch", "*"}
@@ -130,7 +130,7 @@ def _by_azure(declared: list[Resource], pods: Pods) -> Iterator[str]:
 
 def _principals(declared: list[Resource], pods: Pods) -> set[str]:
     """Of the identities whose credentials are for accounts of the namespace."""
-    from physical_ai.mocks.azure_answers import guid
+    from workbench.mocks.azure_answers import guid
 
     prefix = f"system:serviceaccount:{pods.namespace}:"
     names = {

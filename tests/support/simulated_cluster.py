@@ -13,21 +13,21 @@ from typing import Any
 import yaml
 
 from physical_ai import catalog
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.pools import node_taints
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.simulator.azure import nodes
-from physical_ai.simulator.charts import chart_source, crds
-from physical_ai.simulator.cluster.definitions import replace_definition
-from physical_ai.simulator.cluster.names import GPU, HOST_DRIVER, NVIDIA, RUN_BY, RUNS
-from physical_ai.simulator.cluster.objects import at, labels
-from physical_ai.simulator.gpu import names
-from physical_ai.simulator.gpu.live.probes import CUDA
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
-from physical_ai.simulator.kubernetes.helm import Helm
-from physical_ai.simulator.kubernetes.kubeconfig import load
-from physical_ai.simulator.kubernetes.options import KubernetesOptions
+from simulator.azure import nodes
+from simulator.charts import chart_source, crds
+from simulator.cluster.definitions import replace_definition
+from simulator.cluster.names import GPU, HOST_DRIVER, NVIDIA, RUN_BY, RUNS
+from simulator.cluster.objects import at, labels
+from simulator.gpu import names
+from simulator.gpu.live.probes import CUDA
+from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
+from simulator.kubernetes.helm import Helm
+from simulator.kubernetes.kubeconfig import load
+from simulator.kubernetes.options import KubernetesOptions
 from tests.support.waiting import until
 
 NAMESPACE = "gpu-operator"

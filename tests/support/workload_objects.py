@@ -17,6 +17,7 @@ from physical_ai.catalog.osmo import (
     SCHEDULER,
     WORKFLOW_LABEL,
 )
+from physical_ai.planning.plan import make_plan
 from physical_ai.readiness.model import ClosedGate, Report
 from physical_ai.readiness.platform.absence import Platform
 from physical_ai.readiness.platform.parts import KINDS, installed
@@ -25,7 +26,6 @@ from physical_ai.repository import ROOT
 from physical_ai.settings import load
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
-from physical_ai.settings.plans.plan import make_plan
 
 Json = dict[str, Any]
 RECORDED_AGENTS: list[list[Any]] = json.loads(

@@ -10,15 +10,15 @@ from parts.slurm import names as slurm_names
 from physical_ai.catalog import amd, cert_manager, dra, monitoring, network_operator, nvsentinel, osmo, otel
 from physical_ai.catalog import runners as runners_names
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
+from physical_ai.planning.evidence_objects import evidence_objects
+from physical_ai.planning.gpu_operator import CHART as GPU_OPERATOR
+from physical_ai.planning.grid_objects import grid_objects
+from physical_ai.planning.namespaces import created, used
+from physical_ai.planning.osmo_objects import namespace_objects
+from physical_ai.planning.plan import Plan
 from physical_ai.readiness.rollout import OPERANDS
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
-from physical_ai.settings.plans.evidence_objects import evidence_objects
-from physical_ai.settings.plans.gpu_operator import CHART as GPU_OPERATOR
-from physical_ai.settings.plans.grid_objects import grid_objects
-from physical_ai.settings.plans.namespaces import created, used
-from physical_ai.settings.plans.osmo_objects import namespace_objects
-from physical_ai.settings.plans.plan import Plan
 
 ADMISSION, RIGHTS = "/apis/admissionregistration.k8s.io/v1", "/apis/rbac.authorization.k8s.io/v1"
 WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")

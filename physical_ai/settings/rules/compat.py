@@ -13,6 +13,7 @@ from physical_ai.catalog import node_image
 from physical_ai.catalog.compat import GpuStack, judge_stack, judge_upgrade, key_versions
 from physical_ai.catalog.postgres import postgres_versions
 from physical_ai.findings import Finding, Severity
+from physical_ai.planning.gpu_operator import files
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.created import creates_cluster
 from physical_ai.settings.facts.data_services import managed
@@ -22,7 +23,6 @@ from physical_ai.settings.layers.paths import parse
 from physical_ai.settings.loaded import Loaded
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.gpu_operator import files
 
 _PLACES = {
     "operator": "gpuOperator.version",

@@ -10,13 +10,13 @@ from physical_ai.catalog import regions
 from physical_ai.catalog.data_services import NEED_LOGIN, UPSTREAM_SUFFIX, UPSTREAMS, is_upstream
 from physical_ai.catalog.lookup import nearest
 from physical_ai.catalog.postgres import is_no_postgres_size, postgres_regions, postgres_sizes
+from physical_ai.planning.gpu_admission import MUTATION_MINOR
 from physical_ai.settings.facts.data_services import DataPlan, data_plan, deletion_words
 from physical_ai.settings.facts.images import chart_images, import_command, program_images
 from physical_ai.settings.facts.network_access import private_endpoints
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.data_services import DataServices
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.gpu_admission import MUTATION_MINOR
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 from physical_ai.settings.rules.in_cluster import check_in_cluster
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from physical_ai.catalog import UnknownName, operator_release
 from physical_ai.catalog.dra import OLDEST_DRIVER, OLDEST_MINOR
 from physical_ai.catalog.gpu_lookup import version
+from physical_ai.planning.gpu_admission import MUTATION_MINOR
 from physical_ai.settings.facts import dra as facts
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.gpu_admission import MUTATION_MINOR
 from physical_ai.settings.rules import dra_registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from physical_ai.catalog import nearest
+from physical_ai.planning import manifests
 from physical_ai.settings.facts import dra as facts
 from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.dra import GpuClaim
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans import manifests
 from physical_ai.settings.rules import dra_registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from physical_ai.catalog import nearest, vgpu_model
 from physical_ai.catalog.gpu_lookup import builds
 from physical_ai.findings import Severity
+from physical_ai.planning.grid_driver import grid_installer, known_build
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.grid_driver import grid_installer, known_build
 from physical_ai.settings.rules import registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error, finding, warning
 from physical_ai.settings.rules.modules import check_modules

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from physical_ai.catalog import nearest
 from physical_ai.catalog.acceptance import check_images
+from physical_ai.planning.gpu_admission import MUTATION_MINOR
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.gpu_admission import MUTATION_MINOR
 from physical_ai.settings.rules import registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 

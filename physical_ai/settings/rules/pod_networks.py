@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from physical_ai.planning.pod_networks import pools_of
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.network_operator import NetworkOperator
 from physical_ai.settings.models.pod_networks import PodNetwork
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.plans.pod_networks import pools_of
 from physical_ai.settings.rules import registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 

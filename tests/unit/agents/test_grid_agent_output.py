@@ -19,10 +19,10 @@ from grid_agent.report.plain import plain
 from grid_agent.shell import TOO_MUCH, Result, Shell
 from grid_agent.smi import smi_from
 from physical_ai.catalog.acceptance import checks
-from physical_ai.health.acceptance.judging import JobOutcome, NodeBaseline, judge
 from physical_ai.settings.facts.acceptance import Promise
 from tests.support.grid_agent_fake import NEW, installed, wanted
 from tests.support.smi_reports import Lines, Printed, mig_gpu, older_gpu, vgpu, whole_gpu
+from workbench.health.acceptance.judging import JobOutcome, NodeBaseline, judge
 
 LISTING = Result(0, "GPU 0: NVIDIA RTX Pro 6000 Blackwell DC-4-96Q (UUID: GPU-1)\n")
 XML = Path("tests/fixtures/acceptance/h100/smi.xml")

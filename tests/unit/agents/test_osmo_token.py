@@ -15,8 +15,8 @@ from osmo_token import __main__ as agent
 from osmo_token.secret import EXPIRES, NAME, PREVIOUS, STATE, TOKEN
 from osmo_token.server import Refused, Server
 from osmo_token.service import Service
-from physical_ai.simulator.osmo.control import gateway_server
-from physical_ai.simulator.osmo.control.gateway import Answer, Request, Surroundings
+from simulator.osmo.control import gateway_server
+from simulator.osmo.control.gateway import Answer, Request, Surroundings
 from tests.support.osmo_token_world import ADMIN, TODAY, USER, Door, Run, World
 
 

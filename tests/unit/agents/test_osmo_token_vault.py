@@ -17,7 +17,7 @@ from osmo_token.secret import EXPIRES, NAME, PREVIOUS, STATE, TokenSecret
 from osmo_token.server import Refused, Server
 from osmo_token.service import Service
 from osmo_token.vault import Identity, NotYet, VaultSecret
-from physical_ai.simulator.osmo.control.gateway import Answer, Request
+from simulator.osmo.control.gateway import Answer, Request
 from tests.unit.agents.test_osmo_token import ADMIN, TODAY, Door, World
 
 USER, FIRST = "sweden-agents", "sweden-1"

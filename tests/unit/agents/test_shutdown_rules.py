@@ -25,7 +25,7 @@ from simulation_shutdown.launch import RUNNER, plan
 from simulation_shutdown.supervise import Progress
 
 ROOT = Path(__file__).parents[3]
-SAMPLE = ROOT / "physical_ai/osmo/samples/isaac-lab-training.yaml"
+SAMPLE = ROOT / "workbench/osmo/samples/isaac-lab-training.yaml"
 PAGE = ROOT / "docs/simulation-shutdown.md"
 
 

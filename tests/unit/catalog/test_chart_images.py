@@ -16,7 +16,7 @@ from physical_ai.settings.facts.images import chart_images as of_stack
 from physical_ai.settings.facts.pinned_images import floating_images, named_images, pinned_images
 from tests.support.stacks import STACKS
 
-MODELS = ROOT / "physical_ai" / "simulator" / "charts" / "data"
+MODELS = ROOT / "simulator" / "charts" / "data"
 REFERENCE = re.compile(r"\b((?:[a-z0-9-]+\.)+(?:io|com|dev|aws)/[a-z0-9._/-]+)")
 """An image with its registry."""
 

@@ -11,7 +11,7 @@ from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.held_against import Held, held
 from physical_ai.repository import ROOT
 
-SIMULATOR = ROOT / "physical_ai" / "simulator"
+SIMULATOR = ROOT / "simulator"
 OWN = {"charts", "cluster", "control_plane", "controllers", "faults", "tools", "wire"}
 """Folders that model no program of others: charts have rows of their own, the rest is the simulator's own machinery."""
 

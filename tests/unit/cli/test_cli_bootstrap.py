@@ -15,11 +15,6 @@ import pytest
 
 from physical_ai.catalog.aks import ASSIGNED
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
-from physical_ai.cli.bootstrap_names import GROUP, Delivery
-from physical_ai.cli.bootstrap_plan import ISSUER, Needs
-from physical_ai.policies import Resource, Stack, evaluate
-from physical_ai.policies.data_services import FEDERATED
-from physical_ai.preflight.needs import PREVIEW_ACTIONS
 from tests.support.bootstrap_commands import World, world_in
 from tests.support.recording import record
 from tests.unit.cli.test_cli_commands import call
@@ -27,6 +22,11 @@ from tests.unit.components.test_components_control_plane import GIVEN as SECRETS
 from tests.unit.components.test_components_private import RESOLVER, VPN, network
 from tests.unit.components.test_gateway_certificate import TLS
 from tests.unit.settings.test_osmo_access import ACCESS
+from workbench.cli.bootstrap_names import GROUP, Delivery
+from workbench.cli.bootstrap_plan import ISSUER, Needs
+from workbench.policies import Resource, Stack, evaluate
+from workbench.policies.data_services import FEDERATED
+from workbench.preflight.needs import PREVIEW_ACTIONS
 
 SUBSCRIPTIONS = {
     "dev": "00000000-0000-4000-8000-000000000001",
@@ -48,7 +48,7 @@ def bootstrap(*arguments: str) -> str:
 def stacks() -> Iterator[None]:
     """Their needs, for which the program runs, are tested in test_bootstrap_script.py."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("physical_ai.cli.commands.bootstrap._needs", lambda delivery: Needs())
+        patch.setattr("workbench.cli.commands.bootstrap._needs", lambda delivery: Needs())
         yield
 
 

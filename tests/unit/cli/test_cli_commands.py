@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli.main import run
-from physical_ai.cli.requested_stack import merge, read_stack
 from physical_ai.settings import load
-from physical_ai.simulator.home import HOME_VARIABLE
+from simulator.home import HOME_VARIABLE
+from workbench.cli.main import run
+from workbench.cli.requested_stack import merge, read_stack
 
 
 def call(*arguments: str) -> tuple[int, str, str]:
@@ -157,7 +157,7 @@ def test_a_mistake_in_a_values_file_is_wrong_input_to_every_command(
     file = tmp_path / "values" / "gpu-operator" / "values.yaml"
     file.parent.mkdir(parents=True)
     file.write_text("driver:\n  tolerations: []\n")
-    monkeypatch.setattr("physical_ai.cli.requested_stack.load", partial(load, values=tmp_path / "values"))
+    monkeypatch.setattr("workbench.cli.requested_stack.load", partial(load, values=tmp_path / "values"))
     code, out, err = call(command, "dev-westus2")
     assert (code, out) == (2, "")
     assert "values/gpu-operator/values.yaml" in err

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from physical_ai.catalog import newest_release
-from physical_ai.cli.main import run
+from workbench.cli.main import run
 
 OLD = ["--set", "gpuOperator.version=v25.3.4"]
 AT = ["--at", "2026-11-20"]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from physical_ai.cli.main import run
-from physical_ai.cli.output import status
 from physical_ai.readiness import Unreachable, client
-from physical_ai.simulator.home import HOME_VARIABLE
+from simulator.home import HOME_VARIABLE
+from workbench.cli.main import run
+from workbench.cli.output import status
 
 
 @pytest.fixture(autouse=True)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.own_names import DRIVER_LABEL
-from physical_ai.cli.changes import Step
-from physical_ai.cli.preview.impact import impact, is_disruptive
-from physical_ai.cli.preview.model import Deployed
-from physical_ai.cli.preview.sources import deployed_now
-from physical_ai.simulator.home import Home
-from physical_ai.simulator.simulation import Simulation
+from simulator.home import Home
+from simulator.simulation import Simulation
+from workbench.cli.changes import Step
+from workbench.cli.preview.impact import impact, is_disruptive
+from workbench.cli.preview.model import Deployed
+from workbench.cli.preview.sources import deployed_now
 
 POOL = "azure-native:containerservice:AgentPool"
 DRIVER = "kubernetes:nvidia.com/v1alpha1:NVIDIADriver"

@@ -6,9 +6,9 @@ import copy
 import json
 from typing import Any
 
-from physical_ai.cli.preview import markdown
-from physical_ai.cli.preview.markdown import Detail
 from tests.golden import regenerate
+from workbench.cli.preview import markdown
+from workbench.cli.preview.markdown import Detail
 
 
 def document(name: str) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.console import Console
 
-from physical_ai.cli.changes import Run, Step
-from physical_ai.cli.preview import markdown, plan
-from physical_ai.cli.preview.moves import network_move
 from physical_ai.repository import ROOT
+from workbench.cli.changes import Run, Step
+from workbench.cli.preview import markdown, plan
+from workbench.cli.preview.moves import network_move
 
 FOLDER = ROOT / "tests" / "golden" / "moves"
 RECORDED: list[dict[str, Any]] = json.loads((FOLDER / "network-move.json").read_text())

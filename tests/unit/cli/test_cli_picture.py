@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from physical_ai.cli.preview.picture import DARK, LIGHT, NODES_SHOWN, WIDTH, picture
-from physical_ai.cli.pull_request.affected import Affected, Kind
-from physical_ai.cli.pull_request.comment import Report, comment
+from workbench.cli.preview.picture import DARK, LIGHT, NODES_SHOWN, WIDTH, picture
+from workbench.cli.pull_request.affected import Affected, Kind
+from workbench.cli.pull_request.comment import Report, comment
 
 SVG = "{http://www.w3.org/2000/svg}"
 

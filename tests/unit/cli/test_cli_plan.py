@@ -9,9 +9,9 @@ from pulumi.automation.events import EngineEvent
 from rich.console import Console
 
 from physical_ai.catalog.engine_values import SECRET, SIGNATURE, UNKNOWN
-from physical_ai.cli.changes import Message, Run
-from physical_ai.cli.preview import plan
 from physical_ai.settings import load
+from workbench.cli.changes import Message, Run
+from workbench.cli.preview import plan
 
 POOL = "azure-native:containerservice:AgentPool"
 URN = f"urn:pulumi:dev::physical-ai::physical-ai:azure:GpuPool${POOL}::h100"

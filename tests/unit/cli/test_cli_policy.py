@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli.requested_stack import made_up
-from physical_ai.policies import RULES
+from physical_ai.planning.service_chart import mek_problem
 from physical_ai.settings.facts.osmo_access import MEK_SECRET
-from physical_ai.settings.plans.service_chart import mek_problem
-from physical_ai.simulator.home import HOME_VARIABLE
+from simulator.home import HOME_VARIABLE
 from tests.unit.cli.test_cli_commands import call
+from workbench.cli.requested_stack import made_up
+from workbench.policies import RULES
 
 OPEN = ("--set", "cluster.apiAccess.authorizedIpRanges=[]")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from physical_ai.cli.changes import Run, Step
-from physical_ai.cli.preview import markdown, reach
-from physical_ai.policies import Resource, Stack
-from physical_ai.policies.flows.security_groups import RULE
-from physical_ai.policies.flows.world import NETWORK_POLICY
 from tests.unit.conftest import Simulate
+from workbench.cli.changes import Run, Step
+from workbench.cli.preview import markdown, reach
+from workbench.policies import Resource, Stack
+from workbench.policies.flows.security_groups import RULE
+from workbench.policies.flows.world import NETWORK_POLICY
 
 STACK = "dev-southeastasia"
 

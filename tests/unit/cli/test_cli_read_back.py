@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from physical_ai.catalog.engine_values import UNKNOWN
-from physical_ai.cli.changes import Run, Step
-from physical_ai.cli.preview import plan
-from physical_ai.cli.preview.read_back import reasons, significant, significant_drift
+from workbench.cli.changes import Run, Step
+from workbench.cli.preview import plan
+from workbench.cli.preview.read_back import reasons, significant, significant_drift
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 CREDENTIAL = "azure-native:managedidentity:FederatedIdentityCredential"

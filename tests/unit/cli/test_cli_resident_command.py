@@ -14,15 +14,15 @@ from typing import IO
 import psutil
 import pytest
 
-from physical_ai.cli import resident_command
 from physical_ai.repository import ROOT
-from physical_ai.simulator import resident
+from simulator import resident
 from tests.support.waiting import until
+from workbench.cli import resident_command
 
 CLIENT = """
 import subprocess, sys
-from physical_ai.cli import __main__, resident_command
-from physical_ai.simulator import resident
+from workbench.cli import __main__, resident_command
+from simulator import resident
 
 copy = sys.argv.pop(1)
 def ask(module, control):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from physical_ai.cli.main import run
 from tests.support.paths import ROOT
+from workbench.cli.main import run
 
 TRAIN = ROOT / "tests" / "fixtures" / "osmo" / "sbatch" / "train.sbatch"
 SMALL = "#!/bin/bash\n#SBATCH --time=10\n"

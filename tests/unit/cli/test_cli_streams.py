@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from physical_ai.cli import __main__, main, resident_command
 from physical_ai.repository import ROOT
+from workbench.cli import __main__, main, resident_command
 
-COMMAND = (sys.executable, "-m", "physical_ai.cli")
+COMMAND = (sys.executable, "-m", "workbench.cli")
 
 
 def ended(*arguments: str, stdout: int, unbuffered: str = "") -> tuple[int, str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from physical_ai.cli.simulated_telemetry import by_settings, missing_counters
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.telemetry import METRIC_LABELS, rule_parameters
-from physical_ai.simulator.metrics import scraping
 from physical_ai.telemetry.rules import alerts
+from simulator.metrics import scraping
+from workbench.cli.simulated_telemetry import by_settings, missing_counters
 
 
 def test_only_a_stack_without_metrics_lacks_counters() -> None:

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from physical_ai.cli import console
-from physical_ai.cli.main import run
-from physical_ai.cli.preview import markdown
 from physical_ai.untrusted.text import inert, inert_json
+from workbench.cli import console
+from workbench.cli.main import run
+from workbench.cli.preview import markdown
 
 HOSTILE = [
     "::error::x",

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from docs.generator.commands import commands
-from physical_ai.cli.groups import ORDER, PANELS
 from tests.unit.cli.test_cli_commands import call
+from workbench.cli.groups import ORDER, PANELS
 
 
 @pytest.mark.parametrize(

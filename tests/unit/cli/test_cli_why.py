@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli.main import run
 from physical_ai.readiness import Unreachable, client
 from tests.support import workload_objects as make
+from workbench.cli.main import run
 
 LISTS = {
     "/api/v1/nodes": "nodes",

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli.dashboard_pages import draw, legend
-from physical_ai.simulator.metrics.reading import Reader
-from physical_ai.simulator.metrics.telemetry import Clock
 from physical_ai.telemetry.dashboards import dashboards
+from simulator.metrics.reading import Reader
+from simulator.metrics.telemetry import Clock
+from workbench.cli.dashboard_pages import draw, legend
 
 
 class Answers(Reader):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from physical_ai.cli.changes import Message
-from physical_ai.cli.deleted_outside import advice, deleted_outside
+from workbench.cli.changes import Message
+from workbench.cli.deleted_outside import advice, deleted_outside
 
 URN = "urn:pulumi:dev::p::kubernetes:core/v1:ResourceQuota::gpus"
 

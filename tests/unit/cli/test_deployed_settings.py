@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.cli.deployed_settings import deployed_settings, other_settings
 from physical_ai.repository import STACKS
 from physical_ai.settings import load, load_config
-from physical_ai.simulator.simulation import Simulation
+from simulator.simulation import Simulation
 from tests.unit.settings.test_settings_existing import LAB
+from workbench.cli.deployed_settings import deployed_settings, other_settings
 
 STACK = "dev-westus2"
 SIZE = "Standard_NC80adis_H100_v5"

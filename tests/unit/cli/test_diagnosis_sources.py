@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import typer
 
-from physical_ai.cli.diagnosis_sources import azure_pools, described_workflow, simulated_pools
-from physical_ai.cli.exit_codes import BAD_INPUT
-from physical_ai.cli.main import run
-from physical_ai.cli.simulated_stack import readiness_client
 from physical_ai.readiness.answers import Missing, Unreachable
 from physical_ai.settings import load
-from physical_ai.simulator.kubernetes.client import ApiError
+from simulator.kubernetes.client import ApiError
+from workbench.cli.diagnosis_sources import azure_pools, described_workflow, simulated_pools
+from workbench.cli.exit_codes import BAD_INPUT
+from workbench.cli.main import run
+from workbench.cli.simulated_stack import readiness_client
 
 BODY = {"provisioningState": "Failed", "powerState": {"code": "Running"}, "vmSize": "Standard_NC40ads_H100_v5"}
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.cli.cluster_gates import changing_access
-from physical_ai.cli.exit_codes import FINDINGS
-from physical_ai.cli.main import run
-from physical_ai.cli.pull_request.affected import own_files
-from physical_ai.cli.requested_stack import read_stack
 from physical_ai.readiness import Unusable
 from physical_ai.settings import STACKS, deployed_to_azure
+from workbench.cli.cluster_gates import changing_access
+from workbench.cli.exit_codes import FINDINGS
+from workbench.cli.main import run
+from workbench.cli.pull_request.affected import own_files
+from workbench.cli.requested_stack import read_stack
 
 LAB = "onprem-lab"
 OF_AZURE = ("azure", "westus2", "AKS", "region lab", "in lab")

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli.workflows import gateway_check
 from physical_ai.settings import Overlay, Settings, load
-from physical_ai.simulator.entra import Principal
-from physical_ai.simulator.errors import SimulationError
-from physical_ai.simulator.osmo.control import gateway_server as control
-from physical_ai.simulator.osmo.control.user import Refused, User
+from simulator.entra import Principal
+from simulator.errors import SimulationError
+from simulator.osmo.control import gateway_server as control
+from simulator.osmo.control.user import Refused, User
 from tests.unit.settings.test_osmo_access import DATA
 from tests.unit.simulator.test_osmo_gateway import KEY, Stack
+from workbench.cli.workflows import gateway_check
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def workflow(tmp_path: Path) -> Path:
 def reach(stack: Stack, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets the command's users send requests to this gateway."""
     control.serve(stack.gateway.answer, folder)
-    monkeypatch.setattr("physical_ai.simulator.osmo.control.tokens.key_in", lambda folder: KEY)  # pyright: ignore
+    monkeypatch.setattr("simulator.osmo.control.tokens.key_in", lambda folder: KEY)  # pyright: ignore
 
     def user_at(simulation: Any, principal: Principal) -> User:
         return User(control.address(folder), folder, principal)

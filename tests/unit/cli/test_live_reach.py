@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli.live_reach import OTHERS, PATHS, PODS, live_world
-from physical_ai.policies import Stack
-from physical_ai.policies.flows.asking import ask
-from physical_ai.policies.flows.balancers import SERVICE
-from physical_ai.policies.flows.judging import judge_world
-from physical_ai.policies.flows.world import NAMESPACE, NETWORK_POLICY
 from physical_ai.readiness import Unreachable
 from physical_ai.readiness.answers import Missing
 from tests.unit.conftest import Simulate
+from workbench.cli.live_reach import OTHERS, PATHS, PODS, live_world
+from workbench.policies import Stack
+from workbench.policies.flows.asking import ask
+from workbench.policies.flows.balancers import SERVICE
+from workbench.policies.flows.judging import judge_world
+from workbench.policies.flows.world import NAMESPACE, NETWORK_POLICY
 
 STACK = "dev-southeastasia"
 NAME = "kubernetes.io/metadata.name"

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from physical_ai.cli.main import run
-from physical_ai.osmo.lint import RULES
-from physical_ai.osmo.lint.document import FILE, document
 from physical_ai.repository import ROOT
 from tests.support.paths import SAMPLES
 from tests.unit.osmo.test_osmo_lint import EXAMPLES
+from workbench.cli.main import run
+from workbench.osmo.lint import RULES
+from workbench.osmo.lint.document import FILE, document
 
 BAD = str(EXAMPLES / "gpu-capabilities" / "fail.yaml")
 GOOD = str(EXAMPLES / "gpu-capabilities" / "pass.yaml")
@@ -140,7 +140,7 @@ def test_a_pool_that_is_added_is_listed(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_the_page_on_rules_is_up_to_date_and_complete() -> None:
-    assert FILE.read_text() == document(), "run python -m physical_ai.osmo.lint.document"
+    assert FILE.read_text() == document(), "run python -m workbench.osmo.lint.document"
     assert all(f"### {rule}\n" in FILE.read_text() for rule in RULES)
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.cli.pull_request.comment import MARKER
-from physical_ai.simulator.home import HOME_VARIABLE
+from simulator.home import HOME_VARIABLE
 from tests.golden.regenerate import PREVIEWS
 from tests.unit.cli.test_cli_commands import call
 from tests.unit.cli.test_cli_picture import pool
 from tests.unit.cli.test_pull_request_trees import Checkout
+from workbench.cli.pull_request.comment import MARKER
 
 STATUS = {"stack": "dev-westus2", "cluster": "aks-x", "pools": [pool()], "releases": []}
 PROGRAM = f"""
@@ -29,11 +29,11 @@ class Repository(Checkout):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.git("checkout", "--quiet", "main")
-        for package in ("physical_ai", "physical_ai/cli"):
+        for package in ("physical_ai", "workbench/cli"):
             (folder / package).mkdir()
             self.commit(f"{package}/__init__.py", "")
         (folder / "stacks").mkdir()
-        self.commit("physical_ai/cli/__main__.py", PROGRAM)
+        self.commit("workbench/cli/__main__.py", PROGRAM)
         self.commit(STACK, "config: {}\n")
         self.git("checkout", "--quiet", "-B", "change")
         self.commit(STACK, "config: {physical-ai:protect: true}\n")

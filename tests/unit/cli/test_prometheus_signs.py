@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli import prometheus
-from physical_ai.cli.prometheus import PrometheusFailed
-from physical_ai.cli.prometheus_signs import RECENT, read_signals
 from physical_ai.readiness.nodes.findings import findings_of
 from physical_ai.readiness.nodes.signs import NodeSigns
 from physical_ai.telemetry.usage import Sample
+from workbench.cli import prometheus
+from workbench.cli.prometheus import PrometheusFailed
+from workbench.cli.prometheus_signs import RECENT, read_signals
 
 ADDRESS = "http://127.0.0.1:9090"
 XID = {"node": "n", "UUID": "GPU-1", "gpu": "0", "xid": "79"}

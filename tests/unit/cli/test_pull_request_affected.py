@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.cli.pull_request.affected import Kind, affected, own_files
 from physical_ai.settings import STACKS
+from workbench.cli.pull_request.affected import Kind, affected, own_files
 
 HERE = own_files(STACKS)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.cli.pull_request.bytecode import take_bytecode
+from workbench.cli.pull_request.bytecode import take_bytecode
 
 
 def package(folder: Path, *, shown: str) -> Path:

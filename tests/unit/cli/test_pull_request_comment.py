@@ -6,9 +6,9 @@ import copy
 import json
 from typing import Any
 
-from physical_ai.cli.pull_request.affected import Affected, Kind
-from physical_ai.cli.pull_request.comment import LIMIT, MARKER, Report, comment
 from tests.golden.regenerate import PREVIEWS
+from workbench.cli.pull_request.affected import Affected, Kind
+from workbench.cli.pull_request.comment import LIMIT, MARKER, Report, comment
 
 FILES = ("stacks/Pulumi.dev-westus2.yaml",)
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from physical_ai.cli.pull_request.affected import own_files
-from physical_ai.cli.pull_request.trees import NoSuchRevision, Repository, Side, end_of_output, kill_processes, sides
-from physical_ai.simulator.home import HOME_VARIABLE
+from simulator.home import HOME_VARIABLE
 from tests.support.waiting import until
+from workbench.cli.pull_request.affected import own_files
+from workbench.cli.pull_request.trees import NoSuchRevision, Repository, Side, end_of_output, kill_processes, sides
 
 GET_CHILD_SUBREAPER = 37
 """Option of prctl(2)."""
@@ -159,7 +159,7 @@ def test_orphans_of_later_commands_are_left_to_the_system(checkout: Checkout, re
 
 
 def side(tmp_path: Path, program: str) -> Side:
-    package = tmp_path / "tree" / "physical_ai" / "cli"
+    package = tmp_path / "tree" / "workbench" / "cli"
     package.mkdir(parents=True)
     for folder in (package, package.parent):
         (folder / "__init__.py").touch()
@@ -251,7 +251,7 @@ def test_the_error_output_of_a_side_is_kept_without_its_folder(tmp_path: Path) -
     broken = side(tmp_path, "import sys; sys.exit(f'{__file__}: no such size')")
     document, problem = broken.document("up", "x", timeout=60)
     assert document is None
-    assert problem == "physical_ai/cli/__main__.py: no such size"
+    assert problem == "workbench/cli/__main__.py: no such size"
 
 
 def test_a_side_that_hangs_is_killed_and_reported(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.cli import azure_access, prometheus
-from physical_ai.cli.main import run
 from physical_ai.readiness import client
 from physical_ai.servers import exchange
 from physical_ai.servers.bounds import Bounds
 from tests.support import misbehaving_server as server
 from tests.unit.readiness.test_gates_client import kubeconfig
+from workbench.cli import azure_access, prometheus
+from workbench.cli.main import run
 
 BOUNDS = Bounds(seconds=0.4, connect=0.5, idle=0.3, size=1 << 18, patience=0.05, tries=2)
 STACK = "dev-westus2"

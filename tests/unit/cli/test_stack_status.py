@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Console
 
 from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, RELEASE
-from physical_ai.cli.output.status import render
-from physical_ai.cli.stack_status import SIMULATED, simulated
+from workbench.cli.output.status import render
+from workbench.cli.stack_status import SIMULATED, simulated
 
 POOL = {
     "name": "ndgpu",

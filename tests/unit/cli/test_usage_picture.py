@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from physical_ai.cli.output.usage_picture import LEFT, RIGHT, ROWS, WIDTH, NoPicture, picture, write_picture
 from physical_ai.telemetry.usage import Usage
+from workbench.cli.output.usage_picture import LEFT, RIGHT, ROWS, WIDTH, NoPicture, picture, write_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.settings.plans.osmo_platforms import pod_templates
+from physical_ai.planning.osmo_platforms import pod_templates
 from tests.support.gpu_settings import given_settings
 from tests.unit.conftest import Simulate
 

@@ -10,14 +10,14 @@ import pulumi
 import pytest
 import yaml
 
-from physical_ai.mocks.azure_answers import SUBSCRIPTION
+from physical_ai.planning.osmo_token import IDENTITY_FILE, osmo_token_objects
 from physical_ai.settings import STACKS, Overlay, SettingsError, load
 from physical_ai.settings.facts.osmo_token import served_backends
-from physical_ai.settings.plans.osmo_token import IDENTITY_FILE, osmo_token_objects
 from tests.support.recording import Recording, record
 from tests.unit.components.test_components_control_plane import GIVEN
 from tests.unit.conftest import Simulate
 from tests.unit.settings.test_osmo_access import ACCESS, DATA
+from workbench.mocks.azure_answers import SUBSCRIPTION
 
 OTHER = "prod-swedencentral"
 IDENTITY = (

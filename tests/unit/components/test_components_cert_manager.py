@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from physical_ai.mocks.azure_answers import guid
 from tests.support.network_policies import GATEWAY_LABELS, GATEWAY_PORT, Address, Entity, Pod, reaches
 from tests.support.recording import Recording
 from tests.unit.components.test_components_control_plane import GIVEN, PLATFORM, in_control_plane, released
 from tests.unit.conftest import Simulate
 from tests.unit.settings.test_osmo_access import ACCESS, refused
+from workbench.mocks.azure_answers import guid
 
 ZONE = (
     "/subscriptions/0b1f6471-1bf0-4dda-aec3-111122223333/resourceGroups/rg-dns"

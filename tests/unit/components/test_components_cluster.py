@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from physical_ai.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, nat_address
 from physical_ai.settings import load
 from physical_ai.settings.facts.naming import Names
 from tests.support.stacks import STACKS
 from tests.unit.conftest import Simulate
+from workbench.mocks.azure_answers import DEPLOYER, NAT_ADDRESS, nat_address
 
 CLUSTER = "ManagedCluster"
 CONFIGURED: dict[str, Any] = {

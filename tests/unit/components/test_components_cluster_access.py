@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from physical_ai.catalog.aks import Role
-from physical_ai.mocks.azure_answers import DEPLOYER, SUBSCRIPTION, guid
 from physical_ai.settings.facts.naming import role_assignment_name
 from tests.support.recording import record
 from tests.unit.conftest import Simulate
+from workbench.mocks.azure_answers import DEPLOYER, SUBSCRIPTION, guid
 
 GROUP = "11111111-1111-1111-1111-111111111111"
 
@@ -90,7 +90,7 @@ def test_groups_that_deploy_are_admin_groups_of_the_cluster_and_need_no_role_ass
 @pytest.mark.parametrize("login", [GROUP, "", None])
 def test_a_run_by_another_identity_declares_the_same(login: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     named = record("dev-westus2")
-    monkeypatch.setattr("physical_ai.mocks.recorder.DEPLOYER", login)
+    monkeypatch.setattr("workbench.mocks.recorder.DEPLOYER", login)
     assert record("dev-westus2").resources == named.resources
 
 

@@ -12,13 +12,13 @@ import yaml
 
 from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import ASSIGNED
-from physical_ai.policies import Secret
-from physical_ai.settings.plans.osmo_service import QUEUES
-from physical_ai.settings.plans.service_chart import mek_file
-from physical_ai.settings.plans.service_chart.restarts import PROCESSES
+from physical_ai.planning.osmo_service import QUEUES
+from physical_ai.planning.service_chart import mek_file
+from physical_ai.planning.service_chart.restarts import PROCESSES
 from tests.support.recording import Recording, Resource
 from tests.unit.conftest import Simulate
 from tests.unit.settings.test_osmo_access import ACCESS, DATA
+from workbench.policies import Secret
 
 GIVEN = {name: f"{name} of the test" for name in ("osmoOidcClientSecret", "osmoTlsCertificate", "osmoTlsKey")}
 PLATFORM: dict[str, Any] = {

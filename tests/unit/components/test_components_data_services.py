@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.aks import Role
-from physical_ai.policies import UNKNOWN, Resource, Secret, evaluate
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
+from workbench.policies import UNKNOWN, Resource, Secret, evaluate
 
 DEV, PROD = "dev-westus2", "prod-westus2"
 DATA = ("Server", "StorageAccount", "Vault", "Registry")

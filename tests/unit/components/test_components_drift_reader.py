@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 import pytest
 
-from physical_ai.settings.plans import manifests
+from physical_ai.planning import manifests
 from tests.support import amd_settings
 from tests.support.recording import record
 from tests.unit.components.test_components_control_plane import PLATFORM

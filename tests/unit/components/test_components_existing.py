@@ -15,16 +15,16 @@ import pytest
 import yaml
 
 from components.kubernetes.existing_cluster import open_cluster, read_cluster
-from physical_ai.mocks import azure_answers
-from physical_ai.mocks.existing_answers import described_cluster
-from physical_ai.mocks.recorder import Recorder, declared, run_program
-from physical_ai.policies import Resource
 from physical_ai.readiness.existing import FIELD_MANAGER, STACK_LABEL, Survey, changes
 from physical_ai.readiness.existing_record import MARK_LABEL, wrong_cluster
 from physical_ai.readiness.reader import Unreachable
 from physical_ai.settings import Settings, load_config
 from tests.unit.readiness.test_installed_operator import DRIVERS, NAMESPACE, POLICY
 from tests.unit.settings.test_settings_existing import LAB
+from workbench.mocks import azure_answers
+from workbench.mocks.existing_answers import described_cluster
+from workbench.mocks.recorder import Recorder, declared, run_program
+from workbench.policies import Resource
 
 ID = "00000000-0000-0000-0000-000000000000"
 TODAY = datetime.date(2026, 11, 23)
@@ -61,7 +61,7 @@ RELEASES = {"gpu-operator", "kai-scheduler", "osmo-operator", "osmo", "kube-prom
 def test_an_operator_that_is_used_gets_no_release_and_its_namespace_is_read_only() -> None:
     config = {**WHOLE, "gpuOperator": {"existing": "use"}}
     foreign = Survey(survey().nodes, [*survey().namespaces, NAMESPACE], [POLICY], DRIVERS)
-    with mock.patch("physical_ai.mocks.recorder.described_cluster", return_value=("apiVersion: v1", foreign)):
+    with mock.patch("workbench.mocks.recorder.described_cluster", return_value=("apiVersion: v1", foreign)):
         found = declared("any-lab", config, preview=False, today=TODAY).resources
     releases = {each.inputs["name"] for each in found if each.type == "kubernetes:helm.sh/v3:Release"}
     assert releases == RELEASES - {"gpu-operator"}
@@ -129,7 +129,7 @@ def test_a_state_of_another_cluster_declares_nothing_in_this_one() -> None:
 
     recorder = Recorder(preview=False)
     with (
-        mock.patch("physical_ai.mocks.recorder.created", created),
+        mock.patch("workbench.mocks.recorder.created", created),
         pytest.raises(pulumi.RunError, match="deployed in another cluster"),
     ):
         run_program(recorder, "any-lab", WHOLE, simulated=True, today=TODAY)

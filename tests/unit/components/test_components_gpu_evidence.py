@@ -10,9 +10,9 @@ import pytest
 from gpu_evidence import record
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.kubernetes.cel import evaluate
-from physical_ai.policies.workloads import GPU_EVIDENCE
-from physical_ai.settings.plans import manifests
+from physical_ai.planning import manifests
 from tests.unit.conftest import Simulate
+from workbench.policies.workloads import GPU_EVIDENCE
 
 NAME = "gpu-evidence"
 

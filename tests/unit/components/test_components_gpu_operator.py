@@ -11,12 +11,12 @@ import yaml
 
 from physical_ai.catalog import newest_release
 from physical_ai.catalog.compat import check_driver, check_values
-from physical_ai.policies import Resource
+from physical_ai.planning.plan import make_plan
+from physical_ai.planning.release_upgrade import installed_version, refusal
 from physical_ai.settings import load
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.settings.plans.release_upgrade import installed_version, refusal
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
+from workbench.policies import Resource
 
 MODULES = {"pools": {"h100gpu": {"driver": {"moduleParameters": {"nvidia-uvm": {"uvm_disable_hmm": "1"}}}}}}
 MIG = {"pools": {"h100gpu": {"sharing": {"mig": {"strategy": "mixed", "profiles": {"1g.12gb": 7}}}}}}

@@ -12,25 +12,25 @@ import yaml
 from grid_agent.facts import CONDITION, GATE_LABELS, NAMESPACE, PAUSED
 from grid_agent.wanted import wanted_from
 from physical_ai.catalog.own_names import GRID_DRIVER_WANTED
-from physical_ai.policies import Resource
-from physical_ai.repository import GRID_AGENT
-from physical_ai.settings import load
-from physical_ai.settings.facts.labels import split_taint
-from physical_ai.settings.facts.pools import node_taints
-from physical_ai.settings.models.node_pools import DriverSource
-from physical_ai.settings.plans import agents, manifests
-from physical_ai.settings.plans.grid_driver import grid_plan
-from physical_ai.settings.plans.grid_objects import (
+from physical_ai.planning import agents, manifests
+from physical_ai.planning.grid_driver import grid_plan
+from physical_ai.planning.grid_objects import (
     DIGEST_ANNOTATION,
     VERSION_ANNOTATION,
     config_map,
     daemon_set,
     key,
 )
+from physical_ai.repository import GRID_AGENT
+from physical_ai.settings import load
+from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.pools import node_taints
+from physical_ai.settings.models.node_pools import DriverSource
 from tests.support.gpu_settings import given_settings
 from tests.support.recording import Recording
 from tests.support.stacks import STACKS
 from tests.unit.conftest import Simulate
+from workbench.policies import Resource
 
 NAME = "gpu-grid-driver-installer"
 PREFIX = "physical-ai-grid-driver"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from physical_ai.settings.plans import manifests
-from physical_ai.settings.plans.grid_driver import grid_plan
-from physical_ai.settings.plans.grid_objects import (
+from physical_ai.planning import manifests
+from physical_ai.planning.grid_driver import grid_plan
+from physical_ai.planning.grid_objects import (
     agent_rights,
 )
 from tests.support.gpu_settings import given_settings

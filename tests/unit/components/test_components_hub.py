@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from physical_ai.catalog.aks import Role
-from physical_ai.mocks.azure_answers import SUBSCRIPTION
-from physical_ai.policies import Resource, evaluate
 from tests.support.recording import Recording
 from tests.unit.components.test_components_private import CLUSTER, HUB, PEERED, network, only, waits_for
 from tests.unit.conftest import Simulate
+from workbench.mocks.azure_answers import SUBSCRIPTION
+from workbench.policies import Resource, evaluate
 
 OTHER = "99999999-0000-4000-8000-000000000009"
 FAR_HUB = HUB.replace(SUBSCRIPTION, OTHER)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.policies import Resource, Secret, evaluate
 from tests.support.recording import Recording
 from tests.unit.components.test_components_control_plane import CONTROL, GIVEN, PLATFORM, in_control_plane, released
 from tests.unit.conftest import Simulate
+from workbench.policies import Resource, Secret, evaluate
 
 DEV, PROD = "dev-westus2", "prod-westus2"
 SERVICES = ("osmo-postgres", "osmo-cache", "osmo-storage")

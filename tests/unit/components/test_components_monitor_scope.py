@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from physical_ai.mocks.azure_answers import SUBSCRIPTION
-from physical_ai.policies import evaluate
 from tests.support.recording import Recording
 from tests.unit.components.test_components_private import PEERED, RESOLVER, VPN, network, only, waits_for
 from tests.unit.conftest import Simulate
+from workbench.mocks.azure_answers import SUBSCRIPTION
+from workbench.policies import evaluate
 
 METRICS: dict[str, Any] = {"monitoring": {"metrics": "azure"}}
 LOGS: dict[str, Any] = {"monitoring": {"metrics": "none", "dailyQuotaGb": 5, "containerLogs": {}}}

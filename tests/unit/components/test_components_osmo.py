@@ -10,11 +10,11 @@ import pytest
 
 from components.azure.workload_identity import WorkloadIdentityArgs
 from physical_ai.catalog import osmo
-from physical_ai.policies import Secret
+from physical_ai.planning.osmo_backend import missing_for_agents
 from physical_ai.settings import Overlay, SettingsError, load
-from physical_ai.settings.plans.osmo_backend import missing_for_agents
 from tests.support.recording import Recording, Resource
 from tests.unit.conftest import Simulate
+from workbench.policies import Secret
 
 TOKEN = "osmo-agent-token-of-the-test"
 ALONE: dict[str, Any] = {"osmo": {"mode": "backend"}}

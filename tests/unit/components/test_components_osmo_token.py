@@ -10,9 +10,9 @@ import pytest
 from osmo_token import secret
 from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.planning.osmo_token import OsmoTokenObjects, osmo_token_objects
 from physical_ai.settings import Overlay, SettingsError, load
 from physical_ai.settings.facts.osmo_token import ROTATION_ANNOTATION, TOKEN_ANNOTATION, VALID
-from physical_ai.settings.plans.osmo_token import OsmoTokenObjects, osmo_token_objects
 from tests.support.recording import Recording, Resource
 from tests.unit.conftest import Simulate
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from physical_ai.catalog.aks import Role
-from physical_ai.mocks.azure_answers import SUBSCRIPTION
-from physical_ai.policies import Resource, evaluate
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
+from workbench.mocks.azure_answers import SUBSCRIPTION
+from workbench.policies import Resource, evaluate
 
 CLUSTER = "ManagedCluster"
 HUB = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-hub/providers/Microsoft.Network/virtualNetworks/hub"

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from physical_ai.mocks.azure_answers import SUBSCRIPTION
-from physical_ai.policies import evaluate
 from physical_ai.settings.facts.data_services import DataNames, login_server
 from tests.support.recording import Recording
 from tests.unit.components.test_components_control_plane import PLATFORM
 from tests.unit.components.test_components_private import network
 from tests.unit.conftest import Simulate
+from workbench.mocks.azure_answers import SUBSCRIPTION
+from workbench.policies import evaluate
 
 ONLY: dict[str, Any] = {"dataServices": {"source": "azure", "registry": {"only": True}}}
 PRIVATE = {**ONLY, **network("private", runnersInside=True)}

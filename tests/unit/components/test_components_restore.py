@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from physical_ai.catalog.osmo_service import MEK_SECRET_NAME
+from physical_ai.planning.osmo_token import osmo_token_objects
 from physical_ai.settings import Overlay, SettingsError, load
-from physical_ai.settings.plans.osmo_token import osmo_token_objects
 from tests.support.recording import Recording, Resource
 from tests.unit.components.test_components_control_plane import GIVEN, PLATFORM, in_control_plane, released
 from tests.unit.conftest import Simulate

@@ -10,10 +10,10 @@ import pulumi
 import pytest
 
 from physical_ai.findings import Finding, Severity
-from physical_ai.mocks.recorder import Recorder
 from physical_ai.repository import VALUES
 from physical_ai.settings import SettingsError, load, load_config
 from tests.support.recording import record
+from workbench.mocks.recorder import Recorder
 
 
 @pytest.fixture
@@ -72,6 +72,6 @@ def test_a_values_file_that_is_not_yaml_is_refused_while_loading(file: str, valu
 
 def test_warnings_about_the_values_of_any_chart_are_shown(values: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finding = Finding(Severity.WARNING, "chart-key-renamed", "global.old", "An old name.", "Write global.new.", "docs")
-    monkeypatch.setattr("physical_ai.settings.plans.chart_values.check_chart", lambda *_: [finding])
+    monkeypatch.setattr("physical_ai.planning.chart_values.check_chart", lambda *_: [finding])
     shown = [str(fault) for fault in load("dev-westus2", values=values).warnings if fault.rule == finding.rule]
     assert [text.partition(" ")[0].split(":")[0] for text in shown] == [f"values/{file}" for file in FILES[2:]]

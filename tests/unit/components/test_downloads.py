@@ -58,7 +58,7 @@ def test_a_pull_that_fails_stops_the_deployment_before_anything_is_declared(
         raise PullFailed(f"{stack}: another archive than the pinned one")
 
     monkeypatch.setattr(Platform, "__init__", lambda *_: pytest.fail("the platform was declared"))
-    monkeypatch.setattr("physical_ai.mocks.recorder._none_recorded", fail)
+    monkeypatch.setattr("workbench.mocks.recorder._none_recorded", fail)
     with pytest.raises(pulumi.RunError, match=r"(?s)charts\.source.*another archive than the pinned one"):
         record("dev-westus2", simulated=False)
 
@@ -66,7 +66,7 @@ def test_a_pull_that_fails_stops_the_deployment_before_anything_is_declared(
 def test_what_lies_there_is_compared_and_not_pulled_again(
     monkeypatch: pytest.MonkeyPatch, without_archives: Path
 ) -> None:
-    monkeypatch.setattr("physical_ai.mocks.recorder._none_recorded", lambda _: pytest.fail("pulled"))
+    monkeypatch.setattr("workbench.mocks.recorder._none_recorded", lambda _: pytest.fail("pulled"))
     for chart in load("dev-westus2").plan.charts:
         (without_archives / f"{chart.name}-{chart.version}.tgz").write_bytes(b"tampered with")
     with pytest.raises(pulumi.RunError, match="and should be"):
@@ -77,7 +77,7 @@ def test_a_first_checksum_is_a_warning_that_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, without_archives: Path
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr("physical_ai.mocks.recorder._none_recorded", lambda _: [("a-chart v1", "0" * 64)])
+    monkeypatch.setattr("workbench.mocks.recorder._none_recorded", lambda _: [("a-chart v1", "0" * 64)])
     monkeypatch.setattr("pulumi.log.warn", lambda text, *_, **__: said.append(text))
     record("dev-westus2", simulated=False)
     (warning,) = (each for each in said if "a-chart v1" in each)
@@ -173,7 +173,7 @@ def test_a_plugin_that_is_not_installed_is_named(plugins: Path) -> None:
 
 def test_a_deployment_with_other_plugins_declares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Platform, "__init__", lambda *_: pytest.fail("the platform was declared"))
-    monkeypatch.setattr("physical_ai.mocks.recorder._no_problems", lambda: [("a-plugin", "is another", "remove it")])
+    monkeypatch.setattr("workbench.mocks.recorder._no_problems", lambda: [("a-plugin", "is another", "remove it")])
     with pytest.raises(pulumi.RunError, match=r"(?s)checksums\.toml: a-plugin.*is another.*remove it"):
         record("dev-westus2", simulated=False)
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.mocks.azure_answers import guid
 from tests.support.recording import Recording
 from tests.unit.components.test_components_control_plane import GIVEN, PLATFORM, in_control_plane, released
 from tests.unit.conftest import Simulate
 from tests.unit.settings.test_osmo_access import ACCESS, refused
+from workbench.mocks.azure_answers import guid
 
 _GROUP = "/subscriptions/0b1f6471-1bf0-4dda-aec3-111122223333/resourceGroups/rg-certs"
 VAULT = f"{_GROUP}/providers/Microsoft.KeyVault/vaults/kv-certs"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from physical_ai.policies.networks import CLOSABLE
 from physical_ai.settings import SettingsError, load
 from tests.golden.regenerate import COMMAND, PLATFORMS, path
 from tests.unit.conftest import Simulate
+from workbench.policies.networks import CLOSABLE
 
 PUBLIC, PRIVATE = PLATFORMS
 

@@ -12,14 +12,14 @@ import yaml
 
 from components.platform.platform import Platform
 from physical_ai.findings import Severity
-from physical_ai.mocks.azure_answers import DEPLOYER
-from physical_ai.policies import UNKNOWN, Secret, Stack, evaluate
-from physical_ai.policies.model import leaves
 from physical_ai.settings import Settings, SettingsError, load
 from physical_ai.settings.secrets import Secrets
 from tests.support.recording import ROOT, record
 from tests.support.stacks import STACKS
 from tests.unit.conftest import Simulate
+from workbench.mocks.azure_answers import DEPLOYER
+from workbench.policies import UNKNOWN, Secret, Stack, evaluate
+from workbench.policies.model import leaves
 
 
 def test_every_committed_stack_is_covered() -> None:

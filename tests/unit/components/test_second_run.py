@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from physical_ai.policies.model import UNKNOWN as OPEN
-from physical_ai.policies.model import Resource, Secret
-from physical_ai.simulator.kubernetes.checking import check_object
-from physical_ai.simulator.kubernetes.diffing import Mutability, diff_objects
-from physical_ai.simulator.kubernetes.objects import RELEASE_TYPE, Object, is_patch, metadata
-from physical_ai.simulator.kubernetes.scopes import Scopes
-from physical_ai.simulator.wire import UNKNOWN, Request, changes
+from simulator.kubernetes.checking import check_object
+from simulator.kubernetes.diffing import Mutability, diff_objects
+from simulator.kubernetes.objects import RELEASE_TYPE, Object, is_patch, metadata
+from simulator.kubernetes.scopes import Scopes
+from simulator.wire import UNKNOWN, Request, changes
 from tests.support.recording import TODAY, HookRecorder, run_program, stack_config
 from tests.unit.conftest import Simulate
+from workbench.policies.model import UNKNOWN as OPEN
+from workbench.policies.model import Resource, Secret
 
 EXAMPLE: dict[str, Any] = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login", "namespace": "default"}}
 DATA = {"data": {"word": "b25l"}}

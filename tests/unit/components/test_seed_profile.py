@@ -13,12 +13,12 @@ import pytest
 import yaml
 
 from physical_ai.catalog.compat import check_values
-from physical_ai.cli.main import run
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import Overlay, SettingsError, load
-from physical_ai.settings.plans.plan import make_plan
 from physical_ai.settings.rules.compat import judge
 from tests.golden.regenerate import COMMAND, STACKS, document, path
 from tests.support.recording import ROOT, record
+from workbench.cli.main import run
 
 TODAY = datetime.date(2026, 11, 20)
 SEED = "seed-westus2"

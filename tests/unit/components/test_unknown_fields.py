@@ -12,8 +12,8 @@ import pytest
 
 from components.kubernetes.fields import unknown_fields
 from components.kubernetes.objects import declare
-from physical_ai.policies.model import Secret
 from tests.unit.conftest import Simulate
+from workbench.policies.model import Secret
 
 POD: dict[str, Any] = {"containers": [{"name": "main", "image": "image", "resources": {"limits": {"a.b/c": "1"}}}]}
 

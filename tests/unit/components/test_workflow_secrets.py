@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from physical_ai.mocks.azure_answers import guid
-from physical_ai.policies import Resource
 from tests.support.recording import Recording
 from tests.support.secret_reach import AGENTS, platform_secrets, readable
 from tests.unit.components.test_components_control_plane import PLATFORM
 from tests.unit.conftest import Simulate
 from tests.unit.settings.test_osmo_access import ACCESS
+from workbench.mocks.azure_answers import guid
+from workbench.policies import Resource
 
 READER = "11111111-1111-1111-1111-111111111111"
 WORKFLOWS = {"kind": "ServiceAccount", "namespace": "osmo-workflows", "name": "osmo-workflow"}

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog import PriceRow, price, prices
-from physical_ai.costs import HOURS_A_MONTH, STALE_DAYS, Basis, Span, between, change, deployed, estimate
-from physical_ai.costs.document import change_document, document
 from physical_ai.settings import Overlay, Settings, load
 from tests.support.stacks import azure_stacks
 from tests.unit.cli.test_cli_commands import call
 from tests.unit.conftest import Simulate
+from workbench.costs import HOURS_A_MONTH, STALE_DAYS, Basis, Span, between, change, deployed, estimate
+from workbench.costs.document import change_document, document
 
 FREE_OF_CHARGE = frozenset(
     {
@@ -206,7 +206,7 @@ def without(monkeypatch: pytest.MonkeyPatch, *sizes: str) -> None:
     def known(size: str, region: str) -> PriceRow | None:
         return None if size in sizes else price(size, region)
 
-    monkeypatch.setattr(sys.modules["physical_ai.costs.estimate"], "price", known)
+    monkeypatch.setattr(sys.modules["workbench.costs.estimate"], "price", known)
 
 
 @pytest.mark.parametrize("stack", ["dev-westus2", "dev-southeastasia", "prod-westeurope", "prod-swedencentral"])
@@ -253,7 +253,7 @@ def _row(text: str, pool: str) -> Sequence[str]:
 
 
 def test_a_narrow_terminal_cuts_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("physical_ai.cli.console.out._width", 60)
+    monkeypatch.setattr("workbench.cli.console.out._width", 60)
     assert "0 / 5,095 / 10,191" in cost("dev-westus2")[1]
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from physical_ai.catalog.timings import reference, timing
-from physical_ai.cli.deployment_time import GATE, DeploymentTime, deployment_time, document, table_rows
-from physical_ai.costs.schedule import Step, schedule
 from tests.unit.conftest import Simulate
+from workbench.cli.deployment_time import GATE, DeploymentTime, deployment_time, document, table_rows
+from workbench.costs.schedule import Step, schedule
 
 
 def names(*steps: Step) -> list[str]:

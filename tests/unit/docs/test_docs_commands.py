@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from docs.generator.commands import commands as physai_commands
-from physical_ai.cli.main import run
 from physical_ai.settings import existing
 from tests.support.documentation import ROOT
 from tests.support.shell_blocks import Command, every_command, split
+from workbench.cli.main import run
 
 OTHERS = {
     *("apt-get", "az", "cd", "echo", "eval", "export", "git", "grep", "helm", "kubectl", "kubelogin", "mkdir", "osmo"),
@@ -152,7 +152,7 @@ def offline() -> dict[tuple[str, ...], str]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory of the commands, with the samples and the files that the pages mention."""
     (tmp_path / "physical_ai").symlink_to(ROOT / "physical_ai")
-    (tmp_path / "train.yaml").write_bytes((ROOT / "physical_ai/osmo/samples/train-and-evaluate.yaml").read_bytes())
+    (tmp_path / "train.yaml").write_bytes((ROOT / "workbench/osmo/samples/train-and-evaluate.yaml").read_bytes())
     (tmp_path / "train.sbatch").write_text(SCRIPT)
     (tmp_path / "my.yaml").write_text("tags: {team: vision}\n")
     monkeypatch.chdir(tmp_path)

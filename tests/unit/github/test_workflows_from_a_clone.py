@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from docs.generator.commands import commands
-from physical_ai.cli.pull_request.comment import MARKER
 from tests.simulator.pipeline import Job
 from tests.support.clone_runner import CloneRunner, commands_of, origin
 from tests.support.github_assertions import SUBJECT, Service, serving
 from tests.support.workflow_files import workflows
+from workbench.cli.pull_request.comment import MARKER
 
 pytestmark = pytest.mark.xdist_group("workflows from a clone")
 

@@ -15,19 +15,19 @@ import typer
 from physical_ai.catalog.impact import category, impact
 from physical_ai.catalog.own_names import REPAIR_LABEL
 from physical_ai.catalog.telemetry_rows import xids
-from physical_ai.cli.node_evidence import no_fault
-from physical_ai.health.acceptance import record as accepted
-from physical_ai.health.acceptance.record import CheckResult, NodeResult
-from physical_ai.health.arm import Answer, Refused
-from physical_ai.health.evidence import markdown, record
-from physical_ai.health.evidence.events import own_events
-from physical_ai.health.evidence.node_evidence import NodeEvidence
-from physical_ai.health.evidence.read import UnknownNode, read_node_evidence
-from physical_ai.health.evidence.report import NotReportable, body, name_of, send
-from physical_ai.health.replacement.record import Record, Step
 from physical_ai.readiness.nodes.signs import Alert, Seen
 from physical_ai.readiness.nodes.xid_text import codes_in
 from physical_ai.readiness.reader import Missing, Unreachable
+from workbench.cli.node_evidence import no_fault
+from workbench.health.acceptance import record as accepted
+from workbench.health.acceptance.record import CheckResult, NodeResult
+from workbench.health.arm import Answer, Refused
+from workbench.health.evidence import markdown, record
+from workbench.health.evidence.events import own_events
+from workbench.health.evidence.node_evidence import NodeEvidence
+from workbench.health.evidence.read import UnknownNode, read_node_evidence
+from workbench.health.evidence.report import NotReportable, body, name_of, send
+from workbench.health.replacement.record import Record, Step
 
 NODE = "aks-h100gpu-1-vmss000001"
 VM = "0af4c2de-1111-4222-8333-444455556666"

@@ -11,21 +11,21 @@ import pytest
 
 from physical_ai.catalog import vm_size
 from physical_ai.catalog.acceptance import Floor, checks, floors
-from physical_ai.health.acceptance.judging import JobOutcome, NodeBaseline, judge
-from physical_ai.health.acceptance.record import CheckResult
+from physical_ai.planning.acceptance import pod_spec
 from physical_ai.settings import Settings, load
 from physical_ai.settings.facts.acceptance import Promise, not_for, promise
 from physical_ai.settings.models.node_pools import Pool
-from physical_ai.settings.plans.acceptance import pod_spec
-from physical_ai.simulator.acceptance.machine import Machine
-from physical_ai.simulator.acceptance.programs import run
-from physical_ai.simulator.acceptance.smi import nvidia_smi
-from physical_ai.simulator.faults import NO_FAULTS
-from physical_ai.simulator.faults.defects import DEFECT_NAMES
-from physical_ai.simulator.faults.record import Injected, NodeFaults, annotation, node_faults
-from physical_ai.simulator.gpu.hardware import of_size
-from physical_ai.simulator.gpu.node_state import Host, NodeState
-from physical_ai.simulator.gpu.sharing import devices
+from simulator.acceptance.machine import Machine
+from simulator.acceptance.programs import run
+from simulator.acceptance.smi import nvidia_smi
+from simulator.faults import NO_FAULTS
+from simulator.faults.defects import DEFECT_NAMES
+from simulator.faults.record import Injected, NodeFaults, annotation, node_faults
+from simulator.gpu.hardware import of_size
+from simulator.gpu.node_state import Host, NodeState
+from simulator.gpu.sharing import devices
+from workbench.health.acceptance.judging import JobOutcome, NodeBaseline, judge
+from workbench.health.acceptance.record import CheckResult
 
 H100, H100_PAIR, RTX = "Standard_NC40ads_H100_v5", "Standard_NC80adis_H100_v5", "Standard_NC144ds_xl_RTXPRO6000BSE_v6"
 A100_PAIR = "Standard_NC48ads_A100_v4"

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.acceptance import checks
-from physical_ai.health.acceptance.judging import JobOutcome, NodeBaseline, judge
-from physical_ai.health.acceptance.outputs.diag import read_diag
-from physical_ai.health.acceptance.outputs.unrecognised import Unrecognised
-from physical_ai.health.acceptance.record import CheckResult
 from physical_ai.settings.facts.acceptance import Promise
+from workbench.health.acceptance.judging import JobOutcome, NodeBaseline, judge
+from workbench.health.acceptance.outputs.diag import read_diag
+from workbench.health.acceptance.outputs.unrecognised import Unrecognised
+from workbench.health.acceptance.record import CheckResult
 
 LEVELS = {
     1: ["software"],

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.acceptance import checks
-from physical_ai.health.acceptance.judging import JobOutcome, NodeBaseline, judge
-from physical_ai.health.acceptance.record import CheckResult
 from physical_ai.settings.facts.acceptance import Promise
 from tests.support.smi_reports import MODULES, Lines, Printed, changed, mig_gpu, older_gpu, vgpu, volta_gpu, whole_gpu
+from workbench.health.acceptance.judging import JobOutcome, NodeBaseline, judge
+from workbench.health.acceptance.record import CheckResult
 
 FIXTURES = Path("tests/fixtures/acceptance")
 H100 = FIXTURES / "h100"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from physical_ai.simulator.faults.catalogue import faults
+from simulator.faults.catalogue import faults
 from tests.golden.regenerate import COMMAND
 from tests.support.health_table import table, written
 

@@ -18,18 +18,18 @@ from physical_ai.catalog.nvsentinel import (
     RELEASE,
     SYSLOG_MONITOR,
 )
-from physical_ai.health.replacement.cluster import is_cordoned
 from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, name
 from physical_ai.settings.models.health import HealthMode
-from physical_ai.simulator.faults.record import ANNOTATION, Injected, annotation
-from physical_ai.simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
-from physical_ai.simulator.nvsentinel import labeler
-from physical_ai.simulator.nvsentinel.events import NO_FAILURES
-from physical_ai.simulator.nvsentinel.live import LABELER, WATCHED_SECONDS, Nvsentinel
-from physical_ai.simulator.nvsentinel.modules import CLOSED, TRIPPED
-from physical_ai.simulator.nvsentinel.quarantine import CORDONED_ANNOTATION, STATE_LABEL, tracked
+from simulator.faults.record import ANNOTATION, Injected, annotation
+from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from simulator.nvsentinel import labeler
+from simulator.nvsentinel.events import NO_FAILURES
+from simulator.nvsentinel.live import LABELER, WATCHED_SECONDS, Nvsentinel
+from simulator.nvsentinel.modules import CLOSED, TRIPPED
+from simulator.nvsentinel.quarantine import CORDONED_ANNOTATION, STATE_LABEL, tracked
 from tests.support.health_cluster import GANG, Cluster, Sentinel
 from tests.support.health_table import parts, policy_of
+from workbench.health.replacement.cluster import is_cordoned
 
 XID, ALL_WATCH = "SysLogsXIDError", "GpuAllWatch"
 

@@ -10,13 +10,13 @@ import pytest
 from grid_agent.facts import Smi
 from grid_agent.shell import Result
 from grid_agent.smi import smi_from
-from physical_ai.health.acceptance.outputs.bandwidth import read_nvbandwidth
-from physical_ai.health.acceptance.outputs.diag import DiagTest, read_diag
-from physical_ai.health.acceptance.outputs.graphics import read_isaac_sim, read_libraries, read_vulkaninfo
-from physical_ai.health.acceptance.outputs.nccl import Nccl, read_nccl
-from physical_ai.health.acceptance.outputs.smi import read_smi
-from physical_ai.health.acceptance.outputs.unrecognised import Unrecognised
-from physical_ai.health.acceptance.outputs.vector_add import read_vector_add
+from workbench.health.acceptance.outputs.bandwidth import read_nvbandwidth
+from workbench.health.acceptance.outputs.diag import DiagTest, read_diag
+from workbench.health.acceptance.outputs.graphics import read_isaac_sim, read_libraries, read_vulkaninfo
+from workbench.health.acceptance.outputs.nccl import Nccl, read_nccl
+from workbench.health.acceptance.outputs.smi import read_smi
+from workbench.health.acceptance.outputs.unrecognised import Unrecognised
+from workbench.health.acceptance.outputs.vector_add import read_vector_add
 
 FIXTURES = Path("tests/fixtures/acceptance")
 DIRECTIONS = ["host_to_device_memcpy_ce", "device_to_host_memcpy_ce"]

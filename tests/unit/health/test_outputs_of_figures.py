@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from physical_ai.catalog.acceptance import checks
-from physical_ai.health.acceptance.judging import JobOutcome, NodeBaseline, judge
-from physical_ai.health.acceptance.outputs.bandwidth import read_nvbandwidth
-from physical_ai.health.acceptance.outputs.graphics import read_libraries, read_vulkaninfo
-from physical_ai.health.acceptance.outputs.nccl import Nccl, read_nccl
-from physical_ai.health.acceptance.outputs.transport import read_transport
-from physical_ai.health.acceptance.outputs.unrecognised import Unrecognised
-from physical_ai.health.acceptance.outputs.vector_add import read_vector_add
 from physical_ai.settings.facts.acceptance import Promise
+from workbench.health.acceptance.judging import JobOutcome, NodeBaseline, judge
+from workbench.health.acceptance.outputs.bandwidth import read_nvbandwidth
+from workbench.health.acceptance.outputs.graphics import read_libraries, read_vulkaninfo
+from workbench.health.acceptance.outputs.nccl import Nccl, read_nccl
+from workbench.health.acceptance.outputs.transport import read_transport
+from workbench.health.acceptance.outputs.unrecognised import Unrecognised
+from workbench.health.acceptance.outputs.vector_add import read_vector_add
 
 FIXTURES = Path("tests/fixtures/acceptance")
 H100 = FIXTURES / "h100"

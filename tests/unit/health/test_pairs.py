@@ -14,19 +14,19 @@ import pytest
 from physical_ai.catalog import vm_size
 from physical_ai.catalog.acceptance import checks
 from physical_ai.catalog.nccl import figures
-from physical_ai.health.acceptance import jobs
-from physical_ai.health.acceptance.pairs import Pairs, rounds, shared_checks
-from physical_ai.health.acceptance.record import CheckResult, NodeResult
+from physical_ai.planning.acceptance import declared_jobs
 from physical_ai.settings import Settings
-from physical_ai.settings.plans.acceptance import declared_jobs
-from physical_ai.simulator.acceptance.live import machine
-from physical_ai.simulator.acceptance.ranks import Rank, run_ranks
-from physical_ai.simulator.cluster.pods import ended, running
-from physical_ai.simulator.faults.defects import DEFECTS
-from physical_ai.simulator.gpu.hardware import of_size
-from physical_ai.simulator.gpu.node_state import Host, NodeState
-from physical_ai.simulator.gpu.sharing import devices
+from simulator.acceptance.live import machine
+from simulator.acceptance.ranks import Rank, run_ranks
+from simulator.cluster.pods import ended, running
+from simulator.faults.defects import DEFECTS
+from simulator.gpu.hardware import of_size
+from simulator.gpu.node_state import Host, NodeState
+from simulator.gpu.sharing import devices
 from tests.unit.settings.test_settings_fabric import stack
+from workbench.health.acceptance import jobs
+from workbench.health.acceptance.pairs import Pairs, rounds, shared_checks
+from workbench.health.acceptance.record import CheckResult, NodeResult
 
 Json = dict[str, Any]
 IMAGE = "health.acceptance.images.nccl-tests=example.azurecr.io/nccl-tests:2.17"
@@ -226,7 +226,7 @@ def test_nodes_of_two_pools_share_no_fabric() -> None:
 
 
 def test_a_setup_without_a_figure_is_not_judged_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("physical_ai.health.acceptance.pairs.figure", lambda *_: None)
+    monkeypatch.setattr("workbench.health.acceptance.pairs.figure", lambda *_: None)
     verdict, message = verdict_of(cluster(2))
     assert verdict == "passed"
     assert "no floor is known" in message

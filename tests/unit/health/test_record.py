@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from physical_ai.health.acceptance.record import (
+from workbench.health.acceptance.record import (
     CheckResult,
     NodeResult,
     Unreadable,

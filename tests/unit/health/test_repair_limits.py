@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from physical_ai.health.replacement.cluster import RepairCluster, held_by, is_cordoned
-from physical_ai.health.replacement.record import Action, Record, Step
-from physical_ai.health.replacement.reservation import BEGINNING, Taken, reserve
-from physical_ai.health.replacement.run import begin, cancel, keep_record, new_record, repair, unfinished
-from physical_ai.health.replacement.steps import perform
-from physical_ai.health.replacement.world import Stopped, World
 from tests.support.repair_world import POOL, SCALE_SET, Fake
+from workbench.health.replacement.cluster import RepairCluster, held_by, is_cordoned
+from workbench.health.replacement.record import Action, Record, Step
+from workbench.health.replacement.reservation import BEGINNING, Taken, reserve
+from workbench.health.replacement.run import begin, cancel, keep_record, new_record, repair, unfinished
+from workbench.health.replacement.steps import perform
+from workbench.health.replacement.world import Stopped, World
 
 NODE, OTHER = f"{SCALE_SET}000001", f"{SCALE_SET}000002"
 HOURS = timedelta(hours=2)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.health.replacement import machine_steps, proof, run, steps
-from physical_ai.health.replacement.world import Standing
 from tests.support.health_cluster import Broken
 from tests.support.repair_sequences import Judged, Sequence
+from workbench.health.replacement import machine_steps, proof, run, steps
+from workbench.health.replacement.world import Standing
 
 STEPS = 160
 FEW, ALL = 60, 10_000

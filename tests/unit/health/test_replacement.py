@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from physical_ai.health.arm import Refused
-from physical_ai.health.replacement import run
-from physical_ai.health.replacement.record import Action, Record, Step, config_map, read
-from physical_ai.health.replacement.run import cancel, new_record, repair, unfinished
-from physical_ai.health.replacement.steps import Stopped, perform
 from tests.support.repair_world import GPU, POOL, SCALE_SET, Fake, Killed
+from workbench.health.arm import Refused
+from workbench.health.replacement import run
+from workbench.health.replacement.record import Action, Record, Step, config_map, read
+from workbench.health.replacement.run import cancel, new_record, repair, unfinished
+from workbench.health.replacement.steps import Stopped, perform
 
 NODE = f"{SCALE_SET}000001"
 NEW = f"{SCALE_SET}000004"
@@ -193,7 +193,7 @@ def test_azure_at_work_on_the_pool_is_waited_for() -> None:
 
 def test_a_refusal_of_azure_ends_the_run_with_its_message() -> None:
     fake = Fake()
-    from physical_ai.health.arm import Answer
+    from workbench.health.arm import Answer
 
     def refuse(method: str, path: str, body: object) -> Answer:
         del path, body

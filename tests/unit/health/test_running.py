@@ -11,18 +11,18 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 
 from physical_ai.catalog.acceptance import AcceptanceLevel, checks
-from physical_ai.health.acceptance import jobs
-from physical_ai.health.acceptance.choosing import NoNodes, choose, is_kept_out
-from physical_ai.health.acceptance.collecting import collect
-from physical_ai.health.acceptance.jobs import Stopped
-from physical_ai.health.acceptance.junit import junit
-from physical_ai.health.acceptance.record import NodeResult, Verdict, read
-from physical_ai.health.acceptance.running import Acceptance, Target
+from physical_ai.planning.acceptance import node_job
 from physical_ai.readiness.reader import Unreachable
 from physical_ai.settings import Settings, load
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
-from physical_ai.settings.plans.acceptance import node_job
 from tests.support.acceptance_world import NODE, World, gpu_node
+from workbench.health.acceptance import jobs
+from workbench.health.acceptance.choosing import NoNodes, choose, is_kept_out
+from workbench.health.acceptance.collecting import collect
+from workbench.health.acceptance.jobs import Stopped
+from workbench.health.acceptance.junit import junit
+from workbench.health.acceptance.record import NodeResult, Verdict, read
+from workbench.health.acceptance.running import Acceptance, Target
 
 H100 = "Standard_NC40ads_H100_v5"
 TAINT = {"key": NOT_ACCEPTED_TAINT.partition("=")[0], "value": "present", "effect": "NoSchedule"}

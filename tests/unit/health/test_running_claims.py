@@ -10,21 +10,21 @@ import pytest
 
 from physical_ai.catalog.acceptance import CHECK_LABEL, checks
 from physical_ai.catalog.dra import DRIVER
-from physical_ai.health.acceptance import jobs
-from physical_ai.health.acceptance.collecting import collect
-from physical_ai.health.acceptance.record import CheckResult
-from physical_ai.health.acceptance.running import Acceptance, Target
+from physical_ai.planning.acceptance import declared_jobs
+from physical_ai.planning.claims import claim_objects
 from physical_ai.readiness.devices import CLAIMS, SLICES
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.acceptance import not_for
-from physical_ai.settings.plans.acceptance import declared_jobs
-from physical_ai.settings.plans.claims import claim_objects
-from physical_ai.simulator.acceptance.live import machine
-from physical_ai.simulator.gpu.hardware import of_node
-from physical_ai.simulator.gpu.node_state import Host, NodeState
+from simulator.acceptance.live import machine
+from simulator.gpu.hardware import of_node
+from simulator.gpu.node_state import Host, NodeState
 from tests.support.acceptance_world import NODE, World, gpu_node
 from tests.support.dra_settings import POOL
 from tests.support.gpu_settings import given_settings
+from workbench.health.acceptance import jobs
+from workbench.health.acceptance.collecting import collect
+from workbench.health.acceptance.record import CheckResult
+from workbench.health.acceptance.running import Acceptance, Target
 
 Json = dict[str, Any]
 

@@ -9,13 +9,13 @@ from typing import Any, cast
 import pytest
 
 from physical_ai.catalog.nvsentinel import FAULT_QUARANTINE, NODE_DRAINER
-from physical_ai.health.replacement import run, steps
-from physical_ai.health.replacement.record import Record, Step
-from physical_ai.health.replacement.steps import World
 from physical_ai.settings.models.health import HealthMode
 from tests.support.health_cluster import Broken, Policy
 from tests.support.health_table import parts, policy_of
 from tests.support.health_world import HealthWorld
+from workbench.health.replacement import run, steps
+from workbench.health.replacement.record import Record, Step
+from workbench.health.replacement.steps import World
 
 STEPS = 60
 FEW, ALL = 50, 10_000

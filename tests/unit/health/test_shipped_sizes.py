@@ -9,25 +9,25 @@ import pytest
 from physical_ai.catalog import machine, servers, vm_sizes
 from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel
 from physical_ai.catalog.vendors import NVIDIA
-from physical_ai.health.acceptance import jobs
-from physical_ai.health.acceptance.choosing import is_kept_out
-from physical_ai.health.acceptance.outputs.smi import read_smi
-from physical_ai.health.acceptance.record import NodeResult
-from physical_ai.health.acceptance.running import Acceptance, Target
 from physical_ai.settings import Settings, load
 from physical_ai.settings.facts.acceptance import promise
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
 from physical_ai.settings.models.node_pools import DriverSource
-from physical_ai.simulator.acceptance.machine import Machine
-from physical_ai.simulator.acceptance.smi import nvidia_smi
-from physical_ai.simulator.gpu import node
-from physical_ai.simulator.gpu.driver import OperatingSystem
-from physical_ai.simulator.gpu.driver_daemonsets import daemonset
-from physical_ai.simulator.gpu.driver_files import NO_FILES
-from physical_ai.simulator.gpu.hardware import of_size
-from physical_ai.simulator.gpu.node_state import NodeState
-from physical_ai.simulator.gpu.release import release
+from simulator.acceptance.machine import Machine
+from simulator.acceptance.smi import nvidia_smi
+from simulator.gpu import node
+from simulator.gpu.driver import OperatingSystem
+from simulator.gpu.driver_daemonsets import daemonset
+from simulator.gpu.driver_files import NO_FILES
+from simulator.gpu.hardware import of_size
+from simulator.gpu.node_state import NodeState
+from simulator.gpu.release import release
 from tests.support.acceptance_world import World, gpu_node
+from workbench.health.acceptance import jobs
+from workbench.health.acceptance.choosing import is_kept_out
+from workbench.health.acceptance.outputs.smi import read_smi
+from workbench.health.acceptance.record import NodeResult
+from workbench.health.acceptance.running import Acceptance, Target
 
 POOL = "h100gpu"
 IMAGE = "example.azurecr.io/nccl-tests:2.17"

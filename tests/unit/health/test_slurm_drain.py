@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from parts.slurm import names
-from physical_ai.health.replacement.drain import Load, load_of
 from tests.unit.readiness.test_gates_slurm import Json, pod
+from workbench.health.replacement.drain import Load, load_of
 
 DRAIN = "slurm-operator: Node (a) was cordoned"
 DAEMON = (names.NAMESPACE, "slurmd-0")

@@ -8,12 +8,12 @@ from typing import Any
 
 from physical_ai.catalog.acceptance import LEVELS
 from physical_ai.catalog.node_causes import node_causes
-from physical_ai.health.evidence.node_evidence import NodeEvidence
-from physical_ai.health.evidence.read import read_node_evidence
-from physical_ai.health.evidence.standing import standing_of
 from physical_ai.readiness.nodes.findings import findings_of
 from physical_ai.readiness.nodes.signs import Alert, NodeSigns, Seen
 from physical_ai.readiness.reader import Missing
+from workbench.health.evidence.node_evidence import NodeEvidence
+from workbench.health.evidence.read import read_node_evidence
+from workbench.health.evidence.standing import standing_of
 
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
 NODE: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from physical_ai.kubernetes.fit import Offer, fitting, refusal, requests, why_not
-from physical_ai.simulator.azure.nodes import taint
+from simulator.azure.nodes import taint
 
 
 def node(name: str = "one", *taints: str, **extra: Any) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.osmo.lint import check_text, of_stack
+from physical_ai.planning.osmo_platforms import pod_templates
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.osmo_platforms import pod_templates
 from tests.unit.settings.settings_faults import expect, warned
+from workbench.osmo.lint import check_text, of_stack
 
 EXAMPLE = Path(__file__).parents[2] / "fixtures" / "osmo" / "lint" / "spot-checkpoint" / "fail.yaml"
 SECONDS = "osmo.platforms.h100gpu.checkpointSeconds"

@@ -11,11 +11,11 @@ import pytest
 
 from physical_ai.catalog.osmo import CHART_VERSION
 from physical_ai.catalog.osmo_service import USER_ACTIONS
+from physical_ai.planning.osmo_service import configuration
 from physical_ai.settings import Loaded, Overlay, load
-from physical_ai.settings.plans.osmo_service import configuration
-from physical_ai.simulator.osmo.control import interactive
-from physical_ai.simulator.osmo.control.interactive import Refusal, Running
-from physical_ai.simulator.osmo.control.policies import BUILT_IN, USER, allowed, roles_of
+from simulator.osmo.control import interactive
+from simulator.osmo.control.interactive import Refusal, Running
+from simulator.osmo.control.policies import BUILT_IN, USER, allowed, roles_of
 from tests.support.stacks import azure_stacks
 
 FACTS = interactive.facts()

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from physical_ai.catalog.nccl_topology import topology
+from physical_ai.planning.nccl_topology import topology_files
+from physical_ai.planning.osmo_platforms import platform_template
 from physical_ai.settings.facts.osmo import platforms
-from physical_ai.settings.plans.nccl_topology import topology_files
-from physical_ai.settings.plans.osmo_platforms import platform_template
 from tests.unit.settings.settings_faults import expect, faults_of
 from tests.unit.settings.test_settings_fabric import stack
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from physical_ai.cli.main import run
-from physical_ai.osmo.lint import Checked, check_files, of_stack
-from physical_ai.osmo.service.configuration import Configuration
-from physical_ai.osmo.workflow.submission import MOST_SECONDS, limit_of
 from physical_ai.settings import load
 from tests.unit.osmo.test_osmo_lint import EXAMPLES
+from workbench.cli.main import run
+from workbench.osmo.lint import Checked, check_files, of_stack
+from workbench.osmo.service.configuration import Configuration
+from workbench.osmo.workflow.submission import MOST_SECONDS, limit_of
 
 HEAD = """workflow:
   name: w

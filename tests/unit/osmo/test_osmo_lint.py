@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.osmo.lint import RULES, Checked, Context, check_text, of_stack
-from physical_ai.osmo.workflow.rendering import Variables
 from physical_ai.settings import Overlay, load
+from workbench.osmo.lint import RULES, Checked, Context, check_text, of_stack
+from workbench.osmo.workflow.rendering import Variables
 
 EXAMPLES = Path(__file__).parents[2] / "fixtures" / "osmo" / "lint"
 DIGEST = f"@sha256:{'5f70bf18' * 8}"

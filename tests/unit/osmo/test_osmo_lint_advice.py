@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.osmo.lint import RULES, Checked, Context, check_text, of_stack
-from physical_ai.osmo.lint.finding import WorkflowFinding
 from physical_ai.settings import load
 from tests.support.lint_advice import BY_HAND, EDITS, NotApplicable, applied
+from workbench.osmo.lint import RULES, Checked, Context, check_text, of_stack
+from workbench.osmo.lint.finding import WorkflowFinding
 
 EXAMPLES = Path(__file__).parents[2] / "fixtures" / "osmo" / "lint"
 TASK = """workflow:
@@ -115,7 +115,7 @@ def followed(text: str, finding: WorkflowFinding) -> str:
 
 
 @pytest.mark.parametrize(
-    "path", sorted(Path(__file__).parents[3].glob("physical_ai/osmo/samples/*.yaml")), ids=lambda p: p.stem
+    "path", sorted(Path(__file__).parents[3].glob("workbench/osmo/samples/*.yaml")), ids=lambda p: p.stem
 )
 def test_the_samples_give_no_advice(path: Path) -> None:
     assert [each.rule for each in check_text(path.read_text(), path.name, stack(), path.parent).findings] == []

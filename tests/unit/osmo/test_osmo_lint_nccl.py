@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from physical_ai.catalog import nccl
-from physical_ai.osmo.lint import Context, check_text, of_stack
 from physical_ai.settings import load
+from workbench.osmo.lint import Context, check_text, of_stack
 
 TASK = """workflow:
   name: example

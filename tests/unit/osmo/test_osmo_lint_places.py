@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import pytest
 import yaml
 
-from physical_ai.osmo.lint import check_text, checks_resources, of_chart_values
-from physical_ai.osmo.lint.places import refused_at
-from physical_ai.osmo.lint.source import Source
-from physical_ai.osmo.lint.view import View
-from physical_ai.osmo.refusal import Refusal
-from physical_ai.osmo.service.pools import TopologyKey
-from physical_ai.osmo.units import duration, span
-from physical_ai.osmo.workflow.schema import parse
+from physical_ai.planning.osmo_service import as_yaml
 from physical_ai.settings import load
-from physical_ai.settings.plans.osmo_service import as_yaml
 from tests.unit.osmo.test_osmo_lint import DIGEST, EXAMPLES, checked, stack, workflow
+from workbench.osmo.lint import check_text, checks_resources, of_chart_values
+from workbench.osmo.lint.places import refused_at
+from workbench.osmo.lint.source import Source
+from workbench.osmo.lint.view import View
+from workbench.osmo.refusal import Refusal
+from workbench.osmo.service.pools import TopologyKey
+from workbench.osmo.units import duration, span
+from workbench.osmo.workflow.schema import parse
 
 VALUES = (EXAMPLES / "config-submits" / "pass.yaml").read_text()
 

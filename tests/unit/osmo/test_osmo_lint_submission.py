@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.cli.main import run
-from physical_ai.osmo.lint import Checked, Context, check_text, of_stack
-from physical_ai.osmo.workflow.rendering import Variables
-from physical_ai.osmo.workflow.undefined import undefined
 from physical_ai.settings import Overlay, load
+from workbench.cli.main import run
+from workbench.osmo.lint import Checked, Context, check_text, of_stack
+from workbench.osmo.workflow.rendering import Variables
+from workbench.osmo.workflow.undefined import undefined
 
 DIGEST = "@sha256:" + "0" * 64
 

@@ -11,19 +11,19 @@ import pytest
 import yaml
 
 from physical_ai.catalog.aks import SPOT_KEY
-from physical_ai.osmo.lint import check_text, of_stack
-from physical_ai.osmo.service.configuration import Configuration, load
-from physical_ai.osmo.service.stack_config import loaded_config
+from physical_ai.planning import osmo_service as values
+from physical_ai.planning.osmo_platforms import CAPABILITIES
 from physical_ai.settings import SettingsError
 from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.osmo import platforms
 from physical_ai.settings.facts.pools import CPU_POOL, node_taints
-from physical_ai.settings.plans import osmo_service as values
-from physical_ai.settings.plans.osmo_platforms import CAPABILITIES
 from tests.support.gpu_settings import given_settings
 from tests.support.osmo_matching import counts
 from tests.support.osmo_recordings import ROOT, helm_merged
+from workbench.osmo.lint import check_text, of_stack
+from workbench.osmo.service.configuration import Configuration, load
+from workbench.osmo.service.stack_config import loaded_config
 
 A10 = (
     "pools.a10gpu={sku: Standard_NV36ads_A10_v5, driver: {source: grid}, scale: {min: 0, max: 1}, subnet: 10.40.3.0/26"
@@ -270,7 +270,7 @@ def test_what_is_doubtful_is_a_warning(assignment: str, problem: str) -> None:
 
 
 def test_platforms_are_made_without_jinja() -> None:
-    modules = "physical_ai.osmo.service.stack_config, physical_ai.osmo.service.configuration"
+    modules = "workbench.osmo.service.stack_config, workbench.osmo.service.configuration"
     code = f"import sys; sys.modules['jinja2'] = None; import {modules}"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

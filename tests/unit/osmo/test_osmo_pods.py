@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.osmo.pods.objects import GroupObjects, generated_run, make_all
-from physical_ai.osmo.refusal import Refusal
-from physical_ai.simulator.operators.kai_pod_groups import group_problems
+from simulator.operators.kai_pod_groups import group_problems
 from tests.support.osmo_recordings import configured, submit
+from workbench.osmo.pods.objects import GroupObjects, generated_run, make_all
+from workbench.osmo.refusal import Refusal
 
 TWO = """workflow:
   name: two

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.osmo.refusal import CRASH, Refusal
 from tests.support import osmo_recordings as recordings
 from tests.support.osmo_recorded_pods import pod_vectors, run_pod
 from tests.support.osmo_recordings import Vector
+from workbench.osmo.refusal import CRASH, Refusal
 
 
 def ids(found: list[Vector]) -> list[str]:

@@ -6,8 +6,8 @@ import multiprocessing
 
 import pytest
 
-from physical_ai.osmo.refusal import CRASH, Refusal
-from physical_ai.osmo.workflow.sandbox import OSMO, render
+from workbench.osmo.refusal import CRASH, Refusal
+from workbench.osmo.workflow.sandbox import OSMO, render
 
 ESCAPES = [
     "{{ ''.__class__.__mro__ }}",

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from physical_ai.findings import Severity
-from physical_ai.osmo.lint import check_text, of_stack
-from physical_ai.osmo.sbatch import Converted, Platform, convert, platforms_of, text
-from physical_ai.osmo.sbatch.options import BY_NAME, BY_SHORT
 from physical_ai.settings import load
 from tests.support.paths import ROOT
+from workbench.osmo.lint import check_text, of_stack
+from workbench.osmo.sbatch import Converted, Platform, convert, platforms_of, text
+from workbench.osmo.sbatch.options import BY_NAME, BY_SHORT
 
 TRAIN = ROOT / "tests" / "fixtures" / "osmo" / "sbatch" / "train.sbatch"
 PLATFORMS = [Platform("cpu", "cpu", False), Platform("h100", "h100gpu", True), Platform("rtxpro", "rtxprogpu", True)]

@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from physical_ai.findings import Severity
-from physical_ai.osmo.lint.run import MOST_FINDINGS
-from physical_ai.osmo.sbatch import Platform, convert, text
-from physical_ai.osmo.sbatch.isolated import STOPPED, convert_script
-from physical_ai.osmo.sbatch.job import MOST_NODES
-from physical_ai.osmo.sbatch.options import BY_NAME
 from tests.unit.osmo.test_osmo_sbatch import IMAGE, converted, refusals, script, workflow
+from workbench.osmo.lint.run import MOST_FINDINGS
+from workbench.osmo.sbatch import Platform, convert, text
+from workbench.osmo.sbatch.isolated import STOPPED, convert_script
+from workbench.osmo.sbatch.job import MOST_NODES
+from workbench.osmo.sbatch.options import BY_NAME
 
 NODES = [
     Platform("cpu", "cpu", False, 0, 14, 50),

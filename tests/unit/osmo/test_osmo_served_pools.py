@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.osmo.lint import check_text, of_stack
 from physical_ai.settings import Overlay, Settings, load
 from tests.unit.settings.test_osmo_access import ACCESS, DATA
+from workbench.osmo.lint import check_text, of_stack
 
 WORKFLOW = """workflow:
   name: example

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.osmo.refusal import CRASH, Refusal
-from physical_ai.osmo.service.configuration import load, load_errors
 from tests.support import osmo_recordings as recordings
+from workbench.osmo.refusal import CRASH, Refusal
+from workbench.osmo.service.configuration import load, load_errors
 
 ONE_GPU = ("resource_validations", "one_gpu")
 POOL = ("pools", "default")

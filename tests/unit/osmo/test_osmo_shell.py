@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from physical_ai.osmo.shell import Unreadable, commands
+from workbench.osmo.shell import Unreadable, commands
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ import yaml
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from physical_ai.catalog import otel
+from physical_ai.planning.osmo_platforms import TASK_TEMPLATE, pod_templates
 from physical_ai.repository import ROOT
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.osmo_platforms import TASK_TEMPLATE, pod_templates
 
-SAMPLE = ROOT / "physical_ai" / "osmo" / "samples" / "traced.yaml"
+SAMPLE = ROOT / "workbench" / "osmo" / "samples" / "traced.yaml"
 TRACES = "monitoring.traces={endpoint: 'https://otlp.contoso.com'}"
 FIELDS = {"metadata.labels['osmo.task_name']": "train", "metadata.labels['osmo.workflow_id']": "traced-1"}
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from physical_ai.policies import Resource, Stack, evaluate
-from physical_ai.policies.flows import FLOWS, Judgement, Required, judge
-from physical_ai.policies.flows.azure_services import AZURE_SERVICES, FIREWALL_RULE
-from physical_ai.policies.flows.balancers import ALLOWED_RANGES, NO_FLOATING_ADDRESS, SERVICE
-from physical_ai.policies.flows.declared import PARTIES
-from physical_ai.policies.flows.paths import SERVICES, TO
-from physical_ai.policies.flows.rules import DECIDING, RULES
-from physical_ai.policies.flows.security_groups import RULE
-from physical_ai.policies.flows.ways import CLIENTS
 from tests.unit.conftest import Simulate
+from workbench.policies import Resource, Stack, evaluate
+from workbench.policies.flows import FLOWS, Judgement, Required, judge
+from workbench.policies.flows.azure_services import AZURE_SERVICES, FIREWALL_RULE
+from workbench.policies.flows.balancers import ALLOWED_RANGES, NO_FLOATING_ADDRESS, SERVICE
+from workbench.policies.flows.declared import PARTIES
+from workbench.policies.flows.paths import SERVICES, TO
+from workbench.policies.flows.rules import DECIDING, RULES
+from workbench.policies.flows.security_groups import RULE
+from workbench.policies.flows.ways import CLIENTS
 
 PUBLIC, PRIVATE = "dev-southeastasia", "prod-westeurope"
 

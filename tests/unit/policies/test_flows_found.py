@@ -9,22 +9,22 @@ from typing import Any
 
 import pytest
 
-from physical_ai.policies import Resource, Stack
-from physical_ai.policies.flows import Judgement, Required, judge
-from physical_ai.policies.flows.api_server import CLUSTER, PUBLIC_ADDRESS
-from physical_ai.policies.flows.azure_services import ENDPOINT, FIREWALL_RULE, SCOPE
-from physical_ai.policies.flows.declared import PARTIES
-from physical_ai.policies.flows.leaving import NAT_GATEWAY, ROUTE_TABLE
-from physical_ai.policies.flows.monitors import TYPES as MONITORS
-from physical_ai.policies.flows.names import LINK, ZONE_GROUP
-from physical_ai.policies.flows.network_policies import decide
-from physical_ai.policies.flows.parties import Address, Pod
-from physical_ai.policies.flows.rules import DECIDING
-from physical_ai.policies.flows.security_groups import RULE
-from physical_ai.policies.flows.world import NAMESPACE, NETWORK_POLICY, POOL, SUBNET
-from physical_ai.policies.images import CACHE_RULE
 from tests.unit.components.test_components_private import PEERED, RESOLVER, VPN, network
 from tests.unit.conftest import Simulate
+from workbench.policies import Resource, Stack
+from workbench.policies.flows import Judgement, Required, judge
+from workbench.policies.flows.api_server import CLUSTER, PUBLIC_ADDRESS
+from workbench.policies.flows.azure_services import ENDPOINT, FIREWALL_RULE, SCOPE
+from workbench.policies.flows.declared import PARTIES
+from workbench.policies.flows.leaving import NAT_GATEWAY, ROUTE_TABLE
+from workbench.policies.flows.monitors import TYPES as MONITORS
+from workbench.policies.flows.names import LINK, ZONE_GROUP
+from workbench.policies.flows.network_policies import decide
+from workbench.policies.flows.parties import Address, Pod
+from workbench.policies.flows.rules import DECIDING
+from workbench.policies.flows.security_groups import RULE
+from workbench.policies.flows.world import NAMESPACE, NETWORK_POLICY, POOL, SUBNET
+from workbench.policies.images import CACHE_RULE
 
 PUBLIC, PRIVATE, LAB = "dev-southeastasia", "prod-westeurope", "onprem-lab"
 OPENING = (RULE, ENDPOINT, ZONE_GROUP, LINK, FIREWALL_RULE)

@@ -9,12 +9,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from physical_ai.policies import Resource
-from physical_ai.policies.flows.network_policies import Engine, Ground, decide
-from physical_ai.policies.flows.parties import Address, Party, Pod
-from physical_ai.policies.flows.security_groups import GROUP, groups
 from tests.support.examples import examples
 from tests.support.naive_reachability import End, allowed, first_match
+from workbench.policies import Resource
+from workbench.policies.flows.network_policies import Engine, Ground, decide
+from workbench.policies.flows.parties import Address, Party, Pod
+from workbench.policies.flows.security_groups import GROUP, groups
 
 NAME = "kubernetes.io/metadata.name"
 PORTS = (53, 80, 443, 8000)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from physical_ai.policies import RULES, UNKNOWN, Resource, Secret, Stack, evaluate
-from physical_ai.policies.document import FILE, document
-from physical_ai.policies.examples import EXAMPLES, Example
 from physical_ai.settings.facts.labels import is_reserved
+from workbench.policies import RULES, UNKNOWN, Resource, Secret, Stack, evaluate
+from workbench.policies.document import FILE, document
+from workbench.policies.examples import EXAMPLES, Example
 
 CASES = [
     pytest.param(rule, example, id=f"{rule}-{i}") for rule, all_ in EXAMPLES.items() for i, example in enumerate(all_)
@@ -106,7 +106,7 @@ def test_reserved_labels(key: str, reserved: bool) -> None:
 
 
 def test_the_reference_matches_the_rules() -> None:
-    assert FILE.read_text() == document(), "run python -m physical_ai.policies.document"
+    assert FILE.read_text() == document(), "run python -m workbench.policies.document"
 
 
 def test_the_reference_shows_every_rule_broken_and_kept() -> None:

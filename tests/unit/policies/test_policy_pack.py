@@ -14,14 +14,14 @@ from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from physical_ai.catalog.engine_values import SECRET, SIGNATURE
-from physical_ai.cli.policy_pack import PACK
 from physical_ai.findings import Severity
-from physical_ai.policies import RULES
-from physical_ai.policies.examples import EXAMPLES, Example
-from physical_ai.policies.model import UNKNOWN, Resource, Secret
-from physical_ai.policies.node_pools import AGENT_POOL
-from physical_ai.policies.pack.analyzer import SHOWN, Analyzer, can_evaluate
-from physical_ai.policies.wire import plain
+from workbench.cli.policy_pack import PACK
+from workbench.policies import RULES
+from workbench.policies.examples import EXAMPLES, Example
+from workbench.policies.model import UNKNOWN, Resource, Secret
+from workbench.policies.node_pools import AGENT_POOL
+from workbench.policies.pack.analyzer import SHOWN, Analyzer, can_evaluate
+from workbench.policies.wire import plain
 
 LEVEL = analyzer_pb2.EnforcementLevel
 PROVIDER = "urn:pulumi:s::p::pulumi:providers:azure-native::default_3_29_0"

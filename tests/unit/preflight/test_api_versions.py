@@ -9,11 +9,11 @@ import pytest
 
 from physical_ai.catalog.api_versions import api_versions, sends_published
 from physical_ai.findings import Finding, Severity
-from physical_ai.preflight import AzureRest
-from physical_ai.preflight.api_versions import version_findings
-from physical_ai.simulator.azure.data import mappings
-from physical_ai.simulator.azure.data.tables import published_versions
+from simulator.azure.data import mappings
+from simulator.azure.data.tables import published_versions
 from tests.support.azure_subscription import SUBSCRIPTION, Answers
+from workbench.preflight import AzureRest
+from workbench.preflight.api_versions import version_findings
 
 NAT = "Microsoft.Network/natGateways"
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from physical_ai.findings import Severity
-from physical_ai.preflight.backends import claims
 from physical_ai.settings import Overlay, Settings, load
 from tests.unit.settings.test_osmo_access import ACCESS, DATA
+from workbench.preflight.backends import claims
 
 URL = f"https://{ACCESS['host']}"
 

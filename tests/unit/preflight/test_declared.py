@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
-from physical_ai.mocks.azure_answers import SUBSCRIPTION
-from physical_ai.preflight.declared import (
+from physical_ai.settings import load
+from tests.support.stacks import azure_stacks
+from tests.unit.components.test_components_private import HUB, PEERED
+from tests.unit.conftest import Simulate
+from tests.unit.preflight.test_private_rights import BEHIND_HUB
+from workbench.mocks.azure_answers import SUBSCRIPTION
+from workbench.preflight.declared import (
     ASSIGNER,
     EVERY_ACTION,
     DeclaredResource,
@@ -16,13 +21,8 @@ from physical_ai.preflight.declared import (
     foreign_scopes,
     registrations,
 )
-from physical_ai.preflight.judging import needed_registrations
-from physical_ai.preflight.needs_foreign import foreign_rights, unlisted
-from physical_ai.settings import load
-from tests.support.stacks import azure_stacks
-from tests.unit.components.test_components_private import HUB, PEERED
-from tests.unit.conftest import Simulate
-from tests.unit.preflight.test_private_rights import BEHIND_HUB
+from workbench.preflight.judging import needed_registrations
+from workbench.preflight.needs_foreign import foreign_rights, unlisted
 
 OTHER = "00000000-0000-4000-8000-0000000000aa"
 FOREIGN = f"/subscriptions/{OTHER}"

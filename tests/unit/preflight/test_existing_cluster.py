@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from physical_ai.findings import Finding, Severity
-from physical_ai.preflight.existing import Found, Wanted, judge_cluster, read_cluster
-from physical_ai.preflight.existing.reading import ADDRESS_POOLS, NODES, SNAPSHOT_CLASSES
-from physical_ai.preflight.existing.software import judge_gateway
 from physical_ai.settings import Overlay, Settings, load
 from physical_ai.settings.models.cluster_services import LoadBalancer, Longhorn, MetalLb, Storage
 from tests.support import existing_cluster as world
 from tests.support.existing_cluster import changed, found, lists, named
+from workbench.preflight.existing import Found, Wanted, judge_cluster, read_cluster
+from workbench.preflight.existing.reading import ADDRESS_POOLS, NODES, SNAPSHOT_CLASSES
+from workbench.preflight.existing.software import judge_gateway
 
 TODAY = datetime.date(2025, 11, 20)
 """When Kubernetes 1.32 still had patches."""

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.cli import existing_check
-from physical_ai.cli.existing_check import check_existing, reader
 from physical_ai.findings import Finding, Severity
-from physical_ai.preflight.existing.reading import NODES
 from physical_ai.readiness.reader import Missing, Unreachable
 from physical_ai.settings import Loaded, load
 from physical_ai.settings.models.target import Target
 from tests.support import existing_cluster as world
+from workbench.cli import existing_check
+from workbench.cli.existing_check import check_existing, reader
+from workbench.preflight.existing.reading import NODES
 
 TODAY = datetime.date(2026, 11, 23)
 

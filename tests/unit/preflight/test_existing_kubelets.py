@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from physical_ai.findings import Severity
-from physical_ai.preflight.existing.objects import minor, numbers
-from physical_ai.preflight.existing.owners import judge_owners
-from physical_ai.preflight.existing.software import (
+from tests.support.existing_cluster import found, named
+from workbench.preflight.existing.objects import minor, numbers
+from workbench.preflight.existing.owners import judge_owners
+from workbench.preflight.existing.software import (
     judge_cgroups,
     judge_gateway,
     judge_kernel,
     judge_kubernetes,
     judge_runtime,
 )
-from tests.support.existing_cluster import found, named
 
 TOO_LONG = "9" * 5000
 ODD = ("v1", "1", "", "unknown", "v", "v1.", "vX.34", "1-gke", TOO_LONG, "١.٢")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from physical_ai.findings import Finding, Severity
-from physical_ai.preflight import AzureRest, check
 from physical_ai.settings import Overlay, load
 from tests.support.azure_subscription import SUBSCRIPTION, Answers
 from tests.unit.preflight.test_preflight import TODAY, on_path
 from tests.unit.settings.test_settings_fabric import WITH_FABRIC
+from workbench.preflight import AzureRest, check
 
 ADDRESS = (
     f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Features/providers/Microsoft.ContainerService/features/"

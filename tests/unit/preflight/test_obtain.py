@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.cli import azure_login
-from physical_ai.cli.main import run
-from physical_ai.cli.simulated_capacity import SimulatedCapacity
 from physical_ai.findings import Severity
-from physical_ai.preflight import SizeOffer, Unanswered, Usage
-from physical_ai.preflight.capacity import Price, Question, choices
-from physical_ai.preflight.obtaining import Decision, decide, layer
 from physical_ai.settings import Overlay, Settings, SettingsError, load
-from physical_ai.simulator.azure.state import AzureState
+from simulator.azure.state import AzureState
 from tests.unit.conftest import Simulate
+from workbench.cli import azure_login
+from workbench.cli.main import run
+from workbench.cli.simulated_capacity import SimulatedCapacity
+from workbench.preflight import SizeOffer, Unanswered, Usage
+from workbench.preflight.capacity import Price, Question, choices
+from workbench.preflight.obtaining import Decision, decide, layer
 
 H100, TWO = "Standard_NC40ads_H100_v5", "Standard_NC80adis_H100_v5"
 FAMILY = "standardNCadsH100v5Family"

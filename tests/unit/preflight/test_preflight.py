@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from physical_ai.findings import Finding, Severity
-from physical_ai.preflight import AzureRest, Unanswered, Usage, check
-from physical_ai.preflight.needs import (
+from physical_ai.settings import Overlay, load
+from tests.support.azure_subscription import SUBSCRIPTION, Answers
+from tests.support.stacks import STACKS
+from tests.unit.conftest import Simulate
+from workbench.preflight import AzureRest, Unanswered, Usage, check
+from workbench.preflight.needs import (
     ACTIONS,
     DATA_ACTIONS,
     METRICS_ACTIONS,
@@ -19,11 +23,7 @@ from physical_ai.preflight.needs import (
     denied,
     namespaces,
 )
-from physical_ai.preflight.needs_private import private_actions
-from physical_ai.settings import Overlay, load
-from tests.support.azure_subscription import SUBSCRIPTION, Answers
-from tests.support.stacks import STACKS
-from tests.unit.conftest import Simulate
+from workbench.preflight.needs_private import private_actions
 
 TODAY = datetime.date(2026, 11, 21)
 

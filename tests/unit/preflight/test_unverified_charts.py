@@ -8,10 +8,10 @@ import pytest
 
 from physical_ai.catalog import charts as catalogue
 from physical_ai.catalog.charts import Chart
-from physical_ai.cli.chart_download import Unlocked, pull
 from physical_ai.findings import Severity
-from physical_ai.preflight.charts import unverified
 from physical_ai.settings import load
+from workbench.cli.chart_download import Unlocked, pull
+from workbench.preflight.charts import unverified
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli import cluster_gates
-from physical_ai.cli.cluster_gates import ClusterTarget
 from physical_ai.findings import Severity
-from physical_ai.preflight.upgrade_budgets import declared, present
 from physical_ai.readiness import Unreachable
 from physical_ai.settings import Overlay, load
 from tests.unit.cli.test_cli_commands import call
 from tests.unit.parts.slurm.test_settings_slurm import given
+from workbench.cli import cluster_gates
+from workbench.cli.cluster_gates import ClusterTarget
+from workbench.preflight.upgrade_budgets import declared, present
 
 NEVER = {"metadata": {"namespace": "team", "name": "never"}, "spec": {"maxUnavailable": 0}, "status": {}}
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from physical_ai.readiness import ClosedGate, Expected, diagnose
-from physical_ai.simulator.gpu import node
-from physical_ai.simulator.gpu.names import DEPLOY, DEPLOY_DRIVER
-from physical_ai.simulator.gpu.node_state import Host
+from simulator.gpu import node
+from simulator.gpu.names import DEPLOY, DEPLOY_DRIVER
+from simulator.gpu.node_state import Host
 from tests.support.gpu_hardware import h100, rtx_pro_6000
 from tests.support.gpu_model import GPU_TAINT, GRID, SPOT, GpuModel, gpu_model, h100_driver
 from tests.support.readiness_cluster import H100, RTX, cluster

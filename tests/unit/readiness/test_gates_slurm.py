@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from parts.slurm import names
-from physical_ai.health.acceptance.busy import slurm_holds
 from physical_ai.readiness.diagnosis import diagnose
 from physical_ai.readiness.model import Cluster, Report
 from physical_ai.readiness.slurmd import slurm_nodes
 from tests.support.readiness_objects import Situation
+from workbench.health.acceptance.busy import slurm_holds
 
 Json = dict[str, Any]
 REASON = "gres/gpu count reported lower than configured (1 < 2)"

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from physical_ai.mocks.existing_answers import described_cluster
 from physical_ai.readiness.existing import STACK_LABEL, Survey
 from physical_ai.readiness.existing_owners import Judgement, judge
 from physical_ai.readiness.installed_driver import OWNERS
 from physical_ai.settings import Loaded, Overlay, SettingsError, load, load_config
 from tests.unit.settings.test_settings_existing import LAB
+from workbench.mocks.existing_answers import described_cluster
 
 STACK = "any-lab"
 HELM = {"meta.helm.sh/release-name": "gpus", "meta.helm.sh/release-namespace": "gpu-operator"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from physical_ai.mocks.azure_answers import AKS_KUBECONFIG
 from physical_ai.readiness.kubeconfig import exec_kubeconfig
+from workbench.mocks.azure_answers import AKS_KUBECONFIG
 
 
 def test_kubeconfig_logs_in_without_a_terminal() -> None:

@@ -15,7 +15,7 @@ from cryptography import x509
 
 from physical_ai.readiness.kubeconfig_context import explained, kubeconfig_file, read_context
 from physical_ai.readiness.reader import Unreachable, Unusable
-from physical_ai.simulator.control_plane.certificates import Authority
+from simulator.control_plane.certificates import Authority
 
 NAMES = ("lab", "other", "broken")
 

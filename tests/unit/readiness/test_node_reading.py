@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.health.replacement.record import Record, Step, config_map
 from physical_ai.readiness.nodes.operands import failing
 from physical_ai.readiness.nodes.repairs import restarted
+from workbench.health.replacement.record import Record, Step, config_map
 
 NODE = "aks-h100gpu-0"
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ import pytest
 from physical_ai.readiness.nodes.signs import Alert
 from physical_ai.readiness.objects import EVICTION_TAINT
 from physical_ai.readiness.workloads import Workloads, doctor, explain
-from physical_ai.simulator.faults import faults
+from simulator.faults import faults
 from tests.support import fault_table
 from tests.support.fault_signs import POOL, Seen, pool_source, with_faults
 from tests.support.readiness_objects import NODE

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from physical_ai.health.acceptance.choosing import NoNodes
 from physical_ai.readiness import Unreachable
 from physical_ai.readiness.paths import api_path
 from physical_ai.readiness.reader import Missing
 from physical_ai.readiness.shapes import Malformed, checked
 from tests.support.hostile_answers import GONE, READERS, WRONG, Steps, changed, cluster, places, serving
+from workbench.health.acceptance.choosing import NoNodes
 
 NODES = "/api/v1/nodes"
 ENDS = (Missing, Unreachable, Malformed, NoNodes)

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from physical_ai.cli.main import run
 from physical_ai.readiness import client, read_reports
 from physical_ai.readiness import waiting as waits
 from physical_ai.readiness.answers import Get, Missing, Unreachable
@@ -19,6 +18,7 @@ from physical_ai.readiness.events import LEFT_OUT, MOST, read_events
 from physical_ai.readiness.workloads import node_workloads
 from tests.support import workload_objects as make
 from tests.support.readiness_objects import Situation
+from workbench.cli.main import run
 
 Json = dict[str, Any]
 FORBIDDEN = 'events is forbidden: User "x" cannot list resource "events"'

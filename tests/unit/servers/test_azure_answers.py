@@ -8,12 +8,12 @@ import pytest
 from azure.core.pipeline.policies import SansIOHTTPPolicy
 from azure.core.pipeline.transport import RequestsTransport
 
-from physical_ai.preflight import login
-from physical_ai.preflight.answers import Unanswered
-from physical_ai.preflight.rest import AzureRest, subscriptions
 from physical_ai.servers.adapter import bounded_session
 from physical_ai.servers.bounds import Bounds
 from tests.support import misbehaving_server as server
+from workbench.preflight import login
+from workbench.preflight.answers import Unanswered
+from workbench.preflight.rest import AzureRest, subscriptions
 
 BOUNDS = Bounds(seconds=0.2, connect=0.2, idle=0.15, size=1 << 18)
 GOOD = "packs what it sends"

@@ -12,7 +12,6 @@ import urllib3
 from hypothesis import given
 from hypothesis import strategies as some
 
-from physical_ai.cli.prometheus import PrometheusFailed, ask
 from physical_ai.readiness import Unreachable
 from physical_ai.readiness.answers import is_forbidden
 from physical_ai.readiness.client import connect, connect_to_change
@@ -26,6 +25,7 @@ from physical_ai.servers.exchange import NoAnswer, Request, TooLarge, exchange
 from physical_ai.servers.retrying import pause
 from tests.support import misbehaving_server as server
 from tests.unit.readiness.test_gates_client import kubeconfig
+from workbench.cli.prometheus import PrometheusFailed, ask
 
 NODES = "/api/v1/nodes"
 BOUNDS = Bounds(seconds=0.5, connect=0.5, idle=0.3, size=1 << 18, patience=0.05, tries=3)
@@ -205,7 +205,7 @@ def test_what_has_no_bound_of_its_own_gets_one() -> None:
 
 @pytest.mark.parametrize("name", server.WRONG)
 def test_a_prometheus_that_is_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("physical_ai.cli.prometheus.BOUNDS", BOUNDS)
+    monkeypatch.setattr("workbench.cli.prometheus.BOUNDS", BOUNDS)
     monkeypatch.setattr(exchanges, "sleep", lambda _: None)
     with server.served(lambda _: server.WRONG[name]) as url, pytest.raises(PrometheusFailed) as caught:
         ask(url, {"a": "up"})

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from physical_ai.kubernetes.cel import evaluate
+from physical_ai.planning import manifests
+from physical_ai.planning.gpu_admission import policies
+from physical_ai.planning.gpu_nodes import gpu_node_policies
+from physical_ai.planning.pod_security import exempt, pod_security_policies
 from physical_ai.settings import Overlay, Settings, load
-from physical_ai.settings.plans import manifests
-from physical_ai.settings.plans.gpu_admission import policies
-from physical_ai.settings.plans.gpu_nodes import gpu_node_policies
-from physical_ai.settings.plans.pod_security import exempt, pod_security_policies
 from tests.unit.settings.settings_faults import expect, faults_of
 
 Json = dict[str, Any]

@@ -11,12 +11,12 @@ import yaml
 
 from physical_ai.catalog import amd
 from physical_ai.nested import at
+from physical_ai.planning.amd_operator import RegistryLogin, amd_plan
+from physical_ai.planning.gpu_admission import policies
+from physical_ai.planning.isolation import isolation_objects
+from physical_ai.planning.pod_security import exempt
 from physical_ai.settings import SettingsError, load
-from physical_ai.settings.plans.amd_operator import RegistryLogin, amd_plan
-from physical_ai.settings.plans.gpu_admission import policies
-from physical_ai.settings.plans.isolation import isolation_objects
-from physical_ai.settings.plans.pod_security import exempt
-from physical_ai.simulator.charts import materialise
+from simulator.charts import materialise
 from tests.support.amd_settings import OPERATOR, STACK, mixed, mixed_settings, supplied
 from tests.support.charts import run
 

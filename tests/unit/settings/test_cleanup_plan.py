@@ -11,11 +11,11 @@ import pytest
 from cluster_cleanup.model import Found, Wanted
 from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.definitions import definitions_of, remaining
+from physical_ai.planning.cleanup import CleanupPlan, NodeMarks, cleanup_plan, found_before
 from physical_ai.readiness.existing import served
 from physical_ai.settings import load_config
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
-from physical_ai.settings.plans.cleanup import CleanupPlan, NodeMarks, cleanup_plan, found_before
-from physical_ai.simulator.charts import crds, modelled
+from simulator.charts import crds, modelled
 from tests.unit.settings.test_settings_existing import LAB
 
 CHARTS = {"gpu-operator", "kai-scheduler"}

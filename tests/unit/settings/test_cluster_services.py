@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.compat import check_chart
+from physical_ai.planning.cluster_services import cluster_services
 from physical_ai.settings import Loaded, Overlay, SettingsError, load
 from physical_ai.settings.models.cluster_services import bounds
-from physical_ai.settings.plans.cluster_services import cluster_services
 
 LONGHORN: dict[str, Any] = {"storage": {"longhorn": {"defaultClass": False}}}
 METALLB: dict[str, Any] = {"loadBalancer": {"metallb": {"addresses": ["192.168.7.10-192.168.7.20", "192.168.8.0/28"]}}}

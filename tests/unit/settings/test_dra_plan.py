@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from physical_ai.planning.claims import claim_objects
+from physical_ai.planning.dra import claimed_node_policies, dra_plan
+from physical_ai.planning.gpu_admission import policies
 from physical_ai.settings import Overlay, Settings, SettingsError, load
-from physical_ai.settings.plans.claims import claim_objects
-from physical_ai.settings.plans.dra import claimed_node_policies, dra_plan
-from physical_ai.settings.plans.gpu_admission import policies
 from tests.support.dra_settings import ALONE, CLAIMS, POOL
 from tests.support.gpu_settings import H100, given_settings
 

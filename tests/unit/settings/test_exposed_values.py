@@ -9,9 +9,9 @@ import pytest
 
 from physical_ai.catalog.compat.exposure import INTERNAL, RULE, judge_exposure
 from physical_ai.catalog.compat.needs import RULE as NEEDED
+from physical_ai.planning.chart_values import Owned
+from physical_ai.planning.owned_values import OWNED_VALUES
 from physical_ai.settings.faults import Fault
-from physical_ai.settings.plans.chart_values import Owned
-from physical_ai.settings.plans.owned_values import OWNED_VALUES
 from tests.support.judged_values import CHARTS, judged, known, nested
 
 SERVICE = re.compile(r"(?i)(^|\.)[a-z]*service[a-z]*(\.[a-z]+)?\.type$|servicetype$")

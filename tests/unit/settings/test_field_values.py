@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import Fault, SettingsError
-from physical_ai.settings.plans.plan import make_plan
 from tests.support.covering_stacks import derived
 
 FILES = {"backend-operator": "osmo/backend-operator.yaml", "service": "osmo/service.yaml"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from physical_ai.planning.gpu_admission import policies
 from physical_ai.settings import Overlay, Settings, load
-from physical_ai.settings.plans.gpu_admission import policies
 
 Json = dict[str, Any]
 

@@ -10,10 +10,10 @@ import yaml
 
 from physical_ai.catalog.compat import check_driver, check_values
 from physical_ai.nested import at
+from physical_ai.planning.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import SettingsError, existing, load
 from physical_ai.settings.facts import gpu as gpu_facts
-from physical_ai.settings.plans.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan
-from physical_ai.settings.plans.plan import make_plan
 from tests.support.gpu_settings import H100, MIXED, RTX, SINGLE, given_settings
 
 CLUSTER_POLICY = "gpuOperator.driverOwner=ClusterPolicy"

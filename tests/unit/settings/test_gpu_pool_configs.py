@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from physical_ai.simulator.gpu.names import DEVICE_PLUGIN_CONFIG
+from simulator.gpu.names import DEVICE_PLUGIN_CONFIG
 from tests.support.gpu_hardware import h100, rtx_pro_6000
 from tests.support.gpu_model import GRID, gpu_model
 

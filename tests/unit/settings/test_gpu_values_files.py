@@ -10,11 +10,11 @@ import yaml
 
 from physical_ai.catalog.compat import check_values
 from physical_ai.nested import at
+from physical_ai.planning.gpu_operator import POOL_CONFIGS
+from physical_ai.planning.osmo_platforms import TASK_TEMPLATE, pod_templates, pools
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import SettingsError
-from physical_ai.settings.plans.gpu_operator import POOL_CONFIGS
-from physical_ai.settings.plans.osmo_platforms import TASK_TEMPLATE, pod_templates, pools
-from physical_ai.settings.plans.plan import make_plan
-from physical_ai.simulator.gpu.workloads import fits
+from simulator.gpu.workloads import fits
 from tests.support.gpu_settings import RTX, given_settings
 
 

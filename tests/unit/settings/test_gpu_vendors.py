@@ -8,12 +8,12 @@ import pytest
 
 from physical_ai.catalog import vm_size
 from physical_ai.catalog.vendors import AMD, NVIDIA, vendor_of
+from physical_ai.planning.evidence_objects import evidence_objects
 from physical_ai.settings import Pool, load
 from physical_ai.settings.facts import acceptance
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import osmo as osmo_facts
 from physical_ai.settings.facts import pools as facts
-from physical_ai.settings.plans.evidence_objects import evidence_objects
 from physical_ai.settings.rules.compat import gpu_stacks
 from tests.support.amd_settings import MI300X, STACK, mixed_settings
 

@@ -10,10 +10,10 @@ import pytest
 from grid_agent.wanted import wanted_from
 from physical_ai.catalog import driver_build, vgpu_model
 from physical_ai.catalog.gpu_lookup import builds
+from physical_ai.planning.grid_driver import GridPlan, digest, grid_installer, grid_plan
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Fault, Overlay, SettingsError, existing, load
 from physical_ai.settings.models.node_pools import DriverSource
-from physical_ai.settings.plans.grid_driver import GridPlan, digest, grid_installer, grid_plan
 from tests.support.gpu_settings import H100, RTX, given_settings
 
 SHA = "a" * 64

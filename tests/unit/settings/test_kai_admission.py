@@ -13,8 +13,8 @@ import pytest
 
 from physical_ai.catalog import osmo
 from physical_ai.settings import Overlay, Settings, existing, load
-from physical_ai.simulator.operators.kai_admission import Options, mutated, options, pod_problem
-from physical_ai.simulator.operators.kai_operands import admission_arguments
+from simulator.operators.kai_admission import Options, mutated, options, pod_problem
+from simulator.operators.kai_operands import admission_arguments
 from tests.support.policy_verdicts import denials
 
 Json = dict[str, Any]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
+from physical_ai.planning.kube_prometheus import FILE, NOBODY, alertmanager_config, kube_prometheus_plan
+from physical_ai.planning.scraping import pod_monitors
 from physical_ai.repository import VALUES
 from physical_ai.settings import Overlay, Settings, SettingsError, load
-from physical_ai.settings.plans.kube_prometheus import FILE, NOBODY, alertmanager_config, kube_prometheus_plan
-from physical_ai.settings.plans.scraping import pod_monitors
-from physical_ai.simulator.charts import materialise
+from simulator.charts import materialise
 from tests.support.charts import run
 
 SMTP = "monitoring.smtp={host: 'smtp.contoso.com:587', sender: a@contoso.com, username: a, passwordSecret: mail}"

@@ -14,11 +14,11 @@ from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.compat import known_keys
 from physical_ai.catalog.compat.needs import RULE, about, judge_needs, needs
 from physical_ai.catalog.compat.tables import key_table
+from physical_ai.planning.chart_values import Owned
+from physical_ai.planning.owned_values import NVIDIA_DRIVER, OWNED_VALUES
+from physical_ai.planning.plan import make_plan
 from physical_ai.readiness.model import GATES
 from physical_ai.settings import SettingsError, load
-from physical_ai.settings.plans.chart_values import Owned
-from physical_ai.settings.plans.owned_values import NVIDIA_DRIVER, OWNED_VALUES
-from physical_ai.settings.plans.plan import make_plan
 from tests.support.covering_stacks import derived
 from tests.support.gpu_settings import given_settings
 from tests.support.judged_values import CHARTS, errors, known, nested

@@ -230,13 +230,13 @@ def test_json_output_lists_pools_quota_and_warnings_of_the_new_stack(stacks: Pat
 def terminal(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> None:
     """A user who answers one line after the other."""
     waiting = iter(answers)
-    monkeypatch.setattr("physical_ai.cli.commands.stack_new._is_terminal", lambda: True)
+    monkeypatch.setattr("workbench.cli.commands.stack_new._is_terminal", lambda: True)
 
     def prompt(text: str, default: str = "", **_: Any) -> str:
         return next(waiting) or default
 
-    monkeypatch.setattr("physical_ai.cli.commands.stack_new.typer.prompt", prompt)
-    monkeypatch.setattr("physical_ai.cli.commands.stack_new.typer.confirm", lambda *_, **__: next(waiting) == "y")
+    monkeypatch.setattr("workbench.cli.commands.stack_new.typer.prompt", prompt)
+    monkeypatch.setattr("workbench.cli.commands.stack_new.typer.confirm", lambda *_, **__: next(waiting) == "y")
 
 
 def test_on_a_terminal_a_wrong_answer_is_explained_and_asked_again(

@@ -15,12 +15,12 @@ import yaml
 from physical_ai.catalog import machine, server
 from physical_ai.catalog.hardware import on_premises
 from physical_ai.findings import Severity
-from physical_ai.preflight.existing import Wanted, judge_cluster
+from physical_ai.planning.in_cluster import in_cluster_objects
 from physical_ai.repository import ROOT
 from physical_ai.settings import STACKS, Loaded, Overlay, SettingsError, load
-from physical_ai.settings.plans.in_cluster import in_cluster_objects
 from physical_ai.settings.rules.compat import judge
 from tests.support import existing_cluster as world
+from workbench.preflight.existing import Wanted, judge_cluster
 
 RECORD, NOW = "onprem-2026-03", "onprem"
 DOCUMENT = (ROOT / f"docs/decisions/{RECORD}.md").read_text()

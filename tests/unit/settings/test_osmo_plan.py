@@ -15,16 +15,16 @@ import pytest
 
 from physical_ai.catalog import osmo
 from physical_ai.catalog.compat import check_chart, key_table
-from physical_ai.repository import AGENTS
-from physical_ai.settings import Overlay, SettingsError, existing, load
-from physical_ai.settings.plans.osmo import (
+from physical_ai.planning.osmo import (
     AGENT_FILES,
     AGENT_FOLDER,
     CREDENTIAL,
     KUBECONFIG,
     agent_kubeconfig,
 )
-from physical_ai.settings.plans.plan import make_plan
+from physical_ai.planning.plan import make_plan
+from physical_ai.repository import AGENTS
+from physical_ai.settings import Overlay, SettingsError, existing, load
 from tests.support.chart_facts import keys_set, rendered_facts
 from tests.support.gpu_settings import given_settings
 from tests.support.stacks import azure_stacks

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from physical_ai.planning.osmo_service import chart_values
 from physical_ai.settings import STACKS, Loaded, Overlay, SettingsError, load
-from physical_ai.settings.plans.osmo_service import chart_values
 from tests.unit.settings.test_osmo_access import ACCESS, DATA
 
 OTHER = "prod-swedencentral"

@@ -16,11 +16,11 @@ from physical_ai.catalog.compat import known_keys
 from physical_ai.catalog.compat.needs import JOINED, pattern
 from physical_ai.catalog.compat.tables import key_table as table_of
 from physical_ai.catalog.compat.tables import switches
+from physical_ai.planning.chart_values import Owned, instead, units
+from physical_ai.planning.owned_values import NVIDIA_DRIVER, OWNED_VALUES
+from physical_ai.planning.plan import make_plan
 from physical_ai.settings import SettingsError
 from physical_ai.settings.json_schema import layer_schema
-from physical_ai.settings.plans.chart_values import Owned, instead, units
-from physical_ai.settings.plans.owned_values import NVIDIA_DRIVER, OWNED_VALUES
-from physical_ai.settings.plans.plan import make_plan
 from tests.support.covering_stacks import covering, derived, plan_without_files
 
 CHARTS = sorted(OWNED_VALUES.keys() - {NVIDIA_DRIVER})

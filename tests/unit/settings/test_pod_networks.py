@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from physical_ai.planning.osmo_platforms import pod_templates
+from physical_ai.planning.pod_networks import address_pools, macvlan_networks
 from physical_ai.settings import Overlay, Settings, SettingsError, load
-from physical_ai.settings.plans.osmo_platforms import pod_templates
-from physical_ai.settings.plans.pod_networks import address_pools, macvlan_networks
 from physical_ai.settings.rules.check import check
 
 RAIL: dict[str, Any] = {"interface": "ens2f0np0", "subnet": "192.168.100.0/24", "mtu": 9000}

@@ -11,9 +11,9 @@ import yaml
 
 from physical_ai.catalog.compat import check_chart
 from physical_ai.catalog.osmo_service import UNAUTHENTICATED
+from physical_ai.planning.service_chart import Attached, attached, mek_file
+from physical_ai.planning.service_chart.release import ENCRYPTING, OWNED
 from physical_ai.settings import Overlay, SettingsError, load
-from physical_ai.settings.plans.service_chart import Attached, attached, mek_file
-from physical_ai.settings.plans.service_chart.release import ENCRYPTING, OWNED
 from tests.unit.settings.test_osmo_access import ACCESS, DATA, GROUP
 
 TO = Attached(

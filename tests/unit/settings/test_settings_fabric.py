@@ -9,11 +9,11 @@ from typing import Any, get_args
 import pytest
 
 from physical_ai.catalog import network_operator as catalog
+from physical_ai.planning.network_operator import FILE, network_operator_plan
 from physical_ai.repository import VALUES
 from physical_ai.settings import Loaded, Overlay, load
 from physical_ai.settings.facts.fabric import adapters, rdma_request, rdma_resources
 from physical_ai.settings.models.network_operator import NetworkOperatorVersion
-from physical_ai.settings.plans.network_operator import FILE, network_operator_plan
 from tests.unit.settings.settings_faults import expect, faults_of, warned
 
 POOL = "pools.ndgpu"

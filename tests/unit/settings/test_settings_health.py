@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from physical_ai.planning.grid_driver import grid_plan
+from physical_ai.planning.node_admission import node_policies
 from physical_ai.settings import SettingsError
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts.osmo import platforms
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT, node_taints
-from physical_ai.settings.plans.grid_driver import grid_plan
-from physical_ai.settings.plans.node_admission import node_policies
 from tests.support.gpu_settings import given_settings
 
 KEY = NOT_ACCEPTED_TAINT.partition("=")[0]

@@ -9,12 +9,12 @@ import pytest
 
 from components.config import secret_faults
 from physical_ai.kubernetes.cel import evaluate
+from physical_ai.planning.gpu_admission import exempt
+from physical_ai.planning.health_limits import health_limits
+from physical_ai.planning.nvsentinel import FILE, nvsentinel_plan, quarantines
 from physical_ai.repository import VALUES
 from physical_ai.settings import Fault, Loaded, Overlay, SettingsError, load
 from physical_ai.settings.facts.health import budget
-from physical_ai.settings.plans.gpu_admission import exempt
-from physical_ai.settings.plans.health_limits import health_limits
-from physical_ai.settings.plans.nvsentinel import FILE, nvsentinel_plan, quarantines
 from tests.support.admission import Admission, Request
 
 AZURE, STORE = "monitoring.metrics=azure", "health.datastoreSecret=store"

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from physical_ai.costs import estimate
+from physical_ai.planning.in_cluster import cache_config
 from physical_ai.settings import Fault, Overlay, Settings, SettingsError, load
 from physical_ai.settings.facts.in_cluster import in_cluster, volumes, volumes_in_use
-from physical_ai.settings.plans.in_cluster import cache_config
 from tests.unit.settings.test_osmo_access import ACCESS
+from workbench.costs import estimate
 
 DEV, PROD = "dev-westus2", "prod-westus2"
 

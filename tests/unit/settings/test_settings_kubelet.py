@@ -6,7 +6,7 @@ import pytest
 
 from physical_ai.settings import Overlay, SettingsError, load
 from physical_ai.settings.models.kubelet import Kubelet
-from physical_ai.simulator.azure.rules.pool_nodes import POLICIES
+from simulator.azure.rules.pool_nodes import POLICIES
 from tests.unit.settings.settings_faults import expect, faults_of, warned
 
 H100 = "pools.h100gpu.kubelet"

@@ -6,9 +6,9 @@ import base64
 from typing import Any
 
 from physical_ai.catalog import amd
-from physical_ai.settings.plans.amd_operator import RegistryLogin
-from physical_ai.simulator.amd import model
-from physical_ai.simulator.gpu.hardware import of_node
+from physical_ai.planning.amd_operator import RegistryLogin
+from simulator.amd import model
+from simulator.gpu.hardware import of_node
 from tests.support.amd_settings import MI300X, supplied
 
 Json = dict[str, Any]

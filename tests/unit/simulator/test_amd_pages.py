@@ -6,11 +6,11 @@ from typing import Any
 
 from physical_ai.catalog import amd, vm_size
 from physical_ai.catalog.telemetry_rows import amd_fields
-from physical_ai.settings.plans.scraping import pod_monitors
-from physical_ai.simulator.amd import model
-from physical_ai.simulator.metrics import amd_pages, discovery
-from physical_ai.simulator.metrics.jobs import pod_jobs
+from physical_ai.planning.scraping import pod_monitors
 from physical_ai.telemetry.amd_counters import CONFIG_MAP, KEY, exporter_config
+from simulator.amd import model
+from simulator.metrics import amd_pages, discovery
+from simulator.metrics.jobs import pod_jobs
 from tests.support.amd_settings import MI300X, mixed_settings, supplied
 
 Json = dict[str, Any]

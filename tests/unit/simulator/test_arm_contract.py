@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from azure.mgmt.containerservice import models
 
-from physical_ai.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
+from workbench.policies.node_pools import AGENT_POOL, MANAGED_CLUSTER
 
 PATH_PARAMETERS = {
     AGENT_POOL: ("resourceGroupName", "resourceName", "agentPoolName"),

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from physical_ai.catalog.aks import Role
-from physical_ai.cli import bootstrap_names, bootstrap_plan
-from physical_ai.cli.azure_commands import ASSIGNER_ROLE, condition
-from physical_ai.preflight.needs import PREVIEW_ACTIONS
-from physical_ai.simulator import entra
-from physical_ai.simulator.azure import ArmError, AzureNative, Caller, Directory, StandingRole
-from physical_ai.simulator.azure.data import mappings
-from physical_ai.simulator.azure.rights import action
-from physical_ai.simulator.azure.roles import guid_of, role_of
-from physical_ai.simulator.wire import Request
+from simulator import entra
+from simulator.azure import ArmError, AzureNative, Caller, Directory, StandingRole
+from simulator.azure.data import mappings
+from simulator.azure.rights import action
+from simulator.azure.roles import guid_of, role_of
+from simulator.wire import Request
 from tests.support.azure_fakes import Azure
+from workbench.cli import bootstrap_names, bootstrap_plan
+from workbench.cli.azure_commands import ASSIGNER_ROLE, condition
+from workbench.preflight.needs import PREVIEW_ACTIONS
 
 READER, OTHER, GROUP = (f"{n}0000000-0000-4000-8000-000000000000" for n in (1, 2, 3))
 

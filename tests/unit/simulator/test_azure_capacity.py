@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure import AzureNative
-from physical_ai.simulator.azure.data import mappings
-from physical_ai.simulator.wire import NotReady, Refused, Request
+from simulator.azure import AzureNative
+from simulator.azure.data import mappings
+from simulator.wire import NotReady, Refused, Request
 from tests.support.azure_fakes import Azure, MemoryHost
 
 H100 = "Standard_NC40ads_H100_v5"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure import ArmError
-from physical_ai.simulator.azure.store import Store
-from physical_ai.simulator.wire import Refused
+from simulator.azure import ArmError
+from simulator.azure.store import Store
+from simulator.wire import Refused
 from tests.support.azure_fakes import SPOT, Azure, MemoryHost
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure import ArmError
+from simulator.azure import ArmError
 from tests.support.azure_fakes import NETWORK, OVERLAY, SPOT, Azure
 
 

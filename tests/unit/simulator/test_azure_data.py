@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from physical_ai.catalog.aks import Role
-from physical_ai.simulator.azure import schema
-from physical_ai.simulator.azure.data import KINDS, DuplicateEntry, by_key, by_token, load_json, mappings, rules
-from physical_ai.simulator.azure.data import schema as table
-from physical_ai.simulator.azure.registry import MODELED
-from physical_ai.simulator.azure.roles import builtin_roles
+from simulator.azure import schema
+from simulator.azure.data import KINDS, DuplicateEntry, by_key, by_token, load_json, mappings, rules
+from simulator.azure.data import schema as table
+from simulator.azure.registry import MODELED
+from simulator.azure.roles import builtin_roles
 
 IN_CODE = set(MODELED) | set(schema.NAMED_RULES)
 LEFT_OUT: dict[str, str] = load_json("not_modelled.json")

@@ -9,9 +9,9 @@ import pytest
 
 from physical_ai.catalog.postgres import postgres_sizes, postgres_versions
 from physical_ai.settings.models.data_services import PostgresVersion
-from physical_ai.simulator.azure import AzureNative
-from physical_ai.simulator.azure.errors import ArmError
-from physical_ai.simulator.azure.own_facts import POSTGRES_SIZES, POSTGRES_VERSIONS
+from simulator.azure import AzureNative
+from simulator.azure.errors import ArmError
+from simulator.azure.own_facts import POSTGRES_SIZES, POSTGRES_VERSIONS
 from tests.support.azure_fakes import GROUP, PLACE, Azure
 
 PASSWORD = "Correct1Horse2Battery"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from components.monitoring.logs import CONTROL_PLANE_LOGS
-from physical_ai.simulator.azure.filled import categories
-from physical_ai.simulator.azure.provider import AzureNative
-from physical_ai.simulator.wire import Request
+from simulator.azure.filled import categories
+from simulator.azure.provider import AzureNative
+from simulator.wire import Request
 from tests.support.azure_fakes import Azure
 
 TOKEN = "azure-native:monitor:DiagnosticSetting"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure import ArmError, Directory
+from simulator.azure import ArmError, Directory
 from tests.support.azure_fakes import GROUP, IDENTITY_OPERATOR, NETWORK_CONTRIBUTOR, Azure
 
 SOMEONE = "99999999-9999-4999-8999-999999999999"

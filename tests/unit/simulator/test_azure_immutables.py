@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure import ArmError
-from physical_ai.simulator.azure.data import Rule, mappings, rules
+from simulator.azure import ArmError
+from simulator.azure.data import Rule, mappings, rules
 from tests.support.azure_fakes import Azure
 
 OTHER: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure.inbound import INTERNAL, dropped
+from simulator.azure.inbound import INTERNAL, dropped
 from tests.support.azure_fakes import GROUP, Azure
 
 RULE: dict[str, Any] = {

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from physical_ai.health.arm import Answer, Refused
-from physical_ai.health.replacement.machines import Machines
-from physical_ai.simulator.azure import ArmEndpoint
-from physical_ai.simulator.azure.impacts import Impacts
+from simulator.azure import ArmEndpoint
+from simulator.azure.impacts import Impacts
 from tests.support.azure_fakes import Azure
+from workbench.health.arm import Answer, Refused
+from workbench.health.replacement.machines import Machines
 
 SCALED: dict[str, Any] = {"enableAutoScaling": True, "minCount": 1, "maxCount": 5, "count": 2}
 VERSION = {"api-version": "2025-01-01-preview"}

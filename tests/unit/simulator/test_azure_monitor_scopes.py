@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure import ArmError
+from simulator.azure import ArmError
 from tests.support.azure_fakes import GROUP, NETWORK, Azure, space
 
 MODES = {"ingestionAccessMode": "PrivateOnly", "queryAccessMode": "PrivateOnly"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure import ArmError, places
+from simulator.azure import ArmError, places
 from tests.support.azure_fakes import GROUP, NETWORK, STANDARD, STANDARD_ADDRESS, Azure, space
 
 VNET = {"resourceGroupName": GROUP, "virtualNetworkName": "vnet", "location": "westus2"}

@@ -11,8 +11,8 @@ import pytest
 
 from physical_ai import catalog
 from physical_ai.catalog.aks import reserved_mib, reserved_millis
-from physical_ai.simulator.azure.nodes import base36, free_addresses, taint
-from physical_ai.simulator.azure.puts import nodes_of
+from simulator.azure.nodes import base36, free_addresses, taint
+from simulator.azure.puts import nodes_of
 from tests.support.azure_fakes import SPOT, Azure
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from physical_ai import catalog
 from physical_ai.catalog.postgres import postgres_regions
-from physical_ai.simulator.azure import places
-from physical_ai.simulator.azure.data import load_json
-from physical_ai.simulator.azure.sku_capabilities import capabilities, room_gib
+from simulator.azure import places
+from simulator.azure.data import load_json
+from simulator.azure.sku_capabilities import capabilities, room_gib
 
-AZURE = Path(__file__).parents[3] / "physical_ai" / "simulator" / "azure"
+AZURE = Path(__file__).parents[3] / "simulator" / "azure"
 OWN: dict[str, str] = {
     "sku_capabilities.json": r"local_disks|\.disks\b",
     "postgres_regions.json": r"catalog\.postgres|postgres_regions\(\)",

@@ -10,7 +10,7 @@ import pytest
 
 from physical_ai import catalog
 from physical_ai.catalog.aks import SET_BY_AKS
-from physical_ai.simulator.azure import ArmError, CatalogOffers
+from simulator.azure import ArmError, CatalogOffers
 from tests.support.azure_fakes import NETWORK, SPOT, Azure
 
 SCALED: dict[str, Any] = {"enableAutoScaling": True, "minCount": 0, "maxCount": 4, "count": 1}
@@ -175,9 +175,7 @@ def test_size_that_the_region_does_not_list_is_refused_with_its_path(tmp_path: P
         azure.pool(**RTX)
     assert refused.value.refusal.rule == "vmsize-known"
     assert "in location 'spaincentral'" in str(refused.value)
-    assert "physical_ai/simulator/azure/data/regions.json" in str(refused.value), (
-        "is it Azure or the catalogue that lacks it?"
-    )
+    assert "simulator/azure/data/regions.json" in str(refused.value), "is it Azure or the catalogue that lacks it?"
 
 
 def test_a_size_that_the_catalogue_lacks_is_not_said_to_be_missing_in_azure(azure: Azure) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure import ArmError
-from physical_ai.simulator.azure.state import Directory
+from simulator.azure import ArmError
+from simulator.azure.state import Directory
 from tests.support.azure_fakes import GROUP, NETWORK, STANDARD_ADDRESS, Azure, space
 
 ZONE_NAME = "dev.privatelink.westus2.azmk8s.io"

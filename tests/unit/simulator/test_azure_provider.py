@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from pulumi._types import resource_types  # what the SDK itself resolves outputs by
 
-from physical_ai.simulator.azure import ArmError, AzureNative
-from physical_ai.simulator.azure.bodies import preview_outputs
-from physical_ai.simulator.azure.data import KINDS, mappings
-from physical_ai.simulator.wire import UNKNOWN, Refused, Request, changes, under
+from simulator.azure import ArmError, AzureNative
+from simulator.azure.bodies import preview_outputs
+from simulator.azure.data import KINDS, mappings
+from simulator.wire import UNKNOWN, Refused, Request, changes, under
 from tests.support.azure_fakes import Azure
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure import AzureNative
-from physical_ai.simulator.azure.data import mappings
-from physical_ai.simulator.azure.reading import merged
-from physical_ai.simulator.wire import Request
+from simulator.azure import AzureNative
+from simulator.azure.data import mappings
+from simulator.azure.reading import merged
+from simulator.wire import Request
 from tests.support.azure_fakes import NETWORK, Azure
 
 

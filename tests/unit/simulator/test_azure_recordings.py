@@ -10,14 +10,14 @@ from typing import Any, get_overloads
 
 import pytest
 
-from physical_ai.policies.model import Secret
-from physical_ai.simulator.azure.bodies import to_body
-from physical_ai.simulator.azure.data import KINDS, by_token, mappings, schema, tables
-from physical_ai.simulator.azure.errors import ArmError
-from physical_ai.simulator.azure.schema import Departure, findings
-from physical_ai.simulator.wire import UNKNOWN, Refused
+from simulator.azure.bodies import to_body
+from simulator.azure.data import KINDS, by_token, mappings, schema, tables
+from simulator.azure.errors import ArmError
+from simulator.azure.schema import Departure, findings
+from simulator.wire import UNKNOWN, Refused
 from tests.support.azure_fakes import GROUP, Azure
 from tests.unit.conftest import Simulate
+from workbench.policies.model import Secret
 
 GATEWAY: dict[str, Any] = {
     "resourceGroupName": GROUP,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from physical_ai import catalog
-from physical_ai.simulator.azure import ArmError, Cloud
+from simulator.azure import ArmError, Cloud
 from tests.support.azure_fakes import Azure
 
 SCALED: dict[str, Any] = {"enableAutoScaling": True, "minCount": 0, "maxCount": 5, "count": 1}

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure.bodies import preview_outputs, to_body
-from physical_ai.simulator.azure.data import mappings
-from physical_ai.simulator.azure.schema import client_failures, findings, refusals
-from physical_ai.simulator.wire import UNKNOWN
+from simulator.azure.bodies import preview_outputs, to_body
+from simulator.azure.data import mappings
+from simulator.azure.schema import client_failures, findings, refusals
+from simulator.wire import UNKNOWN
 
 POOL: dict[str, Any] = {"resourceGroupName": "rg", "resourceName": "aks", "agentPoolName": "pool", "vmSize": "S"}
 CLUSTER: dict[str, Any] = {"resourceGroupName": "rg", "resourceName": "aks", "location": "westus2"}

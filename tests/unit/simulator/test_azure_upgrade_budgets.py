@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure import ArmError
-from physical_ai.simulator.azure.rules.upgrade_budgets import unsatisfiable
-from physical_ai.simulator.node_drain import blocked
+from simulator.azure import ArmError
+from simulator.azure.rules.upgrade_budgets import unsatisfiable
+from simulator.node_drain import blocked
 from tests.support.azure_fakes import Azure, HandClock
 
 KEPT = "Drain node aks-gpu-0 failed when evicting pod x failed with Too Many Requests error."

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.azure.arm import ArmEndpoint
-from physical_ai.simulator.azure.deleted_vaults import DAY
-from physical_ai.simulator.azure.errors import ArmError
+from simulator.azure.arm import ArmEndpoint
+from simulator.azure.deleted_vaults import DAY
+from simulator.azure.errors import ArmError
 from tests.support.azure_fakes import PLACE, Azure
 from tests.unit.simulator.test_azure_data_services import PASSWORD, broken
 

@@ -12,7 +12,7 @@ import pytest
 
 from physical_ai import catalog
 from physical_ai.catalog.rows import Region, VmSize
-from physical_ai.simulator.azure import ArmError
+from simulator.azure import ArmError
 from tests.support.azure_fakes import PLACE, Azure
 from tests.unit.simulator.test_azure_networks import NAT, V2
 

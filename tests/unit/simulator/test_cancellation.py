@@ -13,9 +13,9 @@ import psutil
 import pytest
 from filelock import FileLock
 
-from physical_ai.simulator.cancellation import cancel
-from physical_ai.simulator.checkpoint import Checkpoint
-from physical_ai.simulator.errors import NothingToCancel
+from simulator.cancellation import cancel
+from simulator.checkpoint import Checkpoint
+from simulator.errors import NothingToCancel
 
 RUN = """
 import signal, sys, filelock

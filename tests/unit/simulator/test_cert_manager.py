@@ -11,14 +11,14 @@ from cryptography import x509
 
 from physical_ai.catalog import cert_manager as names
 from physical_ai.catalog.aks import Role
+from physical_ai.planning.cert_manager import cert_manager_plan
 from physical_ai.repository import VALUES
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.cert_manager import cert_manager_plan
-from physical_ai.simulator.azure.state import AzureState
-from physical_ai.simulator.azure.store import Store
-from physical_ai.simulator.azure.zone_access import zone_refusal
-from physical_ai.simulator.cert_manager.authority import issue
-from physical_ai.simulator.cert_manager.live import ISSUERS, SUBJECT
+from simulator.azure.state import AzureState
+from simulator.azure.store import Store
+from simulator.azure.zone_access import zone_refusal
+from simulator.cert_manager.authority import issue
+from simulator.cert_manager.live import ISSUERS, SUBJECT
 from tests.support.azure_fakes import PLACE, Azure
 
 _GROUP = "/subscriptions/0b1f6471-1bf0-4dda-aec3-111122223333/resourceGroups/rg-dns"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.simulator.control_plane import plane as module
-from physical_ai.simulator.control_plane.clients import ATTEMPTS, GIVES_UP_SECONDS, keep_running
-from physical_ai.simulator.control_plane.plane import CLIENTS, CONTROLLERS, ControlPlane
-from physical_ai.simulator.errors import ControlPlaneFailed
+from simulator.control_plane import plane as module
+from simulator.control_plane.clients import ATTEMPTS, GIVES_UP_SECONDS, keep_running
+from simulator.control_plane.plane import CLIENTS, CONTROLLERS, ControlPlane
+from simulator.errors import ControlPlaneFailed
 
 NAMES = ("kube-controller-manager", "kube-scheduler", "kwok")
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from physical_ai.catalog.osmo_service import NO_MEK
-from physical_ai.settings.plans.service_chart import mek_file, redis_password
-from physical_ai.simulator.operators import mounts
-from physical_ai.simulator.operators.starting import crash
+from physical_ai.planning.service_chart import mek_file, redis_password
+from simulator.operators import mounts
+from simulator.operators.starting import crash
 
 Json = dict[str, Any]
 NOW = "2026-11-23T12:00:00Z"

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog import vm_size
-from physical_ai.simulator.cluster.names import BOOTS
-from physical_ai.simulator.gpu.hardware import of_size
-from physical_ai.simulator.gpu.live.evidence import EvidencePods
-from physical_ai.simulator.gpu.node_state import Host, NodeState
-from physical_ai.simulator.kubernetes.client import Unreachable
+from simulator.cluster.names import BOOTS
+from simulator.gpu.hardware import of_size
+from simulator.gpu.live.evidence import EvidencePods
+from simulator.gpu.node_state import Host, NodeState
+from simulator.kubernetes.client import Unreachable
 
 Json = dict[str, Any]
 

@@ -8,11 +8,11 @@ import pytest
 
 from gpu_evidence import collect
 from physical_ai.catalog import vm_size
-from physical_ai.simulator.faults.defects import DEFECTS
-from physical_ai.simulator.gpu.hardware import of_size
-from physical_ai.simulator.gpu.live.evidence import write_machine
-from physical_ai.simulator.gpu.node_state import Host, NodeState
-from physical_ai.simulator.metrics import node_exporter
+from simulator.faults.defects import DEFECTS
+from simulator.gpu.hardware import of_size
+from simulator.gpu.live.evidence import write_machine
+from simulator.gpu.node_state import Host, NodeState
+from simulator.metrics import node_exporter
 
 
 @pytest.mark.parametrize(

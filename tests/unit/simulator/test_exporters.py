@@ -7,14 +7,14 @@ from typing import Any, cast
 
 import pytest
 
-from physical_ai.simulator.faults import NO_FAULTS, Injected
-from physical_ai.simulator.faults.record import together
-from physical_ai.simulator.gpu.live.cluster import Cluster
-from physical_ai.simulator.gpu.live.grid import GridAgents
-from physical_ai.simulator.gpu.live.kubelets import Kubelets
-from physical_ai.simulator.metrics import exporters
-from physical_ai.simulator.metrics.exporters import Exporters
 from physical_ai.telemetry.counters import csv_for
+from simulator.faults import NO_FAULTS, Injected
+from simulator.faults.record import together
+from simulator.gpu.live.cluster import Cluster
+from simulator.gpu.live.grid import GridAgents
+from simulator.gpu.live.kubelets import Kubelets
+from simulator.metrics import exporters
+from simulator.metrics.exporters import Exporters
 from tests.support.gpu_hardware import h100
 
 EXPORTER = "nvidia-dcgm-exporter"

@@ -9,16 +9,16 @@ import pytest
 
 from physical_ai.catalog.nvsentinel import GPU_MONITOR
 from physical_ai.catalog.telemetry_rows import dcgm_fields, xids
-from physical_ai.cli.output.alerts import healed_text
-from physical_ai.cli.simulated_telemetry import healed_document
-from physical_ai.simulator.faults import ANNOTATION, Fault, Injected, fault, faults, injected, node_faults
-from physical_ai.simulator.faults.catalogue import UnknownFault
-from physical_ai.simulator.faults.injection import Injector, NotPossible
-from physical_ai.simulator.faults.record import annotation
-from physical_ai.simulator.kubernetes.client import Client
-from physical_ai.simulator.metrics.dcgm import modelled
-from physical_ai.simulator.nvsentinel.events import HealthEvent, failures
 from physical_ai.telemetry.rules import alert_rows
+from simulator.faults import ANNOTATION, Fault, Injected, fault, faults, injected, node_faults
+from simulator.faults.catalogue import UnknownFault
+from simulator.faults.injection import Injector, NotPossible
+from simulator.faults.record import annotation
+from simulator.kubernetes.client import Client
+from simulator.metrics.dcgm import modelled
+from simulator.nvsentinel.events import HealthEvent, failures
+from workbench.cli.output.alerts import healed_text
+from workbench.cli.simulated_telemetry import healed_document
 
 ALL = pytest.mark.parametrize("row", faults().values(), ids=lambda row: row.name)
 

@@ -10,13 +10,13 @@ import pytest
 
 from physical_ai.catalog.node_causes import cause_of_alert
 from physical_ai.catalog.telemetry_rows import xids
-from physical_ai.simulator.cluster.names import BOOTS, GPU
-from physical_ai.simulator.cluster.objects import annotations_of
-from physical_ai.simulator.faults import ANNOTATION, Fault, Injected, faults, injected, node_faults
-from physical_ai.simulator.faults.ending import Happened, after, ends_with_jobs
-from physical_ai.simulator.faults.record import annotation
-from physical_ai.simulator.gpu.live.cluster import Cluster
-from physical_ai.simulator.gpu.live.kubelet import Kubelet, Surroundings
+from simulator.cluster.names import BOOTS, GPU
+from simulator.cluster.objects import annotations_of
+from simulator.faults import ANNOTATION, Fault, Injected, faults, injected, node_faults
+from simulator.faults.ending import Happened, after, ends_with_jobs
+from simulator.faults.record import annotation
+from simulator.gpu.live.cluster import Cluster
+from simulator.gpu.live.kubelet import Kubelet, Surroundings
 from tests.support.gpu_hardware import h100
 from tests.support.gpu_model import gpu_model
 

@@ -9,10 +9,10 @@ import pytest
 
 from physical_ai.catalog import vm_size
 from physical_ai.catalog.dra import CONTAINER_ROOT, HOST_ROOT
-from physical_ai.simulator.gpu import node
-from physical_ai.simulator.gpu.claims import resource_slice, semantic
-from physical_ai.simulator.gpu.hardware import of_size
-from physical_ai.simulator.gpu.node_state import Host, NodeState
+from simulator.gpu import node
+from simulator.gpu.claims import resource_slice, semantic
+from simulator.gpu.hardware import of_size
+from simulator.gpu.node_state import Host, NodeState
 
 NODE: dict[str, Any] = {"metadata": {"name": "aks-h100gpu-0", "uid": "1"}}
 DRIVER = Host(driver="580.105.08")

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.simulator.cluster.objects import annotations_of, at, labels, name, with_changes
-from physical_ai.simulator.gpu import operator
-from physical_ai.simulator.gpu.driver_digest import digest_of
-from physical_ai.simulator.gpu.names import (
+from simulator.cluster.objects import annotations_of, at, labels, name, with_changes
+from simulator.gpu import operator
+from simulator.gpu.driver_digest import digest_of
+from simulator.gpu.names import (
     LAST_APPLIED,
     UPGRADE_ENABLED,
     UPGRADE_REQUESTED,
     UPGRADE_SKIP,
     UPGRADE_STATE,
 )
-from physical_ai.simulator.gpu.release import names, release
-from physical_ai.simulator.gpu.state import State
+from simulator.gpu.release import names, release
+from simulator.gpu.state import State
 from tests.support.gpu_cluster import Cluster
 from tests.support.gpu_recordings import FOLDER
 from tests.support.gpu_replay import set_at

@@ -13,11 +13,11 @@ import pytest
 import yaml
 
 from physical_ai.catalog import newest_release
-from physical_ai.simulator import gpu
-from physical_ai.simulator.charts import crds
-from physical_ai.simulator.gpu import operator
-from physical_ai.simulator.gpu.names import PRESENT
-from physical_ai.simulator.gpu.state import State
+from simulator import gpu
+from simulator.charts import crds
+from simulator.gpu import operator
+from simulator.gpu.names import PRESENT
+from simulator.gpu.state import State
 from tests.support.gpu_model import spec
 from tests.support.gpu_replay import nfd
 from tests.support.gpu_replay import node as make_node

@@ -9,17 +9,17 @@ from typing import Any, cast
 import pytest
 
 from physical_ai import catalog
-from physical_ai.simulator import clock, pool_nodes
-from physical_ai.simulator.cluster.names import HOST_DRIVER
-from physical_ai.simulator.cluster.watch import Watch
-from physical_ai.simulator.errors import SimulationError
-from physical_ai.simulator.gpu import hardware, names, node, pacing
-from physical_ai.simulator.gpu.live import discovery, kubelet, operator, pod_status
-from physical_ai.simulator.gpu.live.cluster import Cluster, Operator, path_of
-from physical_ai.simulator.gpu.node_state import Host, NodeState
-from physical_ai.simulator.gpu.state import State
-from physical_ai.simulator.gpu.upgrade import DriverPod
-from physical_ai.simulator.kubernetes.client import ApiError, Client
+from simulator import clock, pool_nodes
+from simulator.cluster.names import HOST_DRIVER
+from simulator.cluster.watch import Watch
+from simulator.errors import SimulationError
+from simulator.gpu import hardware, names, node, pacing
+from simulator.gpu.live import discovery, kubelet, operator, pod_status
+from simulator.gpu.live.cluster import Cluster, Operator, path_of
+from simulator.gpu.node_state import Host, NodeState
+from simulator.gpu.state import State
+from simulator.gpu.upgrade import DriverPod
+from simulator.kubernetes.client import ApiError, Client
 from tests.support.gpu_hardware import h100, rtx_pro_6000
 from tests.support.gpu_model import GpuModel, gpu_model
 

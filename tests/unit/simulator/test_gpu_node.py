@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.gpu import node
-from physical_ai.simulator.gpu.names import DEPLOY, DEPLOY_DRIVER, MIG_CONFIG, MIG_STATE, PRESENT
-from physical_ai.simulator.gpu.node_state import Host
+from simulator.gpu import node
+from simulator.gpu.names import DEPLOY, DEPLOY_DRIVER, MIG_CONFIG, MIG_STATE, PRESENT
+from simulator.gpu.node_state import Host
 from tests.support.gpu_hardware import h100, rtx_pro_6000
 from tests.support.gpu_model import GPU_TAINT, GRID, SPOT, GpuModel, gpu_model, h100_driver
 

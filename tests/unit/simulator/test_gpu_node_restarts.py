@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.faults.record import ANNOTATION, NO_FAULTS, Injected, annotation, node_faults
-from physical_ai.simulator.gpu import node
-from physical_ai.simulator.gpu.node_state import Host
+from simulator.faults.record import ANNOTATION, NO_FAULTS, Injected, annotation, node_faults
+from simulator.gpu import node
+from simulator.gpu.node_state import Host
 from tests.support.gpu_hardware import h100, rtx_pro_6000
 from tests.support.gpu_model import GRID, GpuModel, gpu_model, h100_driver
 

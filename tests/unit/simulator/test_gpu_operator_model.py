@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.cluster.objects import at, labels, with_changes
-from physical_ai.simulator.errors import SimulationError
-from physical_ai.simulator.gpu import operator
-from physical_ai.simulator.gpu.names import DRIVER_OWNER, UPGRADE_STATE
-from physical_ai.simulator.gpu.release import names, release
-from physical_ai.simulator.gpu.state import State
+from simulator.cluster.objects import at, labels, with_changes
+from simulator.errors import SimulationError
+from simulator.gpu import operator
+from simulator.gpu.names import DRIVER_OWNER, UPGRADE_STATE
+from simulator.gpu.release import names, release
+from simulator.gpu.state import State
 from tests.support.gpu_cluster import Cluster
 from tests.support.gpu_model import spec
 from tests.support.gpu_replay import nfd as nfd_labels

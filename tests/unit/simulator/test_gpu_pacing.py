@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from physical_ai.simulator.cluster.objects import labels
-from physical_ai.simulator.gpu import operator
-from physical_ai.simulator.gpu.names import UPGRADE_STATE
-from physical_ai.simulator.gpu.node_state import Timing
-from physical_ai.simulator.gpu.pacing import RECREATION_SECONDS, Pacing
-from physical_ai.simulator.gpu.state import State
+from simulator.cluster.objects import labels
+from simulator.gpu import operator
+from simulator.gpu.names import UPGRADE_STATE
+from simulator.gpu.node_state import Timing
+from simulator.gpu.pacing import RECREATION_SECONDS, Pacing
+from simulator.gpu.state import State
 from tests.support.gpu_cluster import Cluster
 from tests.support.gpu_model import spec
 from tests.unit.simulator.test_gpu_operator_model import driver, started

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.simulator.cluster.objects import labels
-from physical_ai.simulator.gpu.names import UPGRADE_STATE
-from physical_ai.simulator.gpu.state import State
+from simulator.cluster.objects import labels
+from simulator.gpu.names import UPGRADE_STATE
+from simulator.gpu.state import State
 from tests.support.gpu_cluster import Cluster
 from tests.support.gpu_facts import facts
 from tests.support.gpu_recordings import FOLDER, Expansion, Facts, apply_difference, recording, scenarios, versions

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.cluster.objects import at
-from physical_ai.simulator.gpu import operator
-from physical_ai.simulator.gpu.policies import active
-from physical_ai.simulator.gpu.release import names, release
-from physical_ai.simulator.gpu.state import State
+from simulator.cluster.objects import at
+from simulator.gpu import operator
+from simulator.gpu.policies import active
+from simulator.gpu.release import names, release
+from simulator.gpu.state import State
 from tests.support.gpu_cluster import Cluster, add_node
 from tests.support.gpu_model import spec
 from tests.support.gpu_replay import nfd as nfd_labels

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.gpu import nfd, sharing
-from physical_ai.simulator.gpu.hardware import MIG_OFF, repartitioned
-from physical_ai.simulator.gpu.labels import is_gpu_node
-from physical_ai.simulator.gpu.sharing import Device, PluginFault
+from simulator.gpu import nfd, sharing
+from simulator.gpu.hardware import MIG_OFF, repartitioned
+from simulator.gpu.labels import is_gpu_node
+from simulator.gpu.sharing import Device, PluginFault
 from tests.support.gpu_hardware import h100, rtx_pro_6000
 
 

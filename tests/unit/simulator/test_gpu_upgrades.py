@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.gpu import upgrade, upgrading
-from physical_ai.simulator.gpu.live.operator import upgrade_event
-from physical_ai.simulator.gpu.names import (
+from simulator.gpu import upgrade, upgrading
+from simulator.gpu.live.operator import upgrade_event
+from simulator.gpu.names import (
     COMPLETION_START,
     DRIVER_OWNER,
     INITIALLY_CORDONED,
@@ -23,10 +23,10 @@ from physical_ai.simulator.gpu.names import (
     UPGRADE_STATE,
     VALIDATION_START,
 )
-from physical_ai.simulator.gpu.run import Run
-from physical_ai.simulator.gpu.state import State
-from physical_ai.simulator.gpu.upgrade import DriverPod, Move, Pool, advance
-from physical_ai.simulator.gpu.workloads import Workload, claims_of, fits, workload
+from simulator.gpu.run import Run
+from simulator.gpu.state import State
+from simulator.gpu.upgrade import DriverPod, Move, Pool, advance
+from simulator.gpu.workloads import Workload, claims_of, fits, workload
 
 POLICY: dict[str, Any] = {
     "autoUpgrade": True,

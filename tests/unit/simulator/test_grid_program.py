@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from physical_ai.repository import ROOT
-from physical_ai.simulator.gpu.live.grid_program import load
+from simulator.gpu.live.grid_program import load
 
 AGENT = ROOT / "agents" / "grid_driver"
 

@@ -11,13 +11,13 @@ import pytest
 
 from grid_agent.facts import GATE_LABELS
 from grid_agent.steps import State
-from physical_ai.settings.plans.agents import files
-from physical_ai.settings.plans.grid_objects import AGENT, FILES_MAP, key
-from physical_ai.simulator.cluster.names import HOST_DRIVER, HOST_MODULES
-from physical_ai.simulator.gpu.live.grid_host import SimulatedHost
-from physical_ai.simulator.gpu.live.grid_program import Condition, Pod, Program, ProgramFault, files_of, load
-from physical_ai.simulator.gpu.names import LEGACY_MOUNT
-from physical_ai.simulator.gpu.node_state import MARKER, Host, NodeState
+from physical_ai.planning.agents import files
+from physical_ai.planning.grid_objects import AGENT, FILES_MAP, key
+from simulator.cluster.names import HOST_DRIVER, HOST_MODULES
+from simulator.gpu.live.grid_host import SimulatedHost
+from simulator.gpu.live.grid_program import Condition, Pod, Program, ProgramFault, files_of, load
+from simulator.gpu.names import LEGACY_MOUNT
+from simulator.gpu.node_state import MARKER, Host, NodeState
 from tests.support.gpu_hardware import rtx_pro_6000
 
 FILES = files(AGENT)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.simulator.home import HOME_VARIABLE, Home
+from simulator.home import HOME_VARIABLE, Home
 
 
 @pytest.mark.parametrize("given", ["", None], ids=["empty", "not set"])

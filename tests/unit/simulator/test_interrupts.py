@@ -9,7 +9,7 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from physical_ai.simulator import interrupts
+from simulator import interrupts
 
 
 class Engine:

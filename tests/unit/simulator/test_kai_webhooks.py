@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.operators.kai_admission import (
+from simulator.operators.kai_admission import (
     Options,
     Refused,
     mutated,
@@ -17,9 +17,9 @@ from physical_ai.simulator.operators.kai_admission import (
     queue_problem,
     topology_problem,
 )
-from physical_ai.simulator.operators.kai_operands import admission_arguments
-from physical_ai.simulator.operators.kai_pod_groups import group_problems
-from physical_ai.simulator.operators.kai_webhooks import (
+from simulator.operators.kai_operands import admission_arguments
+from simulator.operators.kai_pod_groups import group_problems
+from simulator.operators.kai_webhooks import (
     MUTATE_POD,
     VALIDATE_POD,
     VALIDATE_QUEUE,

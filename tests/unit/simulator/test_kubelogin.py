@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from physical_ai.catalog.aks import SERVER_ID
-from physical_ai.simulator import entra, kubelogin
+from simulator import entra, kubelogin
 
 GET_TOKEN = ("get-token", "--server-id", SERVER_ID)
 

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from physical_ai.simulator.kubernetes import ApiError, Client, UnknownKind, Unreachable
-from physical_ai.simulator.kubernetes.kubeconfig import Kubeconfig
+from simulator.kubernetes import ApiError, Client, UnknownKind, Unreachable
+from simulator.kubernetes.kubeconfig import Kubeconfig
 
 
 def client(answer: Callable[[httpx.Request], httpx.Response], **config: Any) -> Client:

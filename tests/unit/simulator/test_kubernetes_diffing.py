@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.kubernetes.diffing import Mutability, as_inputs, diff_config, diff_objects
-from physical_ai.simulator.wire import UNKNOWN, Diff, under
+from simulator.kubernetes.diffing import Mutability, as_inputs, diff_config, diff_objects
+from simulator.wire import UNKNOWN, Diff, under
 
 
 def obj(kind: str = "ConfigMap", api_version: str = "v1", name: str = "a", **fields: Any) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from physical_ai.simulator.kubernetes.applying import Applier
-from physical_ai.simulator.kubernetes.awaiting import Awaiter
-from physical_ai.simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, Client
-from physical_ai.simulator.kubernetes.field_managers import is_as_created, moved
+from simulator.kubernetes.applying import Applier
+from simulator.kubernetes.awaiting import Awaiter
+from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, Client
+from simulator.kubernetes.field_managers import is_as_created, moved
 
 OWN = "pulumi-kubernetes-4f2a1c7e"
 

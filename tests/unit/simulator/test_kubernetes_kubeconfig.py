@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.simulator.kubernetes.credentials import CredentialError, ExecCredentials
-from physical_ai.simulator.kubernetes.kubeconfig import KubeconfigError, active_cluster, load
+from simulator.kubernetes.credentials import CredentialError, ExecCredentials
+from simulator.kubernetes.kubeconfig import KubeconfigError, active_cluster, load
 
 V1 = "client.authentication.k8s.io/v1"
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from physical_ai.simulator.kubernetes_plugin import (
+from simulator.kubernetes_plugin import (
     COMMAND,
     FOLDER,
     PATH_VARIABLE,
@@ -19,7 +19,7 @@ from physical_ai.simulator.kubernetes_plugin import (
     local_chart,
     record,
 )
-from physical_ai.simulator.program_environment import OFFICIAL_VARIABLE
+from simulator.program_environment import OFFICIAL_VARIABLE
 
 
 def program(path: Path) -> Path:

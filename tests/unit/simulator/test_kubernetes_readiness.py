@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.kubernetes.jsonpath import JsonPathError, find
-from physical_ai.simulator.kubernetes.pods import pod_problems
-from physical_ai.simulator.kubernetes.readiness import (
+from simulator.kubernetes.jsonpath import JsonPathError, find
+from simulator.kubernetes.pods import pod_problems
+from simulator.kubernetes.readiness import (
     Surroundings,
     awaited,
     blocking_finalizers,

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.simulator.kubernetes.helm import Helm, HelmFailed
-from physical_ai.simulator.kubernetes.options import KubernetesOptions
-from physical_ai.simulator.kubernetes.releases import Releases, resource_names
-from physical_ai.simulator.wire import UNKNOWN, NotReady, Refused, Request, Secret
+from simulator.kubernetes.helm import Helm, HelmFailed
+from simulator.kubernetes.options import KubernetesOptions
+from simulator.kubernetes.releases import Releases, resource_names
+from simulator.wire import UNKNOWN, NotReady, Refused, Request, Secret
 
 REQUEST = Request(
     urn="urn:pulumi:dev::demo::kubernetes:helm.sh/v3:Release::op", type="kubernetes:helm.sh/v3:Release", name="op"

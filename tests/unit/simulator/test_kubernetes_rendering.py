@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from physical_ai.simulator.kubernetes import RenderedCharts
+from simulator.kubernetes import RenderedCharts
 
 
 def test_a_model_is_rendered_once_for_the_same_values_in_any_order(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.simulator.kubernetes.objects import autoname
-from physical_ai.simulator.kubernetes.provider import Kubernetes
-from physical_ai.simulator.wire import UNKNOWN, Refused, Request
+from simulator.kubernetes.objects import autoname
+from simulator.kubernetes.provider import Kubernetes
+from simulator.wire import UNKNOWN, Refused, Request
 
 
 def request(kind: str = "core/v1:ConfigMap", **fields: Any) -> Request:

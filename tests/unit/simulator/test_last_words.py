@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from physical_ai.simulator.control_plane.last_words import last_words
+from simulator.control_plane.last_words import last_words
 
 FOLDER = Path("/home/user/simulations/1")
 STACK = [f"go.etcd.io/etcd/server/v3/etcdmain.Main frame {number}" for number in range(12)]

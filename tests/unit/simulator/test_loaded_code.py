@@ -7,13 +7,13 @@ import os
 from pathlib import Path
 
 from physical_ai.repository import ROOT
-from physical_ai.simulator.loaded_code import has_changed, note
+from simulator.loaded_code import has_changed, note
 
 
 def test_what_is_loaded_is_noted_with_the_data_beside_it(tmp_path: Path) -> None:
     note(tmp_path / "code")
     noted = json.loads((tmp_path / "code").read_text())
-    assert str(ROOT / "physical_ai" / "simulator" / "loaded_code.py") in noted
+    assert str(ROOT / "simulator" / "loaded_code.py") in noted
     assert all(os.path.exists(path) for path in noted)
     assert not has_changed(tmp_path / "code")
 

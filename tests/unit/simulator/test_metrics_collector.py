@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from physical_ai.mocks.azure_answers import created
-from physical_ai.simulator.metrics import collector, managed_prometheus
-from physical_ai.simulator.metrics.collector import Collected, Objects
+from simulator.metrics import collector, managed_prometheus
+from simulator.metrics.collector import Collected, Objects
 from tests.support.recording import Recording
 from tests.unit.conftest import Simulate
+from workbench.mocks.azure_answers import created
 
 Json = dict[str, Any]
 CLUSTER = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/aks-1"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from physical_ai.planning.scraping import pod_monitors
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.scraping import pod_monitors
-from physical_ai.simulator.metrics import osmo_pages
-from physical_ai.simulator.metrics.cadvisor import CPU, MEMORY, Cadvisor
-from physical_ai.simulator.metrics.discovery import targets
-from physical_ai.simulator.metrics.jobs import Job, pod_jobs
+from simulator.metrics import osmo_pages
+from simulator.metrics.cadvisor import CPU, MEMORY, Cadvisor
+from simulator.metrics.discovery import targets
+from simulator.metrics.jobs import Job, pod_jobs
 
 
 def task(name: str, phase: str = "Running", version: str = "1", **resources: str) -> dict[str, Any]:

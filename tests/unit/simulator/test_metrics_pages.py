@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from physical_ai.catalog import vm_size
-from physical_ai.simulator.faults import Injected, NodeFaults
-from physical_ai.simulator.faults.record import ANNOTATION, annotation, node_faults
-from physical_ai.simulator.gpu.counters import csv_fault
-from physical_ai.simulator.gpu.hardware import Hardware, of_size
-from physical_ai.simulator.metrics import dcgm, kube_state, node_exporter
-from physical_ai.simulator.metrics.dcgm_units import Job
 from physical_ai.telemetry.counters import csv_for
+from simulator.faults import Injected, NodeFaults
+from simulator.faults.record import ANNOTATION, annotation, node_faults
+from simulator.gpu.counters import csv_fault
+from simulator.gpu.hardware import Hardware, of_size
+from simulator.metrics import dcgm, kube_state, node_exporter
+from simulator.metrics.dcgm_units import Job
 
 NEW, OLD = "4.6.0-4.8.3", "4.5.1-4.8.0"
 CSV = csv_for("v26.7.0")

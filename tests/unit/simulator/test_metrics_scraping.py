@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from physical_ai.simulator.metrics import discovery, jobs, scraping, speed
-from physical_ai.simulator.metrics.collector import Collected
+from simulator.metrics import discovery, jobs, scraping, speed
+from simulator.metrics.collector import Collected
 
 POD = {
     "metadata": {"name": "exporter-1", "namespace": "gpu-operator", "labels": {"app": "exporter"}},

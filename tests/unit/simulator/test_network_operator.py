@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
-from physical_ai.simulator.gpu import nfd, node
-from physical_ai.simulator.gpu.driver_daemonsets import daemonset
-from physical_ai.simulator.gpu.driver_files import NO_FILES
-from physical_ai.simulator.gpu.hardware import of_node
-from physical_ai.simulator.gpu.live import pod_status
-from physical_ai.simulator.gpu.node_state import NodeState, Pod
-from physical_ai.simulator.gpu.release import release
-from physical_ai.simulator.network_operator import policy as model
+from simulator.gpu import nfd, node
+from simulator.gpu.driver_daemonsets import daemonset
+from simulator.gpu.driver_files import NO_FILES
+from simulator.gpu.hardware import of_node
+from simulator.gpu.live import pod_status
+from simulator.gpu.node_state import NodeState, Pod
+from simulator.gpu.release import release
+from simulator.network_operator import policy as model
 from tests.unit.settings.test_settings_fabric import policy as spec
 
 Json = dict[str, Any]
@@ -96,7 +96,7 @@ def driver(use_host: bool, version: str = "580.173.02") -> Json:
 
 
 def model_system() -> Any:
-    from physical_ai.simulator.gpu.driver import OperatingSystem
+    from simulator.gpu.driver import OperatingSystem
 
     return OperatingSystem("ubuntu", "24.04")
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog import osmo
-from physical_ai.simulator.charts import crds, modelled
-from physical_ai.simulator.charts.schema import rendered_keys, values_schema
-from physical_ai.simulator.operators import mounts
-from physical_ai.simulator.operators.kai_operands import (
+from simulator.charts import crds, modelled
+from simulator.charts.schema import rendered_keys, values_schema
+from simulator.operators import mounts
+from simulator.operators.kai_operands import (
     arguments,
     conditions,
     configuration,

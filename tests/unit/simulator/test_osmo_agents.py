@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.osmo import LISTENER_ACCOUNT, WORKER_ACCOUNT
+from physical_ai.planning.osmo_token import osmo_token_objects
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.osmo_token import osmo_token_objects
-from physical_ai.simulator.cluster.objects import Json
-from physical_ai.simulator.kubernetes.client import ApiError
-from physical_ai.simulator.osmo.control import gateway_server
-from physical_ai.simulator.osmo.control.accounts import Accounts
-from physical_ai.simulator.osmo.control.agents import SECRET, Agents
-from physical_ai.simulator.osmo.control.configuration import Configuration
-from physical_ai.simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
-from physical_ai.simulator.osmo.control.policies import BUILT_IN
-from physical_ai.simulator.osmo.control.token_pods import TokenPods
+from simulator.cluster.objects import Json
+from simulator.kubernetes.client import ApiError
+from simulator.osmo.control import gateway_server
+from simulator.osmo.control.accounts import Accounts
+from simulator.osmo.control.agents import SECRET, Agents
+from simulator.osmo.control.configuration import Configuration
+from simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
+from simulator.osmo.control.policies import BUILT_IN
+from simulator.osmo.control.token_pods import TokenPods
 
 ADMIN = "a" * 43
 USER = "default-agents"

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 import yaml
 
+from physical_ai.planning.service_chart.gateway import service_routes
 from physical_ai.settings.models.osmo_access import GatewayLimits
-from physical_ai.settings.plans.service_chart.gateway import service_routes
-from physical_ai.simulator.cluster.objects import Json
-from physical_ai.simulator.entra import BYSTANDER, DEPLOYER, DEPLOYERS, READER, Principal
-from physical_ai.simulator.osmo.control import configuration, tokens
-from physical_ai.simulator.osmo.control.accounts import FILE, Accounts, UserError
-from physical_ai.simulator.osmo.control.admin_password import AdminPassword
-from physical_ai.simulator.osmo.control.configuration import APPLICATION
-from physical_ai.simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
-from physical_ai.simulator.osmo.control.interactive import Running
-from physical_ai.simulator.osmo.control.login import id_token
-from physical_ai.simulator.osmo.control.policies import BUILT_IN, allowed, mapped, roles_of
-from physical_ai.simulator.osmo.control.user import Refused, User
+from simulator.cluster.objects import Json
+from simulator.entra import BYSTANDER, DEPLOYER, DEPLOYERS, READER, Principal
+from simulator.osmo.control import configuration, tokens
+from simulator.osmo.control.accounts import FILE, Accounts, UserError
+from simulator.osmo.control.admin_password import AdminPassword
+from simulator.osmo.control.configuration import APPLICATION
+from simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
+from simulator.osmo.control.interactive import Running
+from simulator.osmo.control.login import id_token
+from simulator.osmo.control.policies import BUILT_IN, allowed, mapped, roles_of
+from simulator.osmo.control.user import Refused, User
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/osmo-control-plane/deployments"
 KEY, ADMIN, NOW = b"k" * 32, "a" * 43, 1_800_000_000.0

@@ -9,12 +9,12 @@ from typing import Any, cast
 import pytest
 
 from physical_ai.catalog.osmo import WORKER_ACCOUNT
+from physical_ai.planning.osmo_service import QUEUES, chart_values
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.osmo_service import QUEUES, chart_values
-from physical_ai.simulator.kubernetes.client import ApiError, Client
-from physical_ai.simulator.osmo.control.configuration import Configuration
-from physical_ai.simulator.osmo.control.policies import BUILT_IN
-from physical_ai.simulator.osmo.control.queues import Queues
+from simulator.kubernetes.client import ApiError, Client
+from simulator.osmo.control.configuration import Configuration
+from simulator.osmo.control.policies import BUILT_IN
+from simulator.osmo.control.queues import Queues
 
 Json = dict[str, Any]
 DEFAULT, H100 = "osmo-pool-osmo-workflows-default", "osmo-pool-osmo-workflows-h100"

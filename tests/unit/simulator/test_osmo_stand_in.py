@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog.osmo import CONTROL_CONTAINER, FINALIZER
-from physical_ai.simulator import osmo
-from physical_ai.simulator.cluster.names import RUNS
-from physical_ai.simulator.kubernetes.client import ApiError
-from physical_ai.simulator.osmo import service
-from physical_ai.simulator.osmo.history import KEPT, History
-from physical_ai.simulator.osmo.programs import TASK_SECONDS, VULKAN, duration, outcome
+from simulator import osmo
+from simulator.cluster.names import RUNS
+from simulator.kubernetes.client import ApiError
+from simulator.osmo import service
+from simulator.osmo.history import KEPT, History
+from simulator.osmo.programs import TASK_SECONDS, VULKAN, duration, outcome
 
 Json = dict[str, Any]
 NODE = "gpu-0"
@@ -294,7 +294,7 @@ def test_a_run_that_left_objects_is_swept_by_the_next_command(tmp_path: Path) ->
 def test_a_run_whose_command_was_killed_is_known(tmp_path: Path) -> None:
     history = History(tmp_path)
     history.begin("here", "a.yaml")
-    imports = "from pathlib import Path; from physical_ai.simulator.osmo.history import History"
+    imports = "from pathlib import Path; from simulator.osmo.history import History"
     opened = f"{imports}; History(Path({str(tmp_path)!r}))"
     script = f"{opened}.begin('gone', 'b.yaml')"
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -14,9 +14,9 @@ import pytest
 
 from physical_ai.catalog import aks, data_services, private_link, vault_secrets
 from physical_ai.repository import ROOT
-from physical_ai.simulator.azure import own_facts
+from simulator.azure import own_facts
 
-SIMULATOR = ROOT / "physical_ai" / "simulator"
+SIMULATOR = ROOT / "simulator"
 AZURE = {
     (
         "physical_ai",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.settings.plans.pod_networks import address_pools, macvlan_networks
-from physical_ai.simulator.charts.crds import definitions
-from physical_ai.simulator.network_operator import networks as model
+from physical_ai.planning.pod_networks import address_pools, macvlan_networks
+from simulator.charts.crds import definitions
+from simulator.network_operator import networks as model
 from tests.unit.settings.test_pod_networks import RAIL, stack
 
 Json = dict[str, Any]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.simulator.ports import KEPT, LOOPBACK, bound, kept_port, noted
+from simulator.ports import KEPT, LOOPBACK, bound, kept_port, noted
 
 
 def listening(port: int) -> socket.socket:

@@ -19,13 +19,13 @@ import psutil
 import pytest
 
 from physical_ai.repository import HOME_VARIABLE, ROOT
-from physical_ai.simulator import processes, program_process, resident, resident_process
-from physical_ai.simulator.errors import EngineFailed
-from physical_ai.simulator.home import Home
+from simulator import processes, program_process, resident, resident_process
+from simulator.errors import EngineFailed
+from simulator.home import Home
 
 COMMAND = """
 import os, signal
-from physical_ai.simulator import program_process
+from simulator import program_process
 program_process.start()
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 os.killpg(0, signal.SIGINT)
@@ -42,7 +42,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 ASK = """
 import os, socket, sys
-from physical_ai.simulator import resident
+from simulator import resident
 ours, theirs = socket.socketpair()
 os.umask(0o027)
 sys.path[0] = "/of/the/command"
@@ -133,7 +133,7 @@ class Checkout:
 def checkout(tmp_path: Path) -> Iterator[Checkout]:
     made = Checkout(tmp_path / "checkout", Home(tmp_path / "home"))
     shutil.copytree(ROOT / "physical_ai", made.folder / "physical_ai", ignore=shutil.ignore_patterns("__pycache__"))
-    program = made.folder / "physical_ai" / "simulator" / "program.py"
+    program = made.folder / "simulator" / "program.py"
     text = program.read_text()
     for old, light in LIGHT.items():
         assert old in text

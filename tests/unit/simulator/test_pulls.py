@@ -9,10 +9,10 @@ from typing import Any, cast
 import pytest
 
 from physical_ai.readiness.osmo import not_ready
-from physical_ai.simulator.azure.state import Resource
-from physical_ai.simulator.kubernetes.client import Client
-from physical_ai.simulator.operators import pulls
-from physical_ai.simulator.operators.pulls import IMPORTED, POLICY, Pulls
+from simulator.azure.state import Resource
+from simulator.kubernetes.client import Client
+from simulator.operators import pulls
+from simulator.operators.pulls import IMPORTED, POLICY, Pulls
 
 Json = dict[str, Any]
 REGISTRY = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerRegistry/registries/crprod"

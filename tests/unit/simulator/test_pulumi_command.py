@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.simulator import plugin
-from physical_ai.simulator.pulumi_command import answer
+from simulator import plugin
+from simulator.pulumi_command import answer
 
 STACK = "dev-westus2"
 

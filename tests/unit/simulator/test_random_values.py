@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.random_values import BYTES, PASSWORD, RandomValues
-from physical_ai.simulator.wire.provider import Refused, Request
-from physical_ai.simulator.wire.values import UNKNOWN
+from simulator.random_values import BYTES, PASSWORD, RandomValues
+from simulator.wire.provider import Refused, Request
+from simulator.wire.values import UNKNOWN
 
 GIVEN: dict[str, Any] = {"length": 43, "special": False, "minLower": 1, "minUpper": 1, "minNumeric": 1}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from physical_ai.simulator.recovery import KILLED, Created, recovered
+from simulator.recovery import KILLED, Created, recovered
 
 GROUP: dict[str, Any] = {"urn": "urn:group", "type": "azure-native:resources:ResourceGroup", "id": "/rg", "inputs": {}}
 POOL: dict[str, Any] = {"urn": "urn:pool", "type": "azure-native:containerservice:AgentPool", "inputs": {"count": 1}}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from physical_ai.simulator.errors import UnknownTarget
-from physical_ai.simulator.run_options import RunOptions, resolve
+from simulator.errors import UnknownTarget
+from simulator.run_options import RunOptions, resolve
 
 POOL = "urn:pulumi:dev::p::physical-ai:azure:GpuPool$azure-native:containerservice:AgentPool::physical-ai-h100gpu-nodes"
 NETWORK = "urn:pulumi:dev::p::azure-native:network:VirtualNetwork::physical-ai-network-vnet"

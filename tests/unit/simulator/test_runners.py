@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.runners import model
+from simulator.runners import model
 
 Json = dict[str, Any]
 KEYS = dict.fromkeys(model.APP_KEYS, "eA==")

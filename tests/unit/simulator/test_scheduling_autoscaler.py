@@ -12,13 +12,13 @@ from physical_ai.kubernetes.fit import Offer, why_not
 from physical_ai.readiness.workloads import pool_plans
 from physical_ai.readiness.workloads.azure_causes import backoff
 from physical_ai.settings import load
-from physical_ai.simulator.azure.autoscaling import ScaledPool, scaled_pools
-from physical_ai.simulator.azure.nodes import taint
-from physical_ai.simulator.scheduling.autoscaler.growth import Group, Plan, is_candidate, plan
-from physical_ai.simulator.scheduling.autoscaler.idle import IdleNodes, blocks_scale_down, is_removable, minutes
-from physical_ai.simulator.scheduling.autoscaler.pools import Scaled
-from physical_ai.simulator.scheduling.autoscaler.report import status
-from physical_ai.simulator.scheduling.autoscaler.template import instance_of, predicted_taint, template, works
+from simulator.azure.autoscaling import ScaledPool, scaled_pools
+from simulator.azure.nodes import taint
+from simulator.scheduling.autoscaler.growth import Group, Plan, is_candidate, plan
+from simulator.scheduling.autoscaler.idle import IdleNodes, blocks_scale_down, is_removable, minutes
+from simulator.scheduling.autoscaler.pools import Scaled
+from simulator.scheduling.autoscaler.report import status
+from simulator.scheduling.autoscaler.template import instance_of, predicted_taint, template, works
 from tests.support.azure_fakes import SPOT, Azure
 from tests.support.scheduling import GPU, GPU_TAINT, GPU_TOLERATED, node, pod, unschedulable
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from physical_ai.kubernetes.fit import Offer
-from physical_ai.simulator.scheduling.kai.decision import Round, decide
-from physical_ai.simulator.scheduling.kai.jobs import jobs_of
-from physical_ai.simulator.scheduling.kai.queues import queues_of
+from simulator.scheduling.kai.decision import Round, decide
+from simulator.scheduling.kai.jobs import jobs_of
+from simulator.scheduling.kai.queues import queues_of
 from tests.support.scheduling import FREE, GPU_TAINT, gang, kai_pod, node, pod, queue
 
 QUEUES = (queue("root"), queue("leaf", "root"))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from physical_ai.catalog.osmo import SCHEDULER
-from physical_ai.simulator.scheduling.kai.live import KaiScheduler
-from physical_ai.simulator.scheduling.view import CLASSES, GROUPS, QUEUES, View
+from simulator.scheduling.kai.live import KaiScheduler
+from simulator.scheduling.view import CLASSES, GROUPS, QUEUES, View
 from tests.support.scheduling import gang, kai_pod, queue
 from tests.unit.simulator.test_scheduling_kai import gpu_nodes
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.scheduling.kai.fair_share import fair_shares
-from physical_ai.simulator.scheduling.kai.jobs import PART_LABEL
-from physical_ai.simulator.scheduling.kai.queues import human, queues_of, share_of
+from simulator.scheduling.kai.fair_share import fair_shares
+from simulator.scheduling.kai.jobs import PART_LABEL
+from simulator.scheduling.kai.queues import human, queues_of, share_of
 from tests.support.scheduling import GPU_TAINT, gang, kai_pod, node, queue
 from tests.unit.simulator.test_scheduling_kai import gpu_nodes, placed, run, words
 

@@ -8,7 +8,7 @@ import sys
 PACKAGE = "pulumi_azure_native.authorization"
 CHECK = f"""
 import importlib, sys
-from physical_ai.simulator.sdk_packages import load_on_demand
+from simulator.sdk_packages import load_on_demand
 load_on_demand("{PACKAGE}")
 from pulumi_azure_native import authorization as lazy
 assert lazy.RoleAssignment.__module__ == "{PACKAGE}.role_assignment"
@@ -28,7 +28,7 @@ print([name for name, value in found.items() if getattr(eager, name) is not valu
 
 USED = f"""
 import sys
-from physical_ai.simulator.sdk_packages import load_on_demand, load_used
+from simulator.sdk_packages import load_on_demand, load_used
 load_on_demand("{PACKAGE}")
 from components.azure import roles
 assert "{PACKAGE}.role_assignment" not in sys.modules
@@ -44,7 +44,7 @@ def test_what_a_component_names_is_loaded_and_nothing_else() -> None:
 
 IMPORTED = f"""
 from pulumi_azure_native import authorization as imported
-from physical_ai.simulator.sdk_packages import load_on_demand
+from simulator.sdk_packages import load_on_demand
 load_on_demand("{PACKAGE}")
 from pulumi_azure_native import authorization
 assert authorization is imported

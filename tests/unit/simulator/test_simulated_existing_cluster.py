@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.cli.existing_cluster_input import existing_cluster_input
 from physical_ai.repository import ROOT
 from physical_ai.settings import Settings, load_config
-from physical_ai.simulator import leftovers
-from physical_ai.simulator.acceptance.live import machine
-from physical_ai.simulator.amd.model import gpu_of
-from physical_ai.simulator.cluster.names import HOST_DRIVER, MACHINE
-from physical_ai.simulator.faults.injection import gpus_of
-from physical_ai.simulator.gpu.hardware import of_node
-from physical_ai.simulator.gpu.node_state import NodeState
-from physical_ai.simulator.inventory import differences
-from physical_ai.simulator.servers import CONTROL_PLANE, nodes
+from simulator import leftovers
+from simulator.acceptance.live import machine
+from simulator.amd.model import gpu_of
+from simulator.cluster.names import HOST_DRIVER, MACHINE
+from simulator.faults.injection import gpus_of
+from simulator.gpu.hardware import of_node
+from simulator.gpu.node_state import NodeState
+from simulator.inventory import differences
+from simulator.servers import CONTROL_PLANE, nodes
+from workbench.cli.existing_cluster_input import existing_cluster_input
 
 LAB = ROOT / "stacks" / "Pulumi.onprem-lab.yaml"
 

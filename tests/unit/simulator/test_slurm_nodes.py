@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from parts.slurm import names
-from physical_ai.simulator.slurm import nodes as model
-from physical_ai.simulator.slurm import objects
+from simulator.slurm import nodes as model
+from simulator.slurm import objects
 
 Json = dict[str, Any]
 TAINT = {"key": names.TAINT_KEY, "value": "present", "effect": "NoSchedule"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.simulator.stack_file import StackFile
+from simulator.stack_file import StackFile
 
 CONFIG = {"project:region": "westus2"}
 SECRET = {"project:secrets.token": "simulated-token"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from physical_ai.simulator.tools import FAMILIES, TELEMETRY
+from simulator.tools import FAMILIES, TELEMETRY
 from tests.support.promtool import promtool
 
 RULE = {"alert": "GPULost", "expr": "up == 0", "for": "5m"}

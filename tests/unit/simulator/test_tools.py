@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.simulator.tools import BuildFailed, Origin, Progress, Toolbox, families, go
-from physical_ai.simulator.tools import toolbox as installed
-from physical_ai.simulator.tools.families import FAMILIES, Family, Report
+from simulator.tools import BuildFailed, Origin, Progress, Toolbox, families, go
+from simulator.tools import toolbox as installed
+from simulator.tools.families import FAMILIES, Family, Report
 
 FAKE_GO = """#!/bin/sh
 echo "$@" >> "$CALLS"
@@ -78,7 +78,7 @@ def test_a_failed_build_names_tool_reason_and_log_and_leaves_nothing_behind(
     with pytest.raises(BuildFailed) as caught:
         toolbox(cache)
     text = str(caught.value)
-    assert "physical_ai/simulator/tools/etcd" in text
+    assert "simulator/tools/etcd" in text
     assert "cannot find module k8s.io/x" in text
     assert str(cache / "etcd.log") in text
     assert [path for path in cache.iterdir() if path.is_dir()] == []

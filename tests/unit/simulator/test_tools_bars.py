@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from physical_ai.repository import ROOT
-from physical_ai.simulator.tools import Origin, Progress, release
-from physical_ai.simulator.tools.bars import ToolBars, announcement
-from physical_ai.simulator.tools.families import FAMILIES
-from physical_ai.simulator.tools.install import Missing, missing
+from simulator.tools import Origin, Progress, release
+from simulator.tools.bars import ToolBars, announcement
+from simulator.tools.families import FAMILIES
+from simulator.tools.install import Missing, missing
 
 BUILT = ("pulumi", "kubernetes")
 DOWNLOADS = tuple(family for family in FAMILIES if family.name not in BUILT)
@@ -88,7 +88,7 @@ def test_the_command_needs_no_package_and_reports_for_where_it_prints(tmp_path: 
         "XDG_CACHE_HOME": str(tmp_path),
         "TERM": "xterm",
     }
-    command = [sys.executable, "-S", "-m", "physical_ai.simulator.tools", "--from", "build"]
+    command = [sys.executable, "-S", "-m", "simulator.tools", "--from", "build"]
     done = subprocess.run(command, cwd=ROOT, env=environment, stderr=write, check=False, timeout=60)
     os.close(write)
     text = os.read(read, 65536).decode()

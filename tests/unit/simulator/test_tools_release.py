@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from physical_ai.simulator.tools import BuildFailed, Origin, Progress, install, release, toolbox
-from physical_ai.simulator.tools.families import FAMILIES, Family
+from simulator.tools import BuildFailed, Origin, Progress, install, release, toolbox
+from simulator.tools.families import FAMILIES, Family
 
 ETCD = next(family for family in FAMILIES if family.name == "etcd")
 VERSION = ETCD.version().removeprefix("v")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from physical_ai.simulator.tools import Progress
-from physical_ai.simulator.tools.reporting import ToolLines
+from simulator.tools import Progress
+from simulator.tools.reporting import ToolLines
 
 
 def _lines(*, regular: bool) -> tuple[ToolLines, list[str], list[float]]:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.simulator.clusters import SLOTS_FILE, Clusters
-from physical_ai.simulator.kubernetes.kubeconfig import load
-from physical_ai.simulator.kubernetes.options import KubernetesOptions
-from physical_ai.simulator.kubernetes.provider import Kubernetes
-from physical_ai.simulator.tools import Toolbox
+from simulator.clusters import SLOTS_FILE, Clusters
+from simulator.kubernetes.kubeconfig import load
+from simulator.kubernetes.options import KubernetesOptions
+from simulator.kubernetes.provider import Kubernetes
+from simulator.tools import Toolbox
 
 SERVER = "https://127.0.0.1:6443"
 

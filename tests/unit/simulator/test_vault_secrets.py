@@ -10,9 +10,9 @@ import pytest
 from cryptography import x509
 
 from physical_ai.catalog.aks import Role
-from physical_ai.settings.plans.gateway_certificate import GatewayCertificatePlan
-from physical_ai.simulator.operators.vault_secrets import VaultSecrets
-from physical_ai.simulator.vault_addon import definition
+from physical_ai.planning.gateway_certificate import GatewayCertificatePlan
+from simulator.operators.vault_secrets import VaultSecrets
+from simulator.vault_addon import definition
 from tests.support.azure_fakes import PLACE, Azure
 
 ELSEWHERE = "/subscriptions/0b1f6471-1bf0-4dda-aec3-111122223333/resourceGroups/rg-certs"

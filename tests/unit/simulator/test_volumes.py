@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.simulator.volumes import classes, definitions, refusal, volume
+from simulator.volumes import classes, definitions, refusal, volume
 
 SOURCE = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}
 

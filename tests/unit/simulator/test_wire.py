@@ -13,7 +13,7 @@ from pulumi.runtime import rpc
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
 from physical_ai.catalog.engine_values import OUTPUT, SECRET, SIGNATURE
-from physical_ai.simulator.wire import (
+from simulator.wire import (
     UNKNOWN,
     Diff,
     Failure,
@@ -23,9 +23,9 @@ from physical_ai.simulator.wire import (
     Request,
     Secret,
 )
-from physical_ai.simulator.wire.encoding import decode, encode
-from physical_ai.simulator.wire.host import ProviderHost
-from physical_ai.simulator.wire.values import changes, has_unknown, under
+from simulator.wire.encoding import decode, encode
+from simulator.wire.host import ProviderHost
+from simulator.wire.values import changes, has_unknown, under
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),

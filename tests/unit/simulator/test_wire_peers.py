@@ -11,9 +11,9 @@ import pytest
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from physical_ai.simulator.wire import peers
-from physical_ai.simulator.wire.host import ProviderHost
-from physical_ai.simulator.wire.peers import TABLES, is_own, owner, sockets
+from simulator.wire import peers
+from simulator.wire.host import ProviderHost
+from simulator.wire.peers import TABLES, is_own, owner, sockets
 from tests.unit.simulator.test_wire import Toy
 
 ELSE = 65534

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from physical_ai.simulator.gpu import node
-from physical_ai.simulator.gpu.node_state import NodeState
+from simulator.gpu import node
+from simulator.gpu.node_state import NodeState
 from tests.support.gpu_hardware import h100, rtx_pro_6000
 from tests.support.gpu_model import GRID, GpuModel, gpu_model
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from physical_ai import safe_yaml
+from physical_ai.planning.kube_prometheus import alertmanager_config
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.plans.kube_prometheus import alertmanager_config
 from tests.support.promtool import command
 
 ALERTS = [

@@ -11,9 +11,9 @@ import pytest
 from physical_ai.catalog import amd
 from physical_ai.catalog.telemetry_rows import amd_fields
 from physical_ai.nested import at
+from physical_ai.planning.scraping import GROUPS, network_policies, pod_monitors
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters, series_per_pool
-from physical_ai.settings.plans.scraping import GROUPS, network_policies, pod_monitors
 from physical_ai.telemetry.amd_counters import CONFIG_MAP, KEY, exporter_config, series
 from physical_ai.telemetry.promql import metrics
 from physical_ai.telemetry.rules import alerts, records

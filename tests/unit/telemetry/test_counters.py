@@ -9,7 +9,6 @@ import pytest
 from physical_ai.catalog import operator_releases
 from physical_ai.catalog.lookup import UnknownName
 from physical_ai.catalog.telemetry_rows import dcgm_exporters, dcgm_fields, xids, xids_of
-from physical_ai.simulator.gpu.counters import counters, csv_fault
 from physical_ai.telemetry.counters import (
     Cardinality,
     csv_for,
@@ -19,6 +18,7 @@ from physical_ai.telemetry.counters import (
     series_per_node,
 )
 from physical_ai.telemetry.parameters import PoolFacts
+from simulator.gpu.counters import counters, csv_fault
 
 H100 = PoolFacts("h100", {"nvidia.com/gpu": 2}, 2, 4, True, False, False)
 RTX = PoolFacts("rtx", {"nvidia.com/gpu": 2}, 2, 4, True, True, True)

@@ -12,7 +12,6 @@ import yaml
 
 from docs.generator.alerts import FILE as ALERTS
 from physical_ai import safe_yaml
-from physical_ai.costs.usage import gpu_hour_prices
 from physical_ai.settings import existing, load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.dashboards import Dashboard, Panel, dashboards, filled
@@ -24,6 +23,7 @@ from physical_ai.telemetry.rules import alert_rows
 from tests.support.alert_cases import H100, RTX, always, busy, dcgm, healthy, rising
 from tests.support.promtool import promtool
 from tests.support.stack_series import healthy_series
+from workbench.costs.usage import gpu_hour_prices
 
 FIELDS = (
     "DCGM_FI_PROF_SM_ACTIVE",

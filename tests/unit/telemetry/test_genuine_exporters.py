@@ -12,11 +12,11 @@ import pytest
 from physical_ai.catalog import machine as machine_of
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.telemetry import rule_parameters
-from physical_ai.simulator.faults import Fault, faults
-from physical_ai.simulator.gpu.hardware import of_size
-from physical_ai.simulator.metrics.dcgm_units import Job
 from physical_ai.telemetry.parameters import Parameters
 from physical_ai.telemetry.rules import alert_rows
+from simulator.faults import Fault, faults
+from simulator.gpu.hardware import of_size
+from simulator.metrics.dcgm_units import Job
 from tests.support.alert_cases import KAI, LISTENER, WORKER, phase
 from tests.support.genuine_series import Machine, injected, series
 from tests.support.rule_tests import Scene, check

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from physical_ai.cli.output.usage import as_csv
-from physical_ai.cli.prometheus import PrometheusFailed, ask
-from physical_ai.costs.usage import gpu_hour_prices
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
-from physical_ai.simulator.metrics.telemetry import Telemetry
 from physical_ai.telemetry.rendering import rule_file
 from physical_ai.telemetry.usage import Sample, queries, usage
+from simulator.metrics.telemetry import Telemetry
 from tests.support.promtool import promtool
 from tests.unit.cli.test_cli_commands import call
+from workbench.cli.output.usage import as_csv
+from workbench.cli.prometheus import PrometheusFailed, ask
+from workbench.costs.usage import gpu_hour_prices
 
 TRAIN = {"namespace": "osmo-workflows", "pod": "a-1", "pool": "h100gpu"}
 SECOND = {**TRAIN, "pod": "a-2"}

@@ -1,0 +1,205 @@
+"""Jobs that check GPU nodes: the same ones whether `physai accept` creates them or the program declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.catalog.acceptance import CHECK_LABEL, TASK_DIAGNOSTIC, Check, checks, floors
+from physical_ai.planning.claims import check_claim
+from physical_ai.settings.facts.acceptance import gpu_request, image_of, not_for, pool_checks
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
+from physical_ai.settings.facts.pools import gpus_per_node, pool_selector, tolerations
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+
+NAMESPACE = OPERATOR_NAMESPACE
+"""Exempt from the admission policies of GPU Pods, since the negative twin asks for compute only."""
+CONTAINER = "check"
+CLAIM = "gpus"
+"""Of a check's Pod, where the pool gives its GPUs by claims."""
+PEERS = "device_to_device_memcpy_read_ce"
+"""nvbandwidth's test between GPUs."""
+ACCOUNT = "gpu-acceptance"
+PRIORITY_CLASS = "gpu-acceptance-idle"
+DIAGNOSTIC = "diag-2"
+NEVER = "0 0 1 1 *"
+"""The schedule of what is suspended, which has to have one."""
+_COMMON: tuple[dict[str, Any], ...] = (
+    {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": ACCOUNT, "namespace": NAMESPACE},
+        "automountServiceAccountToken": False,
+    },
+    {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": PRIORITY_CLASS},
+        # Below -10, where the autoscaler adds no node for a Pod (--expendable-pods-priority-cutoff).
+        "value": -100,
+        "preemptionPolicy": "Never",
+        "description": "Checks of idle GPU nodes: they give way to all other Pods, and make no pool grow.",
+    },
+)
+"""The account has no rights: it is there for imagePullSecrets."""
+_REST = {"cpu": "1", "memory": "4Gi"}
+"""Requests beside GPUs. No limit: the node is the check's own while it runs."""
+
+
+def command(check: Check, pool: Pool) -> list[str]:
+    """The check's command, with what depends on the node's size. Empty: the image's own."""
+    gpus = gpus_per_node(pool)
+    given = list(check.command)
+    if check.output == "nvbandwidth" and gpus > 1:
+        given.append(PEERS)
+    if check.output == "nccl":
+        floor = floors().get(pool.sku)
+        # A floor holds for one message size; without one, all sizes give the node's own figure.
+        sizes = (floor.nccl.bytes,) * 2 if floor is not None and floor.nccl is not None else ("8", "8G")
+        given += ["-b", sizes[0], "-e", sizes[1], "-g", str(gpus)]
+    return given
+
+
+def pod_spec(check: Check, pool: Pool, image: str, *, tolerations: list[dict[str, str]]) -> dict[str, Any]:
+    """A Pod that runs a check once, without rights in the cluster; what places it on a node comes beside."""
+    wanted, own = gpu_request(check, pool), command(check, pool)
+    gpus = {name: str(count) for name, count in wanted.items()}
+    claim = {"name": CLAIM, "resourceClaimTemplateName": check_claim(sum(wanted.values()))}
+    by_claim: dict[str, Any] = {"requests": dict(_REST), "claims": [{"name": CLAIM}]}
+    by_resource: dict[str, Any] = {"requests": {**_REST, **gpus}, "limits": gpus}
+    return {
+        **({"resourceClaims": [claim]} if pool.uses_claims else {}),
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "tolerations": tolerations,
+        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [
+            {
+                "name": CONTAINER,
+                "image": image,
+                **({"command": own} if own else {}),
+                "env": [
+                    {"name": "NVIDIA_DRIVER_CAPABILITIES", "value": check.capabilities},
+                    # Of Isaac Sim: its licence has to be accepted, and nothing of it may be sent.
+                    *(
+                        [{"name": "ACCEPT_EULA", "value": "Y"}, {"name": "PRIVACY_CONSENT", "value": "N"}]
+                        if check.output == "isaac-sim"
+                        else []
+                    ),
+                ],
+                "resources": by_claim if pool.uses_claims else by_resource,
+                "securityContext": {"allowPrivilegeEscalation": False},
+            }
+        ],
+    }
+
+
+def job_spec(check: Check, spec: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    """A Job that runs the Pod once and never again, and is ended when it takes too long."""
+    return {
+        "backoffLimit": 0,
+        "completions": 1,
+        "parallelism": 1,
+        "activeDeadlineSeconds": check.minutes * 60,
+        "ttlSecondsAfterFinished": 86400,
+        "template": {"metadata": {"labels": {**labels, CHECK_LABEL: check.name}}, "spec": dict(spec)},
+    }
+
+
+def node_job(
+    check: Check, pool: Pool, image: str, *, node: str, hostname: str, labels: Mapping[str, str]
+) -> dict[str, Any]:
+    """The Job of a check on one node. It tolerates every taint: a node is also checked while it is kept from work.
+
+    The API server completes the name.
+    """
+    spec = pod_spec(check, pool, image, tolerations=[{"operator": "Exists"}])
+    spec["nodeSelector"] = {"kubernetes.io/hostname": hostname}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "generateName": f"accept-{check.name}-",
+            "namespace": NAMESPACE,
+            "labels": {**labels, CHECK_LABEL: check.name},
+            "annotations": {"physical-ai/node": node},
+        },
+        "spec": job_spec(check, spec, labels),
+    }
+
+
+def task_diagnostic(settings: Settings, pool: Pool, gpus: Mapping[str, str]) -> dict[str, Any] | None:
+    """The init container that checks a task's GPUs; None where the stack or the pool has none.
+
+    Args:
+        gpus: Limits of the task's own container, which then gets the same GPUs.
+    """
+    check = checks()["diag-1"]
+    image = image_of(settings, check)
+    if not settings.health.acceptance.before_tasks or image is None or not_for(check, pool):
+        return None
+    return {
+        "name": TASK_DIAGNOSTIC,
+        "image": image,
+        "command": list(check.command),
+        "env": [{"name": "NVIDIA_DRIVER_CAPABILITIES", "value": check.capabilities}],
+        "resources": {"requests": dict(gpus), "limits": dict(gpus)},
+        "securityContext": {"allowPrivilegeEscalation": False},
+    }
+
+
+def declared_jobs(settings: Settings) -> list[dict[str, Any]]:
+    """What the program declares: suspended checks, and the diagnostic of idle nodes; nothing by default."""
+    given = settings.health.acceptance
+    found: list[dict[str, Any]] = []
+    for name, pool in settings.pools.items():
+        for each in pool_checks(pool, "burn-in") if given.declare_jobs else ():
+            image = image_of(settings, each.check)
+            if not each.skipped and each.check.nodes == 1 and image is not None:
+                found.append(_cron_job(f"accept-{each.check.name}-{name}", name, pool, each.check, image=image))
+        diagnostic = checks()[DIAGNOSTIC]
+        image = image_of(settings, diagnostic)
+        if given.diagnose_idle is not None and image is not None and not not_for(diagnostic, pool):
+            cron_name = f"idle-{DIAGNOSTIC}-{name}"
+            own = _cron_job(cron_name, name, pool, diagnostic, image=image, schedule=given.diagnose_idle)
+            found.append(_on_every_idle_node(own, name, pool))
+    return [*_COMMON, *found] if found else []
+
+
+def _cron_job(
+    cron_name: str, pool_name: str, pool: Pool, check: Check, *, image: str, schedule: str = NEVER
+) -> dict[str, Any]:
+    spec = pod_spec(check, pool, image, tolerations=tolerations(pool))
+    spec |= {"nodeSelector": pool_selector(pool_name, pool), "serviceAccountName": ACCOUNT}
+    labels = pool_selector(pool_name, pool)
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": cron_name, "namespace": NAMESPACE, "labels": {CHECK_LABEL: check.name}},
+        "spec": {
+            "schedule": schedule,
+            "timeZone": "Etc/UTC",
+            "suspend": schedule == NEVER,
+            "concurrencyPolicy": "Forbid",
+            "startingDeadlineSeconds": 3600,
+            "successfulJobsHistoryLimit": 1,
+            "failedJobsHistoryLimit": 3,
+            "jobTemplate": {"metadata": {"labels": labels}, "spec": job_spec(check, spec, labels)},
+        },
+    }
+
+
+def _on_every_idle_node(cron_job: dict[str, Any], pool_name: str, pool: Pool) -> dict[str, Any]:
+    """A Pod for each node that the pool may have, each on another node. Those without an idle node end with the Job."""
+    job: dict[str, Any] = cron_job["spec"]["jobTemplate"]["spec"]
+    del job["completions"]
+    job["parallelism"] = max(pool.scale.most, 1)
+    labels = {**pool_selector(pool_name, pool), CHECK_LABEL: DIAGNOSTIC}
+    apart = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
+    job["template"]["spec"] |= {
+        "priorityClassName": PRIORITY_CLASS,
+        "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}},
+    }
+    return cron_job

@@ -1,0 +1,138 @@
+"""The AMD GPU Operator: values of its chart, and a DeviceConfig for each pool of AMD's GPUs.
+
+A DeviceConfig selects its pool by name: Node Feature Discovery calls the GPUs of Azure's VMs amd-vgpu, and the chart's
+own DeviceConfig, which selects amd-gpu, finds no node (ROCm/gpu-operator helm-charts-k8s/README.md). Two that select
+one node exclude each other, which pools never do.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.catalog import amd
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.planning.chart_values import chart_values as values_of_chart
+from physical_ai.settings.facts.gpu import amd_pools, tolerations_of
+from physical_ai.settings.facts.pools import pool_selector, services_selector
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.amd import AmdGpuOperator
+from physical_ai.settings.models.node_pools import Pool
+from physical_ai.settings.models.tree import Settings
+from physical_ai.telemetry.amd_counters import CONFIG_MAP, KEY, exporter_config
+
+FILE = f"{amd.CHART}/values.yaml"
+OWNED = {
+    "node-feature-discovery": "nothing: the GPU Operator brings it, and two would fight over its labels",
+    "kmm.enabled": "amdGpuOperator.driver",
+    "kmm.controller.nodeSelector": "cpuPool",
+    "kmm.webhookServer.nodeSelector": "cpuPool",
+    "crds.defaultCR": "nothing: each pool has a DeviceConfig of its own",
+    "installdefaultNFDRule": "nothing: readiness looks for its labels",
+    "controllerManager.nodeSelector": "cpuPool",
+}
+"""Keys that the file may not set, with what to change instead."""
+ONE_AT_A_TIME = {
+    "enable": True,
+    "maxParallelUpgrades": 1,
+    "rebootRequired": True,
+    # Pods end by themselves, as with other drivers of this program: the default evicts by force after five minutes.
+    "nodeDrainPolicy": {"force": False, "timeoutSeconds": 0, "gracePeriodSeconds": -1},
+}
+"""How a node gets another driver."""
+
+
+@dataclass(frozen=True)
+class RegistryLogin:
+    """Who pushes and pulls drivers."""
+
+    server: str
+    user: str
+    secret: str
+    """The stack's secret with the password."""
+
+    def document(self, password: str) -> str:
+        """The login as Docker keeps it, which a Secret of type kubernetes.io/dockerconfigjson holds."""
+        auth = base64.b64encode(f"{self.user}:{password}".encode()).decode()
+        return json.dumps({"auths": {self.server: {"username": self.user, "password": password, "auth": auth}}})
+
+
+@dataclass(frozen=True)
+class AmdPlan:
+    """What is installed with `amdGpuOperator`."""
+
+    chart: Chart
+    values: Mapping[str, Any]
+    configs: Mapping[str, Mapping[str, Any]]
+    """`spec` of each DeviceConfig, by pool."""
+    login: RegistryLogin
+    exporter: Mapping[str, str]
+    """Data of the exporter's ConfigMap."""
+
+
+def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[Fault]]:
+    """The plan of a stack, and what is wrong with the values file; None without `amdGpuOperator`."""
+    given = settings.amd_gpu_operator
+    if given is None:
+        return None, []
+    pinned = chart(amd.CHART, amd.CHART_VERSION)
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
+    configs = {name: device_config(settings, given, name, pool) for name, pool in amd_pools(settings).items()}
+    driver = given.driver
+    login = RegistryLogin(driver.image.partition("/")[0], driver.registry_user, driver.registry_secret)
+    return AmdPlan(pinned, values, configs, login, {KEY: exporter_config()}), list(dict.fromkeys(faults))
+
+
+def chart_values(settings: Settings) -> dict[str, Any]:
+    """The values that follow from settings alone."""
+    # The chart prefers a control-plane node, of which AKS shows none.
+    selector = services_selector(settings)
+    on_cpu_pool: dict[str, Any] = {"nodeSelector": selector}
+    return {
+        "node-feature-discovery": {"enabled": False},
+        "kmm": {"enabled": True, "controller": on_cpu_pool, "webhookServer": on_cpu_pool},
+        "installdefaultNFDRule": True,
+        "crds": {"defaultCR": {"install": False, "upgrade": False}},
+        "controllerManager": {"nodeSelector": selector},
+    }
+
+
+def device_config(settings: Settings, given: AmdGpuOperator, name: str, pool: Pool) -> dict[str, Any]:
+    """`spec` of a pool's DeviceConfig (helm-charts-k8s/templates/default-deviceconfig.yaml)."""
+    tolerations = tolerations_of(settings, [pool])
+    plugin: dict[str, Any] = {
+        "enableNodeLabeller": True,
+        "devicePluginTolerations": tolerations,
+        "nodeLabellerTolerations": tolerations,
+    }
+    images = {"devicePluginImage": given.device_plugin_image, "nodeLabellerImage": given.node_labeller_image}
+    plugin |= {key: image for key, image in images.items() if image is not None}
+    return {
+        "selector": pool_selector(name, pool),
+        "driver": {
+            "enable": True,
+            # A module of the node image must not be loaded before the built one.
+            "blacklist": True,
+            "version": given.driver.version,
+            "image": given.driver.image,
+            "imageRegistrySecret": {"name": amd.REGISTRY_SECRET},
+            "tolerations": tolerations,
+            "upgradePolicy": ONE_AT_A_TIME,
+        },
+        "devicePlugin": plugin,
+        "metricsExporter": {
+            "enable": settings.monitoring.is_measured,
+            "serviceType": "ClusterIP",
+            "port": amd.METRICS_PORT,
+            "tolerations": tolerations,
+            "config": {"name": CONFIG_MAP},
+            # Scraped like the other exporters: the operator's monitor says neither the node nor an interval.
+            "prometheus": {"serviceMonitor": {"enable": False}},
+        },
+        "testRunner": {"enable": False},
+        "configManager": {"enable": False},
+    }

@@ -1,0 +1,119 @@
+"""cert-manager for the gateway's certificate: values of its chart, the issuer, and the certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.catalog import cert_manager as names
+from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from physical_ai.planning.chart_values import chart_values as values_of_chart
+from physical_ai.planning.values_files import merge_values
+from physical_ai.settings.facts.osmo_access import installs_cert_manager
+from physical_ai.settings.facts.pools import CPU_POOL
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.osmo_access import Acme
+from physical_ai.settings.models.tree import Settings
+
+FILE = f"{names.CHART}/values.yaml"
+OWNED = {
+    "crds": "nothing: without its kinds there is no certificate, and with them goes every one",
+    "nodeSelector": "cpuPool",
+    "*.nodeSelector": "cpuPool",
+    "podLabels": "osmo.access.tls.certManager",
+    "serviceAccount": "osmo.access.tls.certManager",
+}
+"""Keys that the file may not set, with what to change instead."""
+WAIT_FOR = "pulumi.com/waitFor"
+
+
+@dataclass(frozen=True)
+class CertManagerPlan:
+    """What is installed with `osmo.access.tls.source: certManager`."""
+
+    chart: Chart
+    values: Mapping[str, Any]
+    """Without the identity, which only a deployment knows."""
+    acme: Acme | None
+    """None where the stack does not create the issuer."""
+    issuer: str
+    host: str
+    secret_name: str
+
+    def with_identity(self, client_id: Any) -> dict[str, Any]:
+        """The values for an identity that its Pods exchange their token for."""
+        own = {
+            "podLabels": {IDENTITY_USE_LABEL: "true"},
+            "serviceAccount": {"annotations": {IDENTITY_CLIENT_ANNOTATION: client_id}},
+        }
+        return merge_values(self.values, own)
+
+    def cluster_issuer(self, acme: Acme, client_id: Any) -> dict[str, Any]:
+        """The issuer. It answers the authority's question with a record in the zone, as the identity."""
+        parts = acme.zone_id.split("/")
+        zone = {
+            "subscriptionID": parts[2],
+            "resourceGroupName": parts[4],
+            "hostedZoneName": parts[-1],
+            "environment": "AzurePublicCloud",
+            "managedIdentity": {"clientID": client_id},
+        }
+        return {
+            "apiVersion": names.API_VERSION,
+            "kind": names.ISSUER_KIND,
+            "metadata": {"name": self.issuer},
+            "spec": {
+                "acme": {
+                    "server": acme.server,
+                    "email": acme.email,
+                    "privateKeySecretRef": {"name": names.ACCOUNT_KEY},
+                    "solvers": [{"dns01": {"azureDNS": zone}}],
+                }
+            },
+        }
+
+    def certificate(self) -> dict[str, Any]:
+        """The certificate. A deployment waits until it is issued, and fails with the reason where it is not."""
+        return {
+            "apiVersion": names.API_VERSION,
+            "kind": "Certificate",
+            "metadata": {
+                "name": names.CERTIFICATE,
+                "namespace": CONTROL_NAMESPACE,
+                "annotations": {WAIT_FOR: "condition=Ready"},
+            },
+            "spec": {
+                "secretName": self.secret_name,
+                "dnsNames": [self.host],
+                "issuerRef": {"group": names.GROUP, "kind": names.ISSUER_KIND, "name": self.issuer},
+                "privateKey": {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"},
+            },
+        }
+
+
+def cert_manager_plan(settings: Settings, root: FilePath) -> tuple[CertManagerPlan | None, list[Fault]]:
+    """The plan of a stack, and what is wrong with the values file; None where the certificate comes from elsewhere."""
+    access = settings.osmo.access
+    tls = access.tls
+    if not installs_cert_manager(settings) or tls is None or tls.cert_manager is None or access.host is None:
+        return None, []
+    pinned = chart(names.CHART, names.CHART_VERSION)
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, _values())
+    issuer = tls.cert_manager.cluster_issuer or names.ISSUER
+    return CertManagerPlan(pinned, values, tls.cert_manager.acme, issuer, access.host, tls.secret_name), faults
+
+
+def _values() -> dict[str, Any]:
+    placement = {"nodeSelector": {POOL_LABEL: CPU_POOL}}
+    return {
+        "crds": {"enabled": True, "keep": True},
+        **placement,
+        "webhook": placement,
+        "cainjector": placement,
+        "startupapicheck": placement,
+    }

@@ -1,0 +1,166 @@
+"""Values of a chart: those that people write, without what the program decides, completed by what the program sets.
+
+What a file may not set is derived from what the program sets for the stack. The tables of owners name the setting to
+change instead, and keys that the program sets for other stacks only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.catalog.charts import Chart
+from physical_ai.catalog.compat import check_chart
+from physical_ai.catalog.compat.exposure import exposing, judge_exposure
+from physical_ai.catalog.compat.keys import Refused
+from physical_ai.catalog.compat.needs import JOINED, judge_needs, pattern, refusing
+from physical_ai.findings import Finding
+from physical_ai.nested import is_mapping
+from physical_ai.planning.values_files import identity, located, merge_values, read_if_exists
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.guards import is_list
+from physical_ai.settings.layers.document import Document
+from physical_ai.settings.layers.paths import Path
+
+WHOLE = frozenset({"nodeSelector", "affinity", "securityContext", "podSecurityContext"})
+"""Maps whose entries limit one another: a second one beside the program's may fit no node, or no Pod Security level."""
+GENERIC = "nothing: it follows from the stack's settings"
+IGNORED = ("chart-key-dead", "chart-key-driver-cr", "chart-key-removed", "chart-key-other-release", "chart-key-unknown")
+"""Rules about keys that the chart does not render: nothing depends on their values."""
+Check = Callable[[Mapping[str, Any], Refused], list[Finding]]
+
+
+@dataclass(frozen=True)
+class Owned:
+    """What the program decides in the values of a chart."""
+
+    owners: Mapping[str, str]
+    """Dotted paths with what to change instead, where `*` is any one step."""
+    ours: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What the program sets for this stack."""
+
+    @cached_property
+    def _units(self) -> frozenset[str]:
+        return frozenset(units(self.ours))
+
+    @cached_property
+    def _patterns(self) -> tuple[tuple[Any, str], ...]:
+        return tuple((pattern(path), owner) for path, owner in self.owners.items() if "*" in path)
+
+    def owner(self, path: str) -> str | None:
+        """What to change instead of a value at a path; None where a file may set it."""
+        if path in self.owners:
+            return self.owners[path]
+        if (found := next((owner for each, owner in self._patterns if each.fullmatch(path)), None)) is not None:
+            return found
+        if path in self._units:
+            return GENERIC
+        parent = path.removesuffix(".affinity.nodeAffinity")
+        placed = f"{parent}.nodeSelector"
+        return (self.owner(placed) or GENERIC) if parent != path and placed in self._units else None
+
+    def owner_of_any(self, path: str) -> str | None:
+        """The owner of a path, or of a section around it."""
+        steps = path.split(".")
+        found = (self.owner(".".join(steps[:end])) for end in range(1, len(steps) + 1))
+        return next((owner for owner in found if owner is not None), None)
+
+    def split(self, document: Document, data: Mapping[str, Any], at: Path = ()) -> tuple[dict[str, Any], list[Fault]]:
+        """A file's values without those that it may not set, and a fault for each of the latter."""
+        faults: list[Fault] = []
+        return self._kept(document, data, at, "", faults), faults
+
+    def _kept(
+        self, document: Document, data: Mapping[str, Any], at: Path, prefix: str, faults: list[Fault]
+    ) -> dict[str, Any]:
+        kept: dict[str, Any] = {}
+        for key, value in data.items():
+            here, path = (*at, key), f"{prefix}{key}"
+            if (owner := self.owner(path)) is not None:
+                faults.append(_refusal(document, here, path, owner))
+            elif is_mapping(value):
+                kept[key] = self._kept(document, value, here, f"{path}.", faults)
+            elif key in JOINED and is_list(value):
+                kept[key] = list(self._entries(document, value, here, path, faults))
+            else:
+                kept[key] = value
+        return kept
+
+    def _entries(
+        self, document: Document, entries: list[Any], at: Path, path: str, faults: list[Fault]
+    ) -> Iterator[Any]:
+        ours = self._joined(path)
+        for index, entry in enumerate(entries):
+            name = identity(entry)
+            owner = self.owner(f"{path}.{name}") if name and ours.get(name) != entry else None
+            if owner is None:
+                yield entry
+            else:
+                faults.append(_refusal(document, (*at, index), name or "", owner))
+
+    def _joined(self, path: str) -> dict[str, Any]:
+        """The program's own entries of a list, by name."""
+        found: Any = self.ours
+        for step in path.split("."):
+            found = found.get(step) if is_mapping(found) else None
+        return {name: each for each in found if (name := identity(each)) is not None} if is_list(found) else {}
+
+
+def units(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """The dotted paths that are set as one: leaves, lists, maps in `WHOLE`, and the entries of lists in `JOINED`."""
+    for key, value in values.items():
+        path = f"{prefix}{key}"
+        if key in JOINED and is_list(value):
+            yield from (f"{path}.{name}" for each in value if (name := identity(each)) is not None)
+        elif is_mapping(value) and value and key not in WHOLE:
+            yield from units(value, f"{path}.")
+        elif not is_mapping(value) or key in WHOLE:
+            yield path
+
+
+def instead(owner: str) -> str:
+    """What to do, from an entry of a table of owners."""
+    kind, _, reason = owner.partition(": ")
+    return f"Leave it out: {reason}." if kind == "nothing" else f"Set {owner} instead."
+
+
+def _refusal(document: Document, at: Path, path: str, owner: str) -> Fault:
+    return document.fault(at, f"The program sets {path} itself, from the stack's settings.", instead(owner))
+
+
+def completed(
+    document: Document, owners: Mapping[str, str], ours: Mapping[str, Any], chart: str, check: Check
+) -> tuple[dict[str, Any], list[Fault]]:
+    """A file's values with the program's, and what is wrong with the file; warnings are among the faults."""
+    owned = Owned(owners, ours)
+    written, faults = owned.split(document, document.data)
+    values = merge_values(written, ours)
+
+    def refused(path: str, value: Any) -> str | None:
+        if (owner := owned.owner_of_any(path)) is not None:
+            return instead(owner)
+        need = refusing(chart, path, value)
+        return need.advice if need is not None else exposing(path, value)
+
+    # The file is checked too: the program's additions would silently replace a value in place of a section.
+    found = [finding for checked in (written, values) for finding in check(checked, refused)]
+    ignored = [f"{each.where}." for each in found if each.is_error and each.rule.startswith(IGNORED)]
+    depended = (*judge_needs(chart, written), *judge_exposure(written))
+    needed = (each for each in depended if not f"{each.where}.".startswith(tuple(ignored)))
+    faults += [located(document, finding) for finding in (*needed, *found)]
+    return values, [*document.faults, *dict.fromkeys(faults)]
+
+
+def chart_values(
+    root: FilePath, file: str, pinned: Chart, owners: Mapping[str, str], ours: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[Fault]]:
+    """The values of a pinned chart from a file below `root` and from the program, and what is wrong with the file."""
+    document = read_if_exists(root / file, f"{root.name}/{file}")
+
+    def check(values: Mapping[str, Any], refused: Refused) -> list[Finding]:
+        return check_chart(pinned.name, pinned.version, values, refused)
+
+    return completed(document, owners, ours, pinned.name, check)

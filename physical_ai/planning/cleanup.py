@@ -1,0 +1,149 @@
+"""What removes, at the end of a stack, what its releases leave in a cluster that existed before it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from physical_ai.catalog.definitions import (
+    NODE_ANNOTATIONS,
+    NODE_LABELS,
+    OPERATORS_KIND,
+    definitions_of,
+    objects_of,
+    webhooks_of,
+)
+from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.kubernetes.objects import annotations_of, at, labels, name, taint_text
+from physical_ai.planning import agents, manifests
+from physical_ai.planning.gpu_operator import CHART as OPERATOR
+from physical_ai.settings.facts.images import PYTHON_IMAGE
+from physical_ai.settings.facts.labels import is_reserved
+from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT, services_placement
+from physical_ai.settings.models.tree import Settings
+
+AGENT = "cluster_cleanup"
+"""Folder of the program in `agents/`, and its Python package."""
+CHART = "./manifests/cluster-cleanup"
+"""From the folder of the program."""
+RELEASE = "cluster-cleanup"
+_RECORDED = (*NODE_ANNOTATIONS, "pulumi.com/*")
+"""Patterns of the annotations that a stack may leave."""
+_RIGHTS, _JOB = "-10", "0"
+"""Weights of hooks: what the Job needs is created before it."""
+
+
+@dataclass(frozen=True)
+class CleanupPlan:
+    """A release of nothing but hooks, and its namespace."""
+
+    namespace: Mapping[str, Any]
+    values: Mapping[str, Any]
+    """But for `found`."""
+
+
+@dataclass(frozen=True)
+class NodeMarks:
+    """What the stack's class gives to a node; taints as `key=value:Effect`."""
+
+    node: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    taints: Sequence[str]
+
+
+def cleanup_plan(settings: Settings, charts: Collection[str], nodes: Sequence[NodeMarks] = ()) -> CleanupPlan:
+    """`charts` are the names of those that the stack installs."""
+    namespace, account, role, binding, config, job = copy.deepcopy(manifests.load("cluster-cleanup.yaml"))
+    definitions, files = definitions_of(charts), agents.files(AGENT)
+    role["rules"] += [*_rights(definitions), *_rights_to_webhooks(charts)]
+    config["data"] = {**files, "wanted.json": json.dumps(_wanted(definitions, charts, nodes))}
+    pod = job["spec"]["template"]["spec"]
+    pod |= services_placement(settings)
+    (container,) = pod["containers"]
+    container["image"] = image(PYTHON_IMAGE).at(MICROSOFT)
+    pod["volumes"][0]["configMap"]["items"] = [{"key": path, "path": path} for path in files]
+    record = {"metadata": {"name": f"{RELEASE}-found", "namespace": namespace["metadata"]["name"]}}
+    for each, weight in ((account, _RIGHTS), (role, _RIGHTS), (binding, _RIGHTS), (config, _RIGHTS), (record, _RIGHTS)):
+        _hook(each, weight)
+    _hook(job, _JOB)
+    values = {"objects": [account, role, binding, config, job], "record": record["metadata"]}
+    return CleanupPlan(namespace, values)
+
+
+def found_before(definitions: Collection[str], nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the program leaves alone, since it was there before: as `values.found` of the release.
+
+    Args:
+        definitions: those of the catalogue that the cluster has.
+        nodes: as the API server lists them.
+    """
+    held, annotations, taints = dict[str, list[str]](), dict[str, list[str]](), dict[str, list[str]]()
+    for node in nodes:
+        # Any label that a pool may give, now or later. Those of Kubernetes' own domains are none.
+        if keys := [key for key in labels(node) if "/" not in key or not is_reserved(key)]:
+            held[name(node)] = sorted(keys)
+        if keys := [key for key in annotations_of(node) if any(fnmatchcase(key, each) for each in _RECORDED)]:
+            annotations[name(node)] = sorted(keys)
+        given: Sequence[Mapping[str, Any]] = at(node, "spec.taints", [])
+        # Of every node: one that is missing joined later, and what it had then is not known.
+        taints[name(node)] = [taint_text(each) for each in given]
+    return {"definitions": sorted(definitions), "labels": held, "annotations": annotations, "taints": taints}
+
+
+def _wanted(definitions: Sequence[str], charts: Collection[str], nodes: Sequence[NodeMarks]) -> dict[str, Any]:
+    ours = OPERATOR in charts
+    return {
+        "definitions": definitions,
+        "remains": objects_of(charts),
+        "labels": NODE_LABELS if ours else (),
+        "annotations": NODE_ANNOTATIONS if ours else (),
+        "operator": OPERATORS_KIND,
+        "webhooks": webhooks_of(charts),
+        "nodes": {
+            each.node: {
+                "labels": dict(each.labels),
+                "annotations": dict(each.annotations),
+                "taints": list(each.taints),
+            }
+            for each in nodes
+        },
+        "own_taints": [NOT_ACCEPTED_TAINT],
+    }
+
+
+def _rights(definitions: Sequence[str]) -> list[dict[str, Any]]:
+    """The rights to delete these definitions, and to see whether objects of them exist."""
+    known = sorted({*definitions, OPERATORS_KIND})
+    place = {"apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"]}
+    rules: list[dict[str, Any]] = [{**place, "verbs": ["get"], "resourceNames": known}]
+    if definitions:  # without names a rule is about all of them
+        rules.append({**place, "verbs": ["delete"], "resourceNames": list(definitions)})
+    kinds: dict[str, list[str]] = {}
+    for definition in known:
+        plural, _, group = definition.partition(".")
+        kinds.setdefault(group, []).append(plural)
+    lists = ({"apiGroups": [group], "resources": plurals, "verbs": ["list"]} for group, plurals in kinds.items())
+    return [*rules, *lists]
+
+
+def _rights_to_webhooks(charts: Collection[str]) -> list[dict[str, Any]]:
+    """The rights to delete the webhook configurations that can remain of these charts, by name."""
+    kinds: dict[str, list[str]] = {}
+    for each in (each for names in webhooks_of(charts).values() for each in names):
+        plural, _, webhook = each.partition("/")
+        kinds.setdefault(plural, []).append(webhook)
+    place = {"apiGroups": ["admissionregistration.k8s.io"], "verbs": ["delete"]}
+    return [{**place, "resources": [plural], "resourceNames": sorted(names)} for plural, names in sorted(kinds.items())]
+
+
+def _hook(item: dict[str, Any], weight: str) -> None:
+    item["metadata"]["annotations"] = {
+        "helm.sh/hook": "post-delete",
+        "helm.sh/hook-weight": weight,
+        "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded",
+    }

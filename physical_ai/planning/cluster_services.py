@@ -1,0 +1,141 @@
+"""Longhorn and MetalLB: values of their charts, and the objects that follow their releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.catalog import cluster_services as names
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.planning.chart_values import chart_values as values_of_chart
+from physical_ai.settings.facts.gpu import all_tolerations
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.cluster_services import Longhorn, MetalLb
+from physical_ai.settings.models.tree import Settings
+
+CONTROL_PLANE = {"key": names.CONTROL_PLANE_TAINT, "operator": "Exists", "effect": "NoSchedule"}
+_EVERYWHERE = "nothing: it runs on every node that mounts volumes"
+OWNED: Mapping[str, Mapping[str, str]] = {
+    names.LONGHORN_CHART: {
+        "persistence.defaultClass": "storage.longhorn.defaultClass",
+        "persistence.defaultClassReplicaCount": "storage.longhorn.replicas",
+        "persistence.reclaimPolicy": "storage.longhorn.reclaimPolicy",
+        "defaultSettings.createDefaultDiskLabeledNodes": "nothing: storage.longhorn.nodes counts labeled nodes",
+        "defaultSettings.defaultDataPath": "storage.longhorn.dataPath",
+        "defaultSettings.defaultReplicaCount": "storage.longhorn.replicas",
+        "defaultSettings.deletingConfirmationFlag": "storage.longhorn.deletable",
+        "defaultSettings.taintToleration": "pools.<pool>.taints",
+        "longhornManager.tolerations": _EVERYWHERE,
+        "longhornDriver.tolerations": _EVERYWHERE,
+    },
+    names.METALLB_CHART: {
+        "speaker.tolerations": "nothing: any node may announce an address",
+        "controller.tolerations": "nothing: it may run on control planes",
+        "speaker.frr.enabled": "nothing: addresses are announced by ARP",
+        "frrk8s.enabled": "nothing: addresses are announced by ARP",
+    },
+}
+"""Keys that the files may not set, by chart, with the setting to change instead."""
+
+
+@dataclass(frozen=True)
+class ServicePlan:
+    """One release, and what comes after it."""
+
+    release: str
+    namespace: str
+    chart: Chart
+    values: Mapping[str, Any]
+    objects: tuple[Mapping[str, Any], ...]
+    """Of kinds that the release, or the cluster, brings."""
+
+
+def cluster_services(settings: Settings, root: FilePath) -> tuple[tuple[ServicePlan, ...], list[Fault]]:
+    """The plans of what a stack asks for, and what is wrong with the files of values."""
+    found: list[ServicePlan] = []
+    faults: list[Fault] = []
+    longhorn, metallb = settings.storage.longhorn, settings.load_balancer.metallb
+    if longhorn is not None:
+        pinned = chart(names.LONGHORN_CHART, names.LONGHORN_VERSION)
+        values, wrong = _values(pinned, root, longhorn_values(settings, longhorn))
+        objects = (snapshot_class(),) if longhorn.snapshots else ()
+        found.append(ServicePlan(names.LONGHORN_RELEASE, names.LONGHORN_NAMESPACE, pinned, values, objects))
+        faults += wrong
+    if metallb is not None:
+        pinned = chart(names.METALLB_CHART, names.METALLB_VERSION)
+        values, wrong = _values(pinned, root, metallb_values(settings))
+        found.append(
+            ServicePlan(names.METALLB_RELEASE, names.METALLB_NAMESPACE, pinned, values, address_objects(metallb))
+        )
+        faults += wrong
+    return tuple(found), faults
+
+
+def _values(pinned: Chart, root: FilePath, ours: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
+    return values_of_chart(root, f"{pinned.name}/values.yaml", pinned, OWNED[pinned.name], ours)
+
+
+def longhorn_values(settings: Settings, longhorn: Longhorn) -> dict[str, Any]:
+    """The values that follow from settings.
+
+    The manager runs on every node, GPU nodes included: volumes are attached where their Pods run. Replicas are on
+    labeled nodes only.
+    """
+    tolerations = [CONTROL_PLANE, *all_tolerations(settings)]
+    return {
+        "persistence": {
+            "defaultClass": longhorn.default_class,
+            "defaultClassReplicaCount": longhorn.replicas,
+            "reclaimPolicy": longhorn.reclaim_policy,
+        },
+        "defaultSettings": {
+            "createDefaultDiskLabeledNodes": True,
+            "defaultDataPath": longhorn.data_path,
+            "defaultReplicaCount": longhorn.replicas,
+            "deletingConfirmationFlag": longhorn.deletable,
+            # Of what Longhorn itself creates: engines, share managers, the driver for volumes.
+            "taintToleration": ";".join(f"{each['key']}:{each['effect']}" for each in tolerations),
+        },
+        "longhornManager": {"tolerations": tolerations},
+        "longhornDriver": {"tolerations": tolerations},
+    }
+
+
+def snapshot_class() -> dict[str, Any]:
+    """Snapshots inside of Longhorn, which end with their volume; backups would be of type `bak`."""
+    return {
+        "apiVersion": "snapshot.storage.k8s.io/v1",
+        "kind": "VolumeSnapshotClass",
+        "metadata": {"name": names.SNAPSHOT_CLASS},
+        "driver": names.LONGHORN_DRIVER,
+        "deletionPolicy": "Delete",
+        "parameters": {"type": "snap"},
+    }
+
+
+def metallb_values(settings: Settings) -> dict[str, Any]:
+    """The values that follow from settings: layer 2 alone, without the programs that speak BGP."""
+    return {
+        "controller": {"tolerations": [CONTROL_PLANE]},
+        "speaker": {"tolerations": [CONTROL_PLANE, *all_tolerations(settings)], "frr": {"enabled": False}},
+        "frrk8s": {"enabled": False},
+    }
+
+
+def address_objects(metallb: MetalLb) -> tuple[dict[str, Any], ...]:
+    """The pool of addresses, and who announces it."""
+    metadata = {"name": names.ADDRESS_POOL, "namespace": names.METALLB_NAMESPACE}
+    announced: dict[str, Any] = {"ipAddressPools": [names.ADDRESS_POOL]}
+    if metallb.interfaces:
+        announced["interfaces"] = list(metallb.interfaces)
+    return (
+        {
+            "apiVersion": names.METALLB_API,
+            "kind": "IPAddressPool",
+            "metadata": metadata,
+            "spec": {"addresses": list(metallb.addresses), "autoAssign": True, "avoidBuggyIPs": True},
+        },
+        {"apiVersion": names.METALLB_API, "kind": "L2Advertisement", "metadata": metadata, "spec": announced},
+    )

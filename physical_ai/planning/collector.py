@@ -1,0 +1,162 @@
+"""The OpenTelemetry Collector: values of its chart, who may send to it, and what it may reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+from urllib.parse import urlsplit
+
+from physical_ai.catalog import otel
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
+from physical_ai.planning.chart_values import chart_values as values_of_chart
+from physical_ai.planning.isolation import ANY_ADDRESS, METADATA_ADDRESSES
+from physical_ai.settings.facts.pools import services_placement
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.traces import Traces
+from physical_ai.settings.models.tree import Settings
+
+FILE = f"{otel.CHART}/values.yaml"
+OWNED = {
+    "mode": "nothing: it is one Deployment",
+    "alternateConfig": "monitoring.traces",
+    "image.repository": "the name in physical_ai/catalog/otel.py",
+    "fullnameOverride": "the name in physical_ai/catalog/otel.py",
+    "extraEnvsFrom": "monitoring.traces",
+    "nodeSelector": "cpuPool",
+    "ports": "nothing: only OTLP is received",
+}
+"""Keys that the file may not set, with what to change instead."""
+_UNUSED_PORTS = ("jaeger-compact", "jaeger-thrift", "jaeger-grpc", "zipkin")
+_NAME = "kubernetes.io/metadata.name"
+HTTPS = 443
+
+
+@dataclass(frozen=True)
+class CollectorPlan:
+    """What is installed with `monitoring.traces`."""
+
+    chart: Chart
+    values: Mapping[str, Any]
+    policies: tuple[Mapping[str, Any], ...]
+    """NetworkPolicies: only Pods of workflows reach the collector, and it reaches its destination only by its port."""
+    secrets: Mapping[str, str]
+    """Variables of the collector's environment, and the stack secrets that they are."""
+
+
+def collector_plan(settings: Settings, root: FilePath) -> tuple[CollectorPlan | None, list[Fault]]:
+    """The plan of a stack, and what is wrong with the values file; None without `monitoring.traces`."""
+    traces = settings.monitoring.traces
+    if traces is None:
+        return None, []
+    pinned = chart(otel.CHART, otel.CHART_VERSION)
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, _values(traces, services_placement(settings)))
+    return CollectorPlan(pinned, values, (_ingress(), _egress(traces), _from_workflows()), environment(traces)), faults
+
+
+def environment(traces: Traces) -> dict[str, str]:
+    """Variables with the secrets of the destination, and the names of these among the stack's.
+
+    >>> environment(Traces(endpoint="https://otlp.contoso.com", header_secrets={"api-key": "tracesKey"}))
+    {'HEADER_0': 'tracesKey'}
+    """
+    if traces.connection_secret is not None:
+        return {otel.CONNECTION_VARIABLE: traces.connection_secret}
+    return {f"HEADER_{index}": secret for index, secret in enumerate(traces.header_secrets.values())}
+
+
+def _values(traces: Traces, placement: Mapping[str, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "mode": "deployment",
+        "fullnameOverride": otel.RELEASE,
+        "image": {"repository": otel.IMAGE},
+        **placement,
+        "ports": {name: {"enabled": False} for name in _UNUSED_PORTS},
+        # Instead of the chart's own, which also receives other protocols.
+        "alternateConfig": _configuration(traces),
+    }
+    if environment(traces):
+        values["extraEnvsFrom"] = [{"secretRef": {"name": otel.SECRET}}]
+    return values
+
+
+def _configuration(traces: Traces) -> dict[str, Any]:
+    """The collector's own configuration. Secrets are in its environment, so that no ConfigMap has them.
+
+    `otlp_http` is the name that replaces `otlphttp`: examples of open-telemetry/opentelemetry-collector have it; that
+    0.165 takes it was not seen.
+    """
+    here = "${env:MY_POD_IP}"
+    name, exporter = _exporter(traces)
+    protocols = {"grpc": {"endpoint": f"{here}:{otel.GRPC_PORT}"}, "http": {"endpoint": f"{here}:{otel.HTTP_PORT}"}}
+    return {
+        "extensions": {"health_check": {"endpoint": f"{here}:{otel.HEALTH_PORT}"}},
+        "receivers": {"otlp": {"protocols": protocols}},
+        "processors": {
+            "memory_limiter": {"check_interval": "5s", "limit_percentage": 80, "spike_limit_percentage": 25},
+            "batch": {},
+        },
+        "exporters": {name: exporter},
+        "service": {
+            "extensions": ["health_check"],
+            "pipelines": {
+                "traces": {"receivers": ["otlp"], "processors": ["memory_limiter", "batch"], "exporters": [name]}
+            },
+        },
+    }
+
+
+def _exporter(traces: Traces) -> tuple[str, dict[str, Any]]:
+    if traces.endpoint is None:
+        return "azuremonitor", {}
+    headers = {header: f"${{env:HEADER_{index}}}" for index, header in enumerate(traces.header_secrets)}
+    return "otlp_http", {"endpoint": traces.endpoint, **({"headers": headers} if headers else {})}
+
+
+def _ingress() -> dict[str, Any]:
+    senders = {"namespaceSelector": {"matchLabels": {_NAME: WORKFLOWS_NAMESPACE}}}
+    return _policy("from-workflows", otel.NAMESPACE, "Ingress", {"ingress": [{"from": [senders], "ports": _ports()}]})
+
+
+def _egress(traces: Traces) -> dict[str, Any]:
+    dns = {
+        "to": [
+            {
+                "namespaceSelector": {"matchLabels": {_NAME: "kube-system"}},
+                "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
+            }
+        ],
+        "ports": [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}],
+    }
+    return _policy("to-destination", otel.NAMESPACE, "Egress", {"egress": [dns, _destination(traces)]})
+
+
+def _destination(traces: Traces) -> dict[str, Any]:
+    address = urlsplit(traces.endpoint or "https:")
+    port = [{"port": address.port or HTTPS, "protocol": "TCP"}]
+    if address.scheme == "https":
+        return {"to": [{"ipBlock": {"cidr": ANY_ADDRESS, "except": list(METADATA_ADDRESSES)}}], "ports": port}
+    namespace = (address.hostname or "").split(".")[1]
+    # The port of a Service need not be that of its Pods, which is what a policy is about.
+    return {"to": [{"namespaceSelector": {"matchLabels": {_NAME: namespace}}}]}
+
+
+def _from_workflows() -> dict[str, Any]:
+    """Pods of workflows are denied all Pods of other namespaces otherwise."""
+    collector = {"namespaceSelector": {"matchLabels": {_NAME: otel.NAMESPACE}}}
+    return _policy("traces", WORKFLOWS_NAMESPACE, "Egress", {"egress": [{"to": [collector], "ports": _ports()}]})
+
+
+def _ports() -> list[dict[str, Any]]:
+    return [{"port": port, "protocol": "TCP"} for port in (otel.GRPC_PORT, otel.HTTP_PORT)]
+
+
+def _policy(name: str, namespace: str, kind: str, rules: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"podSelector": {}, "policyTypes": [kind], **rules},
+    }

@@ -1,0 +1,42 @@
+"""Which containers' output Azure's agent collects: the ConfigMap that it reads.
+
+A data collection rule filters only the inventory by namespace; output is filtered by this ConfigMap, which can leave
+namespaces out, but not name those to keep (learn.microsoft.com, Configure data collection in Container insights using
+ConfigMap). There is one for a cluster, of this name; a change restarts the agents.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from physical_ai.planning import manifests
+from physical_ai.settings.models.traces import ContainerLogs
+
+NAME, NAMESPACE = "container-azm-ms-agentconfig", "kube-system"
+OTHERS = ("kube-system", "kube-public", "kube-node-lease", "default", "gatekeeper-system", "calico-system")
+"""Namespaces of Kubernetes and AKS."""
+
+
+def agent_config(logs: ContainerLogs) -> dict[str, Any]:
+    """The ConfigMap. Namespaces that neither the platform nor AKS has created are collected."""
+    own = [str(each["metadata"]["name"]) for each in manifests.namespaces()]
+    left_out = sorted({*OTHERS, *own} - set(logs.namespaces))
+    return {
+        "metadata": {"name": NAME, "namespace": NAMESPACE},
+        "data": {
+            "schema-version": "v1",
+            "config-version": "ver1",
+            "log-data-collection-settings": _settings(left_out),
+        },
+    }
+
+
+def _settings(left_out: list[str]) -> str:
+    """TOML, whose lists of texts are those of JSON."""
+    names = json.dumps(left_out)
+    streams = "".join(
+        f"[log_collection_settings.{stream}]\nenabled = true\nexclude_namespaces = {names}\n"
+        for stream in ("stdout", "stderr")
+    )
+    return f"[log_collection_settings]\n{streams}[log_collection_settings.env_var]\nenabled = false\n"

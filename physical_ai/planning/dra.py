@@ -1,0 +1,76 @@
+"""The DRA driver: values of its chart, and the policy that keeps the device plugin off its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.dra import API_VERSION, CHART, CHART_VERSION, CONTAINER_ROOT
+from physical_ai.planning import manifests
+from physical_ai.planning.chart_values import chart_values as values_of_chart
+from physical_ai.planning.gpu_admission import MUTATION_MINOR
+from physical_ai.settings.facts.dra import claim_pools, driver_roots, slices_time
+from physical_ai.settings.facts.gpu import ALLOCATION_LABEL, tolerations_of
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.tree import Settings
+
+FILE = f"{CHART}/values.yaml"
+OWNED = {
+    "gpuResourcesEnabledOverride": "pools.<pool>.allocation",
+    "resources": "pools.<pool>.allocation",
+    "resourceApiVersion": "nothing: the program's claims are of one version",
+    "nvidiaDriverRoot": "pools.<pool>.driver.source",
+    "featureGates.TimeSlicingSettings": "dra.claims.<claim>.timeSlice",
+    "controller.affinity": "nothing: AKS has no nodes of the control plane",
+    "kubeletPlugin.nodeSelector": "pools.<pool>.allocation",
+    "kubeletPlugin.tolerations": "pools.<pool>.taints",
+}
+"""Keys that the file may not set, with the setting to change instead."""
+
+
+@dataclass(frozen=True)
+class DraPlan:
+    """What is installed for pools with `allocation: dra`."""
+
+    chart: Chart
+    values: Mapping[str, Any]
+
+
+def dra_plan(settings: Settings, root: FilePath) -> tuple[DraPlan | None, list[Fault]]:
+    """The plan of a stack, and what is wrong with the values file; None without such a pool."""
+    if not claim_pools(settings):
+        return None, []
+    pinned = chart(CHART, CHART_VERSION)
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
+    return DraPlan(pinned, values), faults
+
+
+def chart_values(settings: Settings) -> dict[str, Any]:
+    """The values that follow from settings alone."""
+    pools = claim_pools(settings)
+    values: dict[str, Any] = {
+        # The chart refuses to offer GPUs without: it cannot know that these nodes have no device plugin.
+        "gpuResourcesEnabledOverride": True,
+        # ComputeDomains are for NVLink between nodes, which no size here has; their conversion needs a webhook.
+        "resources": {"gpus": {"enabled": True}, "computeDomains": {"enabled": False}},
+        "resourceApiVersion": API_VERSION,
+        "nvidiaDriverRoot": next(iter(driver_roots(settings).values()), CONTAINER_ROOT),
+        # By default it looks for a node of the control plane, which AKS does not show.
+        "controller": {"affinity": None},
+        "kubeletPlugin": {
+            "nodeSelector": {ALLOCATION_LABEL: "dra"},
+            "tolerations": tolerations_of(settings, pools.values()),
+        },
+    }
+    if slices_time(settings):
+        values["featureGates"] = {"TimeSlicingSettings": True}
+    return values
+
+
+def claimed_node_policies(settings: Settings) -> list[dict[str, Any]]:
+    """The policy and its binding; nothing without such a pool, or where Kubernetes cannot change nodes by a policy."""
+    minor = int(settings.cluster.kubernetes_version.split(".")[1])
+    return manifests.load("claimed-nodes.yaml") if claim_pools(settings) and minor >= MUTATION_MINOR else []

@@ -1,0 +1,37 @@
+"""The objects that let drift detection read the cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from physical_ai.planning import manifests
+from physical_ai.settings.models.tree import Access
+
+CLAIM_KINDS = {
+    "apiGroups": ["resource.k8s.io"],
+    "resources": ["deviceclasses", "resourceclaims", "resourceclaimtemplates"],
+    "verbs": ["get"],
+}
+"""A rule of the role in stacks that declare claims."""
+
+
+def drift_reader_objects(access: Access, *, claims: bool = False) -> list[dict[str, Any]]:
+    """A ClusterRole, and its binding to the principals with role `drift-reader`; nothing where there are none.
+
+    AKS knows a service principal by its object id as a user, and a group by its object id.
+    """
+    subjects = [
+        {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "Group" if each.principal_type == "Group" else "User",
+            "name": each.principal_id,
+        }
+        for each in access.principals
+        if each.role == "drift-reader"
+    ]
+    if not subjects:
+        return []
+    role, binding = manifests.load("drift-reader.yaml")
+    if claims:
+        role["rules"].append(CLAIM_KINDS)
+    return [role, {**binding, "subjects": subjects}]

@@ -1,0 +1,114 @@
+"""The objects that record GPU machines: the manifests, completed for a stack."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.catalog.images import image
+from physical_ai.planning import agents, manifests
+from physical_ai.planning.grid_driver import digest
+from physical_ai.planning.grid_objects import FIELD_MANAGER
+from physical_ai.settings.facts.gpu import all_tolerations, amd_pools
+from physical_ai.settings.facts.images import AGENTS_IMAGE
+from physical_ai.settings.models.tree import Settings
+
+AGENT = "gpu_evidence"
+"""Folder of the program in `agents/`, and its Python package."""
+GPUS = "gpu-evidence-gpus"
+NAME = "app.kubernetes.io/name"
+FILES_MAP = "gpu-evidence-agent"
+"""Name of the ConfigMap with the program's files, without the digest of its content."""
+
+
+@dataclass(frozen=True)
+class EvidenceObjects:
+    """Everything that records machines in a cluster."""
+
+    limits: Sequence[Mapping[str, Any]]
+    """Admission policies, which must exist before the rights do."""
+    rights: Sequence[Mapping[str, Any]]
+    config_map: Mapping[str, Any]
+    """The program. It never changes: other files are another ConfigMap."""
+    daemon_sets: Sequence[Mapping[str, Any]]
+    cron_job: Mapping[str, Any]
+
+
+def evidence_objects(settings: Settings) -> EvidenceObjects | None:
+    """The objects of a stack; None where it records nothing, or has no GPU pool."""
+    evidence = settings.health.evidence
+    if not evidence.enabled or not settings.pools:
+        return None
+    files = agents.files(AGENT)
+    machine, cron_job = manifests.load("gpu-evidence.yaml")
+    metadata, daemon_sets = machine["metadata"], [machine, _with_gpus(machine)]
+    name = f"{FILES_MAP}-{digest(files, '')[:10]}"
+    for each in daemon_sets:
+        pod = each["spec"]["template"]["spec"]
+        pod["tolerations"] = all_tolerations(settings)
+        _complete(pod, settings, name, files)
+    _not_on(daemon_sets[1], sorted(amd_pools(settings)))
+    pod = cron_job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    _complete(pod, settings, name, files)
+    limits = [f"--days={evidence.retention_days}", f"--most={evidence.most_records}"]
+    pod["containers"][0]["args"] = [*pod["containers"][0]["args"], *limits]
+    return EvidenceObjects(
+        limits=manifests.load("gpu-evidence-limits.yaml"),
+        rights=manifests.load("gpu-evidence-rights.yaml"),
+        config_map={
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": name,
+                "namespace": metadata["namespace"],
+                "labels": {**metadata["labels"], NAME: FILES_MAP},
+                # A fixed manager, so that an earlier version of the files can be deployed again.
+                "annotations": {FIELD_MANAGER: "physical-ai-gpu-evidence"},
+            },
+            "immutable": True,
+            "data": dict(files),
+        },
+        daemon_sets=daemon_sets,
+        cron_job=cron_job,
+    )
+
+
+def _with_gpus(machine: Mapping[str, Any]) -> dict[str, Any]:
+    """The DaemonSet whose Pods have `nvidia-smi`, which the container runtime adds once it is configured.
+
+    They see all GPUs and take none from the device plugin.
+    """
+    made = copy.deepcopy(dict(machine))
+    template, name = made["spec"]["template"], GPUS
+    made["metadata"]["name"] = name
+    made["spec"]["selector"]["matchLabels"][NAME] = name
+    for labels in (made["metadata"]["labels"], template["metadata"]["labels"]):
+        labels[NAME] = name
+    template["spec"]["runtimeClassName"] = "nvidia"
+    (container,) = template["spec"]["containers"]
+    container["args"] = ["gpus"]
+    visible = {"NVIDIA_VISIBLE_DEVICES": "all", "NVIDIA_DRIVER_CAPABILITIES": "utility"}
+    container["env"] = [*container["env"], *({"name": key, "value": value} for key, value in visible.items())]
+    return made
+
+
+def _not_on(daemon_set: Mapping[str, Any], pools: list[str]) -> None:
+    """Leaves out pools whose nodes have no runtime class of NVIDIA's, so that the Pods would never start."""
+    if pools:
+        affinity = daemon_set["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+        (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        term["matchExpressions"].append({"key": POOL_LABEL, "operator": "NotIn", "values": pools})
+
+
+def _complete(pod: dict[str, Any], settings: Settings, name: str, files: Mapping[str, str]) -> None:
+    """Adds image and files to a Pod of a manifest."""
+    grid = settings.grid_driver
+    (container,) = pod["containers"]
+    container["image"] = image(AGENTS_IMAGE).at(grid.image_registry)
+    if grid.image_pull_secret:
+        pod["imagePullSecrets"] = [{"name": grid.image_pull_secret}]
+    (code,) = (volume for volume in pod["volumes"] if "configMap" in volume)
+    code["configMap"] = {"name": name, "items": [{"key": path, "path": path} for path in files]}

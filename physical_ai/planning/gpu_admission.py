@@ -1,0 +1,139 @@
+"""Admission policies for GPU Pods, completed for a stack."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+from physical_ai.catalog import amd, nvsentinel, osmo
+from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
+from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.planning import manifests
+from physical_ai.settings.facts import dra, gpu, health
+from physical_ai.settings.models.tree import Settings
+
+EXEMPT = (
+    "kube-system",
+    gpu.OPERATOR_NAMESPACE,
+    osmo.KAI_NAMESPACE,
+    osmo.KAI_RESERVATION_NAMESPACE,
+    osmo.OPERATOR_NAMESPACE,
+    osmo.CONTROL_NAMESPACE,
+)
+"""Namespaces of the platform and of AKS. Their Pods see GPUs in other ways, and must never wait for a policy."""
+SCHEDULER_USER = "system:kube-scheduler"
+"""The user of the cluster's own scheduler (Kubernetes docs, reference/access-authn-authz/rbac)."""
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+MUTATION_MINOR = 36
+"""The Kubernetes minor version from which MutatingAdmissionPolicy is v1 and enabled by default."""
+ACTIONS = {"warn": ["Warn", "Audit"], "deny": ["Deny", "Audit"]}
+_PLACEMENT, _REQUESTS = "gpu-placement", "gpu-requests"
+
+
+def policies(settings: Settings) -> list[dict[str, Any]]:
+    """The policies of a stack with their bindings: none that is off, and placement only where there is a choice."""
+    found: list[dict[str, Any]] = []
+    for manifest in copy.deepcopy(_manifests(settings)):
+        mutates, spec = str(manifest["kind"]).startswith("Mutating"), manifest["spec"]
+        if mutates and not injects(settings):
+            continue
+        if not mutates and settings.admission.gpu_pods == "off":
+            continue
+        if manifest["metadata"]["name"] == _PLACEMENT and len(gpu.gpu_families(settings)) < 2:
+            continue
+        # No Pod has a reason to see GPUs that it does not request, so this is refused also where others are warned.
+        action = "deny" if manifest["metadata"]["name"] == _REQUESTS else settings.admission.gpu_pods
+        if "matchConstraints" in spec:
+            names = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(exempt(settings))}
+            spec["matchConstraints"]["namespaceSelector"] = {"matchExpressions": [names]}
+            spec["variables"] = [_of_stack(variable, settings) for variable in spec.get("variables", ())]
+            if not mutates:
+                # A warning must not stop GPU Pods by failing, and a refusal must not be bypassed by making it fail.
+                spec["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
+        elif not mutates:
+            warned_once = manifest["metadata"]["name"] != _REQUESTS
+            found += bindings(manifest, action, keeps_warning=settings.protect and warned_once)
+            continue
+        found.append(manifest)
+    return found
+
+
+def bindings(manifest: dict[str, Any], action: str, *, keeps_warning: bool) -> list[dict[str, Any]]:
+    """A policy's binding with an action.
+
+    The dry run of a changed binding would combine both actions, which the API server refuses. With another name it is
+    another binding, which is created before this one is deleted. A protected stack deletes nothing: the binding of the
+    warnings stays beside that of the refusals (`keeps_warning`).
+    """
+    actions = ("warn", "deny") if action == "deny" and keeps_warning else (action,)
+    found = [copy.deepcopy(manifest) for _ in actions]
+    for each, own in zip(found, actions, strict=True):
+        each["metadata"]["name"] += f"-{own}"
+        each["spec"]["validationActions"] = list(ACTIONS[own])
+    return found
+
+
+def _manifests(settings: Settings) -> list[dict[str, Any]]:
+    found = list(manifests.load("gpu-admission.yaml"))
+    return [*found, *manifests.load("amd-gpu-admission.yaml")] if gpu.amd_pools(settings) else found
+
+
+def exempt(settings: Settings) -> tuple[str, ...]:
+    """Namespaces that the policies leave out: NVSentinel's collector sees all GPUs of its node, too."""
+    found = (*EXEMPT, nvsentinel.NAMESPACE) if health.reaches(settings, "detect") else EXEMPT
+    return (*found, amd.NAMESPACE) if settings.amd_gpu_operator is not None else found
+
+
+def _of_stack(variable: dict[str, str], settings: Settings) -> dict[str, str]:
+    """A policy's variable, with the stack's own values in place of the manifest's."""
+    schedulers = [SCHEDULER_USER, *settings.admission.schedulers]
+    own = {
+        "kinds": kinds(settings),
+        "claims": claims(settings),
+        "cdi": settings.gpu_operator.cdi,
+        "schedulers": schedulers,
+    }
+    name = variable["name"]
+    return {"name": name, "expression": json.dumps(own[name])} if name in own else variable
+
+
+def kinds(settings: Settings) -> dict[str, dict[str, str]]:
+    """Node label → value → the one GPU model of the pools whose nodes have it; without values of several models.
+
+    Labels whose values identify a pool's GPU without a node of it being there.
+    """
+    found: dict[str, dict[str, set[str]]] = {}
+    for name, pool in settings.pools.items():
+        if not gpu.knows_gpu(pool):
+            continue
+        own = {
+            SHORT_POOL_LABEL: name,
+            POOL_LABEL: name,
+            INSTANCE_TYPE: pool.sku,
+            DRIVER_LABEL: pool.driver.source.value,
+        }
+        for label, value in own.items():
+            found.setdefault(label, {}).setdefault(value, set()).add(str(gpu.gpu_model(pool)))
+    return {
+        label: {value: next(iter(models)) for value, models in values.items() if len(models) == 1}
+        for label, values in found.items()
+    }
+
+
+def claims(settings: Settings) -> dict[str, str]:
+    """Claims of the stack, as namespace/name, that only GPUs of one model fit, with this model."""
+    pools = dra.claim_pools(settings).values()
+    models = {dra.device_of(pool): str(gpu.gpu_model(pool)) for pool in pools if gpu.knows_gpu(pool)}
+    found: dict[str, str] = {}
+    for name, claim in dra.all_claims(settings).items():
+        devices = list(dra.gpus_for(settings, claim).values())
+        if len(devices) == 1:
+            found |= {f"{namespace}/{name}": models[devices[0]] for namespace in settings.dra.namespaces}
+    return found
+
+
+def injects(settings: Settings) -> bool:
+    """Whether GPU containers get their capabilities: the stack wants it, and its Kubernetes version can do it."""
+    minor = int(settings.cluster.kubernetes_version.split(".")[1])
+    return settings.admission.inject_capabilities and minor >= MUTATION_MINOR

@@ -1,0 +1,78 @@
+"""Reads `values/gpu-operator/`: what people write about the GPU Operator beside the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from physical_ai.catalog.lookup import nearest
+from physical_ai.planning.values_files import read_if_exists
+from physical_ai.settings.faults import Fault, fault
+from physical_ai.settings.guards import is_map
+from physical_ai.settings.layers.document import Document
+from physical_ai.settings.layers.names import STACKS, existing
+from physical_ai.settings.layers.overlay import read_file
+from physical_ai.settings.layers.stack_file import read_stack
+from physical_ai.settings.models.tree import Settings
+
+CHART = "gpu-operator"
+"""Name of the chart, its release, and its folder of values."""
+POOL_KEYS = ("driver", "devicePlugin")
+
+
+@dataclass(frozen=True)
+class ValuesFiles:
+    """The files of one chart. Missing ones are empty."""
+
+    cluster: Document
+    """`values.yaml`: values of the chart."""
+    driver: Document
+    """`nvidia-driver.yaml`: fields of every NVIDIADriver."""
+    pools: Mapping[str, Document]
+    """`pools/<pool>.yaml`, for pools of the stack that have one."""
+
+
+def read_files(settings: Settings, root: FilePath) -> tuple[ValuesFiles, list[Fault]]:
+    """The files of a stack, and what is wrong with them as files."""
+    folder, label = root / CHART, f"{root.name}/{CHART}"
+    names = ("values.yaml", "nvidia-driver.yaml")
+    cluster, driver = (read_if_exists(folder / name, f"{label}/{name}") for name in names)
+    faults = [*cluster.faults, *driver.faults]
+    pools: dict[str, Document] = {}
+    for file in sorted((folder / "pools").glob("*")):
+        name, here = file.stem, f"{label}/pools/{file.name}"
+        if file.suffix != ".yaml":
+            faults.append(fault(here, "(file)", "This file is not read.", f"Rename it to {name}.yaml, or remove it."))
+        elif name in settings.pools:
+            pools[name] = read_if_exists(file, here)
+            faults += [*pools[name].faults, *_known(pools[name])]
+        else:
+            faults += _pool_of_any_stack(name, here, settings)
+    return ValuesFiles(cluster, driver, pools), faults
+
+
+def _known(document: Document) -> Iterator[Fault]:
+    for key, value in document.data.items():
+        if key not in POOL_KEYS:
+            near = nearest(key, POOL_KEYS)
+            fix = f"Did you mean '{near}'?" if near else f"Known here: {', '.join(POOL_KEYS)}."
+            yield document.fault((key,), f"'{key}' cannot be set for a single pool.", fix)
+        elif value is not None and not is_map(value):
+            yield document.fault((key,), f"{key} is a section, not a value.")
+
+
+def _pool_of_any_stack(name: str, label: str, settings: Settings) -> Iterator[Fault]:
+    """Stacks share the files, so a file may be for another stack's pool; a file for no stack's pool is a mistake."""
+    known = {*settings.pools, *pool_names()}
+    if name not in known:
+        near = nearest(name, sorted(known))
+        fix = f"Did you mean {near}.yaml?" if near else f"Pools: {', '.join(sorted(known))}."
+        yield fault(label, "(file)", f"No stack has a pool '{name}'.", fix)
+
+
+def pool_names(root: FilePath = STACKS) -> set[str]:
+    """Names of pools in any layer or stack file, whichever stack they are for."""
+    layers = [read_file(file, file.name).data for file in sorted((root / "layers").rglob("*.yaml"))]
+    layers += [dict(read_stack(stack, root)[0].data) for stack in existing(root)]
+    return {name for data in layers if is_map(pools := data.get("pools")) for name in pools}

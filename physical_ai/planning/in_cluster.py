@@ -1,0 +1,208 @@
+"""The Kubernetes objects of data services in the cluster: the manifests, completed for a stack."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog import in_cluster as names
+from physical_ai.catalog import osmo
+from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.planning import agents, manifests
+from physical_ai.planning.grid_driver import digest
+from physical_ai.planning.grid_objects import FIELD_MANAGER
+from physical_ai.settings.facts.images import PYTHON_IMAGE
+from physical_ai.settings.facts.in_cluster import (
+    BUCKETS,
+    Volume,
+    in_cluster,
+    storage_url,
+    volumes,
+    volumes_in_use,
+)
+from physical_ai.settings.facts.pools import services_placement
+from physical_ai.settings.models.in_cluster import InCluster, InClusterCache, InClusterPostgres, InClusterStorage
+from physical_ai.settings.models.tree import Settings
+
+GENERATION = "physical-ai/key-generation"
+"""Annotation of Pods that read passwords at their start: another generation starts them again."""
+AGENT = "data_snapshots"
+"""Folder of the program that takes snapshots, in `agents/`, and its Python package."""
+SNAPSHOTS = "data-snapshots"
+MEMORY_FOR_DATA = 3 / 4
+
+
+@dataclass(frozen=True)
+class InClusterObjects:
+    """What is declared, in this order; Secrets, which have random values, come before the Pods."""
+
+    account: Mapping[str, Any]
+    services: Sequence[Mapping[str, Any]]
+    claims: Sequence[Mapping[str, Any]]
+    stateful_sets: Sequence[Mapping[str, Any]]
+    snapshots: SnapshotObjects | None
+    """None where none are taken."""
+
+
+@dataclass(frozen=True)
+class SnapshotObjects:
+    """`snapshot_class` is None where the settings name an existing one."""
+
+    rights: Sequence[Mapping[str, Any]]
+    config_map: Mapping[str, Any]
+    cron_job: Mapping[str, Any]
+    snapshot_class: Mapping[str, Any] | None
+
+
+def in_cluster_objects(settings: Settings) -> InClusterObjects | None:
+    """The objects of a stack; None where its data services are elsewhere."""
+    given = in_cluster(settings)
+    if given is None:
+        return None
+    found = manifests.load("data-services.yaml")
+    stateful_sets = [each for each in found if each["kind"] == "StatefulSet"]
+    for each in stateful_sets:
+        _complete(each, given, settings)
+    return InClusterObjects(
+        account=next(each for each in found if each["kind"] == "ServiceAccount"),
+        services=[each for each in found if each["kind"] == "Service"],
+        claims=[_claim(each, given) for each in volumes(given)],
+        stateful_sets=stateful_sets,
+        snapshots=_snapshots(given, settings) if given.snapshots.enabled else None,
+    )
+
+
+def _complete(item: dict[str, Any], given: InCluster, settings: Settings) -> None:
+    service = str(item["metadata"]["name"])
+    template = item["spec"]["template"]
+    template["metadata"]["annotations"] = {GENERATION: str(given.key_generation)}
+    pod = template["spec"]
+    pod |= services_placement(settings)
+    (container,) = pod["containers"]
+    container["image"] = image(names.IMAGES[service]).at(given.registry)
+    container["resources"] = _resources(_sizes(given)[service])
+    for variable in container.get("env", ()):
+        if variable["name"] == "BUCKETS":
+            variable["value"] = " ".join(BUCKETS)
+    (data,) = (volume for volume in pod["volumes"] if volume["name"] == "data")
+    data["persistentVolumeClaim"]["claimName"] = volumes_in_use(given)[service].name
+
+
+def _sizes(given: InCluster) -> dict[str, InClusterPostgres | InClusterCache | InClusterStorage]:
+    return {names.POSTGRES: given.postgres, names.CACHE: given.cache, names.STORAGE: given.storage}
+
+
+def _resources(size: InClusterPostgres | InClusterCache | InClusterStorage) -> dict[str, Any]:
+    memory = f"{size.memory_gb}Gi"
+    # Without a limit of memory a query of one workflow could take the node's; unused CPU may be used.
+    return {"requests": {"cpu": f"{round(size.cpus * 1000)}m", "memory": memory}, "limits": {"memory": memory}}
+
+
+def _claim(volume: Volume, given: InCluster) -> dict[str, Any]:
+    source = {"apiGroup": names.SNAPSHOT_API, "kind": "VolumeSnapshot", "name": volume.snapshot}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": volume.name,
+            "namespace": osmo.CONTROL_NAMESPACE,
+            "labels": {"app.kubernetes.io/name": volume.service, "app.kubernetes.io/part-of": "physical-ai"},
+        },
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            **({"storageClassName": given.storage_class} if given.storage_class else {}),
+            **({"dataSource": source} if volume.is_restored else {}),
+            "resources": {"requests": {"storage": f"{volume.storage_gb}Gi"}},
+        },
+    }
+
+
+def _snapshots(given: InCluster, settings: Settings) -> SnapshotObjects:
+    files = agents.files(AGENT)
+    *rights, cron_job = copy.deepcopy(manifests.load("data-snapshots.yaml"))
+    name = f"{SNAPSHOTS}-agent-{digest(files, '')[:10]}"
+    own = given.snapshots.class_name is None
+    cron_job["spec"]["schedule"] = given.snapshots.schedule
+    cron_job["spec"]["timeZone"] = "Etc/UTC"
+    pod = cron_job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    pod |= services_placement(settings)
+    (container,) = pod["containers"]
+    container["image"] = image(PYTHON_IMAGE).at(MICROSOFT)
+    container["args"] = [
+        f"--namespace={osmo.CONTROL_NAMESPACE}",
+        f"--class={names.SNAPSHOT_CLASS if own else given.snapshots.class_name}",
+        f"--keep={given.snapshots.keep}",
+        *(f"--volume={service}={volume.name}" for service, volume in volumes_in_use(given).items()),
+    ]
+    (code,) = pod["volumes"]
+    code["configMap"] = {"name": name, "items": [{"key": path, "path": path} for path in files]}
+    config_map: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": name,
+            "namespace": osmo.CONTROL_NAMESPACE,
+            "labels": dict(cron_job["metadata"]["labels"]),
+            "annotations": {FIELD_MANAGER: "physical-ai-data-snapshots"},
+        },
+        "immutable": True,
+        "data": dict(files),
+    }
+    snapshot_class: dict[str, Any] = {
+        "apiVersion": f"{names.SNAPSHOT_API}/{names.SNAPSHOT_VERSION}",
+        "kind": "VolumeSnapshotClass",
+        "metadata": {"name": names.SNAPSHOT_CLASS},
+        "driver": names.AKS_DRIVER,
+        # A snapshot is deleted with its object, which is how old ones are.
+        "deletionPolicy": "Delete",
+    }
+    return SnapshotObjects(rights, config_map, cron_job, snapshot_class if own else None)
+
+
+def cache_config(given: InCluster, password: str) -> str:
+    """Valkey's configuration: a password, every change on the volume, and the least used of what expires goes first."""
+    lines = {
+        "bind": "* -::*",
+        "port": str(names.PORTS[names.CACHE]),
+        "dir": "/data",
+        "requirepass": password,
+        "appendonly": "yes",
+        "appendfsync": "everysec",
+        "maxmemory": f"{int(given.cache.memory_gb * 1024 * MEMORY_FOR_DATA)}mb",
+        "maxmemory-policy": "volatile-lru",
+    }
+    return "".join(f"{key} {value}\n" for key, value in lines.items())
+
+
+def identities(keys: Mapping[str, tuple[str, str]]) -> str:
+    """SeaweedFS' identities: for each bucket one, which may read and write this bucket and nothing else.
+
+    Args:
+        keys: Id and secret of the key by bucket.
+    """
+    rights = ("Read", "Write", "List", "Tagging")
+    found = [
+        {
+            "name": bucket,
+            "credentials": [{"accessKey": key_id, "secretKey": secret}],
+            "actions": [f"{right}:{bucket}" for right in rights],
+        }
+        for bucket, (key_id, secret) in keys.items()
+    ]
+    return json.dumps({"identities": found})
+
+
+def credential(bucket: str, key_id: str, secret: str) -> str:
+    """What OSMO has to know of a bucket, as the file of its Secret. JSON is YAML."""
+    return json.dumps(
+        {
+            "endpoint": f"s3://{bucket}",
+            "override_url": storage_url(),
+            "region": names.REGION,
+            "access_key_id": key_id,
+            "access_key": secret,
+        }
+    )

@@ -1,0 +1,51 @@
+"""NetworkPolicies of data services in the cluster: what reaches them, and that nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from physical_ai.catalog import osmo
+from physical_ai.catalog import osmo_service as names
+from physical_ai.catalog.in_cluster import LABEL, PORTS, STORAGE
+from physical_ai.planning import manifests
+from physical_ai.settings.facts.in_cluster import in_cluster
+from physical_ai.settings.models.tree import Settings
+
+PROCESSES = (
+    names.API,
+    names.WORKER,
+    names.AGENT,
+    names.LOGGER,
+    names.JOB_MONITOR,
+    names.ROUTER,
+    names.AUTHZ,
+)
+"""Processes of the control plane that use database, cache or storage, by the label `app` of their Pods."""
+
+
+def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The policies of the isolated namespaces, and those of the data services, which the others then leave out.
+
+    Policies add up: the one that opens the control plane's Pods to each other would open the database to all of them.
+    """
+    own = manifests.load("data-services-network.yaml")
+    for policy in own:
+        for peer in policy["spec"]["ingress"][0]["from"]:
+            for expression in peer.get("podSelector", {}).get("matchExpressions", ()):
+                expression["values"] = list(PROCESSES)
+    for policy in allowed:
+        selector = policy["spec"]["podSelector"]
+        if policy["metadata"]["namespace"] == osmo.CONTROL_NAMESPACE and "matchLabels" not in selector:
+            others = {"key": LABEL, "operator": "DoesNotExist"}
+            selector["matchExpressions"] = [*selector.get("matchExpressions", ()), others]
+    return [*allowed, *own]
+
+
+def task_egress(settings: Settings) -> Iterable[dict[str, Any]]:
+    """The storage, where it is in the cluster."""
+    if in_cluster(settings) is not None:
+        namespace = {"matchLabels": {"kubernetes.io/metadata.name": osmo.CONTROL_NAMESPACE}}
+        pods = {"matchLabels": {LABEL: STORAGE}}
+        ports = [{"port": PORTS[STORAGE], "protocol": "TCP"}]
+        yield {"to": [{"namespaceSelector": namespace, "podSelector": pods}], "ports": ports}

@@ -1,0 +1,178 @@
+"""NetworkPolicies of the platform's own namespaces, and what all policies leave out of the internet."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Iterable
+from ipaddress import IPv4Network, ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from physical_ai.catalog import nvsentinel, osmo
+from physical_ai.catalog.azure_addresses import AZURE_DNS, INSTANCE_METADATA, LINK_LOCAL
+from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
+from physical_ai.catalog.osmo_service import UPSTREAMS
+from physical_ai.planning import manifests
+from physical_ai.planning.in_cluster_network import task_egress, with_data_service_policies
+from physical_ai.planning.scraping import exporters
+from physical_ai.settings.facts import health
+from physical_ai.settings.facts.addresses import PRIVATE, SHARED
+from physical_ai.settings.facts.data_services import public_ports
+from physical_ai.settings.facts.in_cluster import in_cluster
+from physical_ai.settings.facts.isolation import is_isolated
+from physical_ai.settings.models.tree import Settings
+
+METADATA_ADDRESSES = (f"{INSTANCE_METADATA}/32", f"{AZURE_DNS}/32")
+"""Addresses that give every process on an Azure machine tokens of the machine's identity, and its configuration."""
+NOT_INTERNET = (*map(str, PRIVATE), str(SHARED), LINK_LOCAL, f"{AZURE_DNS}/32")
+"""All addresses but these are the internet: RFC 1918, RFC 6598, link-local addresses with one metadata service, and the
+other one."""
+ANY_ADDRESS = "0.0.0.0/0"
+HTTPS, HTTP, LAST_PORT = 443, 80, 65535
+_NAME = "kubernetes.io/metadata.name"
+_DNS: dict[str, Any] = {
+    "to": [
+        {
+            "namespaceSelector": {"matchLabels": {_NAME: "kube-system"}},
+            "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
+        }
+    ],
+    "ports": [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}],
+}
+
+
+def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[dict[str, Any]]:
+    """The policies of manifests/isolation.yaml for the namespaces that a stack has, each after one that denies all."""
+    isolated = {each for each in namespaces if is_isolated(settings, each)}
+    allowed = [each for each in copy.deepcopy(manifests.load("isolation.yaml")) if _namespace(each) in isolated]
+    for each in allowed:
+        _name_upstreams(each)
+        _resolve_names(each)
+        _leave_out(each, NOT_INTERNET)
+        if _namespace(each) == METRICS_NAMESPACE:
+            each["spec"]["egress"] += [*_targets(settings), *_mail(settings)]
+    if in_cluster(settings) is not None:
+        allowed = with_data_service_policies(allowed)
+    denied = [default_deny(namespace) for namespace in dict.fromkeys(map(_namespace, allowed))]
+    return [*denied, *allowed]
+
+
+def _name_upstreams(policy: dict[str, Any]) -> None:
+    """Completes the policies for what the gateway stands in front of, and for what it does not."""
+    for expression in policy["spec"]["podSelector"].get("matchExpressions", ()):
+        if not expression["values"]:
+            expression["values"] = list(UPSTREAMS)
+
+
+def default_deny(namespace: str) -> dict[str, Any]:
+    """The policy that denies what no other one allows."""
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "default-deny", "namespace": namespace},
+        "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
+    }
+
+
+def limit_osmo(policy: dict[str, Any], settings: Settings) -> None:
+    """Completes a policy of manifests/osmo.yaml."""
+    name, namespace = policy["metadata"]["name"], _namespace(policy)
+    is_tasks = (namespace, name) == (osmo.WORKFLOWS_NAMESPACE, "tasks")
+    _leave_out(policy, NOT_INTERNET if is_tasks else METADATA_ADDRESSES)
+    if is_tasks:
+        _leave_out_ports(policy, public_ports(settings))
+        policy["spec"]["egress"] += [*_private_ways(settings), *task_egress(settings)]
+    if (namespace, name) == (osmo.OPERATOR_NAMESPACE, "agents"):
+        policy["spec"]["egress"] += _control_plane(settings)
+
+
+def _private_ways(settings: Settings) -> list[dict[str, Any]]:
+    """Private addresses that tasks may reach: what the stack names, and private endpoints of storage and registry."""
+    found = [_to(block) for block in settings.isolation.task_ranges]
+    if settings.private is not None:
+        found.append(_to(settings.private.endpoint_subnet, HTTPS))
+    address, port = _service(settings)
+    if address is not None and not address.is_global:
+        found.append(_to(IPv4Network(f"{address}/32"), port))
+    return found
+
+
+def _control_plane(settings: Settings) -> list[dict[str, Any]]:
+    """The port of a control plane elsewhere, which may be private. One in this cluster is reached at its gateway."""
+    _, port = _service(settings)
+    return [] if port in (None, HTTPS) else [{"to": [_everywhere()], "ports": _tcp(port)}]
+
+
+def _everywhere() -> dict[str, Any]:
+    return {"ipBlock": {"cidr": ANY_ADDRESS, "except": list(METADATA_ADDRESSES)}}
+
+
+def _service(settings: Settings) -> tuple[Any, int | None]:
+    """Address of the control plane if its URL has one, and its port; no port in this cluster, or without a URL."""
+    parts = urlsplit(settings.osmo.service_url or "")
+    host = parts.hostname or ""
+    if not host or host.endswith((".svc", ".svc.cluster.local")):
+        return None, None
+    port = parts.port or (HTTPS if parts.scheme == "https" else HTTP)
+    try:
+        return ip_address(host), port
+    except ValueError:
+        return None, port
+
+
+def _to(block: IPv4Network, port: int | None = None) -> dict[str, Any]:
+    peer: dict[str, Any] = {"to": [{"ipBlock": {"cidr": str(block)}}]}
+    return peer if port is None else {**peer, "ports": _tcp(port)}
+
+
+def _tcp(*ports: int | None) -> list[dict[str, Any]]:
+    return [{"port": port, "protocol": "TCP"} for port in ports]
+
+
+def _targets(settings: Settings) -> Iterable[dict[str, Any]]:
+    """What Prometheus scrapes: the exporters of the stack, and what the charts have monitors for."""
+    ports: dict[str, set[int]] = {}
+    for each in exporters(settings):
+        ports.setdefault(each.namespace, set()).add(each.number)
+    if health.reaches(settings, "detect"):
+        ports[nvsentinel.NAMESPACE] = {nvsentinel.METRICS_PORT}
+    for namespace, numbers in ports.items():
+        yield {"to": [{"namespaceSelector": {"matchLabels": {_NAME: namespace}}}], "ports": _tcp(*sorted(numbers))}
+
+
+def _mail(settings: Settings) -> Iterable[dict[str, Any]]:
+    smtp = settings.monitoring.smtp
+    if smtp is not None:
+        yield {"to": [_everywhere()], "ports": _tcp(int(smtp.host.rpartition(":")[2]))}
+
+
+def _resolve_names(policy: dict[str, Any]) -> None:
+    if "Egress" in policy["spec"]["policyTypes"]:
+        policy["spec"]["egress"].insert(0, copy.deepcopy(_DNS))
+
+
+def _leave_out(policy: dict[str, Any], addresses: Collection[str]) -> None:
+    for rule in policy["spec"].get("egress", ()):
+        for peer in rule.get("to", ()):
+            if peer.get("ipBlock", {}).get("cidr") == ANY_ADDRESS:
+                peer["ipBlock"].setdefault("except", list(addresses))
+
+
+def _leave_out_ports(policy: dict[str, Any], closed: Collection[int]) -> None:
+    """On the internet, all ports but these. A task's packets have the address of the nodes, which the stack's public
+    data services let in; a policy cannot name those services' own addresses, which change."""
+    for rule in policy["spec"]["egress"]:
+        if closed and any(peer.get("ipBlock", {}).get("cidr") == ANY_ADDRESS for peer in rule.get("to", ())):
+            rule["ports"] = [*_all_but(closed), {"port": 1, "endPort": LAST_PORT, "protocol": "UDP"}]
+
+
+def _all_but(closed: Collection[int]) -> Iterable[dict[str, Any]]:
+    first = 1
+    for port in [*sorted(closed), LAST_PORT + 1]:
+        if first < port:
+            yield {"port": first, "endPort": port - 1, "protocol": "TCP"}
+        first = port + 1
+
+
+def _namespace(item: dict[str, Any]) -> str:
+    return str(item["metadata"]["namespace"])

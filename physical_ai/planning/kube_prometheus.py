@@ -1,0 +1,197 @@
+"""Prometheus, Alertmanager and Grafana in the cluster: values of their chart, and where alerts are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.monitoring import (
+    ALERTMANAGER_SECRET,
+    CHART,
+    DASHBOARD_LABEL,
+    GRAFANA_PASSWORD_KEY,
+    GRAFANA_SECRET,
+    GRAFANA_USER_KEY,
+    NAMESPACE,
+    RELEASE,
+)
+from physical_ai.planning.chart_values import chart_values as values_of_chart
+from physical_ai.planning.scraping import INFINIBAND
+from physical_ai.settings.facts.fabric import has_infiniband
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, tolerations_of
+from physical_ai.settings.facts.pools import pool_selector, services_placement
+from physical_ai.settings.facts.telemetry import METRIC_LABELS, rule_parameters
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.monitoring import Monitoring, Receiver
+from physical_ai.settings.models.tree import Settings
+from physical_ai.telemetry.rendering import prometheus_rule
+from physical_ai.telemetry.routing import GROUP_BY, inhibit_rules
+
+FILE = f"{CHART}/values.yaml"
+DEFAULT_RETENTION_DAYS = 15
+NOBODY = "nobody"
+"""The receiver of alerts that no other one is for."""
+OWNED = {
+    "prometheus.enabled": "monitoring.metrics",
+    "prometheus.prometheusSpec": "monitoring.scrapeIntervalSeconds or monitoring.metricsRetentionDays",
+    "alertmanager.enabled": "monitoring.receivers",
+    "alertmanager.alertmanagerSpec": "monitoring.receivers",
+    "fullnameOverride": "the name in physical_ai/catalog/monitoring.py",
+    "prometheusOperator.nodeSelector": "cpuPool",
+    "prometheusOperator.tolerations": "cpuPool",
+    "grafana.nodeSelector": "cpuPool",
+    "grafana.tolerations": "cpuPool",
+    "grafana.enabled": "monitoring.grafana.enabled",
+    "grafana.admin": "nothing: the program generates the password",
+    "grafana.sidecar": "nothing: dashboards are part of the program",
+    "nodeExporter.enabled": "nothing: it runs on pools whose VM size has InfiniBand",
+    "prometheus-node-exporter": "nothing: it runs on pools whose VM size has InfiniBand",
+    "kube-state-metrics": "nothing: physical_ai/settings/facts/telemetry.py has the labels that are exported",
+}
+"""Keys that the file may not set, with the setting to change instead."""
+
+
+@dataclass(frozen=True)
+class KubePrometheusPlan:
+    """What is installed with `monitoring.metrics: kube-prometheus`."""
+
+    chart: Chart
+    values: Mapping[str, Any]
+    rule: Mapping[str, Any]
+    """The PrometheusRule with all rules."""
+
+
+def kube_prometheus_plan(settings: Settings, root: FilePath) -> tuple[KubePrometheusPlan | None, list[Fault]]:
+    """The plan of a stack, and what is wrong with the values file; None with another back end."""
+    if settings.monitoring.metrics != "kube-prometheus":
+        return None, []
+    pinned = chart(CHART, settings.monitoring.kube_prometheus_version)
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, _values(settings) | _node_exporter(settings))
+    rule = prometheus_rule(rule_parameters(settings), "physical-ai", NAMESPACE)
+    return KubePrometheusPlan(pinned, values, rule), faults
+
+
+def _values(settings: Settings) -> dict[str, Any]:
+    monitoring, here = settings.monitoring, services_placement(settings)
+    retention = monitoring.metrics_retention_days or DEFAULT_RETENTION_DAYS
+    return {
+        "fullnameOverride": RELEASE,
+        "prometheusOperator": dict(here),
+        "prometheus": {
+            "enabled": True,
+            "prometheusSpec": {
+                "retention": f"{retention}d",
+                "scrapeInterval": f"{monitoring.scrape_interval_seconds}s",
+                **here,
+                # Otherwise only objects with this release's label are read.
+                "podMonitorSelectorNilUsesHelmValues": False,
+                "ruleSelectorNilUsesHelmValues": False,
+                "serviceMonitorSelectorNilUsesHelmValues": False,
+            },
+        },
+        "alertmanager": {
+            "enabled": True,
+            # Receivers have secrets, which the values of a release would keep in plain text.
+            "alertmanagerSpec": {
+                "useExistingSecret": True,
+                "configSecret": ALERTMANAGER_SECRET,
+                **here,
+            },
+        },
+        "grafana": {
+            "enabled": monitoring.grafana.enabled,
+            # The chart's default password is the same everywhere.
+            "admin": {
+                "existingSecret": GRAFANA_SECRET,
+                "userKey": GRAFANA_USER_KEY,
+                "passwordKey": GRAFANA_PASSWORD_KEY,
+            },
+            **here,
+            "sidecar": {
+                "dashboards": {
+                    "enabled": True,
+                    "label": next(iter(DASHBOARD_LABEL)),
+                    "labelValue": next(iter(DASHBOARD_LABEL.values())),
+                    "searchNamespace": "ALL",
+                }
+            },
+        },
+        "kube-state-metrics": {**here, "metricLabelsAllowlist": _allowed(METRIC_LABELS)},
+    }
+
+
+def _node_exporter(settings: Settings) -> dict[str, Any]:
+    """Reads the ports of nodes with InfiniBand, and nothing else; elsewhere no alert needs it.
+
+    It mounts the host's /sys, so it runs beside the other exporters, where Pod Security allows that.
+    """
+    pools = [name for name, pool in settings.pools.items() if has_infiniband(pool)]
+    if not pools:
+        return {"nodeExporter": {"enabled": False}}
+    (label,) = {key for name in pools for key in pool_selector(name, settings.pools[name])}
+    here = {"key": label, "operator": "In", "values": pools}
+    nodes = {"nodeSelectorTerms": [{"matchExpressions": [here]}]}
+    return {
+        "nodeExporter": {"enabled": True},
+        "prometheus-node-exporter": {
+            "namespaceOverride": OPERATOR_NAMESPACE,
+            "extraArgs": ["--collector.disable-defaults", "--collector.infiniband"],
+            "hostNetwork": False,
+            "hostPID": False,
+            "service": {"portName": INFINIBAND.port},
+            "prometheus": {"monitor": {"enabled": False}},
+            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": nodes}},
+            "tolerations": tolerations_of(settings, (settings.pools[name] for name in pools)),
+        },
+    }
+
+
+def _allowed(labels: str) -> list[str]:
+    """The list as kube-state-metrics has it: one entry for each kind of object."""
+    return [f"{each}]" for each in labels.removesuffix("]").split("],")]
+
+
+def alertmanager_config(monitoring: Monitoring, secrets: Mapping[str, str]) -> dict[str, Any]:
+    """Alertmanager's configuration. Each receiver gets the severities that it asks for; others are not sent.
+
+    Raises KeyError for a secret that is missing, which is checked before.
+    """
+    found: dict[str, Any] = {
+        "route": {
+            "receiver": NOBODY,
+            "group_by": list(GROUP_BY),
+            "group_wait": "30s",
+            "group_interval": "5m",
+            "repeat_interval": "12h",
+            "routes": [
+                {
+                    "receiver": name,
+                    "matchers": [f'severity=~"{"|".join(receiver.severities)}"'],
+                    "continue": True,
+                }
+                for name, receiver in monitoring.receivers.items()
+            ],
+        },
+        "inhibit_rules": inhibit_rules(),
+        "receivers": [
+            {"name": NOBODY},
+            *({"name": name, **_target(receiver, secrets)} for name, receiver in monitoring.receivers.items()),
+        ],
+    }
+    if (smtp := monitoring.smtp) is not None:
+        found["global"] = {"smtp_smarthost": smtp.host, "smtp_from": smtp.sender}
+        if smtp.username is not None and smtp.password_secret is not None:
+            found["global"] |= {
+                "smtp_auth_username": smtp.username,
+                "smtp_auth_password": secrets[smtp.password_secret],
+            }
+    return found
+
+
+def _target(receiver: Receiver, secrets: Mapping[str, str]) -> dict[str, Any]:
+    if receiver.webhook_secret is not None:
+        return {"webhook_configs": [{"url": secrets[receiver.webhook_secret], "send_resolved": True}]}
+    return {"email_configs": [{"to": receiver.email, "send_resolved": True}]}

@@ -1,0 +1,56 @@
+"""Which namespaces a stack needs, and which of them it creates."""
+
+from __future__ import annotations
+
+from parts.registry import PARTS
+from physical_ai.catalog.amd import NAMESPACE as AMD_NAMESPACE
+from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
+from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
+from physical_ai.catalog.definitions import CLEANUP_NAMESPACE
+from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
+from physical_ai.catalog.network_operator import NAMESPACE as NETWORK_NAMESPACE
+from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
+from physical_ai.catalog.osmo import KAI_NAMESPACE
+from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
+from physical_ai.catalog.runners import CONTROLLER_NAMESPACE
+from physical_ai.catalog.runners import NAMESPACE as RUNNERS_NAMESPACE
+from physical_ai.planning import manifests
+from physical_ai.planning.plan import Plan
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
+from physical_ai.settings.models.tree import Settings
+from physical_ai.settings.target import leaves_nothing
+
+
+def not_needed(plan: Plan) -> tuple[str, ...]:
+    """Namespaces of the manifest that this stack does not need."""
+    return (
+        *((KAI_NAMESPACE,) if not plan.osmo else ()),
+        *((METRICS_NAMESPACE,) if plan.kube_prometheus is None else ()),
+        *((NETWORK_NAMESPACE,) if plan.network_operator is None else ()),
+        *((HEALTH_NAMESPACE,) if plan.nvsentinel is None else ()),
+        *((TRACES_NAMESPACE,) if plan.collector is None else ()),
+        *((CERTIFICATES_NAMESPACE,) if plan.cert_manager is None else ()),
+        *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if plan.runners is None else ()),
+        *(own for part in PARTS for own in part.namespaces if own not in _in_use(plan)),
+        *({LONGHORN_NAMESPACE, METALLB_NAMESPACE} - {each.namespace for each in plan.services}),
+        *((AMD_NAMESPACE,) if plan.amd is None else ()),
+    )
+
+
+def _in_use(plan: Plan) -> frozenset[str]:
+    """Namespaces of the releases of a stack's optional parts."""
+    releases = (release for planned in plan.parts.values() for release in planned.releases)
+    return frozenset(namespace for release in releases for namespace in release.namespaces)
+
+
+def used(settings: Settings) -> tuple[str, ...]:
+    """Namespaces that the stack did not create, and installs into."""
+    return () if installs_operator(settings) else (OPERATOR_NAMESPACE,)
+
+
+def created(settings: Settings, plan: Plan) -> list[str]:
+    """Names of the namespaces that the stack creates."""
+    left_out = {*not_needed(plan), *used(settings)}
+    names = (str(manifest["metadata"]["name"]) for manifest in manifests.namespaces())
+    own = [CLEANUP_NAMESPACE] if leaves_nothing(settings) else []
+    return [*(name for name in names if name not in left_out), *own]

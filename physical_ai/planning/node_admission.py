@@ -1,0 +1,25 @@
+"""The admission policy that keeps work from new GPU nodes until they are accepted."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+from physical_ai.planning import manifests
+from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT, pool_selector
+from physical_ai.settings.models.tree import Settings
+
+
+def node_policies(settings: Settings) -> list[dict[str, Any]]:
+    """The policy and its binding; nothing where every node takes work."""
+    if settings.health.admit == "any":
+        return []
+    policy, binding = copy.deepcopy(manifests.load("node-admission.yaml"))
+    labels = {key for name, pool in settings.pools.items() for key in pool_selector(name, pool)}
+    pools = [{"key": key, "operator": "In", "values": sorted(settings.pools)} for key in sorted(labels)]
+    policy["spec"]["matchConstraints"]["objectSelector"] = {"matchExpressions": pools}
+    # As CEL text: what is in a JSON string is the same in CEL.
+    policy["spec"]["variables"] = [{"name": "key", "expression": json.dumps(split_taint(NOT_ACCEPTED_TAINT)[0])}]
+    return [policy, binding]

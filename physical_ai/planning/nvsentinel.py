@@ -1,0 +1,238 @@
+"""NVSentinel: values of its chart for a health mode, and the rules for which nodes leave service, as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from parts.slurm import names as slurm
+from physical_ai.catalog import osmo
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.dra import HOST_ROOT
+from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
+from physical_ai.catalog.nvsentinel import (
+    CHART,
+    CHART_VERSION,
+    DATASTORE_SECRET,
+    GPU_MONITOR,
+    GPU_NODE_LABEL,
+    NAMESPACE,
+    SYSLOG_MONITOR,
+    dcgm_errors,
+)
+from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.catalog.telemetry_rows import xids_of
+from physical_ai.planning.chart_values import chart_values as values_of_chart
+from physical_ai.planning.values_files import merge_values
+from physical_ai.settings.facts import gpu, health
+from physical_ai.settings.facts.pools import driver_facts, services_placement
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.node_pools import DriverSource
+from physical_ai.settings.models.tree import Settings
+
+FILE = f"{CHART}/values.yaml"
+RUNTIME_CLASS = "nvidia"
+"""What the GPU Operator names it (`operator.runtimeClass`)."""
+BREAKER_PERCENT = 25
+BREAKER_WINDOW = "1h"
+"""fault-quarantine keeps a bucket for each second of it, and moves all of them for each second that has passed: with a
+window of days, an event after a quiet day would take minutes. What holds beyond it: manifests/health-limits.yaml."""
+PLATFORM_NAMESPACES = (
+    NAMESPACE,
+    "kube-system",
+    gpu.OPERATOR_NAMESPACE,
+    osmo.KAI_NAMESPACE,
+    osmo.KAI_RESERVATION_NAMESPACE,
+    osmo.CONTROL_NAMESPACE,
+    osmo.OPERATOR_NAMESPACE,
+    METRICS_NAMESPACE,
+)
+"""Namespaces whose Pods a drain leaves alone; with `slurm` also that of slurmd, which Slurm drains of its jobs."""
+_BY_HAND = "nothing: nodes are repaired with `physai node replace`"
+OWNED = {
+    "global.dryRun": "health.mode: detect",
+    "global.dcgm": "nothing: the GPU Operator runs DCGM",
+    "global.datastore": "health.datastoreSecret",
+    "global.tolerations": "nothing: the monitors run on every GPU node",
+    "global.systemNodeSelector": "nothing: the modules run on the cpu pool",
+    "global.gpuHealthMonitor": "health.mode",
+    "global.syslogHealthMonitor": "health.mode",
+    "global.labeler": "health.mode",
+    "global.metadataCollector": "health.mode",
+    "global.faultQuarantine": "health.mode",
+    "global.nodeDrainer": "health.mode",
+    "global.mongodbStore": "health.datastoreSecret",
+    "global.faultRemediation": _BY_HAND,
+    "global.janitor": _BY_HAND,
+    "global.janitorProvider": _BY_HAND,
+    "global.preflight": "health.admit: its checks fail on Pods without a gang, and its limits are those of NVLink",
+    "podMonitor.enabled": "monitoring.metrics",
+    "gpu-health-monitor.affinity": "pools.<pool>.driver.source",
+    "labeler.assumeDriverInstalled": "pools.<pool>.driver.source",
+    "metadata-collector.runtimeClassName": "gpuOperator.nri",
+    "fault-quarantine.gpuNodeLabel": "pools.<pool>.driver.source",
+    "fault-quarantine.circuitBreaker": "pools.<pool>.scale",
+    "fault-quarantine.ruleSets": "nothing: physical_ai/catalog/data/gpu/ has what is fatal",
+    "node-drainer.systemNamespaces": "nothing: the platform's own namespaces",
+    "node-drainer.userNamespaces": "nothing: a drain waits; the other modes delete Pods by force",
+    "platformConnector.mongodbStore.clientCertMountPath": "health.datastoreSecret",
+    "fault-quarantine.clientCertMountPath": "health.datastoreSecret",
+    "node-drainer.clientCertMountPath": "health.datastoreSecret",
+    "node-drainer.partialDrainEnabled": "nothing: a drain is one of the whole node",
+}
+"""Keys that the file may not set, with the setting to change instead."""
+
+
+@dataclass(frozen=True)
+class NvsentinelPlan:
+    """What is installed with `health.mode: detect` and above."""
+
+    chart: Chart
+    values: Mapping[str, Any]
+    datastore_secret: str | None
+    """The stack secret with the datastore's connection string; None where nothing acts."""
+
+
+def nvsentinel_plan(settings: Settings, root: FilePath) -> tuple[NvsentinelPlan | None, list[Fault]]:
+    """The plan of a stack, and what is wrong with the values file; None in mode alert."""
+    if not health.reaches(settings, "detect"):
+        return None, []
+    pinned = chart(CHART, CHART_VERSION)
+    values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
+    acts = health.reaches(settings, "taint")
+    return NvsentinelPlan(pinned, values, settings.health.datastore_secret if acts else None), faults
+
+
+def chart_values(settings: Settings) -> dict[str, Any]:
+    """The values that follow from settings alone."""
+    drains, services = health.reaches(settings, "drain"), services_placement(settings)
+    values: dict[str, Any] = {
+        "global": {
+            "dryRun": False,
+            # Whatever is not for detection is off by default, and named here all the same.
+            "gpuHealthMonitor": {"enabled": True},
+            "syslogHealthMonitor": {"enabled": True},
+            "labeler": {"enabled": True},
+            "metadataCollector": {"enabled": True},
+            "faultQuarantine": {"enabled": health.reaches(settings, "taint")},
+            "nodeDrainer": {"enabled": drains},
+            "faultRemediation": {"enabled": False},
+            "janitor": {"enabled": False},
+            "janitorProvider": {"enabled": False},
+            "preflight": {"enabled": False},
+            "mongodbStore": {"enabled": False},
+            "dcgm": {"mode": "operator-service", "enabled": True},
+            "tolerations": [{"operator": "Exists"}],
+            "systemNodeSelector": services["nodeSelector"],
+            **({"systemNodeTolerations": services["tolerations"]} if "tolerations" in services else {}),
+        },
+        # Its kinds exist only where Prometheus runs in the cluster.
+        "podMonitor": {"enabled": settings.monitoring.metrics == "kube-prometheus"},
+        GPU_MONITOR: {"affinity": _not_on_vgpu()},
+        # Where no Pod brings the driver, the labeler sees none.
+        "labeler": {
+            "assumeDriverInstalled": any(
+                driver_facts(pool).root == HOST_ROOT for pool in gpu.nvidia_pools(settings).values()
+            )
+        },
+        "metadata-collector": {"runtimeClassName": "" if settings.gpu_operator.nri else RUNTIME_CLASS},
+    }
+    if health.reaches(settings, "taint"):
+        values = merge_values(values, _quarantine(settings))
+    if drains:
+        values["node-drainer"] = {
+            "clientCertMountPath": "",
+            "systemNamespaces": f"^({'|'.join(_left_alone(settings))})$",
+            # The others delete by force what does not end in time, whatever its disruption budget
+            # (node-drainer/pkg/informers, CheckIfAllPodsAreEvictedInImmediateMode, DeletePodsAfterTimeout).
+            "userNamespaces": [{"name": "*", "mode": "AllowCompletion"}],
+            "partialDrainEnabled": False,
+        }
+    return values
+
+
+def _left_alone(settings: Settings) -> tuple[str, ...]:
+    return PLATFORM_NAMESPACES if settings.slurm is None else (*PLATFORM_NAMESPACES, slurm.NAMESPACE)
+
+
+def _quarantine(settings: Settings) -> dict[str, Any]:
+    return {
+        "global": {
+            "datastore": {
+                "provider": "mongodb",
+                "credentialsFromSecret": {"name": DATASTORE_SECRET},
+                "connection": {"database": "HealthEventsDatabase"},
+                "tls": {"enabled": True},
+                "auth": {"mechanism": "scram"},
+            }
+        },
+        # With a path, the modules would wait for client certificates (values-cosmosdb-test.yaml of the chart).
+        "platformConnector": {"mongodbStore": {"clientCertMountPath": ""}},
+        "fault-quarantine": {
+            "clientCertMountPath": "",
+            "gpuNodeLabel": "=".join(GPU_NODE_LABEL),
+            "circuitBreaker": {
+                "enabled": True,
+                "percentage": BREAKER_PERCENT,
+                # A percentage is of all GPU nodes, and rounds up: two of five, who may be a whole pool.
+                "maxNodes": health.breaker_nodes(settings),
+                "duration": BREAKER_WINDOW,
+            },
+            "ruleSets": rule_sets(),
+        },
+    }
+
+
+def rule_sets() -> list[dict[str, Any]]:
+    """Rules of fault-quarantine: a node is cordoned for a fault for which its GPU has to be reset or replaced.
+
+    The chart's own rules take any fatal event, and NVSentinel takes for fatal what it does not know: Xid 45, which
+    every killed job leaves, too.
+    """
+    codes = [code for code, item in dcgm_errors().items() if item.quarantine]
+    xids = [str(code) for code in xids_of("node")]
+    return [
+        _rule_set("GPU errors of DCGM", GPU_MONITOR, codes),
+        _rule_set("Xids of the node", SYSLOG_MONITOR, xids),
+    ]
+
+
+def quarantines(agent: str, codes: tuple[str, ...], is_fatal: bool) -> bool:
+    """Whether an event of a monitor matches a rule: the same question as the expressions of `rule_sets` ask."""
+    if agent == GPU_MONITOR:
+        known = {code for code, item in dcgm_errors().items() if item.quarantine}
+    else:
+        known = {str(code) for code in xids_of("node")} if agent == SYSLOG_MONITOR else set[str]()
+    return is_fatal and bool(known & set(codes))
+
+
+def _rule_set(name: str, agent: str, codes: list[str]) -> dict[str, Any]:
+    # JSON's lists and texts are CEL's.
+    event = (
+        f'event.agent == "{agent}" && event.componentClass == "GPU" && event.isFatal == true'
+        f" && event.errorCode.exists(code, code in {json.dumps(codes)})"
+    )
+    drivers = json.dumps([source.value for source in DriverSource if source is not DriverSource.GRID])
+    node = (
+        f'"{DRIVER_LABEL}" in node.metadata.labels && node.metadata.labels["{DRIVER_LABEL}"] in {drivers}'
+        ' && !("nvsentinel.dgxc.nvidia.com/managed" in node.metadata.labels'
+        ' && node.metadata.labels["nvsentinel.dgxc.nvidia.com/managed"] == "false")'
+    )
+    return {
+        "enabled": True,
+        "version": "1",
+        "name": name,
+        "match": {"all": [{"kind": "HealthEvent", "expression": event}, {"kind": "Node", "expression": node}]},
+        # Kubernetes makes a taint of it, which the DaemonSets of the GPU stack tolerate. They would not return to a
+        # node with a taint of its own after a restart, and the node could not be accepted again.
+        "cordon": {"shouldCordon": True},
+    }
+
+
+def _not_on_vgpu() -> dict[str, Any]:
+    off = {"key": DRIVER_LABEL, "operator": "NotIn", "values": [DriverSource.GRID.value]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [off]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}

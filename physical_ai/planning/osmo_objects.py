@@ -1,0 +1,58 @@
+"""OSMO's Kubernetes objects and its agents' values, completed with what only a deployment knows."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from physical_ai.catalog import osmo
+from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
+from physical_ai.planning import manifests
+from physical_ai.planning.isolation import limit_osmo
+from physical_ai.settings.facts.isolation import is_isolated
+from physical_ai.settings.facts.osmo import gpu_quota
+from physical_ai.settings.models.tree import Settings
+
+NO_METADATA = "no-metadata"
+"""The policy of the control plane's namespace where the stack does not isolate it."""
+
+
+def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The objects of manifests/osmo.yaml for a stack: quotas counted, accounts bound to identities, networks limited.
+
+    Args:
+        clients: Client ids of identities by service account; they may be Outputs.
+    """
+    objects = copy.deepcopy(manifests.load("osmo.yaml"))
+    for item in objects:
+        metadata, kind = item["metadata"], item["kind"]
+        if kind == "ServiceAccount" and metadata["name"] in clients:
+            metadata["annotations"] = {IDENTITY_CLIENT_ANNOTATION: clients[metadata["name"]]}
+        if kind == "ResourceQuota":
+            of_workflows = metadata["namespace"] == osmo.WORKFLOWS_NAMESPACE
+            most = {resource: count if of_workflows else 0 for resource, count in gpu_quota(settings).items()}
+            # For extended resources a quota accepts requests only, which equal limits.
+            item["spec"]["hard"] = {f"requests.{resource}": str(count) for resource, count in most.items()}
+        if kind == "NetworkPolicy":
+            limit_osmo(item, settings)
+    if is_isolated(settings, osmo.CONTROL_NAMESPACE):
+        for item in objects:
+            if item["metadata"]["name"] == NO_METADATA:
+                # Policies add up, and this one would allow more than those of the isolated namespace. It allows nothing
+                # then; without it, a protected stack that becomes isolated would have to delete a protected object.
+                item["spec"]["egress"] = []
+    return objects
+
+
+def with_identity(values: Mapping[str, Any], client_id: Any) -> dict[str, Any]:
+    """The agents' values, with what makes AKS give their Pods a token for Azure. `client_id` may be an Output.
+
+    The chart creates the service accounts and offers no annotations for them, so the identity's id goes to the Pods.
+    """
+    result = copy.deepcopy(dict(values))
+    for agent in ("backendListener", "backendWorker"):
+        own = result.setdefault("services", {}).setdefault(agent, {})
+        own["extraPodLabels"] = {**own.get("extraPodLabels", {}), IDENTITY_USE_LABEL: "true"}
+        own["extraEnvs"] = [*own.get("extraEnvs", []), {"name": "AZURE_CLIENT_ID", "value": client_id}]
+    return result

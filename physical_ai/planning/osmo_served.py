@@ -1,0 +1,41 @@
+"""What a control plane's configuration has for a cluster of another stack: its pools and platforms, under its name."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from physical_ai.planning import osmo_platforms
+from physical_ai.planning.osmo_platforms import DEFAULT_POOL
+from physical_ai.settings.models.tree import Settings
+
+
+def served_sections(served: Settings) -> dict[str, dict[str, Any]]:
+    """The sections by the names of the chart's values.
+
+    Templates and validations of two stacks differ under one name, as their nodes do. So all names begin with that of
+    the backend: its pool `default` is called like the backend, another one `BACKEND-POOL`.
+    """
+    backend = served.osmo.backend_name
+
+    def named(name: str) -> str:
+        return f"{backend}-{name}"
+
+    def listed(names: list[str]) -> list[str]:
+        return [named(name) for name in names]
+
+    validations = osmo_platforms.resource_validations(served)
+    pools: dict[str, Any] = {}
+    for name, pool in copy.deepcopy(osmo_platforms.pools(served)).items():
+        pool["common_pod_template"] = listed(pool["common_pod_template"])
+        pool["common_resource_validations"] = listed(pool["common_resource_validations"])
+        for platform in pool["platforms"].values():
+            platform["override_pod_template"] = listed(platform["override_pod_template"])
+            platform["resource_validations"] = listed(platform["resource_validations"])
+        pools[backend if name == DEFAULT_POOL else named(name)] = pool
+    return {
+        "podTemplates": {named(name): item for name, item in osmo_platforms.pod_templates(served).items()},
+        "resourceValidations": {named(name): item for name, item in validations.items()},
+        "backends": osmo_platforms.backends(served),
+        "pools": pools,
+    }

@@ -1,0 +1,57 @@
+"""What files of values may not set, by chart: the tables of all plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from parts.registry import PARTS
+from physical_ai.catalog import (
+    amd,
+    cert_manager,
+    dra,
+    monitoring,
+    network_operator,
+    nvsentinel,
+    osmo,
+    otel,
+    runners,
+)
+from physical_ai.catalog.osmo_service import SERVICE_CHART
+from physical_ai.planning import (
+    amd_operator,
+    cluster_services,
+    collector,
+    kube_prometheus,
+    service_chart,
+)
+from physical_ai.planning import cert_manager as cert_manager_plan
+from physical_ai.planning import dra as dra_plan
+from physical_ai.planning import network_operator as network_operator_plan
+from physical_ai.planning import nvsentinel as nvsentinel_plan
+from physical_ai.planning import osmo as osmo_plan
+from physical_ai.planning import runners as runners_plan
+from physical_ai.planning.gpu_operator import values as gpu_values
+from physical_ai.planning.gpu_operator.drivers import OWNED as DRIVER_OWNED
+from physical_ai.planning.gpu_operator.files import CHART as GPU_OPERATOR
+
+NVIDIA_DRIVER = "nvidia-driver"
+"""The fields of an NVIDIADriver, which are no chart's."""
+
+OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
+    GPU_OPERATOR: gpu_values.OWNED | gpu_values.OWNED_IF_MEASURED,
+    NVIDIA_DRIVER: DRIVER_OWNED,
+    osmo.KAI_CHART: osmo_plan.KAI_OWNED,
+    osmo.BACKEND_CHART: osmo_plan.BACKEND_OWNED,
+    SERVICE_CHART: service_chart.OWNED,
+    monitoring.CHART: kube_prometheus.OWNED,
+    nvsentinel.CHART: nvsentinel_plan.OWNED,
+    otel.CHART: collector.OWNED,
+    cert_manager.CHART: cert_manager_plan.OWNED,
+    network_operator.CHART: network_operator_plan.OWNED,
+    dra.CHART: dra_plan.OWNED,
+    amd.CHART: amd_operator.OWNED,
+    runners.CONTROLLER_CHART: runners_plan.CONTROLLER_OWNED,
+    runners.SCALE_SET_CHART: runners_plan.SCALE_SET_OWNED,
+    **cluster_services.OWNED,
+    **{chart: owners for part in PARTS for chart, owners in part.owned.items()},
+}

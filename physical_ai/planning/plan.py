@@ -1,0 +1,128 @@
+"""Everything that is installed into a stack's cluster, from its settings and the files in `values/`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from parts.part import PartPlan
+from parts.registry import PARTS
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.planning.amd_operator import AmdPlan, amd_plan
+from physical_ai.planning.cert_manager import CertManagerPlan, cert_manager_plan
+from physical_ai.planning.cluster_services import ServicePlan, cluster_services
+from physical_ai.planning.collector import CollectorPlan, collector_plan
+from physical_ai.planning.dra import DraPlan, dra_plan
+from physical_ai.planning.gpu_operator import CHART, GpuPlan, gpu_plan
+from physical_ai.planning.grid_driver import GridPlan, grid_plan
+from physical_ai.planning.kube_prometheus import KubePrometheusPlan, kube_prometheus_plan
+from physical_ai.planning.network_operator import NetworkOperatorPlan, network_operator_plan
+from physical_ai.planning.nvsentinel import NvsentinelPlan, nvsentinel_plan
+from physical_ai.planning.osmo import OsmoRelease, osmo_releases
+from physical_ai.planning.runners import RunnersPlan, runners_plan
+from physical_ai.planning.service_chart import service_release
+from physical_ai.repository import PARTS as PART_FILES
+from physical_ai.repository import VALUES
+from physical_ai.settings.facts.gpu import installs_operator
+from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.models.tree import Settings
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What each component installs."""
+
+    gpu: GpuPlan
+    amd: AmdPlan | None
+    """None without `amdGpuOperator`."""
+    grid: GridPlan | None
+    """None without a GRID pool."""
+    osmo: tuple[OsmoRelease, ...]
+    """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
+    control_plane: OsmoRelease | None
+    """OSMO's control plane, before it is attached to its data services; None without `osmo.mode: platform`."""
+    kube_prometheus: KubePrometheusPlan | None
+    """None without `monitoring.metrics: kube-prometheus`."""
+    nvsentinel: NvsentinelPlan | None
+    """None with `health.mode: alert`."""
+    collector: CollectorPlan | None
+    """None without `monitoring.traces`."""
+    cert_manager: CertManagerPlan | None
+    """None unless cert-manager has the gateway's certificate issued."""
+    runners: RunnersPlan | None
+    """None without `runners`."""
+    services: tuple[ServicePlan, ...]
+    """Storage and load balancer of a cluster without a cloud; empty without `storage` and `loadBalancer`."""
+    network_operator: NetworkOperatorPlan | None
+    """None without `networkOperator`."""
+    dra: DraPlan | None
+    """None without a pool of `allocation: dra`."""
+    parts: Mapping[str, PartPlan]
+    """The optional parts of the stack, by name, in the order of `parts.registry`."""
+    charts: tuple[Chart, ...]
+    """The charts in the order of installation."""
+    warnings: tuple[Fault, ...] = ()
+    """About the files."""
+
+
+def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Settings] = ()) -> Plan:
+    """The plan of a stack; `root` holds a folder of values for each chart. `served` are the stacks whose clusters its
+    control plane serves.
+
+    Raises SettingsError with every fault in the files that the stack uses: unknown keys, keys without effect, keys
+    that the settings decide, files for pools that no stack has.
+    """
+    gpu, faults = gpu_plan(settings, root)
+    amd, strange = amd_plan(settings, root)
+    osmo, found = osmo_releases(settings, root)
+    prometheus, wrong = kube_prometheus_plan(settings, root)
+    sentinel, amiss = nvsentinel_plan(settings, root)
+    collector, refused = collector_plan(settings, root)
+    issued, unissued = cert_manager_plan(settings, root)
+    runners, denied = runners_plan(settings, root)
+    services, unfit = cluster_services(settings, root)
+    network, misfit = network_operator_plan(settings, root)
+    claimed, invalid = dra_plan(settings, root)
+    parts: dict[str, PartPlan] = {}
+    useless: list[Fault] = []
+    for part in PARTS:
+        planned, of_part = part.plan(settings, PART_FILES if root == VALUES else root)
+        useless += of_part
+        if planned is not None:
+            parts[part.name] = planned
+    service, doubtful = service_release(settings, root, served)
+    faults += [*strange, *found, *wrong, *amiss, *refused, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
+    faults = list(dict.fromkeys([*faults, *useless]))
+    if errors := [fault for fault in faults if fault.is_error]:
+        raise SettingsError(errors)
+    declared = (network, claimed, amd, prometheus, sentinel, collector, issued)
+    others = (each.chart for each in declared if each is not None)
+    releases = [*osmo, *([service] if service else [])]
+    inside = [runners.controller, runners.scale_set] if runners is not None else []
+    inside += [chart for planned in parts.values() for chart in planned.charts]
+    charts = (
+        *((chart(CHART, settings.gpu_operator.version),) if installs_operator(settings) else ()),
+        *(each.chart for each in services),
+        *others,
+        *inside,
+        *(release.chart for release in releases),
+    )
+    return Plan(
+        gpu=gpu,
+        amd=amd,
+        grid=grid_plan(settings),
+        osmo=osmo,
+        control_plane=service,
+        kube_prometheus=prometheus,
+        nvsentinel=sentinel,
+        collector=collector,
+        cert_manager=issued,
+        runners=runners,
+        services=services,
+        network_operator=network,
+        dra=claimed,
+        parts=parts,
+        charts=charts,
+        warnings=tuple(faults),
+    )

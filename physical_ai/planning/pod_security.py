@@ -1,0 +1,76 @@
+"""The admission policy that holds Pods of unknown namespaces to the Pod Security level baseline."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+from physical_ai.catalog import amd
+from physical_ai.planning import manifests
+from physical_ai.planning.gpu_admission import bindings
+from physical_ai.settings.models.tree import Settings
+
+OF_AKS = (
+    "kube-system",
+    "kube-public",
+    "kube-node-lease",
+    "aks-command",
+    "aks-istio-egress",
+    "aks-istio-ingress",
+    "aks-istio-system",
+    "app-routing-system",
+    "azure-arc",
+    "calico-system",
+    "dataprotection-microsoft",
+    "gatekeeper-system",
+    "tigera-operator",
+)
+"""Namespaces of AKS and its extensions, whose agents have the rights of their node (AKS docs, concepts-security)."""
+LISTED = (
+    "gpu-operator",
+    "kube-amd-gpu",
+    "kai-scheduler",
+    "osmo-control-plane",
+    "osmo-operator",
+    "osmo-workflows",
+    "monitoring",
+    "nvsentinel",
+    "network-operator",
+    "telemetry",
+    "arc-systems",
+    "arc-runners",
+    "longhorn-system",
+    "metallb-system",
+    "cert-manager",
+)
+"""The platform's namespaces in the order in which the policy lists them, whichever file declares each: another order
+would be a change of the policy in every stack. Later ones follow."""
+USER_NAMESPACES_MINOR = 35
+"""From which the standard trusts user namespaces (pod-security-admission, policy/check_procMount_baseline.go)."""
+
+
+def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:
+    """The policy with its binding; none with `admission.podSecurity: off`."""
+    action = settings.admission.pod_security
+    if action == "off":
+        return []
+    policy, binding = copy.deepcopy(manifests.load("pod-security.yaml"))
+    names = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(exempt(settings))}
+    policy["spec"]["matchConstraints"]["namespaceSelector"] = {"matchExpressions": [names]}
+    # A warning must not stop Pods by failing, and a refusal must not be bypassed by making it fail.
+    policy["spec"]["failurePolicy"] = "Fail" if action == "deny" else "Ignore"
+    minor = int(settings.cluster.kubernetes_version.split(".")[1])
+    for variable in policy["spec"]["variables"]:
+        if variable["name"] == "userNamespaces":
+            variable["expression"] = json.dumps(minor >= USER_NAMESPACES_MINOR)
+    return [policy, *bindings(binding, action, keeps_warning=settings.protect)]
+
+
+def exempt(settings: Settings) -> tuple[str, ...]:
+    """Namespaces that the policy leaves out. Those of the platform have a level of their own, by a label."""
+    declared = [str(each["metadata"]["name"]) for each in manifests.namespaces()]
+    own = (name for name in (*LISTED, *declared) if name in declared)
+    if settings.amd_gpu_operator is None:
+        own = (name for name in own if name != amd.NAMESPACE)
+    return tuple(dict.fromkeys([*OF_AKS, *own, *settings.admission.pod_security_exempt]))

@@ -1,0 +1,269 @@
+"""Values of the services behind the gateway, the release, and what only a deployment knows of them."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+from urllib.parse import quote
+
+import yaml
+
+from physical_ai.catalog import osmo
+from physical_ai.catalog import osmo_service as names
+from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
+from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.in_cluster import PATH_STYLE
+from physical_ai.planning.chart_values import chart_values as values_of_chart
+from physical_ai.planning.osmo import OsmoRelease
+from physical_ai.planning.osmo_service import QUEUES, chart_values
+from physical_ai.planning.service_chart.gateway import ENTRA, gateway_values
+from physical_ai.planning.service_chart.restarts import CERTIFICATE, RESTARTED_BY, restarts
+from physical_ai.planning.values_files import merge_values
+from physical_ai.settings.facts.in_cluster import in_cluster
+from physical_ai.settings.facts.pools import services_placement
+from physical_ai.settings.faults import Fault
+from physical_ai.settings.models.tree import Settings
+
+SERVICE_FILE = "osmo/service.yaml"
+"""Below `values/`: what people may change of the control plane's chart."""
+SERVICES = ("service", "worker", "logger", "agent", "delayedJobMonitor")
+"""Sections of the Pods that read and write the storage."""
+CONTAINERS = {"workflow_data": "data", "workflow_log": "logs", "workflow_app": "apps"}
+"""Containers of the storage account, by key of the configuration."""
+ENCRYPTING = (*SERVICES, "router")
+"""Sections of the Pods that connect to the database."""
+_KEY_VARIABLE = {"name": names.MEK_VARIABLE, "value": f"{names.MEK_FOLDER}/{names.MEK_FILE}"}
+_KEY_VOLUME = {"name": names.MEK_SECRET_NAME, "secret": {"secretName": names.MEK_SECRET_NAME}}
+_KEY_MOUNT = {"name": names.MEK_SECRET_NAME, "mountPath": names.MEK_FOLDER, "readOnly": True}
+_KEY_OWNER = "nothing: the deployment generates the key of the database"
+OWNED = {
+    "global.osmoImageLocation": "the registry in physical_ai/catalog/osmo.py",
+    "global.osmoImageTag": "the version in physical_ai/catalog/osmo.py",
+    "global.serviceAccountName": "the name in physical_ai/catalog/osmo_service.py",
+    "global.nodeSelector": "cpuPool",
+    "serviceAccount": "nothing: the account has the identity of the control plane",
+    "services.configFile": "nothing: the deployment generates the file of keys",
+    "services.configs": "osmo",
+    "services.postgres": "dataServices.postgres",
+    "services.redis": "dataServices.redis",
+    "services.defaultAdmin": "nothing: the deployment generates the password",
+    "services.migration": "the version in physical_ai/catalog/osmo.py",
+    "services.service.hostname": "osmo.access.host",
+    "services.ui.apiHostname": "osmo.access",
+    "services.ui.nextjsSslEnabled": "osmo.access",
+    "services.service.auth": "osmo.access.entra",
+    "gateway": "osmo.access",
+    "podMonitor.enabled": "monitoring.metrics",
+    "services.router.hostname": "osmo.access.host",
+    "services.*.nodeSelector": "cpuPool",
+    "services.*.tolerations": "cpuPool",
+    f"services.*.extraPodLabels.{IDENTITY_USE_LABEL}": "dataServices.source",
+    f"services.*.extraEnv.{PATH_STYLE['name']}": "dataServices.source",
+    **{f"services.*.extraEnv.{name}": "monitoring.metrics" for name in osmo.METRICS_ENVIRONMENT},
+    f"services.*.extraEnv.{names.MEK_VARIABLE}": _KEY_OWNER,
+    f"services.*.extraEnvs.{names.MEK_VARIABLE}": _KEY_OWNER,
+    f"services.*.extraVolumes.{names.MEK_SECRET_NAME}": _KEY_OWNER,
+    f"services.*.extraVolumeMounts.{names.MEK_FOLDER}": _KEY_OWNER,
+    **{f"services.*.extraPodAnnotations.{name}": owner for name, owner in RESTARTED_BY.items()},
+    f"services.*.extraPodAnnotations.{QUEUES}": "pools and osmo",
+}
+"""Keys that the file may not set, with what to change instead."""
+
+
+@dataclass(frozen=True)
+class Attached:
+    """What the control plane is attached to; the values may be Outputs."""
+
+    postgres_host: Any
+    postgres_port: Any
+    postgres_database: Any
+    postgres_user: Any
+    redis_host: Any
+    redis_port: Any
+    storage: Mapping[str, Any]
+    """Address of each container as OSMO writes it, `azure://ACCOUNT/CONTAINER`, by the names in `CONTAINERS`. Empty
+    where Secrets have the addresses, with keys."""
+    client_id: Any
+    """Of the control plane's identity; None without one."""
+    certificate: Any = None
+    """A digest of the gateway's certificate, where the stack has it."""
+
+
+def service_chart() -> Chart:
+    return chart(names.SERVICE_CHART, osmo.CHART_VERSION)
+
+
+def service_release(
+    settings: Settings, root: FilePath, served: Sequence[Settings] = ()
+) -> tuple[OsmoRelease | None, list[Fault]]:
+    """The release without what `attached` adds, and what is wrong with its file; None without a control plane."""
+    if not settings.osmo.installs_service:
+        return None, []
+    pinned = service_chart()
+    ours = merge_values(merge_values(_ours(settings), restarts(settings)), chart_values(settings, served))
+    values, faults = values_of_chart(root, SERVICE_FILE, pinned, OWNED, with_keys(ours))
+    return OsmoRelease(names.SERVICE_RELEASE, osmo.CONTROL_NAMESPACE, pinned, values), faults
+
+
+def with_keys(values: dict[str, Any]) -> dict[str, Any]:
+    """The values with the Secret of the master encryption key in each process that reads the database.
+
+    Chart 1.3.1 mounts the keys from a ConfigMap. The environment variable leads to the Secret instead. What the file
+    of values adds to these lists stays.
+    """
+    result = copy.deepcopy(values)
+    for name in ENCRYPTING:
+        section = result["services"][name]
+        for key, item in (
+            ("extraEnvs" if name == "router" else "extraEnv", _KEY_VARIABLE),
+            ("extraVolumes", _KEY_VOLUME),
+            ("extraVolumeMounts", _KEY_MOUNT),
+        ):
+            section[key] = [*section.get(key, ()), dict(item)]
+    return result
+
+
+def _ours(settings: Settings) -> dict[str, Any]:
+    placement: dict[str, Any] = {"tolerations": [], **services_placement(settings)}
+    host = settings.osmo.access.host or ""
+    storing = {**placement, **_access_to_storage(settings)}
+    return {
+        "global": {
+            "osmoImageLocation": osmo.IMAGES,
+            "osmoImageTag": settings.osmo.image_tag,
+            "serviceAccountName": names.SERVICE_ACCOUNT,
+            "nodeSelector": placement["nodeSelector"],
+        },
+        "serviceAccount": {"create": True},
+        "services": {
+            # Switches on the passwords of database and cache from Secrets.
+            "configFile": {"enabled": True},
+            "postgres": {"enabled": False},
+            # In the cluster network policies take its place, and the drivers of database and storage try without it.
+            "redis": {"enabled": False, "tlsEnabled": in_cluster(settings) is None},
+            "defaultAdmin": {
+                "enabled": True,
+                "username": names.ADMIN_USER,
+                "passwordSecretName": names.ADMIN_SECRET,
+                "passwordSecretKey": names.ADMIN_KEY,
+            },
+            "migration": {"enabled": False},
+            **{name: dict(storing) for name in SERVICES if name not in ("service", "agent")},
+            "agent": {**storing, **_measured(settings, storing)},
+            "service": {**storing, "hostname": host, "auth": _auth(settings)},
+            "router": {**placement, "hostname": host},
+            "ui": {**placement, **_ui(settings)},
+        },
+        # Its kind is of an operator that not every stack has; physical_ai/planning/scraping.py makes them.
+        "podMonitor": {"enabled": False},
+        "gateway": gateway_values(settings, placement),
+    }
+
+
+def _measured(settings: Settings, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Metrics of osmo-agent, to which chart 1.3.1 does not give the argument that service and worker get."""
+    if not settings.monitoring.is_measured:
+        return {}
+    variables = [{"name": name, "value": value} for name, value in osmo.METRICS_ENVIRONMENT.items()]
+    return {"extraEnv": [*own.get("extraEnv", ()), *variables]}
+
+
+def _ui(settings: Settings) -> dict[str, Any]:
+    """Where the UI's server sends requests of its own.
+
+    With a certificate the gateway has one listener, which speaks TLS at both ports of its Service (NVIDIA/OSMO 6.3.1
+    _gateway-envoy-config.tpl). The name is `host`, for which the certificate is.
+    """
+    access = settings.osmo.access
+    if access.tls is None:
+        return {"apiHostname": f"{names.GATEWAY}:80", "nextjsSslEnabled": False}
+    return {"apiHostname": f"{access.host}:443", "nextjsSslEnabled": True}
+
+
+def _access_to_storage(settings: Settings) -> dict[str, Any]:
+    """Of the Pods that read and write it: with an identity, or with keys of buckets in the cluster."""
+    if in_cluster(settings) is None:
+        return {"extraPodLabels": {IDENTITY_USE_LABEL: "true"}}
+    return {"extraEnv": [dict(PATH_STYLE)]}
+
+
+def _auth(settings: Settings) -> dict[str, Any]:
+    """Where OSMO's command line sends people to log in."""
+    entra = settings.osmo.access.entra
+    if settings.osmo.access.login == "dev" or entra is None:
+        return {"enabled": False}
+    login = f"https://{ENTRA}/{entra.tenant_id}/oauth2/v2.0"
+    return {
+        "enabled": True,
+        "device_endpoint": f"{login}/devicecode",
+        "device_client_id": entra.client_id,
+        "browser_endpoint": f"{login}/authorize",
+        "browser_client_id": entra.client_id,
+        "token_endpoint": f"{login}/token",
+        "logout_endpoint": f"{login}/logout",
+    }
+
+
+def attached(values: Mapping[str, Any], to: Attached) -> dict[str, Any]:
+    """The release's values, completed. No password is among them: the Pods read Secrets."""
+    result = copy.deepcopy(dict(values))
+    services = result["services"]
+    services["postgres"] |= {
+        "serviceName": to.postgres_host,
+        "port": to.postgres_port,
+        "db": to.postgres_database,
+        "user": to.postgres_user,
+    }
+    services["redis"] |= {"serviceName": to.redis_host, "port": to.redis_port}
+    workflow = services["configs"]["workflow"]
+    for key, container in CONTAINERS.items():
+        if container in to.storage:
+            # An address without keys is a credential too: the Pods' own identity is used (OSMO, DefaultDataCredential).
+            workflow[key] = {"credential": {"endpoint": to.storage[container]}}
+    if to.certificate is not None:
+        result["gateway"]["envoy"].setdefault("extraPodAnnotations", {})[CERTIFICATE] = to.certificate
+    if to.client_id is not None:
+        result["serviceAccount"]["annotations"] = {IDENTITY_CLIENT_ANNOTATION: to.client_id}
+    return result
+
+
+def redis_password(key: str) -> str:
+    """The cache's key as the Secret has it: percent-encoded, for any alphabet.
+
+    OSMO joins the text unchanged into `rediss://:PASSWORD@HOST:PORT/0` (NVIDIA/OSMO 6.3.1
+    src/utils/connectors/redis.py:118), and redis-py and kombu decode it where they take that address apart. Azure's
+    keys are base64: with a `/` in one, all five processes would end at their start.
+    """
+    return quote(key, safe="")
+
+
+def mek_file(key: str) -> str:
+    """The file with the master encryption key, from 32 bytes in base64.
+
+    A key is a JWK, in base64 once more; its `k` is base64url without padding (RFC 7517, RFC 7518 6.4.1).
+    """
+    text = base64.urlsafe_b64encode(base64.b64decode(key)).decode().rstrip("=")
+    jwk = json.dumps({"k": text, "kid": names.MEK_ID, "kty": "oct"}, separators=(",", ":"))
+    coded = base64.b64encode(jwk.encode()).decode()
+    return yaml.safe_dump({"currentMek": names.MEK_ID, "meks": {names.MEK_ID: coded}}, width=10_000)
+
+
+def mek_problem(file: str) -> str | None:
+    """Why the service could not use a file with master encryption keys; None where it could. Shows no key."""
+    fix = "Take the value of the vault's secret `osmo-mek` as it is: docs/osmo.md#the-key-of-the-database."
+    try:
+        document: Any = yaml.safe_load(file)
+        current = str(document["currentMek"])
+        jwk: Any = json.loads(base64.b64decode(document["meks"][current], validate=True))
+        key = base64.urlsafe_b64decode(f"{jwk['k']}{'=' * (-len(jwk['k']) % 4)}")
+        kind = jwk.get("kty")
+    except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError):
+        return f"osmo-key: It is no file of master encryption keys, as `mek.yaml` is one.\n  {fix}"
+    if kind != "oct" or len(key) != names.MEK_BYTES:
+        return f"osmo-key: Its current key is not a symmetric one of {names.MEK_BYTES} bytes.\n  {fix}"
+    return None

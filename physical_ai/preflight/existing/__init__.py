@@ -1,8 +1,0 @@
-"""Preconditions of a cluster that exists already: what is read of it, and what each answer costs."""
-
-from __future__ import annotations
-
-from physical_ai.preflight.existing.judging import Wanted, judge_cluster
-from physical_ai.preflight.existing.reading import Found, Read, read_cluster
-
-__all__ = ["Found", "Read", "Wanted", "judge_cluster", "read_cluster"]

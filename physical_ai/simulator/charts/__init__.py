@@ -1,9 +1,0 @@
-"""Models of Helm charts, for the real helm: names, values, objects and definitions of upstream's, templates of ours."""
-
-from __future__ import annotations
-
-from physical_ai.simulator.charts.crds import crds
-from physical_ai.simulator.charts.models import materialise, modelled
-from physical_ai.simulator.charts.source import NoModel, chart_models, chart_source
-
-__all__ = ["NoModel", "chart_models", "chart_source", "crds", "materialise", "modelled"]

@@ -1,0 +1,100 @@
+"""What the programs of acceptance find on a node. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from physical_ai import safe_yaml
+from physical_ai.catalog import rows
+from simulator.faults import Effects
+from simulator.gpu.containers import pod_version
+from simulator.gpu.node_state import NodeState
+from simulator.gpu.sharing import cuda
+
+DATA = Path(__file__).parent / "data" / "figures.yaml"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """GB/s of a healthy GPU."""
+
+    host_device: float
+    peer: float
+    all_reduce: float
+
+
+@cache
+def figures() -> dict[str, Figures]:
+    """By GPU model."""
+    rows: list[dict[str, Any]] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
+    return {row["model"]: Figures(row["hostDevice"], row["peer"], row["allReduce"]) for row in rows}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A node, as a container of acceptance sees it.
+
+    Attributes:
+        gpus: Numbers of the GPUs that the container was given.
+        graphics: Whether the container asked for graphics.
+        claimed: Whether its GPUs are devices of a claim: whole ones, with all of the driver.
+    """
+
+    name: str
+    size: rows.Machine
+    state: NodeState
+    gpus: tuple[int, ...]
+    graphics: bool
+    defects: frozenset[str] = frozenset()
+    claimed: bool = False
+
+    @property
+    def driver(self) -> str:
+        return self.state.host.driver or pod_version(self.state)
+
+    @property
+    def has_closed_modules(self) -> bool:
+        """Whether the kernel modules are the proprietary ones: of the host's driver, or as the operator's driver Pod
+        asks. Where it leaves the choice to the installer, these GPUs get the open ones."""
+        host, pod = self.state.host, self.state.driver_pod
+        if host.driver or pod is None:
+            return host.modules == "proprietary"
+        return pod.workload.env.get(pod.workload.main, {}).get("KERNEL_MODULE_TYPE") == "proprietary"
+
+    @property
+    def product(self) -> str:
+        """As nvidia-smi names it: `NVIDIA H100 NVL`."""
+        return self.state.hardware.product.replace("-", " ")
+
+    @property
+    def figures(self) -> Figures:
+        found = figures().get(self.size.gpu.model if self.size.gpu else "")
+        return found or Figures(25.0, 25.0, 20.0)
+
+    @property
+    def has_libraries(self) -> bool:
+        """Whether graphics libraries are in the container."""
+        if "no-graphics" in self.defects:
+            return False
+        return self.graphics or self.claimed or "graphics-everywhere" in self.defects
+
+    def effects(self, gpu: int) -> list[Effects]:
+        """What faults do to a GPU."""
+        return [effects for effects, _ in self.state.faults.of_gpu(gpu)]
+
+    def field(self, gpu: int, name: str) -> float:
+        """A DCGM field that a fault has set; 0 where none has."""
+        return max((each.fields.get(name, 0.0) for each in self.effects(gpu)), default=0.0)
+
+    def rate(self, gpu: int, name: str) -> float:
+        return sum(each.rates.get(name, 0.0) for each in self.effects(gpu))
+
+    @property
+    def cuda_error(self) -> str:
+        """Why no CUDA program runs; empty where it does."""
+        if self.state.faults.driver_lost:
+            return "CUDA driver version is insufficient for CUDA runtime version"
+        return "" if self.claimed else cuda(self.state.devices)

@@ -1,0 +1,11 @@
+"""A model of AMD's operator, of Kernel Module Management, and of the nodes with AMD's GPUs.
+
+Sources: ROCm/gpu-operator helm-charts-k8s, docs and the operator's debugging guide (references/architecture.md and
+failure_patterns.md), 2026-11-23. Nothing of it was recorded from a running operator.
+"""
+
+from __future__ import annotations
+
+from simulator.amd.live import AmdStack
+
+__all__ = ["AmdStack"]

@@ -1,0 +1,67 @@
+"""Whether Azure has the machines: what becomes of a node pool when it has not.
+
+Quota is refused before anything happens. Capacity is found out afterwards: the PUT is accepted, the operation ends
+Failed, and the pool keeps the nodes it got until a later PUT finds capacity for the rest.
+"""
+
+from __future__ import annotations
+
+from simulator.azure import ids
+from simulator.azure.bodies import get
+from simulator.azure.data import rules
+from simulator.azure.errors import Refusal
+from simulator.azure.registry import models
+from simulator.azure.state import FAILED, KEPT, SUCCEEDED, AzureState, Resource
+
+MESSAGE = (
+    "Allocation failed. We do not have sufficient capacity for the requested VM size in this {place}. Read more about"
+    " improving likelihood of allocation success at https://aka.ms/allocation-guidance"
+)
+
+
+def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, azure: AzureState) -> int:
+    """Nodes that a pool gets: the `held` ones that it has, and further ones as far as there is capacity."""
+    most = azure.capacity.get(vm_size)
+    if most is None or wanted <= held:
+        return wanted
+    taken = sum(
+        len(other.facts.get("addresses", ()))
+        for other in azure.of_kind("AgentPool")
+        if get(other.body, "properties.vmSize") == vm_size and not ids.same(other.id, pool_id)
+    )
+    return max(held, min(wanted, most - taken))
+
+
+def outcome(resource: Resource, azure: AzureState) -> str:
+    """The state in which an operation ends: Failed for a pool that is short of nodes or could not be drained, and for
+    its cluster's PUT."""
+    return FAILED if any(_is_short(pool) or KEPT in pool.facts for pool in _pools(resource, azure)) else SUCCEEDED
+
+
+@models("alloc-fail", "aks-async", "aks-pool-failed", "upgrade-drain")
+def failure(resource: Resource, azure: AzureState) -> Refusal:
+    """Why an accepted operation ended Failed."""
+    for pool in _pools(resource, azure):
+        if KEPT in pool.facts:
+            rule = rules()["upgrade-drain"]
+            return Refusal(rule.id, rule.status, rule.codes[0], str(pool.facts[KEPT]), flat=True)
+    short = next(pool for pool in _pools(resource, azure) if _is_short(pool))
+    size, wanted = str(get(short.body, "properties.vmSize")), int(short.facts["count"])
+    if obtainable(short.id, size, wanted, len(short.facts["addresses"]), azure) == wanted:
+        rule, code = rules()["net-subnet-capacity"], "SubnetIsFull"
+        message = f"The subnet of node pool {ids.name(short.id)} has no address left for {wanted} nodes."
+    else:
+        zonal = bool(get(short.body, "properties.availabilityZones"))
+        rule, code = rules()["alloc-fail"], "ZonalAllocationFailed" if zonal else "AllocationFailed"
+        message = MESSAGE.format(place="zone" if zonal else "region")
+    return Refusal(rule.id, rule.status, code, message, flat=True)
+
+
+def _pools(resource: Resource, azure: AzureState) -> list[Resource]:
+    if resource.kind == "ManagedCluster":
+        return [pool for pool in azure.children(resource.id, "AgentPool") if pool.inline]
+    return [resource] if resource.kind == "AgentPool" else []
+
+
+def _is_short(pool: Resource) -> bool:
+    return len(pool.facts.get("addresses", ())) < int(pool.facts.get("count", 0))

@@ -1,0 +1,38 @@
+"""Model time: minutes in Azure are a moment here, in proportion."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from simulator.clock import seconds_per_model_minute
+
+
+def _timer(seconds: float, call: Callable[[], None]) -> Callable[[], None]:
+    timer = threading.Timer(seconds, call)
+    timer.daemon = True
+    timer.start()
+    return timer.cancel
+
+
+@dataclass(frozen=True)
+class ModelClock:
+    """How fast model time runs, and how long a role assignment needs to work.
+
+    >>> ModelClock(seconds_per_model_minute=0.5, role_delay_minutes=1).role_delay_seconds
+    0.5
+    """
+
+    seconds_per_model_minute: float = field(default_factory=seconds_per_model_minute)
+    role_delay_minutes: float = 1
+    """Model minutes between a role assignment's PUT and its effect (Azure: up to ten; typically one to five)."""
+    now: Callable[[], float] = field(default=time.time)
+    """Seconds since the epoch: wall time, because what is pending must survive the process."""
+    later: Callable[[float, Callable[[], None]], Callable[[], None]] = field(default=_timer)
+    """Calls back after so many seconds, and returns what calls that off."""
+
+    @property
+    def role_delay_seconds(self) -> float:
+        return self.seconds_per_model_minute * self.role_delay_minutes

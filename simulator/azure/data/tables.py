@@ -1,0 +1,132 @@
+"""The recorded type tables: one ARM type at one API version each, as its source has it.
+
+A table is a recording and is never edited: `recordings.json` has its source and its digest. What another source knows
+beyond it is a row of `amendments.json`, with a source and a date of its own. `api_versions.json` lists the API versions
+that a type is published in; a table exists for those that this project sends, and for those that a rule depends on.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+How = Literal["seen", "read", "believed"]
+Table = Mapping[str, Mapping[str, Any]]
+"""Body path → constraints: `type`, `enum`, `pattern`, `min`, `max`, `required`, `readOnly` …"""
+
+_HERE = "simulator.azure.data"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One file of `types/`, and where it comes from."""
+
+    file: str
+    kind: str
+    api_version: str
+    source: str
+    how: How
+    date: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Amendment:
+    """Values that a recorded enumeration lacks."""
+
+    kind: str
+    api_version: str
+    path: str
+    values: tuple[str, ...]
+    reason: str
+    source: str
+    how: How
+    date: str
+
+
+@cache
+def recordings() -> tuple[Recording, ...]:
+    rows = _load("recordings.json")
+    names = ("file", "kind", "source", "how", "date", "sha256")
+    return tuple(Recording(api_version=row["apiVersion"], **{name: row[name] for name in names}) for row in rows)
+
+
+@cache
+def amendments() -> tuple[Amendment, ...]:
+    rows = _load("amendments.json")
+    names = ("kind", "path", "reason", "source", "how", "date")
+    return tuple(
+        Amendment(api_version=row["apiVersion"], values=tuple(row["values"]), **{name: row[name] for name in names})
+        for row in rows
+    )
+
+
+@cache
+def published_versions() -> Mapping[str, tuple[str, ...]]:
+    """ARM type → API versions in which it is published, oldest first."""
+    return {kind: tuple(versions) for kind, versions in _load("api_versions.json")["types"].items()}
+
+
+def recorded_versions(kind: str) -> tuple[str, ...]:
+    """API versions of a kind that there is a table of."""
+    return tuple(sorted(row.api_version for row in recordings() if row.kind == kind))
+
+
+@cache
+def table(kind: str, api_version: str) -> Table:
+    """A recorded table with its amendments. Raises `LookupError` where there is no recording."""
+    rows = dict(base(kind, api_version))
+    for each in amendments():
+        if (each.kind, each.api_version) == (kind, api_version):
+            rows[each.path] = amended(rows[each.path], each)
+    return rows
+
+
+def base(kind: str, api_version: str) -> Table:
+    """A table as it was recorded. Raises `LookupError`."""
+    found = next((row for row in recordings() if (row.kind, row.api_version) == (kind, api_version)), None)
+    if found is None:
+        raise LookupError(f"there is no recording of {kind} at {api_version}, but at {recorded_versions(kind)}")
+    return json.loads(_text(found))["properties"]
+
+
+def amended(row: Mapping[str, Any], amendment: Amendment) -> dict[str, Any]:
+    """A row of a table whose enumeration, or that of its elements, has the amendment's values too."""
+    changed = copy.deepcopy(dict(row))
+    holder = changed.get("items", changed)
+    holder["enum"] = sorted({*holder["enum"], *amendment.values})
+    return changed
+
+
+def edited() -> Iterator[str]:
+    """What is no longer as it was recorded: files with another digest, source or API version, files without a row."""
+    present = {each.name for each in files(_HERE).joinpath("types").iterdir() if each.name.endswith(".json")}
+    for row in recordings():
+        if row.file not in present:
+            yield f"types/{row.file}: recordings.json has a row for it, and there is no such file"
+            continue
+        document = json.loads(_text(row))
+        for name, said in (("source", row.source), ("apiVersion", row.api_version), ("name", row.kind)):
+            if document.get(name) != said:
+                yield f"types/{row.file}: {name} is {document.get(name)!r}, and {said!r} in recordings.json"
+        if hashlib.sha256(_text(row).encode()).hexdigest() != row.sha256:
+            yield (
+                f"types/{row.file}: it is not what was recorded from {row.source}. A recording is not edited: restore"
+                " it, and write a row of amendments.json with the source of what it lacks"
+            )
+    for name in sorted(present - {row.file for row in recordings()}):
+        yield f"types/{name}: it has no row in recordings.json, which says where it comes from"
+
+
+def _text(recording: Recording) -> str:
+    return files(_HERE).joinpath("types", recording.file).read_text(encoding="utf-8")
+
+
+def _load(name: str) -> Any:
+    return json.loads(files(_HERE).joinpath(name).read_text(encoding="utf-8"))

@@ -1,0 +1,47 @@
+"""Azure's error responses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.azure.registry import models
+from simulator.wire import Refused
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One reason why ARM or a resource provider refuses a request."""
+
+    rule: str
+    """Id of the rule in data/rules.json."""
+    status: int
+    code: str
+    message: str
+    target: str = ""
+    flat: bool = False
+    """AKS sends its error bodies without the `error` envelope."""
+
+    @models("arm-error-shape")
+    def body(self) -> dict[str, Any]:
+        """The JSON body of the HTTP response.
+
+        AKS: `{code, details, message, subcode, target?}`; everyone else: `{error: {code, message, target?, details}}`.
+        """
+        target = {"target": self.target} if self.target else {}
+        if self.flat:
+            return {"code": self.code, "details": None, "message": self.message, "subcode": "", **target}
+        return {"error": {"code": self.code, "message": self.message, **target, "details": []}}
+
+    def __str__(self) -> str:
+        """As azure-native prints it."""
+        target = f' Target="{self.target}"' if self.target else ""
+        return f'Status={self.status} Code="{self.code}" Message="{self.message}"{target}'
+
+
+class ArmError(Refused):
+    """A rejected request; `refusal` names the rule."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal

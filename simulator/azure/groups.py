@@ -1,0 +1,35 @@
+"""Deleting what is in a resource group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from simulator.azure import ids
+from simulator.azure.data import rules
+from simulator.azure.errors import ArmError, Refusal
+from simulator.azure.registry import models
+from simulator.azure.state import Resource
+
+
+@models("delete-order")
+def empty(inside: Callable[[], Sequence[Resource]], delete: Callable[[str], None]) -> ArmError | None:
+    """Deletes resources, users before what they use, until none is left; the refusal once none can be deleted."""
+    while members := inside():
+        tops = [r for r in members if not any(o is not r and ids.is_under(r.id, o.id) for o in members)]
+        refused: list[ArmError] = []
+        for resource in tops:
+            try:
+                delete(resource.id)
+            except ArmError as error:
+                refused.append(error)
+        if len(refused) == len(tops):
+            return refused[0]
+    return None
+
+
+@models("rg-delete")
+def failure(group: Resource, refused: ArmError) -> ArmError:
+    """The answer to the deletion of a group with a resource that could not be deleted."""
+    rule = rules()["rg-delete"]
+    message = f"Deletion of resource group '{ids.name(group.id)}' failed: {refused.refusal.message}"
+    return ArmError(Refusal(rule.id, rule.status, rule.codes[0], message))

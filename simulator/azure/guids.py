@@ -1,0 +1,30 @@
+"""GUIDs that the simulated Azure gives to resources."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+
+from simulator.azure import ids
+from simulator.azure.state import Resource
+
+
+def guid(resource: Resource, purpose: str) -> str:
+    """A GUID that is constant for one resource, and differs for a later resource of the same name."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{ids.key(resource.id)}#{resource.serial}#{purpose}"))
+
+
+def vm_guid(pool_id: str, number: int, times: Mapping[str, int] | None = None) -> str:
+    """The unique id of a pool's machine with this instance number; `times` is how often each number was given."""
+    time = (times or {}).get(str(number), 1)
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{ids.key(pool_id)}#machine#{number}#{time}"))
+
+
+def boot_guid(vm: str, boots: int) -> str:
+    """The id of a start of a machine: its first one is 0."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{vm}#boot#{boots}"))
+
+
+def physical_host(vm: str) -> str:
+    """The name of the physical host that a machine is on, in the form that Azure uses."""
+    return f"SIMH{int(uuid.UUID(vm).hex[:12], 16) % 10**8:08d}"

@@ -1,0 +1,74 @@
+"""What becomes of a packet from the internet at the security groups of the nodes' subnets.
+
+No packet is sent; this is what Azure decides from the rules (Azure docs, network-security-groups-overview and
+service-tags-overview). A load balancer's rules keep the packet's own destination, the public address (kubernetes-sigs/
+cloud-provider-azure#1728), and its source, the client. The group that AKS has for the machines' interfaces lets it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from simulator.azure import ids
+from simulator.azure.bodies import get, items, table
+from simulator.azure.state import Resource
+
+Json = dict[str, Any]
+INTERNAL = "service.beta.kubernetes.io/azure-load-balancer-internal"
+ANYWHERE = {"*", "0.0.0.0/0", "Internet"}
+
+
+def dropped(resources: Iterable[Resource], service: Mapping[str, Any] | None) -> str:
+    """Why a client on the internet gets no answer of a Service; empty if it does, or without a public address."""
+    annotations: Json = get(service, "metadata.annotations") or {}
+    if get(service, "spec.type") != "LoadBalancer" or annotations.get(INTERNAL) == "true":
+        return ""
+    found = list(resources)
+    port = max((int(each["port"]) for each in items(service, "spec.ports")), default=443)
+    for subnet in _subnets_of_nodes(found):
+        group = str(get(subnet.body, "properties.networkSecurityGroup.id") or "")
+        if group and (rule := _deciding(found, group, port)) is not None:
+            return (
+                f"the connection times out: {rule} of the network security group {ids.name(group)}, which is on the"
+                f" subnet {ids.name(subnet.id)}, drops packets of the internet to port {port}"
+            )
+    return ""
+
+
+def _subnets_of_nodes(resources: list[Resource]) -> Iterator[Resource]:
+    pools = [each for each in resources if each.kind == "AgentPool"]
+    used = {ids.key(str(get(each.body, "properties.vnetSubnetID"))) for each in pools}
+    return (each for each in resources if each.kind == "Subnet" and ids.key(each.id) in used)
+
+
+def _deciding(resources: list[Resource], group: str, port: int) -> str | None:
+    """What drops the packet; None if it passes."""
+    rules = [rule for rule in _rules(resources, group) if rule.get("direction") == "Inbound" and _matches(rule, port)]
+    for rule in sorted(rules, key=lambda each: int(each.get("priority") or 4096)):
+        return None if rule.get("access") == "Allow" else f"the rule {rule['name']}"
+    return "Azure's own rule DenyAllInBound"
+
+
+def _rules(resources: list[Resource], group: str) -> Iterator[Json]:
+    for each in resources:
+        if each.kind == "NetworkSecurityGroup" and ids.same(each.id, group):
+            for rule in items(each.body, "properties.securityRules"):
+                yield {"name": rule.get("name"), **table(rule, "properties")}
+        if each.kind == "SecurityRule" and ids.same(ids.parent(each.id), group):
+            yield {"name": ids.name(each.id), **table(each.body, "properties")}
+
+
+def _matches(rule: Json, port: int) -> bool:
+    """A range of clients is not any client, and the address of the load balancer is none of the network's."""
+    ends = all(
+        ANYWHERE & {rule.get(f"{side}AddressPrefix"), *items(rule, f"{side}AddressPrefixes")}
+        for side in ("source", "destination")
+    )
+    ranges = [rule.get("destinationPortRange"), *items(rule, "destinationPortRanges")]
+    return ends and rule.get("protocol") in ("*", "Tcp") and any(_holds(str(each), port) for each in ranges if each)
+
+
+def _holds(ports: str, port: int) -> bool:
+    first, _, last = ports.partition("-")
+    return ports == "*" or int(first) <= port <= int(last or first)

@@ -1,0 +1,91 @@
+"""What Azure offers: regions, quotas and Kubernetes versions by rows of its own, hardware by the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from physical_ai import catalog
+from simulator.azure import places, sku_capabilities
+from simulator.azure.data import load_json
+from simulator.azure.places import Region
+
+
+class Offers(Protocol):
+    """What Azure has besides resources."""
+
+    def size(self, name: str) -> catalog.VmSize | None: ...
+    def capabilities(self, name: str) -> Mapping[str, str]:
+        """What the SKU API reports of a size; empty where the stand-in has no row for it."""
+        ...
+
+    def region(self, name: str) -> Region | None: ...
+    def quota_family(self, size: str) -> str:
+        """Of Microsoft.Compute's usages, the one that a size counts in; empty where the stand-in has no row for it."""
+        ...
+
+    def vcpus(self, size: str) -> int: ...
+    def versions(self, *, long_term: bool = False) -> Sequence[str]:
+        """Kubernetes patch versions, oldest first; `long_term`: for a cluster with that support plan."""
+        ...
+
+    def ubuntu(self, version: str) -> str:
+        """Ubuntu release that osSKU Ubuntu means on this Kubernetes version: `24.04`."""
+        ...
+
+
+@dataclass(frozen=True)
+class CatalogOffers:
+    """What the stand-in's rows and the catalogue's hardware say, with `past` also retired Kubernetes versions."""
+
+    past: bool = False
+
+    def size(self, name: str) -> catalog.VmSize | None:
+        return catalog.vm_sizes().get(name)
+
+    def capabilities(self, name: str) -> Mapping[str, str]:
+        return sku_capabilities.capabilities().get(name, {})
+
+    def region(self, name: str) -> Region | None:
+        return places.regions().get(location(name))
+
+    def quota_family(self, size: str) -> str:
+        return places.quota_family(size)
+
+    def vcpus(self, size: str) -> int:
+        return places.vcpus(size)
+
+    def versions(self, *, long_term: bool = False) -> Sequence[str]:
+        table: dict[str, Any] = load_json("kubernetes_versions.json")
+        kept = [minor for minor in table["retired"] if self.past or (long_term and minor in table["longTerm"])]
+        minors = [*(table["retired"][minor] for minor in kept), *table["patches"].values()]
+        return [patch for patches in minors for patch in patches]
+
+    def ubuntu(self, version: str) -> str:
+        try:
+            return catalog.kubernetes_minor(version).ubuntu
+        except catalog.UnknownName:
+            return "24.04"
+
+
+def unknown_here(file: str) -> str:
+    """What a refusal adds when it is a row that is missing, and Azure might have it."""
+    return f" (The simulator knows what is in physical_ai/{file}. If Azure has this, add it there.)"
+
+
+def location(name: str) -> str:
+    """Azure accepts `West US 2` for `westus2`."""
+    return name.replace(" ", "").lower()
+
+
+def resolve(asked: str, versions: Sequence[str]) -> str | None:
+    """The patch that a version means: itself, or the newest of a minor. None when it is not offered."""
+    exact = asked.count(".") == 2
+    found = [v for v in versions if v == asked or (not exact and v.startswith(f"{asked}."))]
+    return found[-1] if found else None
+
+
+def number(version: str) -> tuple[int, ...]:
+    """`1.36.3` → (1, 36, 3), for comparing."""
+    return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -1,0 +1,51 @@
+"""Facts of Azure that the program believes too: the stand-in's own rows, each from its own source (`own_facts.json`).
+
+Program and stand-in may be wrong, but not by the same constant: what the program sends is judged by these. What both
+read from the catalogue is hardware, what Azure offers, and the shape of data; a test lists it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from simulator.azure.data import load_json
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One fact, and how it is known."""
+
+    name: str
+    value: Any
+    source: str
+    how: Literal["seen", "read", "believed"]
+    date: str
+
+
+@cache
+def facts() -> Mapping[str, Fact]:
+    """The facts by name."""
+    return {row["name"]: Fact(**row) for row in load_json("own_facts.json")}
+
+
+def _text(name: str) -> str:
+    return str(facts()[name].value)
+
+
+POOL_LABEL, SHORT_POOL_LABEL, IMAGE_LABEL = (_text(name) for name in ("POOL_LABEL", "SHORT_POOL_LABEL", "IMAGE_LABEL"))
+SET_BY_AKS = frozenset[str](facts()["SET_BY_AKS"].value)
+"""Labels without a reserved prefix that AKS sets itself, and that nobody else may."""
+_SPOT_KEY = _text("SPOT_KEY")
+SPOT_LABEL = (_SPOT_KEY, "spot")
+SPOT_TAINT = f"{_SPOT_KEY}=spot:NoSchedule"
+VAULT_ADDON = _text("VAULT_ADDON")
+GATEWAY_SUBNET, RESOLVER_DELEGATION = _text("GATEWAY_SUBNET"), _text("RESOLVER_DELEGATION")
+POSTGRES_TIERS: Mapping[str, str] = facts()["POSTGRES_TIERS"].value
+"""Tier by the letter of a compute size."""
+POSTGRES_VERSIONS = tuple[str, ...](facts()["POSTGRES_VERSIONS"].value)
+"""Major versions of which new servers are made."""
+POSTGRES_SIZES = frozenset[str](facts()["POSTGRES_SIZES"].value)
+"""Compute sizes up to the fifth generation."""

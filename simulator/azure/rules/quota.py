@@ -1,0 +1,72 @@
+"""vCPU quota of the subscription: in all, by family, and at low priority."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simulator.azure import ids, pools
+from simulator.azure.bodies import table
+from simulator.azure.errors import Refusal
+from simulator.azure.offers import Offers
+from simulator.azure.rules.base import Pool, Put, on_pool, on_put, refuse
+from simulator.azure.state import AzureState
+
+REGIONAL, LOW_PRIORITY = "cores", "lowPriorityCores"
+
+
+def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
+    """vCPUs of each quota that this many nodes of a pool use."""
+    size = str(spec.get("vmSize"))
+    if offers.size(size) is None:
+        return Counter()
+    vcpus, family = offers.vcpus(size) * nodes, offers.quota_family(size)
+    own = {family: vcpus} if family else {}
+    return Counter({LOW_PRIORITY: vcpus} if pools.is_spot(spec) else {**own, REGIONAL: vcpus})
+
+
+@on_pool("quota-aks-vcpu", "quota-aks-spot")
+def vcpus(pool: Pool) -> Iterator[Refusal]:
+    """The requested nodes of a pool fit into the quota beside all others in the region."""
+    wanted = usage(pool.spec, pools.initial_count(pool.spec), pool.azure.offers)
+    for name, message in shortages(f"{pool.cluster_id}/agentPools/{pool.name}", wanted, pool.location, pool.azure):
+        rule = "quota-aks-spot" if name == LOW_PRIORITY else "quota-aks-vcpu"
+        yield refuse(pool, rule, message, "agentPoolProfile.count")
+
+
+def shortages(pool_id: str, wanted: Mapping[str, int], place: str, azure: AzureState) -> Iterator[tuple[str, str]]:
+    """The quotas, each with its message, that are too small for a pool with `wanted` vCPUs."""
+    used = used_by_others(pool_id, place, azure)
+    for name, amount in wanted.items():
+        left = azure.limit(name) - used[name]
+        if amount <= left or amount == 0:
+            continue
+        which = {REGIONAL: "regional vcpu", LOW_PRIORITY: "low priority vcpu"}.get(name, f"{name} vcpu")
+        message = f"Insufficient {which} quota left for location {place}. left {which} quota {max(left, 0)},"
+        message += f" requested quota {amount}. If you want to increase the quota, please follow this instruction:"
+        message += " https://learn.microsoft.com/en-us/azure/quotas/view-quotas."
+        yield name, message
+
+
+def used_by_others(pool_id: str, place: str, azure: AzureState) -> Counter[str]:
+    """vCPUs of each quota in a region that the nodes of all pools but this one use."""
+    used = Counter[str]()
+    for other in azure.of_kind("AgentPool"):
+        cluster = azure.get(ids.parent(other.id), "ManagedCluster")
+        if cluster is None or ids.same(other.id, pool_id) or cluster.location != place:
+            continue
+        used += usage(table(other.body, "properties"), int(other.facts.get("count", 0)), azure.offers)
+    return used
+
+
+@on_put("PublicIPAddress", "quota-publicip")
+def public_addresses(put: Put) -> Iterator[Refusal]:
+    """Standard public addresses in the region, usage name `StandardSkuPublicIpAddresses`."""
+    if put.old is not None:
+        return
+    used = len(list(put.azure.of_kind("PublicIPAddress")))
+    limit = put.azure.limit("StandardSkuPublicIpAddresses")
+    if used >= limit:
+        message = f"Cannot create more than {limit} standard public IP addresses for this subscription in this region."
+        yield refuse(put, "quota-publicip", message, code="StandardSkuPublicIPCountLimitReached")

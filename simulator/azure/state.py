@@ -1,0 +1,238 @@
+"""A read-only snapshot of Azure: resources, directory, quotas and offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from simulator.azure import ids
+from simulator.azure.bodies import Json, get, to_body
+from simulator.azure.data import KINDS, TypeMapping, mappings
+from simulator.azure.offers import CatalogOffers, Offers, location
+from simulator.azure.roles import builtin_roles, role_of
+
+SUCCEEDED, FAILED = "Succeeded", "Failed"
+FINAL = (SUCCEEDED, FAILED)
+"""States of a resource that no operation is changing."""
+UPGRADED_FROM = "from"
+"""A pool's fact while its nodes get another version or node image: those that they have still."""
+KEPT = "kept"
+"""A pool's fact after an upgrade that failed: what AKS says of the Pod that could not be evicted."""
+
+
+@dataclass
+class Resource:
+    """One resource in the cloud's state."""
+
+    id: str
+    kind: str
+    inputs: Json
+    """As last PUT, in Pulumi's shape, path parameters included."""
+    outputs: Json
+    state: str = SUCCEEDED
+    """ARM's provisioningState; anything but Succeeded and Failed means that an operation is in progress."""
+    serial: int = 0
+    """Differs between a resource and a later one with the same id."""
+    created: float = 0
+    """Seconds since the epoch."""
+    facts: Json = field(default_factory=dict[str, Any])
+    """Data that only the cloud has: a pool's current count and addresses, when a role takes effect."""
+    inline: bool = False
+    """Created by its parent's PUT, as the pools in agentPoolProfiles."""
+
+    @property
+    def mapping(self) -> TypeMapping:
+        return mappings()[self.kind]
+
+    @cached_property
+    def body(self) -> Json:
+        return to_body(self.mapping, self.inputs)
+
+    @property
+    def location(self) -> str:
+        return location(str(self.body.get("location", "")))
+
+
+@dataclass(frozen=True)
+class StandingRole:
+    """A built-in role on the subscription that was assigned outside the stack, long ago."""
+
+    principal: str
+    """Entra object id."""
+    role: str
+    """GUID."""
+    assigns: Collection[str] = ()
+    """A condition: GUIDs of the only roles that may be assigned and removed with it; all if empty."""
+
+    def allows(self, action: str, assigned: str) -> bool:
+        """Whether it gives a right; `assigned` is the role of the assignment that the action is about."""
+        limited = self.assigns and action.lower().startswith("microsoft.authorization/roleassignments/")
+        is_excluded = limited and not action.endswith("/read") and assigned not in self.assigns
+        return builtin_roles()[self.role].allows(action) and not is_excluded
+
+
+@dataclass(frozen=True)
+class Directory:
+    """Subscription, tenant, and the deployer."""
+
+    subscription: str = "11111111-1111-4111-8111-111111111111"
+    tenant: str = "22222222-2222-4222-8222-222222222222"
+    deployer: str = "33333333-3333-4333-8333-333333333333"
+    """Entra object id of the deployer: Owner of the subscription, without rights in a cluster."""
+    deployer_type: str = "User"
+    """`User` for a person at a machine, `ServicePrincipal` for a pipeline."""
+    deployer_client: str = "44444444-4444-4444-8444-444444444444"
+    principals: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Further principals of the tenant, object id → User, Group or ServicePrincipal."""
+    roles: Sequence[StandingRole] = ()
+    """Their roles on the subscription; the deployer is its owner."""
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Object id of a principal → its groups."""
+    closed: Collection[str] = ()
+    """Scopes outside of the subscription on which the deployer has no role; it is owner of the others."""
+
+
+SUBNET_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "AgentPool": ("vnetSubnetID", "podSubnetID"),
+    "ManagedCluster": ("apiServerAccessProfile.subnetId",),
+    "PrivateEndpoint": ("subnet.id",),
+    "VirtualNetworkGateway": ("ipConfigurations[].properties.subnet.id",),
+    "InboundEndpoint": ("ipConfigurations[].subnet.id",),
+}
+"""Where the resources that have addresses of a subnet name it, below `properties`."""
+
+
+def _ids_at(resource: Resource, path: str) -> list[Any]:
+    holder, is_list, rest = path.partition("[].")
+    found = get(resource.body, f"properties.{holder}")
+    return [get(each, rest) for each in found or ()] if is_list else [found]
+
+
+DEFAULT_QUOTA = 100_000
+"""Default vCPU quota of every family, in total, and at low priority. Real subscriptions start far lower."""
+
+
+@dataclass(frozen=True)
+class AzureState:
+    """A consistent view for the rules."""
+
+    resources: Mapping[str, Resource]
+    """By `ids.key`."""
+    directory: Directory = field(default_factory=Directory)
+    offers: Offers = field(default_factory=CatalogOffers)
+    quota: Mapping[str, int] = field(default_factory=dict[str, int])
+    """vCPUs by usage name: a family, `cores` (regional) or `lowPriorityCores`."""
+    capacity: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Nodes of a VM size that Azure has in all; no limit for sizes that are not named."""
+    now: float = 0
+    replicates_after: float = 0
+    """Seconds until a fresh identity is known everywhere in the directory."""
+    in_flight: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Operations that run now: `ids.key` → Creating, Updating, Deleting."""
+    accepts_retired_sizes: bool = False
+    deleted_vaults: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """Key vaults that can still be recovered, by name in lower case."""
+    taken: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
+    """Names that are taken by others, in lower case, by kind of resource."""
+
+    budgets: Callable[[str], Sequence[Mapping[str, Any]]] = lambda cluster_id: ()
+    """PodDisruptionBudgets that a cluster has now, by the cluster's id."""
+
+    def get(self, resource_id: Any, kind: str | None = None) -> Resource | None:
+        found = self.resources.get(ids.key(resource_id)) if isinstance(resource_id, str) else None
+        return found if found is not None and kind in (None, found.kind) else None
+
+    def of_kind(self, kind: str) -> Iterator[Resource]:
+        return (resource for resource in self.resources.values() if resource.kind == kind)
+
+    def children(self, parent_id: str, kind: str) -> Iterator[Resource]:
+        return (r for r in self.of_kind(kind) if ids.same(ids.parent(r.id), parent_id))
+
+    def limit(self, usage: str) -> int:
+        return self.quota.get(usage, self.quota.get("*", DEFAULT_QUOTA))
+
+    def group_exists(self, name: str) -> bool:
+        """Whether a resource group has this name, node resource groups of clusters included."""
+        own = f"/subscriptions/{self.directory.subscription}/resourceGroups/{name}"
+        node_groups = (str(c.outputs.get("nodeResourceGroup", "")).lower() for c in self.of_kind("ManagedCluster"))
+        return self.get(own) is not None or name.lower() in node_groups
+
+    def of_others(self, resource_id: str) -> bool:
+        """Whether a resource is in another subscription, or in a resource group that the stand-in does not have: it is
+        somebody else's, and exists."""
+        own = ids.is_under(resource_id, f"/subscriptions/{self.directory.subscription}")
+        return not own or not self.group_exists(ids.group(resource_id))
+
+    def exists(self, scope: str) -> bool:
+        """Whether the scope of a role assignment exists. Kinds without a model are assumed to exist."""
+        if self.get(scope) is not None or ids.key(scope) == f"subscriptions/{self.directory.subscription}":
+            return True
+        if arm_type(scope).lower() == "microsoft.network/privatednszones" and self.of_others(scope):
+            return True
+        if arm_type(scope).lower().startswith("microsoft.keyvault/") and not self.group_exists(ids.group(scope)):
+            return True  # A vault in a resource group that is not known is somebody else's.
+        known = {m.arm_type.lower() for m in mappings().values()} | {"microsoft.resources/resourcegroups"}
+        return arm_type(scope).lower() not in known
+
+    def principal_type(self, principal_id: str) -> str | None:
+        """Kind of a directory object, None when no such object has reached the directory yet."""
+        if principal_id.lower() == self.directory.deployer.lower():
+            return self.directory.deployer_type
+        for identity in self.of_kind("UserAssignedIdentity"):
+            known = identity.created + self.replicates_after <= self.now
+            if str(identity.outputs.get("principalId", "")).lower() == principal_id.lower() and known:
+                return "ServicePrincipal"
+        return self.directory.principals.get(principal_id)
+
+    def allowed(self, principal_id: str, action: str, scope: str, assigned: str = "") -> bool:
+        """Whether a role assignment that has taken effect lets the principal do this on the scope.
+
+        `assigned` is the GUID of the role, where the action is about a role assignment.
+        """
+        holders = self._holders(principal_id)
+        for standing in self.directory.roles:
+            if standing.principal.lower() in holders and standing.allows(action, assigned):
+                return True
+        for assignment in self.of_kind("RoleAssignment"):
+            properties = assignment.body["properties"]
+            role = role_of(properties.get("roleDefinitionId"))
+            if (
+                str(properties.get("principalId", "")).lower() in holders
+                and role is not None
+                and role.allows(action)
+                and ids.is_under(scope, str(assignment.inputs["scope"]))
+                and assignment.facts.get("effectiveAt", 0) <= self.now
+            ):
+                return True
+        return False
+
+    def _holders(self, principal_id: str) -> set[str]:
+        """The object ids whose roles a principal has: its own, and those of its groups."""
+        groups = self.directory.groups.get(principal_id, ())
+        return {each.lower() for each in (principal_id, *groups)}
+
+    def subnet_users(self, subnet_id: str) -> list[Resource]:
+        """Node pools, endpoints, gateways and API servers that have addresses of this subnet."""
+        return [
+            each
+            for each in self.resources.values()
+            if each.kind in SUBNET_FIELDS
+            and any(ids.same(found, subnet_id) for path in SUBNET_FIELDS[each.kind] for found in _ids_at(each, path))
+        ]
+
+
+def arm_type(resource_id: str) -> str:
+    """`Microsoft.Network/virtualNetworks/subnets` of an id; the type of a resource group for a group's."""
+    _, separator, rest = resource_id.strip("/").rpartition("/providers/")
+    if not separator:
+        return "Microsoft.Resources/resourceGroups" if ids.group(resource_id) else ""
+    provider, *segments = rest.split("/")
+    return "/".join([provider, *segments[::2]])
+
+
+def kind_of(resource_id: str) -> str | None:
+    """The modelled kind an id belongs to."""
+    wanted = arm_type(resource_id).lower()
+    return next((kind for kind in KINDS if mappings()[kind].arm_type.lower() == wanted), None)

@@ -1,0 +1,9 @@
+"""Models of Helm charts, for the real helm: names, values, objects and definitions of upstream's, templates of ours."""
+
+from __future__ import annotations
+
+from simulator.charts.crds import crds
+from simulator.charts.models import materialise, modelled
+from simulator.charts.source import NoModel, chart_models, chart_source
+
+__all__ = ["NoModel", "chart_models", "chart_source", "crds", "materialise", "modelled"]

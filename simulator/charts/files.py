@@ -1,0 +1,75 @@
+"""The files chart models are made of: one folder a chart, and what there is of which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from physical_ai import safe_yaml
+from physical_ai.catalog import operator_releases
+
+OPERATOR = "gpu-operator"
+"""The chart whose releases and keys the catalogue lists."""
+
+
+@dataclass(frozen=True)
+class Subchart:
+    """A chart that another one contains."""
+
+    version: str
+    condition: str
+    """Path of the value that switches it."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """One version of a chart that there is a model of."""
+
+    app: str
+    """The chart's appVersion."""
+    subcharts: Mapping[str, Subchart] = field(default_factory=dict[str, Subchart])
+    read: str = ""
+    """The version whose files are used; another one where the catalogue knows nothing but that this one exists."""
+
+
+@cache
+def models() -> Mapping[str, Mapping[str, Model]]:
+    """What is modelled, by chart and version, oldest first."""
+    table: dict[str, dict[str, Any]] = load("charts.yaml")
+    found = {chart: {key: _model(key, key, given) for key, given in rows.items()} for chart, rows in table.items()}
+    rows, given = found[OPERATOR], table[OPERATOR]
+    for release in operator_releases().values():
+        if release.is_unread and release.values_of in given:
+            rows[release.version] = _model(release.version, release.values_of, given[release.values_of])
+    return found
+
+
+def _model(version: str, read: str, given: dict[str, Any]) -> Model:
+    brought: dict[str, Any] = given.get("subcharts", {})
+    subcharts = {name: Subchart(**own) for name, own in brought.items()}
+    return Model(str(given.get("app", version)), subcharts, read)
+
+
+def _data() -> Traversable:
+    return resources.files("simulator.charts.data")
+
+
+def files(folder: str) -> list[str]:
+    """Paths of the files in a folder of the data, by name; none if the folder does not exist."""
+    found = _data().joinpath(folder)
+    if not found.is_dir():
+        return []
+    return sorted(f"{folder}/{entry.name}" for entry in found.iterdir() if entry.is_file())
+
+
+def text(path: str) -> str:
+    return _data().joinpath(path).read_text(encoding="utf-8")
+
+
+def load(path: str) -> dict[str, Any]:
+    loaded: Any = safe_yaml.load(text(path))
+    return loaded

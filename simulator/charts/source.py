@@ -1,0 +1,63 @@
+"""Which chart is installed for the one that a release names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from physical_ai.catalog.charts import ChecksumMismatch, cached_chart, installed_path, pinned_charts, verify
+from physical_ai.repository import ROOT, user_folder
+from simulator.charts.models import materialise, modelled
+from simulator.kubernetes.helm import HelmFailed
+
+
+class NoModel(HelmFailed):
+    """The simulator has neither a model of the chart nor the chart; the text lists what it has."""
+
+
+def chart_source(chart: str, version: str, repository: str) -> Path:
+    """A local chart for the one named: itself where it is a file, the pulled one, or a model of it.
+
+    Args:
+        chart: A path, an `oci://` address, or a chart's name.
+        version: As the release has it; empty is the newest, which the simulator does not guess.
+        repository: Address of the chart repository, or empty.
+
+    Raises:
+        NoModel: There is none; nothing is ever downloaded from here.
+        ChecksumMismatch: The pulled one is not what is pinned.
+    """
+    local = ROOT / chart
+    if local.exists() and not chart.startswith("oci://"):
+        return local
+    folder, _, name = chart.rpartition("/")
+    pins = pinned_charts().values()
+    installed = next((item for item in pins if installed_path(item) == chart), None)
+    if installed is not None:  # of a stack with `charts.source: cache`, whose archive was not pulled
+        name, version, repository = installed.name, installed.version, installed.repository
+    pinned = next((item for item in pins if (item.name, item.version) == (name, version)), None)
+    if pinned is not None and pinned.repository == (repository or folder) and (pulled := cached_chart(pinned)).exists():
+        try:
+            verify(pinned, pulled)
+        except ChecksumMismatch as problem:
+            raise HelmFailed(str(problem)) from None
+        return pulled
+    if version not in modelled().get(name, ()):
+        raise NoModel(_missing(name, version))
+    return materialise(name, version, chart_models())
+
+
+def chart_models() -> Path:
+    """The folder that models are made in, each below a name with the digest of its content."""
+    return user_folder() / "chart-models"
+
+
+def _missing(name: str, version: str) -> str:
+    if name not in modelled():
+        known = ", ".join(modelled())
+        return f"the simulator has no model of the chart {name}; it has one of {known}, and downloads nothing"
+    versions = ", ".join(modelled()[name])
+    requested = f"version {version}" if version else "a version that is not pinned"
+    return (
+        f"the simulator has no model of the chart {name} in {requested}; it has {versions}, and downloads nothing. "
+        "A chart that `physai charts pull` has put into the cache is used instead of a model"
+    )

@@ -1,0 +1,23 @@
+"""Pods of the Job that removes what a stack leaves: the program that was deployed, with the rights of its account."""
+
+from __future__ import annotations
+
+from simulator.cluster.loop import Loop
+from simulator.cluster.watch import Watch
+from simulator.kubernetes.client import Client
+from simulator.osmo.control.token_pods import TokenPods
+
+SELECTOR = "app.kubernetes.io/name=cluster-cleanup"
+"""Of the Pods. KWOK leaves them alone (kwok.yaml)."""
+
+
+class Cleanup:
+    """Follows the Pods in all namespaces."""
+
+    def __init__(self, client: Client) -> None:
+        self.loop = Loop("cleanup", self._round)
+        watch = Watch(client, "/api/v1/pods", self.loop.wake, selector=SELECTOR)
+        self._pods = TokenPods(client, watch.all, lambda: "")
+
+    def _round(self) -> float | None:
+        return self._pods.run()

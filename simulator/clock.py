@@ -1,0 +1,44 @@
+"""How fast model time runs in the simulator."""
+
+from __future__ import annotations
+
+import os
+
+from simulator.errors import SimulationError
+
+VARIABLE = "PHYSAI_SECONDS_PER_MODEL_MINUTE"
+DEFAULT = 0.5
+IDLE_VARIABLE = "PHYSAI_SECONDS_PER_IDLE_MINUTE"
+IDLE_DEFAULT = 20.0
+
+
+def seconds_per_model_minute() -> float:
+    """Seconds that a minute of Azure or of a driver's build takes here.
+
+    Raises:
+        SimulationError: the environment asks for something else than a positive number.
+    """
+    return _seconds(VARIABLE, DEFAULT)
+
+
+def seconds_per_idle_minute() -> float:
+    """Seconds that a minute takes in which nothing happens and the autoscaler counts.
+
+    Longer than the others: what a person does between two commands takes as long here as it does on Azure, and nodes
+    that are deleted after seconds could not be inspected.
+
+    Raises:
+        SimulationError: the environment asks for something else than a positive number.
+    """
+    return _seconds(IDLE_VARIABLE, IDLE_DEFAULT)
+
+
+def _seconds(variable: str, default: float) -> float:
+    given = os.environ.get(variable, "")
+    try:
+        value = float(given) if given else default
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise SimulationError(f"${variable} is {given!r}; write a positive number of seconds, as {default}")
+    return value

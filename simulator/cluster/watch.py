@@ -1,0 +1,115 @@
+"""What the API server holds of one kind, kept up to date by a watch."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import httpx
+
+from simulator.cluster.objects import Json, at
+from simulator.kubernetes.client import ApiError, Client, Unreachable
+
+RETRY_SECONDS = 0.5
+"""Until the next try where a kind is not served yet, or a watch has broken."""
+
+
+def key_of(item: Mapping[str, Any]) -> tuple[str, str]:
+    """Namespace (empty for cluster-scoped objects) and name."""
+    return str(at(item, "metadata.namespace", "")), str(at(item, "metadata.name", ""))
+
+
+def version_of(item: Mapping[str, Any]) -> int:
+    return int(at(item, "metadata.resourceVersion", 0))
+
+
+class Watch:
+    """Lists a collection and follows it in its own thread until `stop`."""
+
+    def __init__(self, client: Client, path: str, changed: Callable[[], None], selector: str = "") -> None:
+        """`changed` is called, from the thread, after every change; `selector` is a label selector."""
+        self._client, self._path, self._changed = client, path, changed
+        self._params = {"labelSelector": selector} if selector else {}
+        self._lock = threading.Lock()
+        self._held: dict[tuple[str, str], Json] = {}
+        self._gone: dict[tuple[str, str], int] = {}
+        self._stopped = threading.Event()
+        self.synced = threading.Event()
+        """Set once the first listing is in; a kind that is not served counts as one without objects."""
+        self._thread = threading.Thread(target=self._follow, name=f"watch {path}", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread with its connection."""
+        self._stopped.set()
+
+    def all(self) -> list[Json]:
+        """The objects, by namespace and name."""
+        with self._lock:
+            return [self._held[key] for key in sorted(self._held)]
+
+    def put(self, item: Json) -> None:
+        """Stores what a write returned, so that the writer need not wait for the watch."""
+        self._store(item)
+
+    def forget(self, item: Json) -> None:
+        """Removes an object that was deleted; the watch may report it later."""
+        with self._lock:
+            self._drop(key_of(item), version_of(item))
+
+    def _store(self, item: Json) -> None:
+        key, version = key_of(item), version_of(item)
+        metadata: Json = item.get("metadata", {})
+        metadata.pop("managedFields", None)
+        with self._lock:
+            if version > version_of(self._held.get(key, {})) and version > self._gone.get(key, 0):
+                self._held[key] = item
+
+    def _drop(self, key: tuple[str, str], version: int) -> None:
+        self._gone[key] = max(version, self._gone.get(key, 0))
+        if version >= version_of(self._held.get(key, {})):
+            self._held.pop(key, None)
+
+    def _follow(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                self._events(self._list())
+            except (ApiError, Unreachable, httpx.HTTPError) as problem:
+                if isinstance(problem, ApiError) and problem.code == 404:
+                    self._replace([], sys.maxsize)
+                time.sleep(RETRY_SECONDS)
+
+    def _list(self) -> str:
+        listing = self._client.get(self._path, self._params)
+        kind = {"apiVersion": listing["apiVersion"], "kind": str(listing["kind"]).removesuffix("List")}
+        version = str(listing["metadata"]["resourceVersion"])
+        self._replace([{**kind, **item} for item in listing["items"]], int(version))
+        return version
+
+    def _replace(self, items: list[Json], version: int) -> None:
+        present = {key_of(item) for item in items}
+        with self._lock:
+            for key in [key for key, item in self._held.items() if key not in present and version_of(item) <= version]:
+                del self._held[key]
+            self._gone.clear()
+        for item in items:
+            self._store(item)
+        self.synced.set()
+        self._changed()
+
+    def _events(self, version: str) -> None:
+        for event in self._client.watch(self._path, version, self._params):
+            if self._stopped.is_set():
+                return
+            item: Json = event["object"]
+            if event["type"] == "ERROR":
+                return  # too old a version, as a rule: list again
+            if event["type"] == "DELETED":
+                with self._lock:
+                    self._drop(key_of(item), version_of(item))
+            else:
+                self._store(item)
+            self._changed()

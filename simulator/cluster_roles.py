@@ -1,0 +1,52 @@
+"""ClusterRoles that reach as far as a role of Azure RBAC for Kubernetes, where Kubernetes has none of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from simulator.kubernetes.client import Object
+
+RBAC_READER = "azure-rbac-reader"
+
+READ: Mapping[str, Sequence[str]] = {
+    "": (
+        "configmaps",
+        "endpoints",
+        "events",
+        "limitranges",
+        "namespaces",
+        "persistentvolumeclaims",
+        "pods",
+        "replicationcontrollers",
+        "resourcequotas",
+        "serviceaccounts",
+        "services",
+    ),
+    "apps": ("controllerrevisions", "daemonsets", "deployments", "replicasets", "statefulsets"),
+    "autoscaling": ("horizontalpodautoscalers",),
+    "batch": ("cronjobs", "jobs"),
+    "discovery.k8s.io": ("endpointslices",),
+    "events.k8s.io": ("events",),
+    "metrics.k8s.io": ("nodes", "pods"),
+    "networking.k8s.io": ("ingresses", "networkpolicies"),
+    "policy": ("poddisruptionbudgets",),
+}
+"""Data actions of "Azure Kubernetes Service RBAC Reader" (Azure built-in roles, containers), by API group.
+
+Unlike the ClusterRole `view` it grows with no definition that is installed: there are no Secrets, roles, nodes or
+custom resources in it.
+"""
+
+
+def reader_role() -> Object:
+    """The ClusterRole of AKS RBAC Reader."""
+    rules = [
+        {"apiGroups": [group], "resources": list(names), "verbs": ["get", "list", "watch"]}
+        for group, names in READ.items()
+    ]
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": RBAC_READER},
+        "rules": rules,
+    }

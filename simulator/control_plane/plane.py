@@ -1,0 +1,281 @@
+"""etcd, kube-apiserver, controller manager, scheduler and KWOK for one simulated cluster.
+
+Everything a cluster has lives in one folder: stopping it keeps the state, removing the folder removes the cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import ssl
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+from filelock import FileLock
+
+from physical_ai.repository import ROOT
+from simulator import processes
+from simulator.control_plane import kubeconfig
+from simulator.control_plane.certificates import Authority
+from simulator.control_plane.clients import ATTEMPTS, PROGRAMS, SCHEDULER, keep_running
+from simulator.control_plane.last_words import last_words
+from simulator.errors import ControlPlaneFailed
+from simulator.kubernetes.client import READY, SERVING
+from simulator.loaded_code import has_changed
+from simulator.metrics.port_file import METRICS_FILE
+from simulator.ports import kept_port, noted
+from simulator.tools import Toolbox
+
+CONTROLLERS = "simulator.controllers"
+CLIENTS = (CONTROLLERS, *PROGRAMS)
+COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
+SLOTS_FILE = "clusters.json"
+"""Beside the folders of control planes: cluster id → name of its folder."""
+CAUGHT_UP = "controllers.caught-up"
+"""File that the simulator's own controllers create after their first round. Until then a new cluster lacks what they
+bring, such as storage classes, and one that was started again shows in etcd what its hosts were like before; they are
+empty now."""
+CODE = "controllers.code"
+"""File in which they note what they have loaded."""
+START_SECONDS = 60.0
+START_POLL_SECONDS = 0.1
+ETCD = "unix://etcd.sock"
+"""etcd's address: a socket in the plane's own folder, whose permissions guard the data. Relative to it, as etcd and its
+client read a URL with two slashes, since the kernel takes no path of more than 108 characters."""
+SERVICE_RANGE = "10.96.0.0/16"
+
+
+class ControlPlane:
+    """One cluster's control plane in `folder`."""
+
+    def __init__(self, folder: Path, tools: Toolbox, tokens: Path) -> None:
+        """`tokens` is the file of bearer tokens the API server takes (`token,user,uid,"group,…"` a line)."""
+        self.folder, self._tools, self._tokens = folder, tools, tokens
+        self._pki = folder / "pki"
+
+    @property
+    def server(self) -> str:
+        """The API server's address, `https://127.0.0.1:PORT`."""
+        return f"https://127.0.0.1:{json.loads((self.folder / 'port.json').read_text())}"
+
+    @property
+    def metrics(self) -> str:
+        """Where the cluster's exporters are: `127.0.0.1:PORT`; empty before the first start."""
+        file = self.folder / METRICS_FILE
+        return f"127.0.0.1:{json.loads(file.read_text())}" if file.exists() else ""
+
+    def admin_kubeconfig(self) -> str:
+        """The simulator's own access, the only implicit administrator."""
+        return kubeconfig.with_certificate(self.server, self._pki, "admin")
+
+    def user_kubeconfig(self, resource_group: str, cluster: str) -> str:
+        return kubeconfig.for_cluster_user(self.server, self._pki, resource_group, cluster)
+
+    def is_running(self) -> bool:
+        return set(COMMANDS) <= set(processes.running(self.folder)) and self._ready()
+
+    def start(self) -> None:
+        """Starts the control plane with its kept state; does nothing if it is running.
+
+        One process at a time starts it: the plain `pulumi` has a process for each provider, and all of them need it.
+
+        Raises:
+            ControlPlaneFailed: a process ended or was not ready in time. Nothing runs then.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o700)  # also one that another command has made
+        with FileLock(self.folder.with_suffix(".lock")):
+            try:
+                self._start_what_is_stopped()
+            except ControlPlaneFailed:
+                processes.kill(self.folder)  # an API server without its etcd ends only when it is killed
+                raise
+
+    def _start_what_is_stopped(self) -> None:
+        is_new = not (self._pki / "done").exists()
+        if not self.is_running():
+            self.stop()  # processes that a crash has left
+            if is_new:
+                self._make_pki()
+            self._choose_port()
+            self._start_etcd_and_api_server()
+            self._start_controllers()
+            self._wait_until_it_answers(SERVING)
+            self._forget_leases()
+            self._write_client_files()
+            begun = time.monotonic()
+            for name in PROGRAMS:
+                self._start_client(name)
+            self._wait_until_it_answers(READY)
+            self._keep_clients(time.monotonic() - begun)
+        if not is_new:
+            self._wait_for((CONTROLLERS,), "had not read the cluster", (self.folder / CAUGHT_UP).exists)
+
+    def renew(self) -> None:
+        """Stops a control plane whose controllers are of other code than the checkout's: of a version before an update.
+
+        Its state stays. As after a restart of the machine, hosts are empty until the models have filled them again.
+        """
+        if not self.folder.exists():
+            return
+        with FileLock(self.folder.with_suffix(".lock")):
+            # Controllers that have not caught up may not have noted anything yet.
+            if (self.folder / CAUGHT_UP).exists() and has_changed(self.folder / CODE):
+                self.stop()
+
+    def stop(self) -> None:
+        """Ends every process; clients first, since an API server without its etcd hangs."""
+        processes.stop(self.folder, CLIENTS, ("kube-apiserver",), ("etcd",))
+
+    def wipe(self) -> None:
+        """Ends every process and removes all state."""
+        if self.folder.exists():
+            processes.kill(self.folder)
+            shutil.rmtree(self.folder)
+
+    def _make_pki(self) -> None:
+        shutil.rmtree(self._pki, ignore_errors=True)
+        authority = Authority(self._pki)
+        authority.server("kube-apiserver", "10.96.0.1")
+        authority.signing_key("service-accounts")
+        authority.client("admin", "simulator", "system:masters")
+        # Not system:kube-controller-manager's own rights: without per-controller credentials it needs all of them.
+        authority.client("kube-controller-manager", "system:kube-controller-manager", "system:masters")
+        authority.client("kube-scheduler", "system:kube-scheduler", "system:masters")
+        (self._pki / "done").touch()
+
+    def _choose_port(self) -> None:
+        """Keeps the port over restarts, so that kubeconfigs remain valid, unless another process uses it."""
+        file = self.folder / "port.json"
+        file.write_text(json.dumps(kept_port(noted(file))))
+
+    def _start_etcd_and_api_server(self) -> None:
+        self._start(
+            "etcd",
+            "--name=simulator",
+            "--data-dir=etcd",
+            "--log-level=warn",
+            # Survives killed processes, which is what happens on a laptop; a power cut may cost the simulation.
+            "--unsafe-no-fsync",
+            f"--listen-client-urls={ETCD}",
+            "--advertise-client-urls=http://localhost:0",
+            f"--listen-peer-urls={ETCD}.peer",
+            "--initial-advertise-peer-urls=http://localhost:0",
+            "--initial-cluster=simulator=http://localhost:0",
+        )
+        port = self.server.rsplit(":", 1)[1]
+        self._start(
+            "kube-apiserver",
+            f"--etcd-servers={ETCD}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            f"--secure-port={port}",
+            "--tls-cert-file=pki/kube-apiserver.crt",
+            "--tls-private-key-file=pki/kube-apiserver.key",
+            "--cert-dir=pki",
+            "--client-ca-file=pki/ca.crt",
+            f"--token-auth-file={self._tokens}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            "--service-account-key-file=pki/service-accounts.pub",
+            "--service-account-signing-key-file=pki/service-accounts.key",
+            "--authorization-mode=Node,RBAC",
+            f"--service-cluster-ip-range={SERVICE_RANGE}",
+            "--endpoint-reconciler-type=none",
+            "--allow-privileged=true",
+            "--enable-priority-and-fairness=false",
+            "--profiling=false",
+            "--shutdown-delay-duration=0s",
+        )
+
+    def _write_client_files(self) -> None:
+        for name in ("kube-controller-manager", "kube-scheduler"):
+            config = kubeconfig.with_certificate(self.server, self._pki, name)
+            _write_private(self._pki / f"{name}.kubeconfig", config)
+        (self.folder / "scheduler.json").write_text(json.dumps(SCHEDULER))
+
+    def _start_client(self, name: str) -> None:
+        self._start(name, *PROGRAMS[name])
+
+    def _keep_clients(self, waited: float) -> None:
+        failed = keep_running(
+            tuple(PROGRAMS),
+            waited,
+            running=lambda: processes.running(self.folder),
+            start=self._start_client,
+            sleep=time.sleep,
+        )
+        if failed is not None:
+            raise self._failed(failed, f"ended {ATTEMPTS} times although the API server is ready")
+
+    def _start_controllers(self) -> None:
+        """The simulator's own controllers, which load their modules while the API server starts."""
+        _write_private(self.folder / "admin.kubeconfig", self.admin_kubeconfig())
+        for file in (CAUGHT_UP, CODE):
+            (self.folder / file).unlink(missing_ok=True)
+        arguments = (
+            "--kubeconfig=admin.kubeconfig",
+            f"--slots={self.folder.parent / SLOTS_FILE}",
+            f"--caught-up={CAUGHT_UP}",
+            f"--code={CODE}",
+            f"--simulation={self._tokens.parent}",
+        )
+        command = [sys.executable, "-m", CONTROLLERS, *arguments]
+        processes.start(CONTROLLERS, command, self.folder, {"PYTHONPATH": str(ROOT)})
+
+    def _start(self, name: str, *arguments: str) -> None:
+        processes.start(name, [self._tools.path(name), *arguments], self.folder)
+
+    def _client(self) -> httpx.Client:
+        context = ssl.create_default_context(cafile=str(self._pki / "ca.crt"))
+        context.load_cert_chain(self._pki / "admin.crt", self._pki / "admin.key")
+        return httpx.Client(base_url=self.server, verify=context, trust_env=False, timeout=5)
+
+    def _ready(self) -> bool:
+        try:
+            with self._client() as client:
+                return _succeeds(client, READY)
+        except OSError:
+            return False
+
+    def _wait_until_it_answers(self, path: str) -> None:
+        with self._client() as client:
+            self._wait_for(("etcd", "kube-apiserver"), "was not ready", lambda: _succeeds(client, path))
+
+    def _wait_for(self, needed: tuple[str, ...], late: str, is_done: Callable[[], bool]) -> None:
+        """Waits while the processes in `needed` run; `late` says what the last of them failed to do in time."""
+        end = time.monotonic() + START_SECONDS
+        while not is_done():
+            live = processes.running(self.folder)
+            for name in needed:
+                if name not in live:
+                    raise self._failed(name, "ended while the control plane was starting")
+            if time.monotonic() > end:
+                raise self._failed(needed[-1], f"{late} after {START_SECONDS:.0f} s")
+            time.sleep(START_POLL_SECONDS)
+
+    def _failed(self, name: str, what: str) -> ControlPlaneFailed:
+        log = self.folder / f"{name}.log"
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        return ControlPlaneFailed(f"{name} {what}.\n{last_words(lines, self.folder)}\n  Full log: {log}")
+
+    def _forget_leases(self) -> None:
+        """A KWOK that starts again waits for the leases of the one before it to run out, unless they are gone."""
+        with self._client() as client:
+            client.delete("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")
+
+
+def _succeeds(client: httpx.Client, path: str) -> bool:
+    try:
+        return client.get(path).is_success
+    except (httpx.HTTPError, OSError):
+        return False
+
+
+def _write_private(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)

@@ -1,0 +1,290 @@
+"""The real Pulumi engine on a simulated stack: own backend, own copy of the stack file, providers of this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+from pulumi import automation
+from pulumi.automation._stack import StackInitMode
+from pulumi.automation.events import EngineEvent
+
+from physical_ai import safe_yaml
+from simulator import program
+from simulator.automation import Command, Stack, Workspace
+from simulator.checkpoint import Checkpoint
+from simulator.errors import ChangesFound, EngineFailed, EngineLost, Interrupted, Locked
+from simulator.interrupts import graceful_interrupts
+from simulator.kubernetes_plugin import STAND_IN, Plugin
+from simulator.processes import GO_COLLECTION, engines
+from simulator.recovery import ProviderRecovery, recovered
+from simulator.run_options import RunOptions
+from simulator.stack_file import StackFile
+from simulator.tools import Toolbox
+from simulator.wire.host import ProviderHost
+
+LOST = "Resource monitor has terminated"
+"""The SDK's message for a program that cannot reach the engine, and the engine's for the program's exit."""
+
+LOCKED = "the stack is currently locked"
+"""The engine's message where another run works on the stack, or a killed one has left its lock."""
+
+UNEXPECTED = "no changes were expected"
+"""The engine's message where `--expect-no-changes` fails."""
+
+NO_ATTRIBUTES = "?metadata=skip"
+"""In the backend's URL: without a file of attributes, and its checksum, beside each file that the engine writes.
+
+It writes the state some 200 times in a deployment, which is half of its processor time; attributes are a fifth of that.
+Source: gocloud.dev, blob/fileblob.
+"""
+
+STATE_AT_THE_END = {"PULUMI_EXPERIMENTAL": "true", "PULUMI_SKIP_CHECKPOINTS": "true"}
+"""Environment variables with which the engine writes its state once, and not after each step, which takes half of its
+processor time: for simulations whose `up` is not continued after it was killed."""
+
+DEFAULTS = RunOptions()
+OnEvent = Callable[[EngineEvent], None]
+PARALLEL = 32
+
+
+class Engine:
+    """Runs one stack of the program in `ROOT` with everything it writes kept in `folder`."""
+
+    def __init__(
+        self, folder: Path, stack: str, tools: Toolbox, kubelogin: Path, kubernetes: Plugin = STAND_IN
+    ) -> None:
+        self._folder, self._stack, self._tools, self._kubelogin = folder, stack, tools, kubelogin
+        self._kubernetes = kubernetes
+        self.checkpoint = Checkpoint(folder / "backend", stack)
+
+    @property
+    def recovers(self) -> bool:
+        """Whether what a killed run has left is adopted: into the state of the stand-in, not of the official plugin."""
+        return self._kubernetes.name == "stand-in"
+
+    @property
+    def has_state(self) -> bool:
+        """Whether the engine has recorded an update, which the next one can continue."""
+        return (self._folder / "work" / "Pulumi.yaml").exists() and bool(self.checkpoint.deployment())
+
+    def configure(self, project: Mapping[str, Any], config: Mapping[str, Any], secret: Mapping[str, str]) -> None:
+        """Writes the copy of the project and the stack file that the engine reads; the user's own are not touched."""
+        work = self._folder / "work"
+        stacks = work / "stacks"
+        shutil.rmtree(work, ignore_errors=True)
+        for folder in (stacks, self._folder / "home", self._folder / "backend"):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._keep_no_logs()
+        # The program runs in this process, so the runtime's options (a virtual environment) have no effect.
+        copied = {**project, "runtime": "python", "stackConfigDir": "stacks"}
+        (work / "Pulumi.yaml").write_text(safe_yaml.dump(copied))
+        if self.checkpoint.file is None:
+            self.checkpoint.create(project["name"])
+        file = StackFile(stacks / f"Pulumi.{self._stack}.yaml", self._folder / "secrets.json", self._passphrase())
+        if file.write(config, secret):
+            return
+        self.checkpoint.repair()  # the CLI reads the checkpoint, before anything is recovered
+        stack = self._open()
+        for key, value in secret.items():
+            stack.set_config(key, automation.ConfigValue(value, secret=True), path=True)
+        file.remember(secret)
+
+    def _keep_no_logs(self) -> None:
+        """Puts a file in the place of the folder in which the engine keeps a debug log of each run.
+
+        Compressing and encrypting it takes a third of the engine's processor time, and it has no switch; without the
+        folder it does without the log (pulumi/pkg 3.259, logging/encrypted.go).
+        """
+        logs = self._folder / "home" / "logs"
+        if not logs.exists():
+            logs.touch()
+
+    def up(self, providers: ProviderHost, on_event: OnEvent, options: RunOptions = DEFAULTS) -> dict[str, Any]:
+        """Deploys; the outputs, secret ones left out.
+
+        Raises:
+            EngineFailed: something was refused or did not become ready.
+        """
+        self._run(lambda stack: stack.up(**self._changing(options, on_event)), providers)
+        return self.checkpoint.outputs()
+
+    def preview(
+        self,
+        providers: ProviderHost,
+        on_event: OnEvent,
+        policy_packs: Sequence[Path] = (),
+        options: RunOptions = DEFAULTS,
+    ) -> None:
+        """Previews, and checks each resource with the policy packs.
+
+        Raises:
+            EngineFailed: something was refused, by a policy pack perhaps.
+            ChangesFound: there are changes, and the options expect none.
+        """
+        packs = [str(pack) for pack in policy_packs] or None
+        given: dict[str, Any] = {
+            **self._arguments(options, on_event),
+            "refresh": options.refresh or None,
+            "expect_no_changes": options.expect_no_changes or None,
+        }
+        self._run(lambda stack: stack.preview(policy_packs=packs, **given), providers)
+
+    def refresh(self, providers: ProviderHost, on_event: OnEvent, options: RunOptions = DEFAULTS) -> None:
+        """Reads every resource, and records in the state what it finds.
+
+        Raises:
+            EngineFailed: a resource could not be read.
+            ChangesFound: Azure differs from the state, and the options expect that it does not.
+        """
+        given: dict[str, Any] = {
+            **self._arguments(options, on_event),
+            "expect_no_changes": options.expect_no_changes or None,
+        }
+        self._run(lambda stack: stack.refresh(run_program=options.run_program, **given), providers)
+
+    def destroy(self, providers: ProviderHost, on_event: OnEvent, options: RunOptions = DEFAULTS) -> None:
+        given = self._changing(options, on_event)
+        self._run(lambda stack: stack.destroy(run_program=options.run_program, **given), providers)
+
+    def _changing(self, options: RunOptions, on_event: OnEvent) -> dict[str, Any]:
+        """Arguments of operations that change something."""
+        own = {"refresh": options.refresh or None, "continue_on_error": options.continue_on_error or None}
+        return {**self._arguments(options, on_event), **own}
+
+    def _arguments(self, options: RunOptions, on_event: OnEvent) -> dict[str, Any]:
+        shared = options.arguments(self.checkpoint.resources())
+        return {"parallel": PARALLEL, "color": "never", "on_event": on_event, **shared}
+
+    def recover(self, recoveries: Callable[[], Mapping[str, ProviderRecovery]]) -> list[str]:
+        """Makes state and cloud agree after a run that was killed; the URNs it adopted."""
+        if not self.has_state:
+            return []
+        self._kill_orphans()
+        self.checkpoint.repair()
+        self.checkpoint.unlock()
+        if not self.checkpoint.pending():
+            return []
+        exported = json.loads(self._cli("stack", "export").stdout)
+        exported["deployment"], adopted = recovered(exported["deployment"], recoveries())
+        file = self._folder / "recovered.json"
+        file.write_text(json.dumps(exported))
+        self._cli("stack", "import", "--file", str(file))
+        file.unlink()
+        return adopted
+
+    def _cli(self, *arguments: str) -> automation.CommandResult:
+        """A plain command of the CLI on this stack; secrets remain encrypted in what it exports."""
+        work = str(self._folder / "work")
+        try:
+            return self._command().run([*arguments, "--stack", self._stack], work, self._env(None))
+        except automation.errors.CommandError as problem:
+            raise EngineFailed(_errors_in(str(problem))) from problem
+
+    def _kill_orphans(self) -> None:
+        """Kills engines of an earlier command; without their program they fail too, but later."""
+        for process in self._engines():
+            process.kill()
+            process.wait(10)
+
+    def _engines(self) -> list[psutil.Process]:
+        """Running engines of this simulation."""
+        return engines(self._folder / "home")
+
+    def _run(self, operation: Callable[[automation.Stack], Any], providers: ProviderHost) -> Any:
+        program.connect_over_loopback()
+        with graceful_interrupts(self._engines) as interrupts:
+            try:
+                return operation(self._open(providers))
+            except automation.errors.CommandError as problem:
+                if interrupts:
+                    raise Interrupted(
+                        "interrupted; run the same command again to continue from what was done"
+                    ) from None
+                said = _errors_in(str(problem))
+                if LOCKED in said:
+                    raise Locked(self._stack, self.checkpoint.locks()) from problem
+                if UNEXPECTED in said:
+                    raise ChangesFound("there are changes, and none were expected") from problem
+                raise (EngineLost if _is_connection_loss(said) else EngineFailed)(said) from problem
+
+    def _open(self, providers: ProviderHost | None = None) -> automation.Stack:
+        workspace = Workspace(
+            work_dir=str(self._folder / "work"),
+            program=program.run_program,
+            pulumi_command=self._command(),
+            env_vars=self._env(providers),
+        )
+        return Stack(self._stack, workspace, StackInitMode.SELECT)
+
+    def _command(self) -> automation.PulumiCommand:
+        root = self._folder / "cli"
+        (root / "bin").mkdir(parents=True, exist_ok=True)
+        link = root / "bin" / "pulumi"
+        if not link.exists():
+            link.unlink(missing_ok=True)
+            link.symlink_to(self._tools.path("pulumi"))
+        return Command(root)
+
+    def environment(self) -> dict[str, str]:
+        """Variables with which the plain CLI reads this stack's state, refreshes it and destroys it.
+
+        It cannot run the program with them, which would need the settings that `physai` adds for a simulation.
+        """
+        own = self._env(None)
+        shared = (
+            "PULUMI_HOME",
+            "PULUMI_BACKEND_URL",
+            "PULUMI_CONFIG_PASSPHRASE_FILE",
+            "PULUMI_SKIP_UPDATE_CHECK",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION",
+        )
+        return {**{name: own[name] for name in shared}, "PULUMI_STACK": self._stack}
+
+    def _passphrase(self) -> Path:
+        """The file of this simulation's own passphrase."""
+        passphrase = self._folder / "passphrase"
+        if not passphrase.exists():
+            descriptor = os.open(passphrase, os.O_WRONLY | os.O_CREAT, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(secrets.token_urlsafe(32))
+        return passphrase
+
+    def _env(self, providers: ProviderHost | None) -> dict[str, str]:
+        """What points the engine at this simulation and away from everything else."""
+        return {
+            "PULUMI_HOME": str(self._folder / "home"),
+            "PULUMI_BACKEND_URL": f"file://{self._folder / 'backend'}{NO_ATTRIBUTES}",
+            "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true",  # a copy for each run, which nothing reads
+            "PULUMI_CONFIG_PASSPHRASE_FILE": str(self._passphrase()),
+            "PULUMI_SKIP_UPDATE_CHECK": "true",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
+            "GOGC": os.environ.get("GOGC", GO_COLLECTION),
+            # This process's own Python comes next: policy packs that are scripts need a `python3`.
+            "PATH": os.pathsep.join(
+                (str(self._kubelogin.parent), str(Path(sys.executable).parent), os.environ.get("PATH", ""))
+            ),
+            **self._kubernetes.environment(self._folder),
+            **({"PULUMI_DEBUG_PROVIDERS": providers.attach_env()} if providers is not None else {}),
+        }
+
+
+def _errors_in(output: str) -> str:
+    """The errors in what the CLI printed, each once; the rest is progress, which is also reported as events."""
+    lines = [line.strip().removeprefix("stderr: ") for line in output.splitlines()]
+    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+    return "\n".join(dict.fromkeys(errors)) or output.strip()
+
+
+def _is_connection_loss(said: str) -> bool:
+    """Beside another error a lost engine is that one's echo."""
+    lines = said.splitlines()
+    return bool(lines) and all(LOST in line for line in lines)

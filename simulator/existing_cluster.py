@@ -1,0 +1,136 @@
+"""The cluster that exists before a stack is deployed in it: made by the simulator, not by the stack.
+
+A simulation has one such cluster, which ends with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from simulator import servers
+from simulator.cluster.objects import at, is_ready
+from simulator.clusters import Clusters
+from simulator.errors import ControlPlaneFailed
+from simulator.inventory import differences, inventory
+from simulator.kubernetes.client import APPLY_PATCH, Client
+from simulator.stack_input import ExistingClusterInput
+
+PREFIX = "/existing/"
+"""How the ids of such clusters begin; the name of the context follows."""
+INSTALLER = "kubelet"
+"""Field manager of what is there before a stack is."""
+KUBECONFIG = "kubeconfig"
+FOUND = "cluster-as-found.json"
+"""Every object of the cluster before the first deployment."""
+READY_SECONDS = 120.0
+LOOK_SECONDS = 0.3
+SETTLED_SECONDS = 15.0
+NOT_READY = "node.kubernetes.io/not-ready"
+
+
+def provide(existing: ExistingClusterInput, clusters: Clusters, folder: Path) -> dict[str, Any]:
+    """Makes the cluster of a stack that needs one, with the nodes that the stack describes, unless it is there.
+
+    Returns what the target of the simulated stack says beside: the kubeconfig that leads to it.
+
+    Raises:
+        ControlPlaneFailed: it did not start.
+    """
+    id = f"{PREFIX}{existing.context}"
+    if id not in clusters.ids():
+        clusters.create(id, "")
+        _register(clusters.client(id), existing)
+        _complete(clusters.client(id))
+        (folder / FOUND).write_text(json.dumps(inventory(clusters.client(id))))
+    file = folder / KUBECONFIG
+    _write(file, _named(clusters.admin_kubeconfig(id), existing.context))
+    return {"kubeconfig": str(file)}
+
+
+def id_of(clusters: Clusters) -> str | None:
+    """The id of the cluster that existed before its stack; None where the stack has created its own."""
+    return next((id for id in clusters.ids() if id.startswith(PREFIX)), None)
+
+
+def changed_since(clusters: Clusters, folder: Path) -> list[str] | None:
+    """How the cluster differs from what it was before the first deployment; None where no cluster existed before it.
+
+    It is read until two answers are the same: controllers end their work after what they act on is gone.
+    """
+    id = id_of(clusters)
+    if id is None:
+        return None
+    before, client = json.loads((folder / FOUND).read_text()), clusters.client(id)
+    found, end = differences(before, inventory(client)), time.monotonic() + SETTLED_SECONDS
+    while True:
+        time.sleep(LOOK_SECONDS)
+        again = differences(before, inventory(client))
+        if again == found or time.monotonic() > end:
+            return again
+        found = again
+
+
+def _register(client: Client, existing: ExistingClusterInput) -> None:
+    described = servers.nodes(existing, client.get("/version")["gitVersion"])
+    for node in described:
+        path = f"/api/v1/nodes/{node['metadata']['name']}"
+        client.patch(path, node, APPLY_PATCH, {"fieldManager": INSTALLER, "force": "true"})
+    end = time.monotonic() + READY_SECONDS
+    while waiting := [
+        node["metadata"]["name"] for node in client.get("/api/v1/nodes")["items"] if not _is_settled(node)
+    ]:
+        if time.monotonic() > end:
+            raise ControlPlaneFailed(f"node {min(waiting)} of the existing cluster did not become Ready")
+        time.sleep(0.1)
+
+
+def _complete(client: Client) -> None:
+    """Waits for what Kubernetes gives to every namespace, which would look like a change later."""
+    wanted = {"serviceaccounts": "default", "configmaps": "kube-root-ca.crt"}
+    end = time.monotonic() + READY_SECONDS
+    while True:
+        namespaces = {str(at(each, "metadata.name")) for each in client.get("/api/v1/namespaces")["items"]}
+        missing = {
+            f"{name} of {namespace}"
+            for kind, name in wanted.items()
+            for namespace in namespaces - _having(client, kind, name)
+        }
+        if not missing:
+            return
+        if time.monotonic() > end:
+            raise ControlPlaneFailed(f"the existing cluster is not complete: {min(missing)}")
+        time.sleep(0.1)
+
+
+def _having(client: Client, kind: str, name: str) -> set[str]:
+    """Namespaces with an object of this kind and name."""
+    found = client.get(f"/api/v1/{kind}", {"fieldSelector": f"metadata.name={name}"})["items"]
+    return {str(at(each, "metadata.namespace")) for each in found}
+
+
+def _is_settled(node: Mapping[str, Any]) -> bool:
+    """Ready, and without the taint that Kubernetes gives to a node until then."""
+    return is_ready(node) and not any(taint["key"] == NOT_READY for taint in at(node, "spec.taints", []))
+
+
+def _named(kubeconfig: str, context: str) -> str:
+    """The kubeconfig with its one context, cluster and user called after the context."""
+    document: dict[str, Any] = json.loads(kubeconfig)
+    parts: Mapping[str, Mapping[str, str]] = {"context": {"cluster": context, "user": context}}
+    for section in ("clusters", "users", "contexts"):
+        for entry in document[section]:
+            entry["name"] = context
+            entry.update(parts if section == "contexts" else {})
+    return json.dumps({**document, "current-context": context})
+
+
+def _write(path: Path, text: str) -> None:
+    """For its owner only: it has the key of an administrator."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)

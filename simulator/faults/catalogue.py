@@ -1,0 +1,104 @@
+"""The faults that can be injected, as `data/faults.yaml` describes them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from physical_ai import safe_yaml
+from simulator.errors import SimulationError
+
+DESCRIPTION = ("name", "summary", "where", "drivers", "alerts", "conditions", "ends", "over")
+DATA = Path(__file__).parent / "data" / "faults.yaml"
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What a fault changes; the meaning of each is in the data."""
+
+    fields: Mapping[str, float] = field(default_factory=dict[str, float])
+    rates: Mapping[str, float] = field(default_factory=dict[str, float])
+    xid: int = 0
+    health: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    unhealthy: bool = False
+    lost: bool = False
+    broken: Mapping[str, str] = field(default_factory=dict[str, str])
+    driver_lost: bool = False
+    unlicensed: bool = False
+    not_ready: str = ""
+    taint: Mapping[str, str] = field(default_factory=dict[str, str])
+    reboots: bool = False
+    idle_job: bool = False
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One row of the data."""
+
+    name: str
+    summary: str
+    where: Literal["gpu", "node"]
+    drivers: tuple[str, ...]
+    """Driver sources of the pools that it can happen on; empty: all."""
+    alerts: tuple[str, ...]
+    effects: Effects
+    ends: frozenset[str] = frozenset()
+    """What ends it; the words are in the data."""
+    conditions: tuple[str, ...] = ()
+    """Conditions of the Node that follow; those of a health monitor depend on the stack."""
+    over: frozenset[str] = frozenset()
+    """What ends its cause, and leaves the GPU out of service."""
+
+    @property
+    def needs_reset(self) -> bool:
+        """Whether the GPU works again only after a reset, or is another one: nothing that a job does ends the fault."""
+        return self.where == "gpu" and "job" not in self.ends | self.over
+
+
+class UnknownFault(SimulationError):
+    """There is no fault of this name."""
+
+
+@cache
+def faults() -> dict[str, Fault]:
+    """All faults by name, in the order of the data."""
+    rows: list[dict[str, Any]] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
+    return {row["name"]: _fault(row) for row in rows}
+
+
+def fault(name: str) -> Fault:
+    """The fault of this name.
+
+    Raises:
+        UnknownFault: with the nearest names.
+    """
+    if name in faults():
+        return faults()[name]
+    near = difflib.get_close_matches(name, faults(), n=2)
+    hint = f"Did you mean {' or '.join(near)}? " if near else ""
+    raise UnknownFault(f"there is no fault {name!r}. {hint}`physai fault list` shows all faults.")
+
+
+def _fault(row: Mapping[str, Any]) -> Fault:
+    effects = {_snake(key): value for key, value in row.items() if key not in DESCRIPTION}
+    own = tuple(row.get("drivers", ()))
+    ends, over = (frozenset(row.get(each, ())) for each in ("ends", "over"))
+    return Fault(
+        name=row["name"],
+        summary=row["summary"],
+        where=row["where"],
+        drivers=own,
+        alerts=tuple(row["alerts"]),
+        effects=Effects(**effects),
+        ends=ends,
+        conditions=tuple(row.get("conditions", ())),
+        over=over,
+    )
+
+
+def _snake(key: str) -> str:
+    return "".join(f"_{each.lower()}" if each.isupper() else each for each in key)

@@ -1,0 +1,36 @@
+"""What is wrong with a simulated node that no fault of `physai fault` does, and a check or a record finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.cluster.names import SIMULATOR
+from simulator.cluster.objects import annotations_of
+
+DEFECTS = f"{SIMULATOR}acceptance-defects"
+"""On nodes: names of DEFECT_NAMES with commas between them."""
+DEFECT_NAMES: Mapping[str, str] = {
+    "no-graphics": "containers get no graphics libraries, whatever they ask for",
+    "graphics-everywhere": "containers get graphics libraries, whatever they ask for",
+    "software-vulkan": "Vulkan finds a software renderer alone",
+    "no-ray-tracing": "the Vulkan device has no ray-tracing extensions",
+    "isaac-hangs": "Isaac Sim does not end after its close",
+    "slow-link": "the link between host and GPUs has half its speed",
+    "slow-peers": "links between GPUs have a third of their speed",
+    "wrong-results": "an all-reduce gives wrong results",
+    "slow-fabric": "adapters of InfiniBand have a third of their speed",
+    "adapter-missing": "containers see one InfiniBand adapter less",
+    "port-down": "the port of the first InfiniBand adapter is down",
+    "no-peermem": "adapters of InfiniBand do not reach the GPUs' memory",
+    "no-persistence": "persistence mode is off",
+    "mig-off": "MIG mode is off where it should be on",
+    "garbled": "every program prints half of its output",
+}
+"""What no fault of `physai fault` does, and a check finds."""
+
+
+def defects_of(node: Mapping[str, Any]) -> frozenset[str]:
+    """The defects in a Node's annotation; names that are not known are left out."""
+    given = annotations_of(node).get(DEFECTS, "").split(",")
+    return frozenset(each.strip() for each in given if each.strip() in DEFECT_NAMES)

@@ -1,0 +1,45 @@
+"""What ends a fault beside `physai fault heal`: what somebody on call does to the node. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal
+
+from simulator.faults.catalogue import faults
+from simulator.faults.record import Injected
+
+Happened = Literal["job", "reboot", "pod"]
+PLUGIN = "nvidia-device-plugin"
+"""The container whose start makes a list of the GPUs that work."""
+
+
+def after(
+    items: Iterable[Injected], happened: Happened, containers: Iterable[str] = (), boot: str = ""
+) -> tuple[Injected, ...]:
+    """The faults that are left.
+
+    Args:
+        containers: Of the Pod that was deleted, where `happened` is `pod`.
+        boot: The restart, where it is `reboot`.
+    """
+    own = frozenset(containers)
+    left = (each if boot and each.boot == boot else _after(each, happened, own) for each in items)
+    return tuple(each for each in left if each is not None)
+
+
+def _after(item: Injected, happened: Happened, containers: frozenset[str]) -> Injected | None:
+    row = faults()[item.fault]
+    if happened == "pod":
+        fails = "pod" in row.ends and not containers.isdisjoint(row.effects.broken)
+        starts = PLUGIN in containers and ("plugin" in row.ends or item.over)
+        return None if fails or starts else item
+    if happened in row.ends:
+        return None
+    return replace(item, over=True) if happened in row.over else item
+
+
+def ends_with_jobs(items: Iterable[Injected]) -> bool:
+    """Whether the end of a Pod changes one of the faults."""
+    rows = (faults()[each.fault] for each in items if not each.over)
+    return any("job" in row.ends | row.over for row in rows)

@@ -1,0 +1,168 @@
+"""Injects faults into nodes of a running cluster, and heals them."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from physical_ai.catalog.own_names import DRIVER_LABEL
+from simulator.cluster.machines import machine_of
+from simulator.cluster.names import GPU, SIMULATOR
+from simulator.cluster.objects import Json, at, labels, name
+from simulator.errors import SimulationError
+from simulator.faults.catalogue import Fault, fault, faults
+from simulator.faults.record import ANNOTATION, Injected, annotation, injected
+from simulator.kubernetes.client import MERGE_PATCH, Client
+from simulator.pool_nodes import delete, restart
+
+NAMESPACE = "default"
+LOAD = f"{SIMULATOR}gpu-load"
+"""Annotation of a Pod: the share of its GPUs that it uses; all of it by default."""
+HOST = "kubernetes.io/hostname"
+EXPORTER = "app=nvidia-dcgm-exporter"
+"""Selector of the exporters' Pods."""
+
+NO_NODES = (
+    "A GPU pool has no node while nothing asks for its GPUs: `physai run` of a workflow adds one for a while, and"
+    " `physai up --set pools.POOL.scale.min=1` keeps one"
+)
+
+
+class NotPossible(SimulationError):
+    """The fault cannot happen to this node or GPU."""
+
+
+class Injector:
+    """Changes the faults of a cluster's nodes."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def nodes(self) -> list[Json]:
+        """All GPU nodes."""
+        return [node for node in self._client.get("/api/v1/nodes")["items"] if gpus_of(node)]
+
+    def inject(self, wanted: str, node: str = "", gpu: int = 0) -> tuple[str, Injected, int]:
+        """Injects a fault; where it was injected, and how many GPUs the node has. The same fault of the same GPU again
+        changes nothing.
+
+        Args:
+            node: Name of the node; empty for the first one on which the fault can happen.
+
+        Raises:
+            UnknownFault, NotPossible
+        """
+        row = fault(wanted)
+        item = self._node(row, node)
+        count = gpus_of(item)
+        if not 0 <= gpu < count:
+            raise NotPossible(f"{name(item)} has {count} GPUs, numbered from 0; there is no GPU {gpu}")
+        held = injected(item)
+        found = next((each for each in held if (each.fault, each.gpu) == (wanted, gpu)), None)
+        if found is None:
+            boot = str(uuid.uuid4()) if row.effects.reboots else ""
+            found = Injected(wanted, gpu if row.where == "gpu" else 0, time.time(), boot=boot)
+            if row.effects.idle_job:
+                self._start_idle_job(item)
+            self._write(item, [*held, found])
+            if boot:
+                restart(self._client, name(item), boot)
+        return name(item), found, count
+
+    def heal(self, wanted: str = "", node: str = "") -> list[tuple[str, Injected, int]]:
+        """Removes faults: of this name, or all, from this node, or from all nodes. Returns them.
+
+        A GPU that needed a reset counts as reset. The exporter has to let go of it for that, so its Pod is deleted.
+        What DCGM remembers of the GPU ends with it, as with a restart of the machine.
+
+        Raises:
+            UnknownFault
+        """
+        if wanted:
+            fault(wanted)
+        removed: list[tuple[str, Injected, int]] = []
+        for item in self.nodes():
+            if node and name(item) != node:
+                continue
+            held = injected(item)
+            ended = [each for each in held if not wanted or each.fault == wanted]
+            if ended:
+                self._write(item, [each for each in held if each not in ended])
+                if any(faults()[each.fault].effects.idle_job for each in ended):
+                    self._end_idle_job(name(item))
+                if any(faults()[each.fault].needs_reset for each in ended):
+                    self._restart_exporter(name(item))
+            removed += [(name(item), each, gpus_of(item)) for each in ended]
+        return removed
+
+    def _node(self, row: Fault, wanted: str) -> Json:
+        nodes = self.nodes()
+        if wanted and wanted not in map(name, nodes):
+            known = ", ".join(map(name, nodes)) or f"none. {NO_NODES}"
+            raise NotPossible(f"{wanted} is not a GPU node of the simulated cluster. GPU nodes: {known}")
+        possible = [node for node in nodes if not row.drivers or labels(node).get(DRIVER_LABEL) in row.drivers]
+        found = next((node for node in possible if not wanted or name(node) == wanted), None)
+        if found is None:
+            where = f"{wanted} is not one" if wanted else f"there is none. {NO_NODES}"
+            raise NotPossible(
+                f"{row.name} can happen on nodes with the driver source {' or '.join(row.drivers) or 'any'}; {where}"
+            )
+        return found
+
+    def _write(self, node: Json, items: Sequence[Injected]) -> None:
+        """The annotation and the taints of a node."""
+        path = f"/api/v1/nodes/{name(node)}"
+        self._client.patch(path, {"metadata": {"annotations": {ANNOTATION: annotation(items)}}}, MERGE_PATCH)
+        own = {each.effects.taint["key"] for each in faults().values() if each.effects.taint}
+        wanted = [dict(faults()[each.fault].effects.taint) for each in items if faults()[each.fault].effects.taint]
+        given: list[dict[str, Any]] = at(node, "spec.taints", [])
+        kept = [taint for taint in given if taint["key"] not in own]
+        if [*kept, *wanted] != given:
+            self._client.patch(path, {"spec": {"taints": [*kept, *wanted]}}, MERGE_PATCH)
+
+    def _restart_exporter(self, node: str) -> None:
+        wanted = {"fieldSelector": f"spec.nodeName={node}", "labelSelector": EXPORTER}
+        for pod in self._client.get("/api/v1/pods", wanted)["items"]:
+            place = f"/api/v1/namespaces/{at(pod, 'metadata.namespace')}/pods/{name(pod)}"
+            delete(self._client, place, {"gracePeriodSeconds": "0"})
+
+    def _start_idle_job(self, node: Json) -> None:
+        """A Pod that holds one GPU of the node and does not use it."""
+        if _held(self._client, name(node)) >= int(at(node, "status.allocatable", {}).get(GPU, 0)):
+            raise NotPossible(f"all GPUs of {name(node)} are held; end a workflow, or name another node with --node")
+        limits = {"limits": {GPU: "1"}}
+        environment = [{"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "all"}]
+        pod: Json = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": _job_name(name(node)), "namespace": NAMESPACE, "annotations": {LOAD: "0"}},
+            "spec": {
+                "restartPolicy": "Never",
+                "nodeSelector": {HOST: labels(node).get(HOST, name(node))},
+                "tolerations": [{"operator": "Exists"}],
+                "containers": [{"name": "job", "image": "idle-job", "resources": limits, "env": environment}],
+            },
+        }
+        self._client.request("POST", f"/api/v1/namespaces/{NAMESPACE}/pods", pod)
+
+    def _end_idle_job(self, node: str) -> None:
+        delete(self._client, f"/api/v1/namespaces/{NAMESPACE}/pods/{_job_name(node)}")
+
+
+def gpus_of(node: Json) -> int:
+    """GPUs that the machine of a node has."""
+    found = machine_of(node)
+    return found.gpu.count if found is not None and found.gpu is not None else 0
+
+
+def _held(client: Client, node: str) -> int:
+    pods = client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={node}"})["items"]
+    running = [pod for pod in pods if at(pod, "status.phase") in ("Pending", "Running")]
+    containers = [each for pod in running for each in pod["spec"]["containers"]]
+    return sum(int(at(each, "resources.limits", {}).get(GPU, 0)) for each in containers)
+
+
+def _job_name(node: str) -> str:
+    return f"idle-job-{node.rpartition('-')[2]}"

@@ -1,0 +1,102 @@
+"""Which faults a node has: an annotation of the Node, so that they survive restarts of the control plane."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from simulator.cluster.names import SIMULATOR
+from simulator.cluster.objects import annotations_of
+from simulator.faults.catalogue import Effects, faults
+
+ANNOTATION = f"{SIMULATOR}faults"
+
+
+@dataclass(frozen=True)
+class Injected:
+    """A fault that a node has."""
+
+    fault: str
+    gpu: int
+    """Number of the GPU; 0 for a fault of the node."""
+    since: float
+    """Seconds since the epoch, of a real clock."""
+    over: bool = False
+    """Its cause has ended; the GPU is out of service until the device plugin starts again."""
+    boot: str = ""
+    """Of a fault that came with a restart of the machine: that restart, which does not end it."""
+
+
+@dataclass(frozen=True)
+class NodeFaults:
+    """All faults of a node together."""
+
+    items: tuple[Injected, ...] = ()
+    broken: Mapping[str, str] = field(default_factory=dict[str, str])
+    driver_lost: bool = False
+    unlicensed: bool = False
+    not_ready: str = ""
+    unhealthy: frozenset[int] = frozenset()
+    """GPUs that the device plugin no longer offers."""
+
+    def of_gpu(self, gpu: int) -> list[tuple[Effects, float]]:
+        """What happens to one GPU, and since when. Faults of the node happen to all of its GPUs."""
+        known = faults()
+        return [
+            (known[each.fault].effects, each.since)
+            for each in self.items
+            if not each.over and (known[each.fault].where == "node" or each.gpu == gpu)
+        ]
+
+
+NO_FAULTS = NodeFaults()
+
+
+def injected(node: Mapping[str, Any]) -> tuple[Injected, ...]:
+    """The faults of a Node; those that this version does not know are left out."""
+    return _read(annotations_of(node).get(ANNOTATION, ""))
+
+
+def node_faults(node: Mapping[str, Any]) -> NodeFaults:
+    """All faults of a Node together."""
+    return together(injected(node))
+
+
+def annotation(items: Iterable[Injected]) -> str | None:
+    """The value of the annotation; None removes it."""
+    documents = [asdict(each) for each in items]
+    return json.dumps(documents) if documents else None
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str) -> tuple[Injected, ...]:
+    if not text:
+        return ()
+    try:
+        documents: list[dict[str, Any]] = json.loads(text)
+        found = tuple(
+            Injected(str(d["fault"]), int(d["gpu"]), float(d["since"]), d.get("over") is True, str(d.get("boot", "")))
+            for d in documents
+        )
+    except (ValueError, KeyError, TypeError):
+        return ()
+    return tuple(each for each in found if each.fault in faults())
+
+
+@lru_cache(maxsize=4096)
+def together(items: tuple[Injected, ...]) -> NodeFaults:
+    if not items:
+        return NO_FAULTS
+    every = [(each, faults()[each.fault].effects) for each in items]
+    effects = [(each, effect) for each, effect in every if not each.over]
+    return NodeFaults(
+        items=items,
+        broken={name: text for _, effect in effects for name, text in effect.broken.items()},
+        driver_lost=any(effect.driver_lost for _, effect in effects),
+        unlicensed=any(effect.unlicensed for _, effect in effects),
+        not_ready=next((effect.not_ready for _, effect in effects if effect.not_ready), ""),
+        unhealthy=frozenset(each.gpu for each, effect in every if effect.unhealthy),
+    )

@@ -1,0 +1,115 @@
+"""The DRA driver's plugin on a node: it waits for the NVIDIA driver, then publishes the node's GPUs for claims. Pure.
+
+The scheduler that allocates them is the cluster's own.
+
+Source: kubernetes-sigs/dra-driver-nvidia-gpu, hack/kubelet-plugin-prestart.sh and cmd/gpu-kubelet-plugin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from physical_ai.catalog.dra import CONTAINER_ROOT, DRIVER, HOST_ROOT, ClaimDevice, claim_devices
+from simulator.cluster.objects import Json
+from simulator.gpu.containers import Main, pod_version
+from simulator.gpu.gates import OPEN, Gate, Look, device_fault, host_driver_works
+from simulator.gpu.hardware import Hardware, card_digest
+from simulator.gpu.node_state import NodeState, Pod
+
+PRESTART, PLUGIN = "init-container", "gpus"
+ROOT = "NVIDIA_DRIVER_ROOT"
+_CUDA = {580: "13.0.0"}
+"""CUDA version by driver branch, where a published ResourceSlice shows it."""
+
+
+def _root(pod: Pod, container: str) -> str:
+    return pod.workload.env.get(container, {}).get(ROOT, HOST_ROOT)
+
+
+def prestart(state: NodeState, pod: Pod) -> Look:
+    """Looks for nvidia-smi and its library below the configured root, again and again."""
+    root = _root(pod, PRESTART)
+    found = state.container_driver if root == CONTAINER_ROOT else host_driver_works(state)
+    if found:
+        return state, OPEN, False
+    message = f"nvidia-smi and libnvidia-ml.so.1 not found under {root}: has the NVIDIA GPU driver been set up?"
+    return state, message, False
+
+
+def plugin(state: NodeState, pod: Pod) -> Look:
+    """Publishes every whole GPU that it can describe."""
+    fault = device_fault(state, _root(pod, PLUGIN))
+    if not fault and device_of(state.hardware) is None:
+        fault = f"the model knows no description of {state.hardware.product}"
+    if fault:
+        return replace(state, claimable=0), f"error initializing NVML: {fault}", True
+    return replace(state, claimable=state.hardware.gpus), OPEN, False
+
+
+GATES: Mapping[str, Gate] = {PRESTART: prestart}
+MAINS: Mapping[str, Main] = {PLUGIN: plugin}
+
+
+def device_of(hardware: Hardware) -> ClaimDevice | None:
+    """The node's GPU as the driver describes it; None for one that no source shows."""
+    known = {each.product_name.replace(" ", "-"): each for each in claim_devices().values()}
+    return known.get(hardware.product)
+
+
+def devices(node: str, state: NodeState) -> list[Json]:
+    """`spec.devices` of the node's ResourceSlice; empty where nothing is published."""
+    given = device_of(state.hardware)
+    return [] if given is None else [_device(node, index, given, state) for index in range(state.claimable)]
+
+
+def _device(node: str, index: int, given: ClaimDevice, state: NodeState) -> Json:
+    version = pod_version(state)
+    branch = int(version.partition(".")[0] or 0)
+    attributes: dict[str, Json] = {
+        "type": {"string": "gpu"},
+        "uuid": {"string": f"GPU-{card_digest(node, index)}"},
+        "productName": {"string": given.product_name},
+        "brand": {"string": "Nvidia"},
+        "architecture": {"string": given.architecture},
+        "cudaComputeCapability": {"version": given.compute_capability},
+        "driverVersion": {"version": semantic(version)},
+        "resource.kubernetes.io/pcieRoot": {"string": f"pci000{index:x}:00"},
+    }
+    if branch in _CUDA:
+        attributes["cudaDriverVersion"] = {"version": _CUDA[branch]}
+    return {
+        "name": f"gpu-{index}",
+        "attributes": attributes,
+        "capacity": {"memory": {"value": f"{given.memory_mib}Mi"}},
+    }
+
+
+def semantic(version: str) -> str:
+    """A driver's version without leading zeros, as a semantic version demands.
+
+    >>> semantic("580.105.08")
+    '580.105.8'
+    """
+    parts = [str(int(part)) for part in version.split(".") if part.isdigit()]
+    return ".".join([*parts, "0", "0", "0"][:3])
+
+
+def resource_slice(node: Json, state: NodeState, generation: int) -> Json | None:
+    """The ResourceSlice of a node; None where its plugin publishes nothing."""
+    own = str(node["metadata"]["name"])
+    found = devices(own, state)
+    if not found:
+        return None
+    owner = {"apiVersion": "v1", "kind": "Node", "name": own, "uid": node["metadata"]["uid"], "controller": True}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceSlice",
+        "metadata": {"name": f"{own}-{DRIVER}", "ownerReferences": [owner]},
+        "spec": {
+            "driver": DRIVER,
+            "nodeName": own,
+            "pool": {"name": own, "generation": generation, "resourceSliceCount": 1},
+            "devices": found,
+        },
+    }

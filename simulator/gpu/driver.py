@@ -1,0 +1,150 @@
+"""Which driver is for which node: NVIDIADrivers, the nodes they own, and the systems of these nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.cluster.objects import Changes, at, labels, matches
+from simulator.gpu import names
+from simulator.gpu.labels import is_managed
+from simulator.gpu.release import Release
+
+POLICY_DAEMONSET = "nvidia-driver-daemonset"
+"""The ClusterPolicy's own driver."""
+COMPONENT = "app.kubernetes.io/component"
+DRIVER_COMPONENT = "nvidia-driver"
+CONFLICT = "ConflictingNodeSelector"
+
+Objects = Mapping[str, Any]
+
+
+class DriverFault(Exception):
+    """An NVIDIADriver that cannot be reconciled: `reason` of its Error condition, and the text."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class OperatingSystem:
+    """What a driver image is built for."""
+
+    id: str
+    version: str
+    kernel: str = ""
+    """Only where precompiled modules are wanted: they fit one kernel."""
+
+    @property
+    def tag(self) -> str:
+        """`ubuntu24.04`, as in image tags and names."""
+        return f"{self.id}{self.version}"
+
+    @property
+    def selector(self) -> dict[str, str]:
+        kernel = {names.KERNEL: self.kernel} if self.kernel else {}
+        return {names.OS_ID: self.id, names.OS_VERSION: self.version, **kernel}
+
+
+def is_driver(item: Mapping[str, Any]) -> bool:
+    """Whether a DaemonSet or a pod is one of a driver."""
+    return labels(item).get(COMPONENT) == DRIVER_COMPONENT
+
+
+def system(node: Mapping[str, Any], precompiled: bool = False) -> OperatingSystem | None:
+    """The node's system by NFD's labels; None before they exist."""
+    given = labels(node)
+    if not given.get(names.OS_ID) or not given.get(names.OS_VERSION):
+        return None
+    kernel = given.get(names.KERNEL, "") if precompiled else ""
+    return OperatingSystem(given[names.OS_ID], given[names.OS_VERSION], kernel)
+
+
+def crds_in_charge(spec: Mapping[str, Any]) -> bool:
+    """NVIDIADrivers install drivers; the ClusterPolicy's own driver DaemonSet is deleted."""
+    return at(spec, "driver.useNvidiaDriverCRD", False) is True
+
+
+def is_default(driver: Mapping[str, Any]) -> bool:
+    return at(driver, "spec.default", False) is True
+
+
+def selected(driver: Mapping[str, Any], nodes: Objects) -> list[str]:
+    """GPU nodes that the NVIDIADriver's own selector fits."""
+    selector: Mapping[str, str] = at(driver, "spec.nodeSelector", {})
+    return [key for key, node in sorted(nodes.items()) if is_managed(labels(node)) and matches(selector, labels(node))]
+
+
+def check(found: Release, drivers: Objects, nodes: Objects, asking: str) -> None:
+    """Refuses NVIDIADrivers that claim the same node.
+
+    An NVIDIADriver conflicts on any node that the selectors fit, whichever two of them: all get the fault. The
+    ClusterPolicy (`asking` is empty) only reports GPU nodes.
+
+    Raises:
+        DriverFault: Two specific ones claim a node, there are two defaults, or a selector is not allowed.
+    """
+    specific = sorted(drivers)
+    if found.driver_owners:
+        specific = _specific(drivers)
+    claims: dict[str, list[str]] = {}
+    for key in specific:
+        # Without a selector, and unlike with an empty one, all GPU nodes.
+        selector: Mapping[str, str] | None = at(drivers[key], "spec.nodeSelector")
+        wanted = {names.PRESENT: "true"} if selector is None else selector
+        for node, item in sorted(nodes.items()):
+            if matches(wanted, labels(item)) and (asking or is_managed(labels(item))):
+                claims.setdefault(node, []).append(key)
+    for node, claimants in sorted(claims.items()):
+        if len(claimants) < 2:
+            continue
+        if found.driver_owners:
+            named = claimants[:2] if asking else claimants
+            text = f"multiple NVIDIADrivers match the same node {node}: [{' '.join(named)}]"
+        else:
+            own: Mapping[str, str] = at(drivers.get(asking, {}), "spec.nodeSelector") or {}
+            quoted = " ".join(f'"{label}":"{value}"' for label, value in sorted(own.items()))
+            text = f"conflicting NVIDIADriver NodeSelectors found for resource: {asking}, nodeSelector: map[{quoted}]"
+        raise DriverFault(CONFLICT, text)
+
+
+def _specific(drivers: Objects) -> list[str]:
+    """NVIDIADrivers that are no default. There is one default at most, and it selects no nodes itself."""
+    defaults = [key for key, driver in sorted(drivers.items()) if is_default(driver)]
+    for key, driver in sorted(drivers.items()):
+        selector: Mapping[str, str] = at(driver, "spec.nodeSelector") or {}
+        if selector and key in defaults:
+            raise DriverFault(CONFLICT, f'default NVIDIADriver "{key}" cannot use nodeSelector')
+        if names.DRIVER_OWNER in selector:
+            text = f'NVIDIADriver "{key}" nodeSelector cannot use reserved label "{names.DRIVER_OWNER}"'
+            raise DriverFault(CONFLICT, text)
+    if len(defaults) > 1:
+        raise DriverFault("ReconcileFailed", f"multiple default NVIDIADrivers found: [{' '.join(defaults)}]")
+    return sorted(drivers.keys() - set(defaults))
+
+
+def owners(drivers: Objects, nodes: Objects) -> dict[str, str]:
+    """The NVIDIADriver of each GPU node that has one. A specific one wins over the default."""
+    result: dict[str, str] = {}
+    for key, driver in sorted(drivers.items(), key=lambda entry: not is_default(entry[1])):
+        result |= dict.fromkeys(selected(driver, nodes), key)
+    return result
+
+
+def owner_labels(drivers: Objects, nodes: Objects) -> dict[str, Changes]:
+    """Label changes on GPU nodes so that each names its NVIDIADriver. Other nodes keep their labels."""
+    wanted = owners(drivers, nodes)
+    changes: dict[str, Changes] = {}
+    for key, node in sorted(nodes.items()):
+        given = labels(node)
+        if is_managed(given) and given.get(names.DRIVER_OWNER) != wanted.get(key):
+            changes[key] = {names.DRIVER_OWNER: wanted.get(key)}
+    return changes
+
+
+def systems(nodes: Objects, wanted: Sequence[str], precompiled: bool) -> list[OperatingSystem]:
+    """The systems of some nodes, each once, sorted. Nodes that NFD has not described yet count for none."""
+    known = {found for key in wanted if (found := system(nodes[key], precompiled)) is not None}
+    return sorted(known, key=lambda target: (target.tag, target.kernel))

@@ -1,0 +1,87 @@
+"""ConfigMaps and Secrets that a driver's settings name, and that its containers mount file by file.
+
+Source: NVIDIA/gpu-operator v26.7.0, `internal/state/driver_volumes.go`, `controllers/object_controls.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.cluster.objects import Json, at
+from simulator.gpu import pods
+
+LICENSE, TOKEN, TOPOLOGY = "gridd.conf", "client_configuration_token.tok", "nvidia-topologyd.conf"
+
+
+_KINDS = {
+    "repoConfig": "custom repo config",
+    "certConfig": "custom certs",
+    "kernelModuleConfig": "kernel module configuration",
+}
+
+
+class MissingFiles(Exception):
+    """A ConfigMap that a driver's settings name does not exist."""
+
+
+@dataclass(frozen=True)
+class DriverFiles:
+    """Volumes by name, as `pods.Draft` has them; a volume has an item for each file that is mounted."""
+
+    volumes: Mapping[str, Json]
+
+    @property
+    def mounts(self) -> list[list[str]]:
+        """Volume and file of each mount."""
+        return [[name, file] for name, volume in sorted(self.volumes.items()) for file in sorted(volume["items"])]
+
+
+NO_FILES = DriverFiles({})
+
+
+def _named(spec: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Fields with the name of a ConfigMap, in the operator's order. A driver with precompiled modules downloads no
+    packages."""
+    paths = ["kernelModuleConfig.name"]
+    if spec.get("usePrecompiled") is not True:
+        paths = ["repoConfig.name", "repoConfig.configMapName", "certConfig.name", *paths]
+    return [(path, str(found)) for path in paths if (found := at(spec, path, ""))]
+
+
+def maps_of(spec: Mapping[str, Any]) -> list[str]:
+    """ConfigMaps whose files the operator reads to mount them."""
+    return [name for _, name in _named(spec)]
+
+
+def files_of(spec: Mapping[str, Any], maps: Mapping[str, Mapping[str, str]]) -> DriverFiles:
+    """The files of a driver with these settings.
+
+    Args:
+        maps: Content of the ConfigMaps that exist, by name.
+
+    Raises:
+        MissingFiles: One of them does not exist.
+    """
+    volumes: dict[str, Json] = {}
+    for path, name in _named(spec):
+        if name not in maps:
+            problem = f'could not get ConfigMap {name} from client: ConfigMap "{name}" not found'
+            kind = _KINDS[path.partition(".")[0]]
+            raise MissingFiles(f"ERROR: failed to create ConfigMap VolumeMounts for {kind}: ERROR: {problem}")
+        volumes[name] = {"configMap": name, "items": {key: key for key in sorted(maps[name])}}
+    licence: Mapping[str, Any] = at(spec, "licensingConfig", {})
+    config = licence.get("name") or licence.get("configMapName")
+    if config or licence.get("secretName"):
+        files = (LICENSE, TOKEN) if licence.get("nlsEnabled") is True else (LICENSE,)
+        secret = licence.get("secretName")
+        source: Json = {"secret": str(secret)} if secret else {"configMap": str(config)}
+        volumes["licensing-config"] = {**source, "items": {key: key for key in files}}
+    if topology := at(spec, "virtualTopologyConfig.name") or at(spec, "virtualTopology.config"):
+        volumes["topology-config"] = {"configMap": str(topology), "items": {TOPOLOGY: TOPOLOGY}}
+    return DriverFiles(volumes)
+
+
+def mount(given: pods.Draft, files: DriverFiles) -> None:
+    given.volumes |= files.volumes

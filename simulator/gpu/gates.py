@@ -1,0 +1,225 @@
+"""The gates of a node: what each init container waits for, does, and reports while the gate is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from physical_ai.catalog.dra import CONTAINER_ROOT, HOST_ROOT
+from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
+from simulator.gpu import names, sharing
+from simulator.gpu.node_state import (
+    CUDA_READY,
+    DRIVER_READY,
+    MARKER,
+    PLUGIN_READY,
+    TOOLKIT_READY,
+    NodeState,
+    Pod,
+)
+from simulator.gpu.release import release
+
+DRIVER_MANAGER, PLUGIN, TOOLKIT = "k8s-driver-manager", "nvidia-device-plugin", "nvidia-container-toolkit-ctr"
+OPERANDS = frozenset(
+    {
+        TOOLKIT,
+        "nvidia-operator-validator",
+        PLUGIN,
+        "gpu-feature-discovery",
+        "nvidia-dcgm-exporter",
+        "nvidia-dcgm-ctr",
+        "nvidia-mig-manager",
+    }
+)
+"""Main containers of the operands that the driver manager stops (NVIDIA/k8s-driver-manager v0.12.0,
+`evictAllGPUOperatorComponents`)."""
+OPEN = ""
+TAKES_LOADED_PEERMEM = (595, 71, 5)
+"""The first driver image known to have NVIDIA/gpu-driver-container 446061a; none of branch 580 was found to."""
+RETRY = "command failed, retrying after 5 seconds"
+
+Look = tuple[NodeState, str, bool]
+"""The node after the look, why the gate is closed (empty: open), and whether the container has failed."""
+
+
+def host_driver_works(state: NodeState) -> bool:
+    """The validator's look at the host: an nvidia-smi where this release searches, and it runs."""
+    host = state.host
+    works = bool(host.driver) and host.loaded and not state.faults.driver_lost
+    return works and host.smi in release(state.release).host_check
+
+
+def driver_validation(state: NodeState, pod: Pod) -> Look:
+    """Checks the host once, at its start; then waits for the operator's driver.
+
+    A pod that starts a moment before a driver is installed on the host waits until it is deleted. Any driver
+    DaemonSet of the operator, on any nodes, makes it wait for the marker of a driver container.
+    """
+    if not pod.started:
+        state = replace(state.without_files(DRIVER_READY), driver_root="")
+        if host_driver_works(state):
+            return replace(state.with_files(DRIVER_READY), driver_root=HOST_ROOT), OPEN, False
+    if state.driver_in_cluster and MARKER not in state.files:
+        missing = f"stat: cannot statx '/run/nvidia/validations/{MARKER}': No such file or directory"
+        return state, f"{missing}; {RETRY}", False
+    if not (state.container_driver or (state.host.bind_mount and state.host.driver and state.host.loaded)):
+        return state, f"failed to find libnvidia-ml.so.1 and nvidia-smi under {CONTAINER_ROOT}; {RETRY}", False
+    if release(state.release).validates_peermem and _wants_peermem(state) and not state.has_peermem:
+        return state, f"running command sh with args [-c lsmod | grep -E '^nvidia_peermem\\s']; {RETRY}", False
+    return replace(state.with_files(DRIVER_READY), driver_root=CONTAINER_ROOT), OPEN, False
+
+
+def _wants_peermem(state: NodeState) -> bool:
+    """Whether the driver's pod loads the module that lets network cards reach GPUs."""
+    pod = state.driver_pod
+    env: Mapping[str, str] = {} if pod is None else pod.workload.env.get(DRIVER_MANAGER, {})
+    wants = env.get("GPU_DIRECT_RDMA_ENABLED") == "true" and state.labels.get(NIC_LABEL) == "true"
+    return wants and state.container_driver
+
+
+def peermem_fault(state: NodeState) -> str:
+    """Why the driver's sidecar ends that loads the module; empty where it does not, or there is none.
+
+    After a start that kept the modules the container has no file of it. Images from 595.71.05 on are content where it
+    is loaded already; older ones, and every image where another network driver has unloaded it, are not
+    (NVIDIA/gpu-operator#2619, #2844).
+    """
+    if not _wants_peermem(state):
+        return ""
+    if state.keeps_modules and not (state.has_peermem and _takes_loaded(state.driver_pod)):
+        kernel = state.labels.get(names.KERNEL, "")
+        return f"modprobe: FATAL: Module nvidia-peermem not found in directory /lib/modules/{kernel}"
+    return "" if state.has_peermem else "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument"
+
+
+def _takes_loaded(pod: Pod | None) -> bool:
+    version = pod.workload.image.rpartition(":")[2].partition("-")[0] if pod is not None else ""
+    numbers = version.split(".")
+    return all(each.isdigit() for each in numbers) and tuple(map(int, numbers)) >= TAKES_LOADED_PEERMEM
+
+
+def device_fault(state: NodeState, root: str) -> str:
+    """Why containers get no GPU with the driver under `root`; empty when they do."""
+    if root == CONTAINER_ROOT and not state.container_driver:
+        if state.host.bind_mount:
+            # The bind mount carries no device nodes (NVIDIA/gpu-operator#377).
+            return f"lstat {CONTAINER_ROOT}/dev/nvidiactl: no such file or directory"
+        return f"failed to initialize NVML: the driver under {CONTAINER_ROOT} is missing"
+    if root == HOST_ROOT and not host_driver_works(state):
+        return "failed to initialize NVML: Driver Not Loaded"
+    return "" if root else f"{DRIVER_READY} is missing"
+
+
+def toolkit_validation(state: NodeState, pod: Pod) -> Look:
+    """In the validator it runs nvidia-smi in a container and records the result; elsewhere it waits for that file."""
+    if "cuda-validation" in pod.workload.init:
+        fault = device_fault(state, state.driver_root)
+        return (state, fault, True) if fault else (state.with_files(TOOLKIT_READY), OPEN, False)
+    if TOOLKIT_READY in state.files:
+        return state, OPEN, False
+    what = "toolkit" if pod.workload.main == "nvidia-mig-manager" else "stack"
+    return state, f"waiting for nvidia container {what} to be setup", False
+
+
+def cuda_validation(state: NodeState, _: Pod) -> Look:
+    """A vector addition in a Pod that sees all GPUs; it requests no resource."""
+    fault = device_fault(state, state.driver_root)
+    return (state, fault, True) if fault else (state.with_files(CUDA_READY), OPEN, False)
+
+
+def plugin_validation(state: NodeState, _: Pod) -> Look:
+    """Waits for any GPU resource of the node, then is content: it starts no workload by default."""
+    if any(count for count in state.resources.values()):
+        return state.with_files(PLUGIN_READY), OPEN, False
+    return state, "GPU resources are not discovered by the node", False
+
+
+def config_manager(state: NodeState, pod: Pod) -> Look:
+    """Takes the configuration the node's label names, or the default; a name that is none fails."""
+    key = config_key(state, pod)
+    if key and key not in state.configs:
+        return state, f"error: specified config {key} does not exist", True
+    return state, OPEN, False
+
+
+def config_key(state: NodeState, pod: Pod) -> str:
+    """The configuration of this node; empty for the empty one."""
+    default = pod.workload.env.get("config-manager-init", {}).get("DEFAULT_CONFIG", "")
+    return state.labels.get(names.DEVICE_PLUGIN_CONFIG) or default
+
+
+def reading_config(state: NodeState, pod: Pod) -> Pod:
+    """The pod with the configuration its main container works with: its ConfigMap at the start of the container.
+
+    The config-manager beside it has it read again when the node's label names another key, and only then.
+    """
+    key = config_key(state, pod)
+    if not pod.workload.config_map or (pod.started and not pod.failed and pod.config_key == key):
+        return pod
+    return replace(pod, config_key=key, config=state.configs.get(key, {}))
+
+
+def driver_manager(state: NodeState, pod: Pod) -> Look:
+    """Skips a node with a working driver on its host: it labels the node, which the DaemonSet then leaves. Waits for
+    the driver of the network cards, where modules are built against it."""
+    if pod.workload.is_driver and host_driver_works(state):
+        label = {names.DEPLOY_DRIVER: "pre-installed"}
+        return replace(state, own_labels={**state.own_labels, **label}), "driver is pre-installed on host", False
+    env = pod.workload.env.get(pod.container, {})
+    if env.get("GPU_DIRECT_RDMA_ENABLED") == "true" and not _has_network_driver(state, env):
+        return state, "Waiting for MOFED to be installed...", False
+    return (_with_new_operands(state) if pod.workload.is_driver else state), OPEN, False
+
+
+def _with_new_operands(state: NodeState) -> NodeState:
+    """The driver manager stops the node's operands, and lets them start again: here their pods begin anew. The DRA
+    driver's plugin is no operand."""
+    kept = {key: pod for key, pod in state.pods.items() if pod.workload.is_driver or pod.workload.main not in OPERANDS}
+    fresh = {key: Pod(pod.workload) for key, pod in state.pods.items() if key not in kept}
+    zero = dict.fromkeys(state.resources, 0) if any(pod.workload.main == PLUGIN for pod in fresh.values()) else None
+    state = replace(state, pods={**kept, **fresh})
+    return state if zero is None else replace(state, devices=(), resources=zero)
+
+
+def _has_network_driver(state: NodeState, env: Mapping[str, str]) -> bool:
+    """Nodes without network cards need none, and that of the node itself is always there. The OFED driver's container
+    leaves a file on the node; here the Network Operator's label stands for it."""
+    if env.get("USE_HOST_MOFED") == "true" or state.labels.get(NIC_LABEL) != "true":
+        return True
+    return state.labels.get(DRIVER_WAIT_LABEL) == "false"
+
+
+def mps_mounts(state: NodeState, _: Pod) -> Look:
+    return state, OPEN, False
+
+
+Gate = Callable[[NodeState, Pod], Look]
+GATES: Mapping[str, Gate] = {
+    "driver-validation": driver_validation,
+    "toolkit-validation": toolkit_validation,
+    "cuda-validation": cuda_validation,
+    "plugin-validation": plugin_validation,
+    "config-manager-init": config_manager,
+    DRIVER_MANAGER: driver_manager,
+    "mps-control-daemon-mounts": mps_mounts,
+}
+
+
+def sandbox(state: NodeState, pod: Pod) -> str:
+    """Why the pod's sandbox cannot be made; empty when it can."""
+    if state.containerd_dead:
+        return f"node is not ready: {state.containerd_dead}"
+    runtime = pod.workload.runtime_class
+    if runtime and runtime not in state.runtimes:
+        return f'Failed to create pod sandbox: no runtime for "{runtime}" is configured'
+    return ""
+
+
+def visible(state: NodeState, pod: Pod) -> list[sharing.Device]:
+    """The devices under the strategy in force for the device plugin or GFD.
+
+    Raises:
+        PluginFault: The strategy does not fit the GPUs.
+    """
+    env = pod.workload.env.get(pod.workload.main, {})
+    return sharing.devices(state.hardware.mig, sharing.strategy(env, pod.config))

@@ -1,0 +1,121 @@
+"""The GPUs of a simulated node, and the host they sit in."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from physical_ai.catalog.hardware import Server
+from physical_ai.catalog.rows import Machine
+from physical_ai.catalog.vendors import NVIDIA
+from simulator.cluster.machines import machine_of
+
+MIG_OFF = None
+"""A GPU whose MIG mode is off; `()` is MIG mode on without any instance."""
+
+Mig = tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What the drivers and the kubelet of a node will find."""
+
+    product: str
+    """As GFD labels it: `NVIDIA-H100-NVL`. Of a vGPU it carries the profile."""
+    memory_mib: int
+    mig: tuple[Mig, ...] = (MIG_OFF,)
+    """Profiles of the MIG instances of each GPU."""
+    pci_device: str = "2321"
+    pci_class: str = "0302"
+    mig_capable: bool = True
+    vgpu: bool = False
+    """A vGPU guest: needs the GRID driver, and its host controls MIG."""
+    complete: bool = True
+    """The guest has all memory of its GPUs, so that NVML counts their work."""
+    vgpu_signature: str = ""
+    """Host driver version, where the PCI capability shows a vGPU to GFD."""
+    secure_boot: bool = False
+    adapters: int = 0
+    """InfiniBand adapters; Azure's sizes have one for each GPU."""
+    rails: int = 0
+    """Ethernet adapters of NVIDIA's for the GPUs' own network; servers have them."""
+    containerd_config: int = 2
+    """Schema version of the node image's config.toml; AKS ships 2 (NVIDIA/gpu-operator#2646)."""
+
+    @property
+    def gpus(self) -> int:
+        return len(self.mig)
+
+
+PER_CARD = {"1": "4g.96gb", "1/2": "2g.48gb", "1/4": "1g.24gb"}
+"""The instance that the guest of a part of an RTX PRO 6000 sees."""
+
+
+def of_size(size: Machine) -> Hardware | None:
+    """NVIDIA's GPUs of a VM size as its guest sees them, or of a server; None for one without any."""
+    gpu = size.gpu
+    if gpu is None or gpu.vendor is not NVIDIA:
+        return None
+    profile = f"-{gpu.memory_gib}Q" if gpu.virtual else ""
+    mig: Mig = (PER_CARD[gpu.share],) if gpu.host_mig else MIG_OFF
+    return Hardware(
+        f"{gpu.product}{profile}",
+        gpu.memory_gib * 1024,
+        mig=(mig,) * gpu.count,
+        pci_device=gpu.pci.rpartition(":")[2],
+        mig_capable=size.mig or gpu.host_mig,
+        vgpu=gpu.virtual,
+        complete=gpu.share == "1",
+        adapters=gpu.count if size.infiniband else 0,
+        rails=size.rails if isinstance(size, Server) else 0,
+    )
+
+
+def of_node(node: Mapping[str, Any]) -> Hardware | None:
+    """The GPUs that a node's VM size or server has."""
+    found = machine_of(node)
+    return of_size(found) if found is not None else None
+
+
+INSTANCES = {
+    "all-1g.10gb": ("1g.10gb",) * 7,
+    "all-1g.12gb": ("1g.12gb",) * 7,
+    "all-2g.24gb": ("2g.24gb",) * 3,
+    "all-3g.47gb": ("3g.47gb",) * 2,
+    "all-7g.94gb": ("7g.94gb",),
+}
+"""Instances on each GPU for the MIG manager's configurations of an H100 NVL (and 1g.10gb of an 80 GB one)."""
+
+
+def instances(layout: Any) -> Mig:
+    """The instances that one of mig-parted's layouts creates on every GPU; `()` if it does not apply to all of them."""
+    for entry in layout or ():
+        if entry.get("devices") == "all":
+            wanted: Mapping[str, int] = entry.get("mig-devices") or {}
+            enabled = entry.get("mig-enabled") is True
+            return tuple(name for name, count in wanted.items() for _ in range(count)) if enabled else MIG_OFF
+    return ()
+
+
+def repartitioned(given: Hardware, config: str, layouts: Mapping[str, Any] | None = None) -> tuple[Mig, ...] | None:
+    """The GPUs after the MIG manager has applied `nvidia.com/mig.config`; None where it can't.
+
+    The guest of a vGPU cannot change its geometry, not even switch MIG off. `layouts` are the user's own, which take
+    the place of the MIG manager's defaults.
+    """
+    own = {**INSTANCES, "all-disabled": MIG_OFF}
+    wanted: Mig = instances(layouts.get(config)) if layouts else own.get(config, ())
+    if wanted == () or (wanted is not None and not given.mig_capable):
+        return None
+    result = (wanted,) * given.gpus
+    return None if given.vgpu and result != given.mig else result
+
+
+@cache
+def card_digest(node: str, index: int) -> str:
+    """What makes the UUIDs of a node's GPU and of its instances; `index` counts GPUs, then instances."""
+    return str(uuid.UUID(hashlib.md5(f"{node}/{index}".encode(), usedforsecurity=False).hexdigest()))

@@ -1,0 +1,136 @@
+"""The labels the operator puts on nodes: which operands run where, and how a user's own labels get lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.cluster.objects import Changes, Labels, at, labels
+from simulator.gpu import names
+from simulator.gpu.release import Release
+
+CONTAINER, VM_PASSTHROUGH, VM_VGPU = "container", "vm-passthrough", "vm-vgpu"
+
+WORKLOADS: Mapping[str, tuple[str, ...]] = {
+    CONTAINER: (
+        "driver",
+        "gpu-feature-discovery",
+        "container-toolkit",
+        "device-plugin",
+        "dcgm",
+        "dcgm-exporter",
+        "node-status-exporter",
+        "operator-validator",
+    ),
+    VM_PASSTHROUGH: ("sandbox-device-plugin", "sandbox-validator", "vfio-manager", "kata-manager", "cc-manager"),
+    VM_VGPU: ("sandbox-device-plugin", "vgpu-manager", "vgpu-device-manager", "sandbox-validator", "cc-manager"),
+}
+"""Deploy labels by what a node's GPUs are for."""
+
+
+def is_gpu_node(given: Labels) -> bool:
+    """Whether NFD's labels show an NVIDIA GPU."""
+    return any(given.get(label) == "true" for label in names.GPU_PCI)
+
+
+def is_managed(given: Labels) -> bool:
+    """The operator has taken the node on."""
+    return given.get(names.PRESENT) == "true"
+
+
+def operands_off(given: Labels) -> bool:
+    return given.get(names.OPERANDS) == "false"
+
+
+def workload(spec: Mapping[str, Any], given: Labels) -> str:
+    """What the node's GPUs are for. Without sandbox workloads a node's own wish counts for nothing."""
+    if at(spec, "sandboxWorkloads.enabled", False) is not True:
+        return CONTAINER
+    wish = given.get(names.WORKLOAD_CONFIG, "")
+    return wish if wish in WORKLOADS else str(at(spec, "sandboxWorkloads.defaultWorkload", CONTAINER))
+
+
+def is_mig_capable(given: Labels) -> bool:
+    """What GFD found out, or the product's name before it did. A vGPU guest never is."""
+    if given.get(names.VGPU_HOST_DRIVER):
+        return False
+    if names.MIG_CAPABLE in given:
+        return given[names.MIG_CAPABLE] == "true"
+    product = given.get(names.PRODUCT, "").lower()
+    return any(model in product for model in names.MIG_CAPABLE_PRODUCTS)
+
+
+def deploy_labels(found: Release) -> set[str]:
+    """Every label that controls where an operand runs, except the switch for all of them."""
+    operands = {operand for group in WORKLOADS.values() for operand in group}
+    return {f"{names.DEPLOY}{operand}" for operand in (*operands, *found.labelling.every_workload, "mig-manager")}
+
+
+def _wanted(found: Release, purpose: str) -> set[str]:
+    return {f"{names.DEPLOY}{operand}" for operand in (*WORKLOADS[purpose], *found.labelling.every_workload)}
+
+
+def _deployed(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes:
+    """Deploy labels of a node that is taken on: those of other workloads go, missing ones become true."""
+    purpose = workload(spec, given)
+    wanted = _wanted(found, purpose)
+    kept = {*wanted, names.DEPLOY_MIG_MANAGER} if purpose == CONTAINER else wanted
+    changes: Changes = dict.fromkeys(sorted((deploy_labels(found) - kept) & given.keys()))
+    for label in sorted(wanted):
+        if label not in given or (found.labelling.restores_empty and given[label] == ""):
+            changes[label] = "true"
+    if purpose == CONTAINER and is_mig_capable(given):
+        if not given.get(names.DEPLOY_MIG_MANAGER):
+            changes[names.DEPLOY_MIG_MANAGER] = "true"
+        if not given.get(names.MIG_CONFIG) and _disables_mig(spec):
+            changes[names.MIG_CONFIG] = "all-disabled"
+    return changes
+
+
+def _disables_mig(spec: Mapping[str, Any]) -> bool:
+    """Whether nodes without a layout get the one without MIG: only a MIG manager would apply it."""
+    return at(spec, "migManager.enabled", True) is True and at(spec, "migManager.config.default") == "all-disabled"
+
+
+def node_labels(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes:
+    """What one labelling pass changes on a node.
+
+    An existing value of a deploy label is kept, so `gpu.deploy.driver=false` works until something takes all deploy
+    labels away: a lost PCI label, the operands switch, another workload, and where the release strips unlabelled
+    nodes any pass before NFD's labels arrive. The restored value is `true` (NVIDIA/gpu-operator#2288).
+    """
+    stripped: Changes = dict.fromkeys(sorted(deploy_labels(found) & given.keys()))
+    if not is_gpu_node(given):
+        if is_managed(given):
+            return {names.PRESENT: "false", **stripped}
+        return stripped if found.labelling.strips_unlabelled else {}
+    changes: Changes = {} if is_managed(given) else {names.PRESENT: "true"}
+    if operands_off(given):
+        return {**changes, **stripped}
+    return {**changes, **_deployed(found, spec, given)}
+
+
+def labelling_pass(found: Release, spec: Mapping[str, Any], nodes: Mapping[str, Any]) -> dict[str, Changes]:
+    """What a pass over all nodes changes, by node. One pass covers every node, whichever of them started it."""
+    return {
+        name: changes for name, node in sorted(nodes.items()) if (changes := node_labels(found, spec, labels(node)))
+    }
+
+
+def starts_pass(found: Release, spec: Mapping[str, Any], before: Labels | None, after: Labels | None) -> bool:
+    """Whether a node's change starts a labelling pass. `before` is None for a new node, `after` for a deleted one.
+
+    A node that joins before NFD has labelled it starts none, and neither do labels that decide nothing here.
+    """
+    if after is None:
+        return found.notices_deleted_nodes and before is not None and is_gpu_node(before)
+    if before is None:
+        return is_gpu_node(after)
+    if is_gpu_node(after) != is_managed(after):
+        return True
+    return (
+        operands_off(before) != operands_off(after)
+        or workload({"sandboxWorkloads": {"enabled": True}}, before)
+        != workload({"sandboxWorkloads": {"enabled": True}}, after)
+        or (is_mig_capable(after) and not after.get(names.DEPLOY_MIG_MANAGER))
+    )

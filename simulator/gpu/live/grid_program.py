@@ -1,0 +1,230 @@
+"""The GRID driver agent as its DaemonSet mounts it: what was deployed is what runs on simulated nodes.
+
+The files come from the ConfigMap of the Pod, and each set of files is a package with a unique name, so that nodes
+run several versions during a roll-out. This module declares all that the simulator uses of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.abc import ExecutionLoader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
+from types import ModuleType
+from typing import Any, Protocol
+
+from simulator.cluster.objects import Json, at
+
+PACKAGE = "grid_agent"
+"""The agent's package, by which its modules import each other."""
+
+
+class ProgramFault(Exception):
+    """The mounted files are not a program that the simulator can run; the text gives the reason."""
+
+
+class Word(Protocol):
+    """A member of one of the agent's enumerations."""
+
+    @property
+    def value(self) -> str: ...
+
+
+class Memory(Protocol):
+    @property
+    def state(self) -> Word: ...
+    @property
+    def sentence(self) -> str: ...
+    @property
+    def is_done(self) -> bool:
+        """The agent's Pod is ready."""
+        ...
+
+
+class Target(Protocol):
+    @property
+    def version(self) -> str: ...
+    @property
+    def sha256(self) -> str: ...
+    @property
+    def module_type(self) -> str: ...
+    @property
+    def urls(self) -> tuple[str, ...]: ...
+
+
+class Wanted(Protocol):
+    @property
+    def module_parameters(self) -> Mapping[str, Mapping[str, str]]: ...
+
+
+class Pod(Protocol):
+    @property
+    def namespace(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def uid(self) -> str: ...
+
+
+class Condition(Protocol):
+    @property
+    def status(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+
+
+class Facts(Protocol):
+    """Constructors of what the agent observes, and its errors."""
+
+    Gpu: Callable[..., object]
+    HostFacts: Callable[..., object]
+    Job: Callable[..., object]
+    Module: Callable[..., object]
+    NodeFacts: Callable[..., object]
+    Pod: Callable[..., object]
+    Record: Callable[..., object]
+    Smi: Callable[..., object]
+    HostError: Callable[[str], Exception]
+    ClusterError: Callable[[str, str], Exception]
+    OPERANDS: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Program:
+    """The agent's decisions, and the types that they read."""
+
+    facts: Facts
+    advance: Callable[[Memory, Any, Any, Wanted, float], Memory]
+    """The memory after one step with a host, a cluster, the settings and the time."""
+    fresh_memory: Callable[[], Memory]
+    to_document: Callable[[Memory], Json]
+    from_document: Callable[[Json], Memory]
+    wanted_from: Callable[[Mapping[str, Any]], Wanted]
+    for_pool: Callable[[Mapping[str, Any], Callable[[], str]], Mapping[str, Any]]
+    step: Callable[[str], object]
+    target: Callable[..., object]
+    metrics: Callable[[Memory, Wanted | None, float], str]
+    """What the agent's metrics show of a memory, the settings, and the time of the last check."""
+
+    def remembered(self, document: Json | None) -> Memory:
+        """The memory that another version left; a fresh one where this version cannot read it, as the agent does."""
+        if document is None:
+            return self.fresh_memory()
+        try:
+            return self.from_document(document)
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
+            return self.fresh_memory()
+
+
+def files_of(pod: Json, config_maps: Mapping[str, Json]) -> dict[str, str]:
+    """What the ConfigMaps that the Pod mounts hold, by path in the volume.
+
+    Raises:
+        ProgramFault: A ConfigMap, or a key that the Pod names, is missing.
+    """
+    files: dict[str, str] = {}
+    for volume in at(pod, "spec.volumes", []):
+        source: Json | None = volume.get("configMap")
+        if source is None:
+            continue
+        if source["name"] not in config_maps:
+            raise ProgramFault(f'configmap "{source["name"]}" not found')
+        data: Mapping[str, str] = at(config_maps[source["name"]], "data", {})
+        items: list[Json] = source.get("items") or [{"key": key, "path": key} for key in data]
+        for item in items:
+            if item["key"] not in data:
+                # As kubelet reports it (kubernetes/kubernetes, pkg/volume/configmap).
+                where = f"{at(pod, 'metadata.namespace')}/{source['name']}"
+                raise ProgramFault(f"configmap {where} references non-existent config key: {item['key']}")
+            files[item["path"]] = data[item["key"]]
+    return files
+
+
+def load(files: Mapping[str, str]) -> Program:
+    """The program in these files: one object for the same files.
+
+    Raises:
+        ProgramFault: They lack a module or a name, or fail to import.
+    """
+    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
+    if digest not in _loaded:
+        _loaded[digest] = _load(DeployedFiles(f"deployed_{PACKAGE}_{digest}", files))
+    found = _loaded[digest]
+    if isinstance(found, Program):
+        return found
+    raise ProgramFault(found)
+
+
+_loaded: dict[str, Program | str] = {}
+"""Programs, or why there is none, by digest of their files."""
+
+
+class DeployedFiles(MetaPathFinder, ExecutionLoader):
+    """Imports the modules of one set of files, as a package with another name than its own, `written`."""
+
+    def __init__(self, package: str, files: Mapping[str, str], written: str = PACKAGE) -> None:
+        self.package = package
+        self._paths = {
+            self._module(path): path for path in files if path.startswith(f"{written}/") and path.endswith(".py")
+        }
+        own_imports = re.compile(rf"^(\s*(?:from|import) ){written}\b", re.MULTILINE)
+        self._sources = {
+            module: own_imports.sub(rf"\g<1>{package}", files[path]) for module, path in self._paths.items()
+        }
+
+    def _module(self, path: str) -> str:
+        parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
+        return ".".join((self.package, *parts[1:]))
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        return spec_from_loader(fullname, self) if fullname in self._sources else None
+
+    def get_source(self, fullname: str) -> str:
+        return self._sources[fullname]
+
+    def get_filename(self, fullname: str) -> str:
+        return self._paths[fullname]
+
+    def is_package(self, fullname: str) -> bool:
+        return fullname == self.package or self._paths[fullname].endswith("/__init__.py")
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return None
+
+
+def _load(files: DeployedFiles) -> Program | str:
+    """The program, or why the files are none."""
+
+    def module(name: str) -> Any:
+        return importlib.import_module(f"{files.package}.{name}")
+
+    sys.meta_path.append(files)
+    try:
+        memory, wanted = module("memory"), module("wanted")
+        facts: Facts = module("facts")
+        for attribute in Facts.__annotations__:
+            getattr(facts, attribute)
+        return Program(
+            facts=facts,
+            advance=module("machine").advance,
+            fresh_memory=memory.Memory,
+            to_document=memory.to_document,
+            from_document=memory.from_document,
+            wanted_from=wanted.wanted_from,
+            for_pool=wanted.for_pool,
+            step=module("steps").Step,
+            target=wanted.Target,
+            metrics=module("metrics").render,
+        )
+    except (Exception, SystemExit) as fault:  # anything that a file may raise on import
+        sys.meta_path.remove(files)
+        for name in [each for each in sys.modules if each.partition(".")[0] == files.package]:
+            del sys.modules[name]
+        return f"the agent does not start: {type(fault).__name__}: {fault}".replace(files.package, PACKAGE)

@@ -1,0 +1,263 @@
+"""The operator's controllers: reads the cluster into a State, lets the model decide, carries out its steps."""
+
+from __future__ import annotations
+
+import secrets
+import zlib
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, cast
+
+from simulator.cluster.names import RUN_BY
+from simulator.cluster.objects import (
+    Json,
+    annotations_of,
+    at,
+    by_name,
+    is_ready,
+    is_terminating,
+    labels,
+    name,
+    owner,
+    timestamp,
+)
+from simulator.gpu import names, operator, policies
+from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from simulator.gpu.driver_digest import is_same_install
+from simulator.gpu.live.cluster import Cluster, Operator
+from simulator.gpu.pacing import Pacing
+from simulator.gpu.release import release
+from simulator.gpu.state import State, Step
+from simulator.gpu.upgrade import CLEARING, EVICTING, MOST_RESTARTS, DriverPod, Note
+from simulator.gpu.workloads import Workload
+from simulator.kubernetes.client import ApiError
+
+COMPANIONS = (
+    "ConfigMap",
+    "ServiceAccount",
+    "Service",
+    "Role",
+    "RoleBinding",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "RuntimeClass",
+)
+VALIDATOR = "nvidia-operator-validator"
+TOO_MANY_REQUESTS = 429
+_TIMERS = {names.COMPLETION_START, names.VALIDATION_START}
+TEMPLATE_GENERATION = "pod-template-generation"
+DAEMONSET_GENERATION = "deprecated.daemonset.template.generation"
+
+
+def without_times(status: Any) -> Json:
+    """A status as the model writes it: times of conditions are the API server's business."""
+    if not isinstance(status, dict):
+        return {}
+    found: Json = dict(cast("Json", status))
+    conditions: list[Json] = found.get("conditions") or []
+    if conditions:
+        kept = ("type", "status", "reason", "message")
+        found["conditions"] = [{key: each.get(key, "") for key in kept} for each in conditions]
+    return found
+
+
+def state_of(cluster: Cluster, given: Operator, held: str = "") -> State:
+    """Everything the operator looks at. `held` is the ClusterPolicy that it has followed up to now."""
+    present = [_bare(item) for item in cluster.all("ClusterPolicy") if not is_terminating(item)]
+    policy = policies.active(release(given.release), present, held)
+    uid = at(policy, "metadata.uid")
+    daemonsets = by_name(
+        item for item in cluster.all("DaemonSet") if not is_terminating(item) and not _is_left(item, uid)
+    )
+    pods = [item for item in cluster.all("Pod") if not is_terminating(item)]
+    validators = [pod for pod in pods if owner(pod, "DaemonSet") == VALIDATOR]
+    return State(
+        release=given.release,
+        policy=policy,
+        nodes=by_name(cluster.nodes),
+        drivers=by_name(_bare(item) for item in cluster.all("NVIDIADriver") if not is_terminating(item)),
+        daemonsets={key: item for key, item in daemonsets.items() if _is_own(item)},
+        others={
+            (kind, name(item)): item
+            for kind in COMPANIONS
+            for item in cluster.all(kind)
+            if not is_terminating(item) and not _is_left(item, uid)
+        },
+        pods=_driver_pods(pods, daemonsets),
+        validated=frozenset(str(at(pod, "spec.nodeName")) for pod in validators if is_ready(pod)),
+        validating=frozenset(str(at(pod, "spec.nodeName")) for pod in validators),
+        ignored=by_name(item for item in present if item is not policy),
+        namespace=given.namespace,
+        manager_image=given.manager_image,
+        draw=secrets.randbelow(60),
+    )
+
+
+def _bare(item: Json) -> Json:
+    return {**item, "status": without_times(item.get("status"))}
+
+
+def _is_left(item: Json, uid: Any) -> bool:
+    """Whether it belongs to a deleted ClusterPolicy: it will be collected, and has to be recreated."""
+    references: list[Json] = at(item, "metadata.ownerReferences", [])
+    return any(each.get("kind") == "ClusterPolicy" and each.get("uid") != uid for each in references)
+
+
+def _is_own(daemonset: Json) -> bool:
+    return bool(owner(daemonset, "ClusterPolicy") or owner(daemonset, "NVIDIADriver"))
+
+
+def _driver_pods(pods: list[Json], daemonsets: dict[str, Json]) -> dict[str, DriverPod]:
+    found: dict[str, DriverPod] = {}
+    for pod in pods:
+        node, made_by = str(at(pod, "spec.nodeName", "")), daemonsets.get(owner(pod, "DaemonSet"))
+        if not node or labels(pod).get(COMPONENT) != DRIVER_COMPONENT:
+            continue
+        if made_by is not None:
+            generation = str(at(made_by, "metadata.annotations", {}).get(DAEMONSET_GENERATION, ""))
+            current = labels(pod).get(TEMPLATE_GENERATION) == generation
+            same = is_same_install(pod["spec"], at(made_by, "spec.template.spec", {}))
+            found[node] = DriverPod(current, is_ready(pod), _is_failing(pod), same_install=same)
+        elif not at(pod, "metadata.ownerReferences", []):
+            found.setdefault(node, DriverPod(current=False, ready=is_ready(pod), is_orphan=True))
+    return found
+
+
+def _is_failing(pod: Json) -> bool:
+    containers: list[Json] = [*at(pod, "status.initContainerStatuses", []), *at(pod, "status.containerStatuses", [])]
+    return any(not each.get("ready") and int(each.get("restartCount", 0)) > MOST_RESTARTS for each in containers)
+
+
+def model_time(nodes: Iterable[Json]) -> float:
+    """The latest model time that a previous process has left on a node; 0 without one."""
+    return max((float(annotations_of(node).get(names.MODEL_TIME, 0)) for node in nodes), default=0.0)
+
+
+class Controllers:
+    """The operator's four controllers, as one process runs them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._pacing = Pacing()
+        self._since: dict[str, tuple[str, float]] = {}
+        """State of each node whose pods are evicted, and the model time at which it began."""
+
+    @property
+    def are_waiting(self) -> bool:
+        """Whether only time has to pass until a controller runs."""
+        return bool(self._since) or self._pacing.is_waiting
+
+    @property
+    def policy(self) -> Json:
+        """The ClusterPolicy that the operator follows; empty without one."""
+        seen = self._pacing.seen
+        return (seen.policy if seen else None) or {}
+
+    def restart(self) -> None:
+        """A new operator has none of the state of the previous one."""
+        self._pacing = Pacing()
+        self._since = {}
+
+    def run(self, given: Operator, now: float) -> bool:
+        """One pass of the controllers that are awake, at a model time; returns whether it changed what others read."""
+        state = self._with_workloads(state_of(self._cluster, given, self._pacing.followed), now)
+        awake = self._pacing.awake(state)
+        if not awake:
+            return False
+        if self._cluster.serves("monitoring.coreos.com/v1", "ServiceMonitor"):
+            state = replace(state, crds=frozenset({"ServiceMonitor"}))
+        steps = operator.reconcile(state, awake).steps
+        for step in steps:
+            self._carry_out(state, step)
+        self._pacing.took(steps, now)
+        if "upgrade" in awake:
+            self._keep_time(now)
+        return any(step.verb != "evict" for step in steps)
+
+    def _keep_time(self, now: float) -> None:
+        """Model time begins anew with this process, but not for what is timed on nodes."""
+        for node in self._cluster.nodes:
+            if _TIMERS & annotations_of(node).keys():
+                self._cluster.annotate(node, {names.MODEL_TIME: str(int(now))})
+
+    def _with_workloads(self, state: State, now: float) -> State:
+        """The state with the Pods of nodes that are being cleared, and how long that has taken."""
+        begun: dict[str, tuple[str, float]] = {}
+        for key, node in state.nodes.items():
+            if (stage := labels(node).get(names.UPGRADE_STATE, "")) in EVICTING:
+                known = self._since.get(key)
+                begun[key] = known if known is not None and known[0] == stage else (stage, now)
+        self._since = begun
+        cleared = [key for key, node in state.nodes.items() if labels(node).get(names.UPGRADE_STATE) in CLEARING]
+        counts_claims = release(state.release).counts_claims
+        return replace(
+            state,
+            workloads={key: self._cluster.workloads_on(key, claims=counts_claims) for key in cleared},
+            waited={key: now - since for key, (_, since) in begun.items()},
+            now=now,
+        )
+
+    def _evict(self, pod: Workload) -> None:
+        try:
+            self._cluster.evict(pod.namespace, pod.name)
+        except ApiError as refusal:
+            if refusal.code != TOO_MANY_REQUESTS:
+                raise
+            # A disruption budget: the next round tries again.
+
+    def _carry_out(self, state: State, step: Step) -> None:
+        cluster = self._cluster
+        item: Json = {"kind": step.kind, "metadata": {"name": step.name}}
+        match step.verb:
+            case "label":
+                cluster.label(item, step.body)
+            case "annotate":
+                cluster.annotate(item, step.body)
+            case "cordon":
+                cluster.patch(item, {"spec": {"unschedulable": step.body or None}})
+            case "apply":
+                cluster.apply(marked(step.body) if step.kind == "DaemonSet" else step.body)
+            case "delete":
+                known = state.daemonsets.get(step.name) if step.kind == "DaemonSet" else None
+                found = known or state.others.get((step.kind, step.name))
+                if found is not None:
+                    cluster.delete(found)
+            case "status":
+                conditions = [{**each, "lastTransitionTime": timestamp()} for each in step.body.get("conditions", ())]
+                cluster.patch(item, {"status": {**step.body, "conditions": conditions}}, sub="/status")
+            case "evict":
+                self._evict(step.body)
+            case "event":
+                cluster.apply(upgrade_event(state.nodes[step.name], step.body, timestamp()))
+            case "restart":
+                for pod in cluster.all("Pod"):
+                    mine = labels(pod).get(COMPONENT) == DRIVER_COMPONENT
+                    if mine and at(pod, "spec.nodeName") == step.name and not is_terminating(pod):
+                        cluster.delete(pod)
+
+
+def upgrade_event(node: Json, note: Note, now: str) -> Json:
+    """An event of a driver's upgrade; the same text is one event with a new time."""
+    metadata: Json = node["metadata"]
+    key = f"{metadata['name']}.{zlib.crc32(note.text.encode()):08x}"
+    involved = {"apiVersion": "v1", "kind": "Node", "name": metadata["name"], "uid": metadata.get("uid", "")}
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": key, "namespace": "default"},
+        "involvedObject": involved,
+        "type": note.type,
+        "reason": "GPUDriverUpgrade",
+        "message": note.text,
+        "source": {"component": "nvidia-gpu-operator"},
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+    }
+
+
+def marked(daemonset: Json) -> Json:
+    """The DaemonSet with Pods that have this model's annotation."""
+    template: Json = daemonset["spec"]["template"]
+    metadata: Json = template["metadata"]
+    annotated = {**metadata, "annotations": {**metadata.get("annotations", {}), RUN_BY: names.STACK}}
+    return {**daemonset, "spec": {**daemonset["spec"], "template": {**template, "metadata": annotated}}}

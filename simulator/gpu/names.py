@@ -1,0 +1,72 @@
+"""Label, annotation and resource names of the GPU stack, in one place."""
+
+from __future__ import annotations
+
+from simulator.cluster.names import NVIDIA, SIMULATOR
+
+NFD = "feature.node.kubernetes.io/"
+
+DEPLOY = f"{NVIDIA}gpu.deploy."
+OPERANDS = f"{DEPLOY}operands"
+DEPLOY_DRIVER = f"{DEPLOY}driver"
+DEPLOY_MIG_MANAGER = f"{DEPLOY}mig-manager"
+PRESENT = f"{NVIDIA}gpu.present"
+DRIVER_OWNER = f"{NVIDIA}gpu-operator.driver.owner"
+WORKLOAD_CONFIG = f"{NVIDIA}gpu.workload.config"
+DEVICE_PLUGIN_CONFIG = f"{NVIDIA}device-plugin.config"
+PRODUCT = f"{NVIDIA}gpu.product"
+MIG_CAPABLE = f"{NVIDIA}mig.capable"
+MIG_CONFIG = f"{NVIDIA}mig.config"
+MIG_STATE = f"{NVIDIA}mig.config.state"
+MPS_CAPABLE = f"{NVIDIA}mps.capable"
+VGPU_PRESENT = f"{NVIDIA}vgpu.present"
+VGPU_HOST_DRIVER = f"{NVIDIA}vgpu.host-driver-version"
+
+GPU_COUNT, GPU_MEMORY = f"{NVIDIA}gpu.count", f"{NVIDIA}gpu.memory"
+GPU_REPLICAS, GPU_SHARING = f"{NVIDIA}gpu.replicas", f"{NVIDIA}gpu.sharing-strategy"
+DRIVER_VERSION, MIG_STRATEGY = f"{NVIDIA}cuda.driver-version.full", f"{NVIDIA}mig.strategy"
+DISCOVERED = frozenset(
+    {
+        *(PRODUCT, GPU_COUNT, GPU_MEMORY, GPU_REPLICAS, GPU_SHARING, DRIVER_VERSION, MIG_STRATEGY, MIG_CAPABLE),
+        *(MPS_CAPABLE, VGPU_PRESENT, VGPU_HOST_DRIVER),
+    }
+)
+"""Labels of GFD, which NFD puts on nodes, and takes away when it is uninstalled (NVIDIA/k8s-device-plugin README, GFD;
+kubernetes-sigs/node-feature-discovery, the hook of its chart that runs `nfd-master -prune`)."""
+
+UPGRADE_STATE = f"{NVIDIA}gpu-driver-upgrade-state"
+UPGRADE_SKIP = f"{NVIDIA}gpu-driver-upgrade.skip"
+SKIP_DRAIN = f"{NVIDIA}gpu-driver-upgrade-drain.skip"
+"""A label of pods that a drain for a driver leaves alone."""
+UPGRADE_ENABLED = f"{NVIDIA}gpu-driver-upgrade-enabled"
+"""An annotation: the upgrade controller manages this node's driver."""
+
+UPGRADE_REQUESTED = f"{NVIDIA}gpu-driver-upgrade-requested"
+"""An annotation: somebody asks for the complete upgrade of this node's driver, whether it is outdated or not."""
+SAFE_LOAD = f"{NVIDIA}gpu-driver-upgrade.driver-wait-for-safe-load"
+"""An annotation: a driver pod waits for the node to be cleared before it loads its modules."""
+INITIALLY_CORDONED = f"{NVIDIA}gpu-driver-upgrade.node-initial-state.unschedulable"
+"""An annotation: the node was cordoned before its driver's upgrade began."""
+COMPLETION_START = f"{NVIDIA}gpu-driver-upgrade-wait-for-pod-completion-start-time"
+VALIDATION_START = f"{NVIDIA}gpu-driver-upgrade-validation-start-time"
+"""Annotations: since when a node waits for pods to finish, or for its validation, in seconds since the epoch."""
+
+OS_ID = f"{NFD}system-os_release.ID"
+OS_VERSION = f"{NFD}system-os_release.VERSION_ID"
+KERNEL = f"{NFD}kernel-version.full"
+GPU_PCI = tuple(f"{NFD}{name}.present" for name in ("pci-10de", "pci-0302_10de", "pci-0300_10de"))
+"""Any of them `true` makes a node a GPU node: NVIDIA devices, 3D controllers, VGA controllers."""
+
+LAST_APPLIED = f"{NVIDIA}last-applied-hash"
+
+MIG_CAPABLE_PRODUCTS = ("h100", "a100", "a30")
+"""Products assumed MIG-capable unless a `mig.capable` label contradicts."""
+
+STACK = "gpu-stack"
+"""Value of the annotation `played-by`: this model."""
+LEGACY_MOUNT = f"{SIMULATOR}legacy-mount"
+"""On nodes: `true` means that the seed architecture's marker and bind mount exist."""
+MODEL_TIME = f"{SIMULATOR}model-time"
+"""On nodes whose driver's upgrade is timed: model time, in seconds since the epoch, at the last look."""
+NOT_READY = f"{SIMULATOR}not-ready"
+"""On nodes: why the kubelet is not ready. KWOK does not make such a node ready."""

@@ -1,0 +1,242 @@
+"""The gates of one GPU node, from event to event.
+
+    labels → driver pod or host driver → driver-validation → toolkit → validator → device plugin → allocatable GPUs
+
+`step` is pure. The caller turns changes of the node's objects into events, sends `Tick`s at any
+speed, and writes back the views: Pod statuses, labels, allocatable resources, readiness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from simulator.faults import NodeFaults
+from simulator.gpu import claims, sharing
+from simulator.gpu.containers import MAINS, ONCE
+from simulator.gpu.gates import GATES, OPEN, PLUGIN, TOOLKIT, Look, peermem_fault, reading_config, sandbox
+from simulator.gpu.node_state import MARKER, Host, NodeState, Pod, workload
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class PodAdded:
+    """A DaemonSet's pod was bound to the node."""
+
+    daemonset: Json
+
+
+@dataclass(frozen=True)
+class PodRemoved:
+    """The pod of a DaemonSet was deleted; another follows only with its own PodAdded."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class HostChanged:
+    """A user installed, loaded or removed a driver on the host, or mounted a file system."""
+
+    host: Host
+
+
+@dataclass(frozen=True)
+class MarkerTouched:
+    """A process other than the driver pod wrote `.driver-ctr-ready`."""
+
+
+@dataclass(frozen=True)
+class MarkerRemoved:
+    """That file was removed again."""
+
+
+@dataclass(frozen=True)
+class LabelsChanged:
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ConfigsChanged:
+    """The device plugin's ConfigMap: configurations by key, parsed."""
+
+    configs: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class ClusterDriver:
+    """Whether the cluster has any driver DaemonSet of the operator."""
+
+    present: bool
+
+
+@dataclass(frozen=True)
+class Rebooted:
+    """/run is empty, every container restarts; `loads`: whether the host's modules fit the kernel."""
+
+    loads: bool = True
+
+
+@dataclass(frozen=True)
+class NetworkDriverChanged:
+    """A container has installed this driver of the network cards."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class FaultsChanged:
+    """Faults were injected into the node, or healed."""
+
+    faults: NodeFaults
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Model time passes."""
+
+    seconds: float
+
+
+_ObjectEvent = PodAdded | PodRemoved | LabelsChanged | ConfigsChanged | ClusterDriver
+Event = (
+    _ObjectEvent | NetworkDriverChanged | HostChanged | MarkerTouched | MarkerRemoved | Rebooted | FaultsChanged | Tick
+)
+
+BOUND = 100
+_GATES, _MAINS = {**GATES, **claims.GATES}, {**MAINS, **claims.MAINS}
+
+
+def step(state: NodeState, event: Event) -> NodeState:
+    """The node after an event."""
+    return _settle(_happen(state, event))
+
+
+def _happen(state: NodeState, event: Event) -> NodeState:
+    match event:
+        case PodAdded(daemonset):
+            state = state.with_pod(Pod(workload(daemonset)))
+        case PodRemoved(name):
+            state = _without(state, name)
+        case HostChanged(host):
+            state = replace(state, host=host)
+        case MarkerTouched():
+            state = state.with_files(MARKER)
+        case MarkerRemoved():
+            state = state.without_files(MARKER)
+        case LabelsChanged(labels):
+            state = replace(state, labels=dict(labels))
+        case ConfigsChanged(configs):
+            state = replace(state, configs=dict(configs))
+        case ClusterDriver(present):
+            state = replace(state, driver_in_cluster=present)
+        case Rebooted(loads):
+            state = _rebooted(state, loads)
+        case NetworkDriverChanged(network):
+            state = replace(state, network_driver=network)
+        case FaultsChanged(faults):
+            state = _with_faults(state, faults)
+        case Tick(seconds):
+            aged = {key: replace(pod, age=pod.age + seconds) for key, pod in state.pods.items()}
+            state = replace(state, pods=aged)
+    return state
+
+
+def _with_faults(state: NodeState, faults: NodeFaults) -> NodeState:
+    """A container runtime that a fault has stopped works again after the fault."""
+    dead = faults.not_ready or ("" if state.faults.not_ready else state.containerd_dead)
+    return replace(state, faults=faults, containerd_dead=dead)
+
+
+def _without(state: NodeState, name: str) -> NodeState:
+    """A pod is deleted, with the files that its preStop hook or the kubelet removes."""
+    pod = state.pods.get(name)
+    if pod is None:
+        return state
+    state = replace(state, pods={key: value for key, value in state.pods.items() if key != name})
+    if pod.workload.is_driver:
+        state = state.without_files(MARKER)
+    if name == "nvidia-operator-validator":
+        kept = frozenset(each for each in state.files if not each.endswith("-ready") or each == MARKER)
+        state = replace(state, files=kept, driver_root="")
+    if pod.workload.main == claims.PLUGIN:
+        state = replace(state, claimable=0)
+    if pod.workload.main == TOOLKIT and pod.ready:
+        # It undoes its configuration when it ends (nvidia-container-toolkit v1.17.4 to v1.20.0, `Cleanup`).
+        state = replace(state, runtimes=frozenset[str]())
+    if pod.workload.main == PLUGIN:
+        # The kubelet keeps the resource's name and counts zero.
+        state = replace(state, devices=(), resources=dict.fromkeys(state.resources, 0))
+    return state
+
+
+def _rebooted(state: NodeState, loads: bool) -> NodeState:
+    """The toolkit takes its runtimes out of containerd's configuration when it ends, and has to put them back
+    (NVIDIA/gpu-operator#1651)."""
+    host = replace(state.host, loaded=bool(state.host.driver) and loads, bind_mount=False)
+    pods = {key: Pod(pod.workload) for key, pod in state.pods.items()}
+    zero = dict.fromkeys(state.resources, 0)
+    empty: frozenset[str] = frozenset()
+    state = replace(state, host=host, pods=pods, files=empty, runtimes=empty, driver_root="", claimable=0, loaded="")
+    return replace(state, devices=(), resources=zero)
+
+
+def _settle(state: NodeState) -> NodeState:
+    """Lets every pod go as far as it can without time passing."""
+    for _ in range(BOUND):
+        before = state
+        for name in sorted(state.pods):
+            state = _advance(state, name)
+        if state == before:
+            return state
+    raise AssertionError("the node's Pods do not settle")
+
+
+def _advance(state: NodeState, name: str) -> NodeState:
+    """One pod: its sandbox, then one gate after the other, then its main container."""
+    pod = state.pods[name]
+    blocked = sandbox(state, pod)
+    if blocked and not (pod.started or pod.at or pod.ready):
+        return state.with_pod(replace(pod, message=blocked))
+    if state.containerd_dead:
+        return state.with_pod(replace(pod, ready=False, message=blocked))
+    waiting = pod.at < len(pod.workload.init)
+    is_broken = pod.container in state.faults.broken
+    look = _broken if is_broken else _GATES.get(pod.container) if waiting else _MAINS.get(pod.container)
+    if not waiting and pod.ready and pod.container in ONCE and not is_broken:
+        fault = peermem_fault(state) if pod.workload.is_driver else ""
+        return state if fault == pod.sidecar_fault else state.with_pod(replace(pod, sidecar_fault=fault))
+    if not waiting and not pod.root:
+        pod = replace(pod, root=state.driver_root)
+    if not waiting:
+        pod = reading_config(state, pod)
+    if look is None:
+        return state.with_pod(replace(pod, started=True, ready=True, failed=False, message=""))
+    state, message, failed = look(state, pod)
+    if message == OPEN and waiting:
+        return state.with_pod(replace(pod, at=pod.at + 1, age=0.0, started=False, failed=False, message=""))
+    root = "" if failed else pod.root
+    ready = message == OPEN
+    return state.with_pod(replace(pod, started=True, failed=failed, message=message, ready=ready, root=root))
+
+
+def _broken(state: NodeState, pod: Pod) -> Look:
+    """A fault makes the container fail. A device plugin that has ended offers nothing."""
+    if pod.container == PLUGIN:
+        state = replace(state, devices=(), resources=dict.fromkeys(state.resources, 0))
+    if pod.container == claims.PLUGIN:
+        state = replace(state, claimable=0)
+    return state, state.faults.broken[pod.container], True
+
+
+def cuda_probe(state: NodeState) -> str:
+    """The error of a CUDA program in a container that requested one GPU; empty if it works.
+
+    With CDI containerd itself adds the device; without, the toolkit's runtime does.
+    """
+    plugin = next((pod for pod in state.pods.values() if pod.workload.main == PLUGIN), None)
+    strategy = "" if plugin is None else plugin.workload.env.get(PLUGIN, {}).get("DEVICE_LIST_STRATEGY", "")
+    if strategy == "envvar" and not state.runtimes:
+        return "libcuda.so.1: cannot open shared object file: No such file or directory"
+    return sharing.cuda(state.devices)

@@ -1,0 +1,232 @@
+"""What is on one simulated GPU node: the host's driver, the validation files, the operator's pods, their gates."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from simulator.cluster.objects import at
+from simulator.faults import NO_FAULTS, NodeFaults
+from simulator.gpu import sharing
+from simulator.gpu.hardware import Hardware
+from simulator.gpu.sharing import Device
+
+MARKER, DRIVER_READY, TOOLKIT_READY = ".driver-ctr-ready", "driver-ready", "toolkit-ready"
+CUDA_READY, PLUGIN_READY = "cuda-ready", "plugin-ready"
+
+
+_BACK_OFFS = tuple(itertools.accumulate(min(10 * 2**number, 300) for number in range(12)))
+"""Seconds until the first, second ... restart of a container that fails at once."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Durations, in model seconds."""
+
+    driver_build: float = 100.0
+    """From the driver container's start until its startup probe succeeds: the operator finds it ready at the first of
+    its looks, every two minutes, as the genuine one does with undisturbed nodes."""
+    driver_start: float = 60.0
+    """The same where its modules are loaded already: the startup probe's first look."""
+    poll: float = 5.0
+    """Between two looks of a waiting init container (the validator's and the shell loops' own value)."""
+    start: float = 2.0
+    """From one container's end to the next one's start."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a node needs to know about a DaemonSet to run its pod."""
+
+    name: str
+    init: tuple[str, ...]
+    main: str
+    env: Mapping[str, Mapping[str, str]]
+    runtime_class: str = ""
+    image: str = ""
+    """Of the main container."""
+    config_map: str = ""
+    """Name of the device plugin's configurations."""
+    is_driver: bool = False
+
+
+@dataclass(frozen=True)
+class Pod:
+    """One operand's pod on this node."""
+
+    workload: Workload
+    at: int = 0
+    """Init containers that are done."""
+    age: float = 0.0
+    """Seconds in the present container."""
+    started: bool = False
+    """The present container has done its first check; one-time checks are not repeated."""
+    message: str = ""
+    """What a user finds: the last line of the log, or the event that keeps the pod from starting."""
+    failed: bool = False
+    """The present container ended with an error and is started again and again."""
+    ready: bool = False
+    """The main container is."""
+    sidecar_fault: str = ""
+    """Why nvidia-peermem-ctr, beside a driver, ends again and again."""
+    root: str = ""
+    """The driver root that the main container read from driver-ready when it started."""
+    config_key: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The device-plugin configuration that the main container read when it started, and its key."""
+
+    @property
+    def is_ready(self) -> bool:
+        """All containers are."""
+        return self.ready and not self.sidecar_fault
+
+    @property
+    def fault(self) -> str:
+        """What keeps it from being ready; empty when it is."""
+        return self.sidecar_fault if self.ready else self.message
+
+    @property
+    def restarts(self) -> int:
+        """How often the present container was started again, with the kubelet's back-off. Counted for drivers only:
+        the operator gives an upgrade up by it."""
+        if not self.failed or not self.workload.is_driver:
+            return int(self.failed)
+        return max(sum(self.age >= end for end in _BACK_OFFS), 1)
+
+    @property
+    def container(self) -> str:
+        """The init container at work, or the main one."""
+        init = self.workload.init
+        return init[self.at] if self.at < len(init) else self.workload.main
+
+    @property
+    def phase(self) -> str:
+        """As kubectl shows it: `Init:0/1`, `Init:CrashLoopBackOff`, `CrashLoopBackOff`, `Running`."""
+        total = len(self.workload.init)
+        if self.at < total:
+            return "Init:CrashLoopBackOff" if self.failed else f"Init:{self.at}/{total}"
+        return "CrashLoopBackOff" if self.failed else "Running"
+
+
+@dataclass(frozen=True)
+class Host:
+    """What is installed on the node itself."""
+
+    driver: str = ""
+    """Version of a driver installed on the host; nvidia-smi works with it."""
+    modules: str = "open"
+    """Or `proprietary`: the kind of its kernel modules."""
+    smi: str = "usr/bin"
+    """Directory of the host with nvidia-smi."""
+    loaded: bool = True
+    """Its kernel modules are in the running kernel."""
+    bind_mount: bool = False
+    """The host's root is mounted on /run/nvidia/driver, without the device nodes (the seeds' way)."""
+
+
+@dataclass(frozen=True)
+class NodeState:
+    """One GPU node. `node.step` takes it from event to event."""
+
+    release: str
+    hardware: Hardware
+    os: str = "ubuntu24.04"
+    containerd: str = "2.3.2"
+    host: Host = Host()
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The Node's labels, as the API server has them."""
+    configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """Device-plugin configurations by key."""
+    mig_layouts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Layouts of the MIG manager's own ConfigMap, by name; empty for its defaults."""
+    collectors: str = ""
+    """CSV that the DCGM exporter mounts; empty for the one of its image."""
+    driver_in_cluster: bool = False
+    """Some node has a driver pod of the operator: the validator then takes every node's driver for the operator's."""
+    pods: Mapping[str, Pod] = field(default_factory=dict[str, Pod])
+    files: frozenset[str] = frozenset()
+    """In /run/nvidia/validations."""
+    driver_root: str = ""
+    """Content of driver-ready; empty without the file."""
+    loaded: str = ""
+    """DRIVER_CONFIG_DIGEST of the operator's driver in the running kernel; empty without one, or without a digest."""
+    network_driver: str = ""
+    """The driver of the network cards that a container has installed on the node; empty for that of the node itself."""
+    built_for: str = ""
+    """The network driver that nvidia-peermem was built against."""
+    keeps_modules: bool = False
+    """The driver's container has installed its userspace only, and has no modules to load."""
+    runtimes: frozenset[str] = frozenset()
+    """Runtime handlers in containerd's configuration."""
+    containerd_dead: str = ""
+    """Why containerd does not start; the node is NotReady then."""
+    devices: tuple[Device, ...] = ()
+    resources: Mapping[str, int] = field(default_factory=dict[str, int])
+    """What the device plugin has registered."""
+    renames: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names under which the device plugin offers shares."""
+    claimable: int = 0
+    """GPUs that the DRA driver's plugin has published for claims."""
+    own_labels: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """Labels that GFD, the MIG manager and the driver manager set on the Node; None removes."""
+    timing: Timing = Timing()
+    faults: NodeFaults = NO_FAULTS
+
+    @property
+    def driver_pod(self) -> Pod | None:
+        return next((pod for pod in self.pods.values() if pod.workload.is_driver), None)
+
+    @property
+    def healthy_resources(self) -> dict[str, int]:
+        """What the kubelet offers of the registered resources."""
+        return sharing.healthy(self.devices, self.resources, self.renames, self.faults.unhealthy)
+
+    @property
+    def open_gpus(self) -> list[int]:
+        """GPUs that a new Pod may get. A claim gets a GPU that works."""
+        struck = self.faults.unhealthy
+        if not self.devices:
+            return [gpu for gpu in range(self.hardware.gpus) if gpu not in struck]
+        return sharing.open_gpus(self.devices, self.resources, self.renames, struck)
+
+    @property
+    def container_driver(self) -> bool:
+        """The operator's driver is loaded, under /run/nvidia/driver."""
+        return self.driver_pod is not None and self.driver_pod.ready and not self.faults.driver_lost
+
+    @property
+    def has_peermem(self) -> bool:
+        """Whether nvidia-peermem is in the running kernel: another network driver unloads it, and one that was not
+        built against that driver does not load (NVIDIA/gpu-operator#2868)."""
+        return self.container_driver and self.built_for == self.network_driver
+
+    def with_pod(self, pod: Pod) -> NodeState:
+        return replace(self, pods={**self.pods, pod.workload.name: pod})
+
+    def with_files(self, *names: str) -> NodeState:
+        return replace(self, files=self.files | set(names))
+
+    def without_files(self, *names: str) -> NodeState:
+        return replace(self, files=self.files - set(names))
+
+
+def workload(daemonset: Mapping[str, Any]) -> Workload:
+    """Reads a DaemonSet."""
+    pod = daemonset["spec"]["template"]["spec"]
+    containers = [*pod.get("initContainers", ()), *pod["containers"]]
+    maps = [str(at(volume, "configMap.name", "")) for volume in pod.get("volumes", ())]
+    own = [each for each in maps if each and not each.endswith("-entrypoint")]
+    main = pod["containers"][0]
+    labels = at(daemonset, "metadata.labels", {})
+    return Workload(
+        name=str(at(daemonset, "metadata.name")),
+        init=tuple(each["name"] for each in pod.get("initContainers", ())),
+        main=str(main["name"]),
+        env={each["name"]: {e["name"]: e.get("value", "") for e in each.get("env", ())} for each in containers},
+        runtime_class=str(pod.get("runtimeClassName", "")),
+        image=str(main["image"]),
+        config_map=own[0] if "config-manager-init" in {each["name"] for each in containers} and own else "",
+        is_driver=labels.get("app.kubernetes.io/component") == "nvidia-driver",
+    )

@@ -1,0 +1,331 @@
+"""The operands of a ClusterPolicy: which DaemonSets there are, and what its settings make of each."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from simulator.cluster.names import GPU
+from simulator.cluster.objects import Json, at
+from simulator.gpu import names, pods
+from simulator.gpu.pods import Draft
+from simulator.gpu.release import Release, operand
+
+GPU_TOLERATION: Json = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
+
+ORDER = (
+    "nvidia-container-toolkit-daemonset",
+    "nvidia-operator-validator",
+    "nvidia-device-plugin-daemonset",
+    "nvidia-device-plugin-mps-control-daemon",
+    "nvidia-dcgm",
+    "nvidia-dcgm-exporter",
+    "gpu-feature-discovery",
+    "nvidia-mig-manager",
+    "nvidia-node-status-exporter",
+    "nvidia-vgpu-device-manager",
+    "nvidia-sandbox-validator",
+    "nvidia-vfio-manager",
+    "nvidia-sandbox-device-plugin-daemonset",
+)
+"""Operands in the order of the operator's states; the ClusterPolicy's own driver is first."""
+
+OFF_BY_DEFAULT = ("dcgm", "nodeStatusExporter")
+SETTABLE = (
+    "toolkit",
+    "validator",
+    "devicePlugin",
+    "dcgm",
+    "dcgmExporter",
+    "gfd",
+    "migManager",
+    "nodeStatusExporter",
+)
+"""Components whose pull settings, resources and network the operands get here; those of virtual machines do not."""
+WITHOUT_ARGS = ("nvidia-container-toolkit-daemonset", "nvidia-device-plugin-mps-control-daemon")
+OWN_ENV = (
+    "nvidia-container-toolkit-daemonset",
+    "nvidia-operator-validator",
+    "nvidia-device-plugin-mps-control-daemon",
+)
+"""Operands that do not simply take their component's `env`."""
+MIG_LAYOUTS, GPU_CLIENTS = "default-mig-parted-config", "default-gpu-clients"
+"""ConfigMaps of the MIG manager that the operator creates, unless the ClusterPolicy names others."""
+DRIVER_ROOT = "/run/nvidia/driver"
+INSTALL_DIR = "/usr/local/nvidia"
+MPS_ROOT = "/run/nvidia/mps"
+
+
+def is_enabled(description: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
+    """Whether the operand runs anywhere at all under this ClusterPolicy."""
+    component = str(description["component"])
+    if description.get("sandbox") and at(spec, "sandboxWorkloads.enabled", False) is not True:
+        return False
+    return component == "validator" or at(spec, f"{component}.enabled", component not in OFF_BY_DEFAULT) is True
+
+
+def cdi(spec: Mapping[str, Any]) -> bool:
+    return at(spec, "cdi.enabled", False) is True
+
+
+def nri(spec: Mapping[str, Any]) -> bool:
+    return at(spec, "cdi.nriPluginEnabled", False) is True
+
+
+def runtime_class(spec: Mapping[str, Any]) -> str:
+    return str(at(spec, "operator.runtimeClass", "nvidia"))
+
+
+def images(found: Release, spec: Mapping[str, Any]) -> dict[str, str]:
+    """Image of every component: the parts the ClusterPolicy names, the release's default for the rest."""
+    result: dict[str, str] = {}
+    for component, default in found.images.items():
+        path, _, tag = default.rpartition(":")
+        repository, _, image = path.rpartition("/")
+        given: Mapping[str, Any] = at(spec, component, {})
+        version = str(given.get("version") or tag)
+        joint = "@" if version.startswith("sha256:") else ":"
+        result[component] = f"{given.get('repository') or repository}/{given.get('image') or image}{joint}{version}"
+    return result
+
+
+def update_strategy(spec: Mapping[str, Any]) -> Json:
+    if at(spec, "daemonsets.updateStrategy", "RollingUpdate") == "OnDelete":
+        return {"type": "OnDelete"}
+    most = str(at(spec, "daemonsets.rollingUpdate.maxUnavailable", "1"))
+    return {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxUnavailable": int(most) if most.isdigit() else most},
+    }
+
+
+def common(given: Draft, spec: Mapping[str, Any]) -> None:
+    """Applies `daemonsets` to every operand. Its tolerations replace the built-in one, they do not add to it."""
+    given.labels = dict(at(spec, "daemonsets.labels", {}))
+    given.pod_labels = dict(given.labels)
+    given.pod_annotations |= at(spec, "daemonsets.annotations", {})
+    given.tolerations = list(at(spec, "daemonsets.tolerations", [GPU_TOLERATION]))
+    given.update_strategy = update_strategy(spec)
+    given.pod["priorityClassName"] = str(at(spec, "daemonsets.priorityClassName", "system-node-critical"))
+
+
+def add_env(given: Draft, container: str, entries: Any) -> None:
+    """`env` of a component: what the user sets wins."""
+    for entry in entries or ():
+        value = entry.get("value", "")
+        field = at(entry, "valueFrom.fieldRef.fieldPath")
+        given.env(container)[entry["name"]] = value if field is None else {"fieldRef": str(field)}
+
+
+def _config_manager(given: Draft, spec: Mapping[str, Any], image: str, process: str) -> None:
+    """The sidecar that follows a node's label `nvidia.com/device-plugin.config`; unknown keys fail its init."""
+    config: Mapping[str, Any] = at(spec, "devicePlugin.config", {})
+    if not config.get("name"):
+        return
+    env = {
+        "ONESHOT": "true",
+        "KUBECONFIG": "",
+        "NODE_NAME": {"fieldRef": "spec.nodeName"},
+        "NODE_LABEL": names.DEVICE_PLUGIN_CONFIG,
+        "CONFIG_FILE_SRCDIR": "/available-configs",
+        "CONFIG_FILE_DST": "/config/config.yaml",
+        "DEFAULT_CONFIG": str(config.get("default") or ""),
+        "SEND_SIGNAL": "false",
+        "SIGNAL": "",
+        "PROCESS_TO_SIGNAL": "",
+        "FALLBACK_STRATEGIES": "empty",
+    }
+    loop = {**env, "ONESHOT": "false", "SEND_SIGNAL": "true", "SIGNAL": "1", "PROCESS_TO_SIGNAL": process}
+    given.env(given.main)["CONFIG_FILE"] = "/config/config.yaml"
+    given.init["config-manager-init"] = {"image": image, "command": ["config-manager"], "env": env}
+    given.containers["config-manager"] = {
+        "image": image,
+        "command": ["config-manager"],
+        "env": loop,
+        "privileged": True,
+    }
+    given.volumes |= {str(config["name"]): {"configMap": config["name"]}, "config": {"emptyDir": {}}}
+    if not given.pod.get("hostPID"):
+        # The sidecar signals its neighbour.
+        given.pod["shareProcessNamespace"] = True
+
+
+def _mig_strategy(given: Draft, spec: Mapping[str, Any]) -> None:
+    """A non-empty strategy is set in the environment, which has precedence over every pool's config file."""
+    if at(spec, "mig.strategy"):
+        given.env(given.main)["MIG_STRATEGY"] = str(at(spec, "mig.strategy"))
+
+
+def hook_path(spec: Mapping[str, Any]) -> str:
+    return posixpath.join(str(at(spec, "toolkit.installDir", INSTALL_DIR)), "toolkit/nvidia-cdi-hook")
+
+
+def toolkit(given: Draft, spec: Mapping[str, Any], found: Release, _: Mapping[str, str]) -> None:
+    env = given.env(given.main)
+    env["ROOT"] = str(at(spec, "toolkit.installDir", INSTALL_DIR))
+    given.volumes["toolkit-install-dir"] = {"hostPath": env["ROOT"]}
+    if cdi(spec):
+        env |= {"CDI_ENABLED": "true", "CRIO_CONFIG_MODE": "config", **found.cdi.toolkit_env}
+        env |= found.cdi.default_env if at(spec, "cdi.default", False) is True else {}
+    if nri(spec) and cdi(spec):
+        env["ENABLE_NRI_PLUGIN"] = "true"
+    wishes = {entry["name"]: entry.get("value", "") for entry in at(spec, "toolkit.env", [])}
+    env["RUNTIME"] = "containerd"
+    add_env(given, given.main, at(spec, "toolkit.env"))
+    if nri(spec):
+        env["NRI_SOCKET"] = "/runtime/nri-sock-dir/nri.sock"
+        given.volumes["nri-socket"] = {"hostPath": "/var/run/nri", "type": "DirectoryOrCreate"}
+        if found.cdi.nri_alone:
+            return
+    config = wishes.get("CONTAINERD_CONFIG", "/etc/containerd/config.toml")
+    socket = wishes.get("CONTAINERD_SOCKET", "/run/containerd/containerd.sock")
+    env["CONTAINERD_RUNTIME_CLASS"] = runtime_class(spec)
+    env["RUNTIME_CONFIG"] = env["CONTAINERD_CONFIG"] = f"/runtime/config-dir/{posixpath.basename(config)}"
+    env["RUNTIME_SOCKET"] = env["CONTAINERD_SOCKET"] = f"/runtime/sock-dir/{posixpath.basename(socket)}"
+    given.volumes["containerd-config"] = {"hostPath": posixpath.dirname(config), "type": "DirectoryOrCreate"}
+    if found.cdi.drop_in:
+        drop_in = wishes.get("RUNTIME_DROP_IN_CONFIG", "/etc/containerd/conf.d/99-nvidia.toml")
+        env["RUNTIME_DROP_IN_CONFIG"] = f"/runtime/config-dir.d/{posixpath.basename(drop_in)}"
+        env["RUNTIME_DROP_IN_CONFIG_HOST_PATH"] = drop_in
+        folder = {"hostPath": posixpath.dirname(drop_in), "type": "DirectoryOrCreate"}
+        given.volumes["containerd-drop-in-config"] = folder
+    given.volumes["containerd-socket"] = {"hostPath": posixpath.dirname(socket)}
+
+
+def _mps_root(given: Draft, spec: Mapping[str, Any]) -> None:
+    """Another folder of the host for the MPS control daemon."""
+    root = str(at(spec, "devicePlugin.mps.root", "") or MPS_ROOT)
+    if root == MPS_ROOT:
+        return
+    given.volumes["mps-root"]["hostPath"] = root
+    given.volumes["mps-shm"]["hostPath"] = posixpath.join(root, "shm")
+    if "MPS_ROOT" in given.env(given.main):
+        given.env(given.main)["MPS_ROOT"] = root
+
+
+def device_plugin(given: Draft, spec: Mapping[str, Any], found: Release, image: Mapping[str, str]) -> None:
+    env = given.env(given.main)
+    env["DEVICE_LIST_STRATEGY"] = found.cdi.list_strategy if cdi(spec) else "envvar"
+    if cdi(spec):
+        env |= {"CDI_ENABLED": "true", "CDI_ANNOTATION_PREFIX": found.cdi.annotation_prefix}
+        if at(spec, "toolkit.enabled", True) is True:
+            env["NVIDIA_CDI_HOOK_PATH"] = hook_path(spec)
+    _mig_strategy(given, spec)
+    _mps_root(given, spec)
+    _config_manager(given, spec, image["devicePlugin"], "nvidia-device-plugin")
+
+
+def mps(given: Draft, spec: Mapping[str, Any], _: Release, image: Mapping[str, str]) -> None:
+    _mig_strategy(given, spec)
+    _mps_root(given, spec)
+    _config_manager(given, spec, image["devicePlugin"], "/usr/bin/mps-control-daemon")
+
+
+def feature_discovery(given: Draft, spec: Mapping[str, Any], _: Release, image: Mapping[str, str]) -> None:
+    _mig_strategy(given, spec)
+    _config_manager(given, spec, image["devicePlugin"], "gpu-feature-discovery")
+
+
+def validator(given: Draft, spec: Mapping[str, Any], _: Release, image: Mapping[str, str]) -> None:
+    for step in ("cuda-validation", "plugin-validation"):
+        given.env(step)["VALIDATOR_IMAGE"] = image["validator"]
+        if not nri(spec):
+            given.env(step)["VALIDATOR_RUNTIME_CLASS"] = runtime_class(spec)
+    given.env("plugin-validation")["MIG_STRATEGY"] = str(at(spec, "mig.strategy", ""))
+    for step in ("driver", "toolkit", "cuda", "plugin"):
+        add_env(given, f"{step}-validation", at(spec, f"validator.{step}.env"))
+    if at(spec, "devicePlugin.enabled", True) is not True:
+        del given.init["plugin-validation"]  # It would wait for resources that nothing offers.
+
+
+def dcgm_exporter(given: Draft, spec: Mapping[str, Any], _: Release, __: Mapping[str, str]) -> None:
+    env = given.env(given.main)
+    if at(spec, "dcgm.enabled", False) is True:
+        env["DCGM_REMOTE_HOSTENGINE_INFO"] = "nvidia-dcgm:5555"
+    config = at(spec, "dcgmExporter.config.name")
+    if config:
+        env["DCGM_EXPORTER_COLLECTORS"] = "/etc/dcgm-exporter/dcgm-metrics.csv"
+        items = {"dcgm-metrics.csv": "dcgm-metrics.csv"}
+        given.volumes["metrics-config"] = {"configMap": config, "items": items}
+    if at(spec, "dcgmExporter.hostPID", False) is True:
+        given.pod["hostPID"] = True
+    if at(spec, "dcgmExporter.hostNetwork", False) is True:
+        given.pod |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+
+
+def mig_manager(given: Draft, spec: Mapping[str, Any], _: Release, __: Mapping[str, str]) -> None:
+    if cdi(spec):
+        given.env(given.main)["CDI_ENABLED"] = "true"
+        if at(spec, "toolkit.enabled", True) is True:
+            given.env(given.main)["NVIDIA_CDI_HOOK_PATH"] = hook_path(spec)
+    layouts = at(spec, "migManager.config.name")
+    if layouts and layouts != MIG_LAYOUTS:
+        given.env(given.main).pop("DEFAULT_CONFIG_FILE", None)
+        given.env(given.main)["CONFIG_FILE"] = "/mig-parted-config/config.yaml"
+        given.volumes["mig-parted-config"] = {"configMap": layouts}
+    if clients := at(spec, "migManager.gpuClientsConfig.name"):
+        given.volumes["gpu-clients"] = {"configMap": clients}
+
+
+Transform = Callable[[Draft, Mapping[str, Any], Release, Mapping[str, str]], None]
+TRANSFORMS: Mapping[str, Transform] = {
+    "nvidia-container-toolkit-daemonset": toolkit,
+    "nvidia-operator-validator": validator,
+    "nvidia-device-plugin-daemonset": device_plugin,
+    "nvidia-device-plugin-mps-control-daemon": mps,
+    "nvidia-dcgm-exporter": dcgm_exporter,
+    "gpu-feature-discovery": feature_discovery,
+    "nvidia-mig-manager": mig_manager,
+}
+
+
+def _gpu_access(given: Draft, spec: Mapping[str, Any]) -> None:
+    """The runtime class, or in NRI mode the annotation that injects all GPUs into one container."""
+    if not nri(spec):
+        given.pod["runtimeClassName"] = runtime_class(spec)
+        return
+    container = "toolkit-validation" if "cuda-validation" in given.init else given.main
+    given.pod_annotations[f"nvidia.cdi.k8s.io/container.{container}"] = "management.nvidia.com/gpu=all"
+
+
+def _driver_root(given: Draft, spec: Mapping[str, Any]) -> None:
+    folder = str(at(spec, "hostPaths.driverInstallDir", DRIVER_ROOT))
+    if folder == DRIVER_ROOT:
+        return
+    if "driver-install-dir" in given.volumes:
+        given.volumes["driver-install-dir"]["hostPath"] = folder
+    if "driver-validation" in given.init:
+        given.env("driver-validation").update(DRIVER_INSTALL_DIR=folder, DRIVER_INSTALL_DIR_CTR_PATH=folder)
+
+
+def _containers(given: Draft, name: str, section: Mapping[str, Any]) -> None:
+    """How a component's images are pulled, and what its containers get (NVIDIA/gpu-operator v26.7.0, the operands'
+    `Transform` functions in controllers/object_controls.go). The device plugin's arguments are not the MPS daemon's."""
+    if section.get("args") and name not in WITHOUT_ARGS:
+        given.containers[given.main]["args"] = list(section["args"])
+    if section.get("imagePullPolicy"):
+        given.containers[given.main]["imagePullPolicy"] = str(section["imagePullPolicy"])
+    given.pull_secrets(section.get("imagePullSecrets"))
+    if section.get("resources"):
+        for container in given.containers.values():
+            container["resources"] = section["resources"]
+    if section.get("hostNetwork") is True:
+        given.pod |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+
+
+def daemonset(found: Release, spec: Mapping[str, Any], name: str, namespace: str, owner: tuple[str, str, str]) -> Json:
+    """One operand's DaemonSet for the ClusterPolicy."""
+    description, image = operand(found.version, name), images(found, spec)
+    given = pods.draft(description, name, namespace, owner, image=image)
+    common(given, spec)
+    if name in TRANSFORMS:
+        TRANSFORMS[name](given, spec, found, image)
+    if description["component"] in SETTABLE:
+        _containers(given, name, at(spec, description["component"], {}))
+    if description["runtimeClass"]:
+        _gpu_access(given, spec)
+    _driver_root(given, spec)
+    if name not in OWN_ENV:
+        add_env(given, given.main, at(spec, f"{description['component']}.env"))
+    return pods.build(given, names.LAST_APPLIED)

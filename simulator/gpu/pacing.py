@@ -1,0 +1,65 @@
+"""When the operator's controllers run: at once after what they watch has changed, and later for what they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from simulator.cluster.objects import at, name
+from simulator.gpu import operator, upgrading
+from simulator.gpu.driver import is_driver
+from simulator.gpu.state import Controller, State, Step
+
+REQUEUE_SECONDS = 120.0
+"""The upgrade controller watches no pods. After this time it looks again (gpu-operator, `plannedRequeueInterval`)."""
+RECREATION_SECONDS = 60.0
+"""Between two deletions of a DaemonSet that no node wants. The operator itself does not wait at all."""
+
+
+@dataclass
+class Pacing:
+    """What one process of the operator remembers about its controllers."""
+
+    seen: State | None = None
+    """The cluster at the last call; None before the operator has started."""
+    late: set[Controller] = field(default_factory=set[Controller])
+    """Controllers that were woken and have not run yet."""
+    followed: str = ""
+    """Name of the last ClusterPolicy that was followed."""
+    upgraded: float = 0.0
+    recreated: float = 0.0
+    """Model times of the last pass for upgrades, and of the last deletion of a driver's DaemonSet."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether only time has to pass until a controller runs."""
+        return bool(self.late) or (self.seen is not None and upgrading.are_pending(self.seen))
+
+    def awake(self, state: State) -> set[Controller]:
+        """Controllers that run now, at the state's model time."""
+        state = replace(state, is_due=False)
+        awake = set(operator.wakes(self.seen, state)) | self.late
+        if upgrading.are_pending(state) and state.now - self.upgraded >= REQUEUE_SECONDS:
+            awake.add("upgrade")
+        self.seen, self.late = state, set()
+        self.followed = name(state.policy or {}) or self.followed
+        if "upgrade" in awake and is_missing_driver_pods(state):
+            self.late.add("upgrade")
+        if "driver" in awake and state.now - self.recreated < RECREATION_SECONDS:
+            self.late.add("driver")
+        awake -= self.late
+        if "upgrade" in awake:
+            self.upgraded = state.now
+        return awake
+
+    def took(self, steps: Iterable[Step], now: float) -> None:
+        """The steps that the controllers have taken at a model time."""
+        if any(step.controller == "driver" and step.verb == "delete" for step in steps):
+            self.recreated = now
+
+
+def is_missing_driver_pods(state: State) -> bool:
+    """Whether a driver Pod has not been recreated yet. The upgrade controller does nothing until all exist
+    (NVIDIA/k8s-operator-libs, BuildState): a node whose pod has just been deleted would not count as busy."""
+    drivers = (item for item in state.daemonsets.values() if is_driver(item))
+    return sum(int(at(item, "status.desiredNumberScheduled", 0)) for item in drivers) > len(state.pods)

@@ -1,0 +1,25 @@
+"""Which of several ClusterPolicies counts: the operator follows one, and does nothing about the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from simulator.cluster.objects import Json, at, name
+from simulator.gpu.release import Release
+
+
+def active(found: Release, policies: Sequence[Json], held: str) -> Json | None:
+    """The ClusterPolicy that the operator follows. The others get no status: it sets theirs in memory only.
+
+    Until v26.3 the first one that the operator's process has reconciled; while the process runs none replaces it, not
+    even once it is deleted (NVIDIA/gpu-operator, `clusterpolicy_controller.go`). v26.7 follows the oldest, of equally
+    old ones the first by name (`getSingletonClusterPolicy` in `active_config.go`).
+
+    Args:
+        policies: All that are not being deleted.
+        held: Name of the one that this process followed last; empty when it starts.
+    """
+    if found.keeps_first_policy and held:
+        return next((item for item in policies if name(item) == held), None)
+    given = sorted(policies, key=lambda item: (str(at(item, "metadata.creationTimestamp", "")), name(item)))
+    return next(iter(given), None)

@@ -1,0 +1,139 @@
+"""What a device plugin offers: MIG strategies, time slicing, MPS, and the GPU a container gets out of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.cluster.names import GPU, NVIDIA
+from simulator.cluster.objects import at
+from simulator.gpu.hardware import MIG_OFF, Mig
+
+
+class PluginFault(Exception):
+    """The device plugin ends with this error."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """One device as the kubelet counts it."""
+
+    resource: str
+    uuid: str
+    """`GPU-…` for a complete GPU, `MIG-…` for an instance."""
+    mig_mode: bool = False
+    """The GPU's MIG mode is on: CUDA sees nothing through a complete GPU's UUID."""
+
+    @property
+    def gpu(self) -> int:
+        """Index of the GPU: 1 of `GPU-1` and of `MIG-1-0`."""
+        return int(self.uuid.split("-")[1])
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """`sharing` of a device-plugin configuration."""
+
+    strategy: str = "none"
+    """`none`, `time-slicing` or `mps`."""
+    replicas: Mapping[str, int] | None = None
+    renames: Mapping[str, str] | None = None
+
+
+def strategy(env: Mapping[str, str], config: Mapping[str, Any]) -> str:
+    """The MIG strategy in force: the environment wins over the pool's configuration file."""
+    return env.get("MIG_STRATEGY") or str(at(config, "flags.migStrategy", "none"))
+
+
+def devices(gpus: Sequence[Mig], mig_strategy: str) -> list[Device]:
+    """The devices of a node before sharing.
+
+    Raises:
+        PluginFault: `single` on GPUs that are not all alike, or with MIG on and no instance.
+    """
+    if mig_strategy == "single" and any(gpu is not MIG_OFF for gpu in gpus):
+        return _single(gpus)
+    result: list[Device] = []
+    for index, gpu in enumerate(gpus):
+        if gpu is None or mig_strategy != "mixed":
+            result.append(Device(GPU, f"GPU-{index}", mig_mode=gpu is not MIG_OFF))
+        else:
+            result += [Device(f"{NVIDIA}mig-{each}", f"MIG-{index}-{n}", True) for n, each in enumerate(gpu)]
+    return result
+
+
+def _single(gpus: Sequence[Mig]) -> list[Device]:
+    if any(gpu is MIG_OFF for gpu in gpus):
+        raise PluginFault("more than one MIG mode is present on node")
+    instances = [instance for gpu in gpus for instance in gpu or ()]
+    if not all(gpus):
+        raise PluginFault("at least one device with migEnabled=true was not configured correctly")
+    if len(set(instances)) > 1:
+        raise PluginFault(f"more than one MIG device type present on node: {', '.join(sorted(set(instances)))}")
+    return [Device(GPU, f"MIG-{index}-{n}", True) for index, gpu in enumerate(gpus) for n, _ in enumerate(gpu or ())]
+
+
+def sharing(config: Mapping[str, Any]) -> Sharing:
+    """The sharing of a configuration."""
+    for key, name in (("timeSlicing", "time-slicing"), ("mps", "mps")):
+        section: Mapping[str, Any] = at(config, f"sharing.{key}", {})
+        entries: Sequence[Mapping[str, Any]] = section.get("resources") or ()
+        if entries:
+            renamed = {
+                str(each["name"]): str(each.get("rename") or f"{each['name']}.shared")
+                for each in entries
+                if each.get("rename") or section.get("renameByDefault")
+            }
+            return Sharing(name, {str(each["name"]): int(each["replicas"]) for each in entries}, renamed)
+    return Sharing()
+
+
+def shared(given: Sequence[Device], wanted: Sharing) -> dict[str, int]:
+    """Allocatable resources: devices counted, times their replicas, under their new names.
+
+    Raises:
+        PluginFault: MPS on MIG devices.
+    """
+    counts = Counter(device.resource for device in given)
+    replicas, renames = wanted.replicas or {}, wanted.renames or {}
+    if wanted.strategy == "mps" and any(device.mig_mode and device.resource in replicas for device in given):
+        raise PluginFault("sharing using MPS is not supported for MIG devices")
+    return {renames.get(name, name): count * replicas.get(name, 1) for name, count in sorted(counts.items())}
+
+
+def healthy(
+    given: Sequence[Device], registered: Mapping[str, int], renames: Mapping[str, str], struck: frozenset[int]
+) -> dict[str, int]:
+    """What a node offers of its registered resources after critical Xids of the GPUs `struck`.
+
+    The plugin's health check remembers one device for each GPU, so it takes one away: a complete GPU, or one of the
+    shares or instances of a GPU, whichever it remembers. The others stay, and new Pods land on them
+    (NVIDIA/k8s-device-plugin v0.17.4, v0.19.3 and v0.20.0, `checkHealth` in internal/rm/health.go; #1929, mended
+    in #1930 after v0.20.0).
+    """
+    of_gpus = {(device.resource, device.gpu) for device in given if device.gpu in struck}
+    lost = Counter(renames.get(resource, resource) for resource, _ in of_gpus)
+    return {name: max(count - lost[name], 0) for name, count in registered.items()}
+
+
+def open_gpus(
+    given: Sequence[Device], registered: Mapping[str, int], renames: Mapping[str, str], struck: frozenset[int]
+) -> list[int]:
+    """GPUs of which a Pod that comes now may get a device: of a shared GPU also one that no longer works."""
+    names = {device.resource: renames.get(device.resource, device.resource) for device in given}
+    total = Counter(names[device.resource] for device in given)
+    held = Counter((device.gpu, names[device.resource]) for device in given)
+    shares = {(gpu, name): count * registered.get(name, 0) // total[name] for (gpu, name), count in held.items()}
+    return sorted({gpu for (gpu, _), count in shares.items() if count > (1 if gpu in struck else 0)})
+
+
+def cuda(given: Sequence[Device]) -> str:
+    """The error of a CUDA probe in a container with one of the devices; empty if it works."""
+    if not given:
+        return "no CUDA-capable device is detected"
+    first = given[0]
+    if first.mig_mode and first.uuid.startswith("GPU-"):
+        return f"no CUDA-capable device is detected: {first.uuid} is in MIG mode and was allocated without an instance"
+    return ""

@@ -1,0 +1,196 @@
+"""What the operator sees (State), what it does about it (Step), and what one does to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+
+from simulator.cluster.objects import Changes, Json, annotations_of, at, name, with_changes
+from simulator.gpu import names
+from simulator.gpu.upgrade import DriverPod
+from simulator.gpu.workloads import Workload
+
+Controller = Literal["labels", "policy", "driver", "upgrade"]
+CONTROLLERS: tuple[Controller, ...] = ("labels", "driver", "policy", "upgrade")
+"""In the order one call of `reconcile` runs them."""
+
+Verb = Literal["label", "annotate", "apply", "delete", "status", "cordon", "restart", "evict", "event"]
+Objects = Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class State:
+    """The cluster as the operator sees it: plain Kubernetes objects by name."""
+
+    release: str
+    policy: Json | None
+    nodes: Objects = field(default_factory=dict[str, Json])
+    drivers: Objects = field(default_factory=dict[str, Json])
+    daemonsets: Objects = field(default_factory=dict[str, Json])
+    """With `metadata.generation` and `status`: readiness is judged by them."""
+    others: Mapping[tuple[str, str], Json] = field(default_factory=dict[tuple[str, str], Json])
+    """Further objects by kind and name: what the operator made, and ConfigMaps and Secrets a driver names."""
+    pods: Mapping[str, DriverPod] = field(default_factory=dict[str, DriverPod])
+    """Driver pods by node."""
+    validated: frozenset[str] = frozenset()
+    """Nodes whose validator pod is ready."""
+    validating: frozenset[str] = frozenset()
+    """Nodes that have a validator pod."""
+    workloads: Mapping[str, Sequence[Workload]] = field(default_factory=dict[str, "Sequence[Workload]"])
+    """Pods by node, of nodes that the upgrade controller is clearing."""
+    waited: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Model seconds that pods of a node have been evicted for."""
+    now: float = 0.0
+    """Model time in seconds since the epoch."""
+    is_due: bool = True
+    """Whether the upgrade controller, which watches no pods, looks at them again."""
+    ignored: Objects = field(default_factory=dict[str, Json])
+    """ClusterPolicies beside the one that counts."""
+    namespace: str = "gpu-operator"
+    namespace_labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    crds: frozenset[str] = frozenset()
+    """Kinds of other projects that the API server knows: `ServiceMonitor`."""
+    manager_image: str = ""
+    """The operator's own DRIVER_MANAGER_IMAGE; empty for that of its release."""
+    draw: int = 0
+    """Models the random node order of a pass: with several systems it determines the ClusterPolicy's image."""
+
+    @property
+    def spec(self) -> Json:
+        return dict(at(self.policy, "spec", {}))
+
+    def files(self, config_map: str) -> list[str] | None:
+        """File names of a ConfigMap; None without it."""
+        found = self.others.get(("ConfigMap", config_map))
+        return None if found is None else sorted(at(found, "data", {}))
+
+    @property
+    def config_maps(self) -> dict[str, dict[str, str]]:
+        """Content of all ConfigMaps, by name."""
+        return {key: dict(at(item, "data", {})) for (kind, key), item in self.others.items() if kind == "ConfigMap"}
+
+    @property
+    def owner(self) -> tuple[str, str, str]:
+        """Owner of what the ClusterPolicy makes."""
+        return ("ClusterPolicy", name(self.policy or {}), str(at(self.policy, "metadata.uid", "")))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One write of the operator."""
+
+    controller: Controller
+    verb: Verb
+    kind: str
+    name: str
+    body: Any = None
+    """label, annotate: changes, None removes; apply: the object; status: the status; cordon: bool;
+    evict: the Workload on the node `name`; event: an `upgrade.Note` on the node `name`; others: None."""
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.kind}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Desired:
+    """All changes of the operator, in order; empty if the state is as desired."""
+
+    steps: tuple[Step, ...] = ()
+
+    def of(self, verb: Verb, kind: str = "") -> list[Step]:
+        return [step for step in self.steps if step.verb == verb and (not kind or step.kind == kind)]
+
+    @property
+    def labels(self) -> dict[str, Changes]:
+        """Label changes by node."""
+        result: dict[str, Changes] = {}
+        for step in self.of("label", "Node"):
+            result.setdefault(step.name, {}).update(step.body)
+        return result
+
+    @property
+    def daemonsets(self) -> dict[str, Json]:
+        """DaemonSets to create or update, by name."""
+        return {step.name: step.body for step in self.of("apply", "DaemonSet")}
+
+    @property
+    def statuses(self) -> dict[str, Json]:
+        """New status by `Kind/name`."""
+        return {f"{step.kind}/{step.name}": step.body for step in self.of("status")}
+
+
+def covers(given: Any, wanted: Any) -> bool:
+    """Whether `given` includes all of `wanted`; additions of the API server do not count."""
+    if isinstance(wanted, Mapping):
+        if not isinstance(given, Mapping):
+            return False
+        held = cast("Mapping[str, Any]", given)
+        return all(covers(held.get(key), value) for key, value in cast("Mapping[str, Any]", wanted).items())
+    if isinstance(wanted, list):
+        items = cast("list[Any]", wanted)
+        if not items and given is None:
+            return True  # the API server keeps no empty lists
+        if not isinstance(given, list) or len(cast("list[Any]", given)) != len(items):
+            return False
+        return all(map(covers, cast("list[Any]", given), items))
+    return given == wanted
+
+
+def _generation(old: Json | None, new: Json) -> Json:
+    """What the API server makes of an applied DaemonSet: a new generation where the spec changed."""
+    metadata: Json = {**new["metadata"], "generation": 1}
+    if old is None:
+        return {**new, "metadata": metadata}
+    same = annotations_of(old).get(names.LAST_APPLIED) == annotations_of(new).get(names.LAST_APPLIED)
+    metadata["generation"] = int(at(old, "metadata.generation", 1)) + (0 if same else 1)
+    return {**new, "metadata": metadata, "status": old.get("status", {})}
+
+
+def _without(given: Mapping[Any, Any], key: Any) -> dict[Any, Any]:
+    return {own: value for own, value in given.items() if own != key}
+
+
+def _apply_to_node(state: State, step: Step) -> State:
+    node = state.nodes.get(step.name)
+    if node is None:
+        return state
+    if step.verb == "cordon":
+        node = {**node, "spec": {**node.get("spec", {}), "unschedulable": step.body}}
+    elif step.verb == "label":
+        node = with_changes(node, labels_=step.body)
+    else:
+        node = with_changes(node, annotations_=step.body)
+    return replace(state, nodes={**state.nodes, step.name: node})
+
+
+def _apply_status(state: State, step: Step) -> State:
+    if step.kind == "ClusterPolicy":
+        return replace(state, policy={**(state.policy or {}), "status": step.body})
+    given = {**state.drivers[step.name], "status": step.body}
+    return replace(state, drivers={**state.drivers, step.name: given})
+
+
+def _apply_object(state: State, step: Step) -> State:
+    if step.kind == "DaemonSet":
+        rest = _without(state.daemonsets, step.name)
+        made = {} if step.verb == "delete" else {step.name: _generation(state.daemonsets.get(step.name), step.body)}
+        return replace(state, daemonsets={**rest, **made})
+    key = (step.kind, step.name)
+    return replace(state, others={**_without(state.others, key), **({} if step.verb == "delete" else {key: step.body})})
+
+
+def apply(state: State, step: Step) -> State:
+    """The state after one step, as an API server without other controllers would show it."""
+    if step.kind == "Node":
+        return _apply_to_node(state, step)
+    if step.verb == "event":
+        return state
+    if step.kind == "Namespace":
+        return replace(state, namespace_labels={**state.namespace_labels, **step.body})
+    if step.verb == "evict":
+        left = tuple(each for each in state.workloads.get(step.name, ()) if each != step.body)
+        return replace(state, workloads={**state.workloads, step.name: left})
+    if step.kind == "Pod":
+        return replace(state, pods=_without(state.pods, step.name))
+    return _apply_status(state, step) if step.verb == "status" else _apply_object(state, step)

@@ -1,0 +1,317 @@
+"""The driver upgrade: nodes whose driver pod is outdated are cordoned, cleared of GPU pods, restarted and released.
+
+As in NVIDIA/k8s-operator-libs, `pkg/upgrade`, in-place mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from simulator.cluster.objects import annotations_of, at, labels
+from simulator.gpu import names
+from simulator.gpu.workloads import Workload, gpu_pods, is_deletable, selected
+
+REQUIRED, DONE, FAILED = "upgrade-required", "upgrade-done", "upgrade-failed"
+CORDON, WAIT, DELETE_PODS, DRAIN = (
+    "cordon-required",
+    "wait-for-jobs-required",
+    "pod-deletion-required",
+    "drain-required",
+)
+RESTART, VALIDATE, UNCORDON = "pod-restart-required", "validation-required", "uncordon-required"
+CLEARING = (WAIT, DELETE_PODS, DRAIN)
+"""States in which the pods on the node decide what is next."""
+EVICTING = (DELETE_PODS, DRAIN)
+"""States in which the operator tries again until a time limit, which it counts in its own memory."""
+MOST_RESTARTS = 10
+"""A driver pod with a container that was restarted more often, and is not ready, has failed."""
+VALIDATION_SECONDS = 600
+"""After that time without a ready validator pod, an upgrade has failed."""
+_AT_REST = ("", DONE)
+WARNING = "Warning"
+_DELETED = "Deleted workload pods on the node for the driver upgrade"
+
+
+@dataclass(frozen=True)
+class DriverPod:
+    """A node's driver pod: made from the DaemonSet's present template or an older one."""
+
+    current: bool = True
+    ready: bool = True
+    failing: bool = False
+    """A container is not ready, and was restarted more than MOST_RESTARTS times."""
+    same_install: bool = False
+    """It has the DRIVER_CONFIG_DIGEST of the DaemonSet's present template: nothing that is installed differs."""
+    is_orphan: bool = False
+    """No DaemonSet owns it."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """An event on the node, beside those of its states."""
+
+    text: str
+    type: str = "Normal"
+
+
+@dataclass(frozen=True)
+class Move:
+    """One node's next state; with `evict`, what has to go before there is one."""
+
+    node: str
+    state: str
+    unschedulable: bool | None = None
+    """What becomes of `spec.unschedulable` before the label is set; None leaves it."""
+    restart: bool = False
+    """The driver pod is deleted; its DaemonSet (OnDelete) makes a new one."""
+    evict: tuple[Workload, ...] = ()
+    annotations: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """What the operator remembers on the node, so that its own restart changes nothing; None removes."""
+    notes: tuple[Note, ...] = field(default=(), compare=False)
+    """What a user reads about it; it decides nothing."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Nodes whose upgrades are counted together: those of one NVIDIADriver, or of the ClusterPolicy."""
+
+    nodes: Mapping[str, Any]
+    """Node objects; only those with the upgrade annotation and a driver pod count."""
+    policy: Mapping[str, Any]
+    """`upgradePolicy` of the ClusterPolicy or the NVIDIADriver."""
+    pods: Mapping[str, DriverPod]
+    validated: frozenset[str] = frozenset()
+    """Nodes whose validator pod is ready."""
+    workloads: Mapping[str, Sequence[Workload]] = field(default_factory=dict[str, "Sequence[Workload]"])
+    """Pods by node, of nodes that are being cleared."""
+    validating: frozenset[str] = frozenset()
+    """Nodes that have a validator pod, ready or not."""
+    waited: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Model seconds that pods of a node have been evicted for."""
+    now: float = 0.0
+    """Model time in seconds since the epoch."""
+    restarts_in_place: bool = False
+    """A driver pod that differs in nothing that is installed is restarted without clearing its node."""
+
+    @property
+    def states(self) -> dict[str, str]:
+        return {
+            key: labels(node).get(names.UPGRADE_STATE, "")
+            for key, node in sorted(self.nodes.items())
+            if annotations_of(node).get(names.UPGRADE_ENABLED) == "true" and key in self.pods
+        }
+
+
+def is_pending(given: Mapping[str, str]) -> bool:
+    """The node's driver is waiting for an upgrade, in the middle of one, or failed."""
+    return given.get(names.UPGRADE_STATE, DONE) not in _AT_REST
+
+
+def slots(policy: Mapping[str, Any], total: int, busy: int, unavailable: int = 0) -> int:
+    """How many more nodes may start: `maxParallelUpgrades` (0 = no bound) within `maxUnavailable`.
+
+    Args:
+        policy: The upgrade policy.
+        total: Nodes that count.
+        busy: Of them, those that have started and not ended; a failed one has not ended.
+        unavailable: Of them, those cordoned by anyone, and those not ready.
+    """
+    free = (int(policy.get("maxParallelUpgrades", 1)) or total + busy) - busy
+    limit = str(policy.get("maxUnavailable", "25%"))
+    most = -(-total * int(limit[:-1]) // 100) if limit.endswith("%") else int(limit)
+    return max(min(free, most if most >= total else most - unavailable), 0)
+
+
+def advance(pool: Pool) -> list[Move]:
+    """One pass: each node in progress advances one step; outdated ones are marked; as many start as there are slots."""
+    moves: list[Move] = []
+    states = pool.states
+    busy = sum(state not in (*_AT_REST, REQUIRED) for state in states.values())
+    unavailable = sum(_is_unavailable(pool.nodes[key]) or state == CORDON for key, state in states.items())
+    free = slots(pool.policy, len(states), busy, unavailable)
+    for key, state in states.items():
+        node = pool.nodes[key]
+        if state in _AT_REST:
+            if _is_wanted(pool, key):
+                mark = {names.INITIALLY_CORDONED: "true"} if _is_cordoned(node) else {}
+                moves.append(Move(key, REQUIRED, annotations=mark))
+            elif state != DONE:
+                moves.append(Move(key, DONE))
+        elif state == REQUIRED:
+            # A node that is cordoned already waits for no slot.
+            if labels(node).get(names.UPGRADE_SKIP) != "true" and (free > 0 or _is_cordoned(node)):
+                free -= 1
+                moves.append(_begin(pool, key))
+            elif _is_requested(node):
+                moves.append(Move(key, REQUIRED, annotations={names.UPGRADE_REQUESTED: None}))
+        elif (move := _next(pool, key, state)) is not None:
+            moves.append(move)
+    return moves
+
+
+def _is_requested(node: Mapping[str, Any]) -> bool:
+    return annotations_of(node).get(names.UPGRADE_REQUESTED) == "true"
+
+
+def _waits_for_safe_load(node: Mapping[str, Any]) -> bool:
+    return bool(annotations_of(node).get(names.SAFE_LOAD))
+
+
+def _is_wanted(pool: Pool, node: str) -> bool:
+    """An orphan is replaced on request only: no DaemonSet would make another pod."""
+    pod, item = pool.pods[node], pool.nodes[node]
+    return (not pod.current and not pod.is_orphan) or _waits_for_safe_load(item) or _is_requested(item)
+
+
+def _begin(pool: Pool, node: str) -> Move:
+    """A node leaves `upgrade-required`: for a mere restart of its driver pod, or to be cleared first."""
+    pod, item = pool.pods[node], pool.nodes[node]
+    removed = _removed(pool, node, names.UPGRADE_REQUESTED) if _is_requested(item) else {}
+    in_place = pool.restarts_in_place and pod.same_install and not pod.is_orphan
+    if in_place and not removed and not _waits_for_safe_load(item):
+        return Move(node, RESTART, unschedulable=True)
+    return Move(node, CORDON, annotations=removed)
+
+
+def _is_cordoned(node: Mapping[str, Any]) -> bool:
+    return at(node, "spec.unschedulable", False) is True
+
+
+def _is_unavailable(node: Mapping[str, Any]) -> bool:
+    conditions: list[dict[str, str]] = at(node, "status.conditions", [])
+    return _is_cordoned(node) or any(each["type"] == "Ready" and each["status"] != "True" for each in conditions)
+
+
+def _next(pool: Pool, node: str, state: str) -> Move | None:
+    if state == CORDON:
+        return Move(node, WAIT, unschedulable=True)
+    if state == UNCORDON:
+        return Move(node, DONE, unschedulable=False)
+    step = _STEPS.get(state)
+    return step(pool, node) if step else None
+
+
+def _restart(pool: Pool, node: str) -> Move | None:
+    pod = pool.pods[node]
+    if not pod.current:
+        return Move(node, RESTART, restart=True)
+    unblocked = _removed(pool, node, names.SAFE_LOAD)
+    if pod.ready:
+        return Move(node, VALIDATE, annotations=unblocked)
+    if pod.failing:
+        return Move(node, FAILED, annotations=unblocked)
+    return Move(node, RESTART, annotations=unblocked) if unblocked else None
+
+
+def _validate(pool: Pool, node: str) -> Move | None:
+    if node in pool.validated:
+        return _release(pool, node, names.VALIDATION_START)
+    if node not in pool.validating:
+        return None
+    return _timed(pool, node, names.VALIDATION_START, VALIDATION_SECONDS, Move(node, FAILED))
+
+
+def _recover(pool: Pool, node: str) -> Move | None:
+    """A failed node continues once its driver pod is of the present template."""
+    pod = pool.pods[node]
+    return _release(pool, node) if pod.current and pod.ready else None
+
+
+def _release(pool: Pool, node: str, *timers: str) -> Move:
+    """A node that was cordoned before the upgrade remains cordoned."""
+    kept = names.INITIALLY_CORDONED in annotations_of(pool.nodes[node])
+    removed = _removed(pool, node, names.INITIALLY_CORDONED, *timers)
+    return Move(node, DONE if kept else UNCORDON, annotations=removed)
+
+
+def _removed(pool: Pool, node: str, *keys: str) -> dict[str, str | None]:
+    return dict.fromkeys(key for key in keys if key in annotations_of(pool.nodes[node]))
+
+
+def _timed(pool: Pool, node: str, key: str, seconds: float, late: Move) -> Move | None:
+    """Begins to count on the node, or ends the wait with `late`."""
+    begun = annotations_of(pool.nodes[node]).get(key)
+    if begun is None:
+        return Move(node, labels(pool.nodes[node])[names.UPGRADE_STATE], annotations={key: str(int(pool.now))})
+    if not begun.isdigit() or pool.now <= int(begun) + seconds:
+        # The operator reports what is no number as an error, and does nothing.
+        return None
+    return replace(late, annotations={key: None})
+
+
+def _is_overdue(pool: Pool, node: str, spec: Mapping[str, Any]) -> bool:
+    limit = int(spec.get("timeoutSeconds", 0))
+    return limit > 0 and pool.waited.get(node, 0.0) > limit
+
+
+def _wait(pool: Pool, node: str) -> Move | None:
+    spec: Mapping[str, Any] = at(pool.policy, "waitForCompletion", {})
+    selector = str(spec.get("podSelector") or "")
+    found = selected(pool.workloads.get(node, ()), selector) if selector else []
+    if not any(each.is_active for each in found):
+        return Move(node, DELETE_PODS, annotations=_removed(pool, node, names.COMPLETION_START))
+    limit = int(spec.get("timeoutSeconds", 0))
+    return _timed(pool, node, names.COMPLETION_START, limit, Move(node, DELETE_PODS)) if limit else None
+
+
+def _delete_pods(pool: Pool, node: str) -> Move:
+    """GPU pods are evicted if all of them may be; a drain, if enabled, is what follows where that fails."""
+    spec: Mapping[str, Any] = at(pool.policy, "podDeletion", {})
+    found = gpu_pods(pool.workloads.get(node, ()))
+    if not found:
+        # It says so only after it has evicted some, in the same pass.
+        return Move(node, RESTART, notes=(Note(_DELETED),) if pool.waited.get(node) else ())
+    overdue = _is_overdue(pool, node, spec)
+    if not overdue and all(is_deletable(each, spec) for each in found):
+        return Move(node, DELETE_PODS, evict=tuple(found))
+    failed = (Note(f"Failed to delete workload pods on the node for the driver upgrade, {_late(found)}", WARNING),)
+    drains = at(pool.policy, "drain.enable", False) is True
+    tried = (Note("Pod deletion failed but drain is enabled in spec. Will attempt a node drain", WARNING),)
+    notes = (failed if overdue else ()) + (tried if drains else ())
+    return Move(node, DRAIN if drains else FAILED, notes=notes)
+
+
+def _late(found: Sequence[Workload]) -> str:
+    """What `kubectl drain` reports of pods that are still there at its time limit."""
+    first = found[0]
+    where = f'pod "{first.name}" in namespace "{first.namespace}"'
+    return f"error when waiting for {where} to terminate: global timeout reached"
+
+
+def _refused(found: Sequence[Workload], spec: Mapping[str, Any]) -> str:
+    """Why `kubectl drain` begins with none of the pods."""
+    kept = [each for each in found if not is_deletable(each, spec)]
+    bare = [each for each in kept if not each.has_controller]
+    named = ", ".join(f"{each.namespace}/{each.name}" for each in bare or kept)
+    if bare:
+        return f"cannot delete Pods that declare no controller (use --force to override): {named}"
+    return f"cannot delete Pods with local storage (use --delete-emptydir-data to override): {named}"
+
+
+def _drain(pool: Pool, node: str) -> Move:
+    spec: Mapping[str, Any] = at(pool.policy, "drain", {})
+    if spec.get("enable") is not True:
+        return Move(node, RESTART)
+    selector = ",".join(part for part in (str(spec.get("podSelector") or ""), f"{names.SKIP_DRAIN}!=true") if part)
+    found = selected(pool.workloads.get(node, ()), selector)
+    found = [each for each in found if not each.stays]
+    begun = () if pool.waited.get(node) else (Note("Scheduling drain of the node"),)
+    if not found:
+        return Move(node, RESTART, notes=(*begun, Note("Successfully drained the node")))
+    if _is_overdue(pool, node, spec):
+        return Move(node, FAILED, notes=(Note(f"Failed to drain the node, {_late(found)}", WARNING),))
+    if not all(is_deletable(each, spec) for each in found):
+        return Move(node, FAILED, notes=(*begun, Note(f"Failed to drain the node, {_refused(found, spec)}", WARNING)))
+    return Move(node, DRAIN, evict=tuple(found), notes=begun)
+
+
+_STEPS = {
+    WAIT: _wait,
+    DELETE_PODS: _delete_pods,
+    DRAIN: _drain,
+    RESTART: _restart,
+    VALIDATE: _validate,
+    FAILED: _recover,
+}

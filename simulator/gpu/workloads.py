@@ -1,0 +1,112 @@
+"""Pods in the way of another driver, judged as `kubectl drain` and the operator's filter for GPU pods judge them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog.dra import DRIVER
+from simulator.cluster.names import NVIDIA
+from simulator.cluster.objects import Json, at, labels, name, owner
+
+_GPUS = (f"{NVIDIA}gpu", f"{NVIDIA}mig-")
+_ACTIVE = ("Pending", "Running")
+Claims = Mapping[tuple[str, str], Mapping[str, Any]]
+NO_CLAIMS: Claims = {}
+_MIRROR = "kubernetes.io/config.mirror"
+_REQUIREMENT = re.compile(r"(!?[\w./-]+)\s*(?:(=|==|!=)\s*([\w.-]*)|(in|notin)\s*\(([^)]*)\))?\s*(?:,|$)")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A pod on a node that gets another driver."""
+
+    namespace: str
+    name: str
+    labels: Mapping[str, str]
+    is_active: bool = True
+    """Pending or running; a pod that has ended holds no GPU, and may always be deleted."""
+    has_gpu: bool = False
+    has_controller: bool = False
+    """Something recreates it elsewhere."""
+    has_scratch: bool = False
+    """An `emptyDir`, whose content is deleted with the pod."""
+    stays: bool = False
+    """Of a DaemonSet, or static: a drain leaves it alone."""
+
+
+def workload(pod: Mapping[str, Any], claims: Claims = NO_CLAIMS) -> Workload:
+    """What matters of a Pod.
+
+    Args:
+        claims: ResourceClaims by namespace and name, where the release counts claims of GPUs.
+    """
+    containers: list[Json] = at(pod, "spec.containers", [])
+    amounts = [at(each, f"resources.{kind}", {}) for each in containers for kind in ("limits", "requests")]
+    volumes: list[Json] = at(pod, "spec.volumes", [])
+    references: list[Json] = at(pod, "metadata.ownerReferences", [])
+    return Workload(
+        namespace=str(at(pod, "metadata.namespace", "")),
+        name=name(pod),
+        labels=labels(pod),
+        is_active=at(pod, "status.phase", "Pending") in _ACTIVE,
+        has_gpu=any(key.startswith(_GPUS) for each in amounts for key in each) or _has_claim(pod, claims),
+        has_controller=any(each.get("controller") for each in references),
+        has_scratch=any("emptyDir" in each for each in volumes),
+        stays=bool(owner(pod, "DaemonSet")) or _MIRROR in at(pod, "metadata.annotations", {}),
+    )
+
+
+def claims_of(pod: Mapping[str, Any]) -> list[str]:
+    """Names of a Pod's ResourceClaims; one from a template exists once the status names it."""
+    made: dict[str, str] = {
+        each["name"]: each.get("resourceClaimName") or "" for each in at(pod, "status.resourceClaimStatuses", [])
+    }
+    wanted: list[Json] = at(pod, "spec.resourceClaims", [])
+    return [found for each in wanted if (found := each.get("resourceClaimName") or made.get(each["name"], ""))]
+
+
+def _has_claim(pod: Mapping[str, Any], claims: Claims) -> bool:
+    """Whether a claim of the Pod has a GPU of NVIDIA's driver allocated, other than to watch it (NVIDIA/gpu-operator
+    v26.7.0, `PodHasNVIDIAGPUClaim`)."""
+    namespace = str(at(pod, "metadata.namespace", ""))
+    for key in claims_of(pod):
+        results: list[Json] = at(claims.get((namespace, key), {}), "status.allocation.devices.results", [])
+        if any(each.get("driver") == DRIVER and each.get("adminAccess") is not True for each in results):
+            return True
+    return False
+
+
+def selected(given: Sequence[Workload], selector: str) -> list[Workload]:
+    """Pods that a label selector in its text form fits; all for an empty one."""
+    return [each for each in given if fits(selector, each.labels)]
+
+
+def fits(selector: str, given: Mapping[str, str]) -> bool:
+    return all(_holds(given, found) for found in _REQUIREMENT.finditer(selector.strip()))
+
+
+def _holds(given: Mapping[str, str], requirement: re.Match[str]) -> bool:
+    key, sign, value, word, values = requirement.groups()
+    if sign:
+        return (given.get(key) == value) is (sign != "!=")
+    if word:
+        return (given.get(key) in [each.strip() for each in values.split(",")]) is (word == "in")
+    return (key.removeprefix("!") in given) is not key.startswith("!")
+
+
+def gpu_pods(given: Sequence[Workload]) -> list[Workload]:
+    """Pods that must be gone before another driver is installed."""
+    return [each for each in given if each.has_gpu and each.is_active]
+
+
+def is_deletable(given: Workload, spec: Mapping[str, Any]) -> bool:
+    """Whether a pod may be evicted under `force` and `deleteEmptyDir` of `podDeletion` or `drain`."""
+    if given.stays:
+        return False
+    if not given.is_active:
+        return True
+    keeps = given.has_scratch and spec.get("deleteEmptyDir") is not True
+    return not keeps and (given.has_controller or spec.get("force") is True)

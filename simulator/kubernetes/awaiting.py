@@ -1,0 +1,208 @@
+"""Waiting on the API server: until an object is ready or deleted, and the message when it is not."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from simulator.kubernetes.client import ApiError, Client
+from simulator.kubernetes.jsonpath import JsonPathError
+from simulator.kubernetes.objects import (
+    SKIP_AWAIT,
+    TIMEOUT,
+    WAIT_FOR,
+    Object,
+    annotated,
+    annotation,
+    gvk_of,
+    metadata,
+    name_of,
+    namespace_of,
+)
+from simulator.kubernetes.pods import pod_problems
+from simulator.kubernetes.readiness import (
+    DEFAULT_SECONDS,
+    Surroundings,
+    Waiting,
+    awaited,
+    blocking_finalizers,
+    checked_in_refresh,
+    limit,
+    unready,
+    waiting,
+    waiting_for,
+)
+from simulator.wire import Refused
+
+DELETE_SECONDS = 600
+
+# pulumi-kubernetes, metadata/overrides.go: kinds for which skipAwait holds on deletion too (issues 1232, 3154).
+_DELETE_UNAWAITED = frozenset(
+    {
+        ("", "Namespace"),
+        ("", "Pod"),
+        ("", "ReplicationController"),
+        ("apps", "DaemonSet"),
+        ("apps", "Deployment"),
+        ("apps", "StatefulSet"),
+        ("batch", "Job"),
+    }
+)
+
+
+class NotInTime(Exception):
+    """The object exists but is not ready: its last state, and why."""
+
+    def __init__(self, live: Object, reasons: list[str]) -> None:
+        super().__init__("; ".join(reasons))
+        self.live, self.reasons = live, reasons
+
+
+def seconds_for(obj: Mapping[str, Any], timeout: float, default: float = DEFAULT_SECONDS) -> float:
+    """How long to wait: the resource's custom timeout, else its annotation, else the default."""
+    if timeout:
+        return timeout
+    try:
+        return float(annotation(obj, TIMEOUT) or default)
+    except ValueError:
+        return default
+
+
+class Awaiter:
+    """Polls an API server, often at first and ever less often, up to twice a second."""
+
+    def __init__(self, client: Client, stopping: threading.Event) -> None:
+        """`stopping`, once set, ends every wait at once."""
+        self._client, self._stopping = client, stopping
+
+    def ready(self, live: Object, inputs: Object, timeout: float) -> Object:
+        """The object once it is ready; raises NotInTime with its last state.
+
+        `live` is the server's answer to the change, so an object that is ready at once needs no request.
+        """
+        if annotated(inputs, SKIP_AWAIT) or not (awaited(live) or annotation(inputs, WAIT_FOR)):
+            return live
+        path, custom = self._path(live), bool(annotation(inputs, WAIT_FOR))
+        seconds = (None if custom else limit(live)) or seconds_for(inputs, timeout)
+        for left in self._polls(seconds):
+            state = self._state(live, inputs)
+            if state is None:
+                return live
+            if state.final or not left:
+                headline = unready(live, final=state.final, custom=custom)
+                raise NotInTime(live, [headline] if custom else [headline, *state.reasons, *self._causes(live)])
+            live = self._client.find(path) or _vanished(live)
+        raise AssertionError("the last poll returns or raises")
+
+    def check(self, live: Object, inputs: Object) -> None:
+        """Raise NotInTime unless the object is ready now, for the kinds that a refresh looks at."""
+        if annotated(inputs, SKIP_AWAIT) or not checked_in_refresh(live):
+            return
+        state = waiting(live, self._surroundings(live))
+        if state is not None:
+            headline = unready(live, final=True, custom=False)
+            raise NotInTime(live, [headline, *state.reasons, *self._causes(live)])
+
+    def deleted(self, path: str, inputs: Object, timeout: float) -> None:
+        """Return once nothing is at the path; raises Refused, naming what blocks, when time is up."""
+        group, _, kind = gvk_of(inputs)
+        if annotated(inputs, SKIP_AWAIT) and (group, kind) in _DELETE_UNAWAITED:
+            return
+        seconds = seconds_for(inputs, timeout, DELETE_SECONDS)
+        uid = None
+        for left in self._polls(seconds):
+            live = self._client.find(path)
+            if live is None or metadata(live).get("uid") != (uid or metadata(live).get("uid")):
+                return
+            uid = metadata(live).get("uid")
+            if not left:
+                held = blocking_finalizers(live)
+                raise Refused(
+                    f"Timed out after {seconds:g} s waiting for deletion of {inputs.get('apiVersion')}/{kind} "
+                    f'"{name_of(live)}"' + (f" ({held})" if held else "")
+                )
+
+    def pause(self, seconds: float) -> None:
+        """Sleep, but not past the end of the simulator."""
+        if self._stopping.wait(seconds):
+            raise Refused("the operation was cancelled")
+
+    def _polls(self, seconds: float) -> Iterator[float]:
+        """Yields the seconds left before each look, 0 for the last one."""
+        end, pause = time.monotonic() + seconds, 0.03
+        while (left := end - time.monotonic()) > 0:
+            yield left
+            self.pause(min(pause, left))
+            pause = min(pause * 1.4, 0.5)
+        yield 0
+
+    def _state(self, live: Object, inputs: Object) -> Waiting | None:
+        wanted = annotation(inputs, WAIT_FOR)
+        if wanted:
+            try:
+                return waiting_for(live, wanted)
+            except (ValueError, JsonPathError) as problem:
+                raise NotInTime(live, [f"annotation {WAIT_FOR}: {problem}"]) from None
+        return waiting(live, self._surroundings(live))
+
+    def _surroundings(self, live: Object) -> Surroundings:
+        spec = cast("Object", live.get("spec") or {})
+        if gvk_of(live) == ("", "v1", "Service") and spec.get("selector") and spec.get("clusterIP") != "None":
+            return self._endpoints(live)
+        if gvk_of(live) == ("", "v1", "PersistentVolumeClaim") and spec.get("storageClassName"):
+            storage = self._client.find(f"/apis/storage.k8s.io/v1/storageclasses/{spec['storageClassName']}") or {}
+            return Surroundings(binds_on_first_use=storage.get("volumeBindingMode") == "WaitForFirstConsumer")
+        return Surroundings()
+
+    def _endpoints(self, service: Object) -> Surroundings:
+        found = self._client.find(f"/api/v1/namespaces/{namespace_of(service)}/endpoints/{name_of(service)}")
+        subsets = cast("list[Object]", (found or {}).get("subsets") or [])
+        return Surroundings(
+            endpoints_known=found is not None,
+            endpoints_ready=any(each.get("addresses") for each in subsets),
+            endpoints_pending=any(each.get("notReadyAddresses") for each in subsets),
+        )
+
+    def _causes(self, live: Object) -> list[str]:
+        """What is said about the Pods of a Deployment, a Job or a StatefulSet."""
+        selector = _selector(live)
+        pods = f"/api/v1/namespaces/{namespace_of(live)}/pods"
+        return pod_problems(self._list(pods, {"labelSelector": selector})) if selector else []
+
+    def _list(self, path: str, params: Mapping[str, str]) -> list[Object]:
+        try:
+            return cast("list[Object]", self._client.get(path, params).get("items") or [])
+        except ApiError:
+            # Who may not list pods still gets the object's own reason.
+            return []
+
+    def _path(self, live: Object) -> str:
+        return self._client.path(str(live["apiVersion"]), str(live["kind"]), namespace_of(live), name_of(live))
+
+
+def _selector(obj: Object) -> str:
+    """The label selector of the pods an object owns, as a query."""
+    spec = cast("Object", obj.get("spec") or {})
+    held: Any = spec.get("selector")
+    if not isinstance(held, dict) or gvk_of(obj).kind not in ("Deployment", "Job", "StatefulSet"):
+        return ""
+    selector = cast("Object", held)
+    terms = [f"{key}={value}" for key, value in cast("Object", selector.get("matchLabels") or {}).items()]
+    for term in cast("list[Object]", selector.get("matchExpressions") or []):
+        values = ",".join(term.get("values") or [])
+        match term.get("operator"):
+            case "In":
+                terms.append(f"{term['key']} in ({values})")
+            case "NotIn":
+                terms.append(f"{term['key']} notin ({values})")
+            case "Exists":
+                terms.append(str(term["key"]))
+            case _:
+                terms.append(f"!{term['key']}")
+    return ",".join(terms)
+
+
+def _vanished(live: Object) -> Object:
+    raise NotInTime(live, [f"'{name_of(live)}' was deleted while waiting for it"])

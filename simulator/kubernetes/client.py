@@ -1,0 +1,320 @@
+"""A small HTTPS client for a Kubernetes API server.
+
+    client = Client(kubeconfig.load(text))
+    client.get("/version")
+    client.patch(client.path("v1", "ConfigMap", "default", "motd"), {...}, MERGE_PATCH)
+
+Errors: ApiError where the server refuses, Unreachable where it can't be reached or logged in to, UnknownKind
+where it does not serve a kind. Proxies of the environment are never used: the server is the one the kubeconfig
+names. A client may be shared by threads.
+"""
+
+from __future__ import annotations
+
+import json
+import ssl
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+
+from simulator.kubernetes.credentials import Credential, CredentialError, ExecCredentials
+from simulator.kubernetes.kubeconfig import Kubeconfig, load
+
+Object = dict[str, Any]
+
+APPLY_PATCH = "application/apply-patch+yaml"
+MERGE_PATCH = "application/merge-patch+json"
+JSON = "application/json"
+
+READY = "/readyz"
+_LATE_HOOKS = ("rbac/bootstrap-roles", "scheduling/bootstrap-system-priority-classes")
+SERVING = f"{READY}?{'&'.join(f'exclude=poststarthook/{hook}' for hook in _LATE_HOOKS)}"
+"""Answers 200 before READY does: a new server tries a second time, a second later, to create the roles and the
+priority classes that each cluster has, and administrators need neither."""
+_STARTING_SECONDS = 0.1
+"""Between two looks whether a server is ready."""
+_ALL_GROUPS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_BUSY_SECONDS = 15
+"""How long an overloaded server, or a young CRD's storage ("(re)initializing", 429), is given."""
+
+
+class ApiError(Exception):
+    """The API server refused; `str()` is its own message."""
+
+    def __init__(self, code: int, status: Mapping[str, Any]) -> None:
+        super().__init__(str(status.get("message") or f"the server answered with HTTP {code}"))
+        self.code, self.status = code, status
+
+    @property
+    def reason(self) -> str:
+        """Kubernetes' reason, such as `NotFound`, `Conflict`, `Invalid`; empty if the answer was not a Status."""
+        return str(self.status.get("reason") or "")
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return cast("Mapping[str, Any]", self.status.get("details") or {})
+
+
+class Unreachable(Exception):
+    """No answer from the API server, or no credential for it; the text says which."""
+
+
+class UnknownKind(Exception):
+    """The server does not serve the kind, with client-go's message."""
+
+    def __init__(self, api_version: str, kind: str) -> None:
+        super().__init__(f'no matches for kind "{kind}" in version "{api_version}"')
+
+
+@dataclass(frozen=True)
+class Resource:
+    """How a kind is served."""
+
+    plural: str
+    namespaced: bool
+
+
+class Client:
+    """Requests to the API server of a kubeconfig, with its credentials and its discovery."""
+
+    def __init__(
+        self,
+        config: Kubeconfig | str | Path,
+        *,
+        path: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+        timeout: float = 60,
+    ) -> None:
+        """`path` is the PATH for exec credentials, `timeout` seconds for one answer, `transport` is for tests."""
+        self.config = config if isinstance(config, Kubeconfig) else load(config)
+        self.server, self.namespace = self.config.server, self.config.namespace
+        self._exec = ExecCredentials(self.config, path) if self.config.exec else None
+        self._transport, self._timeout = transport, timeout
+        self._lock = threading.Lock()
+        self._served: dict[str, dict[str, Resource]] = {}
+        self._certificate: str = ""
+        self._user: dict[str, str] = {}
+        self._http = self._connect(self.config.certificate, self.config.key)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def as_bearer(self, token: str) -> Client:
+        """The same server for another user, with this token."""
+        config = replace(self.config, token=token, certificate=b"", key=b"", exec=None)
+        return Client(config, transport=self._transport, timeout=self._timeout)
+
+    def as_account(self, namespace: str, name: str) -> Client:
+        """The same server for a service account, in whose name an administrator may act; its groups follow from it
+        (Kubernetes docs, reference/access-authn-authz/user-impersonation)."""
+        client = Client(self.config, transport=self._transport, timeout=self._timeout)
+        client._user = {"Impersonate-User": f"system:serviceaccount:{namespace}:{name}"}
+        return client
+
+    def get(self, path: str, params: Mapping[str, str] | None = None) -> Object:
+        return self.request("GET", path, params=params)
+
+    def wait_until_serving(self) -> None:
+        """Until the server takes an administrator's requests, however long it takes to start."""
+        while True:
+            try:
+                self.get(SERVING)
+            except (ApiError, Unreachable):
+                time.sleep(_STARTING_SECONDS)
+            else:
+                return
+
+    def find(self, path: str) -> Object | None:
+        """The object at a path, or None where there is none."""
+        try:
+            return self.get(path)
+        except ApiError as refusal:
+            if refusal.code == 404:
+                return None
+            raise
+
+    def patch(self, path: str, body: Object, kind: str, params: Mapping[str, str] | None = None) -> Object:
+        return self.request("PATCH", path, body, params, kind)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Object | None = None,
+        params: Mapping[str, str] | None = None,
+        content_type: str = JSON,
+        *,
+        accept: str = JSON,
+    ) -> Object:
+        """One answer of the server as an object; an empty or non-JSON one is `{}`.
+
+        Raises ApiError or Unreachable. Waits and repeats while the server answers 429 with Retry-After.
+        """
+        end = time.monotonic() + _BUSY_SECONDS
+        pause = 0.05
+        while True:
+            response = self._send(method, path, body, params, content_type, accept=accept)
+            if response.status_code != 429 or time.monotonic() > end:
+                break
+            time.sleep(pause)
+            pause = min(pause * 2, 1.0)
+        try:
+            answer: Any = response.json() if response.content else {}
+        except ValueError:
+            answer = {"message": response.text.strip()[:500]} if response.is_error else {}
+        if response.is_error:
+            raise ApiError(response.status_code, cast("Object", answer) if isinstance(answer, dict) else {})
+        return cast("Object", answer) if isinstance(answer, dict) else {}
+
+    def watch(self, path: str, version: str, params: Mapping[str, str] | None = None) -> Iterator[Object]:
+        """Events of a collection from a resource version on, `{type, object}`, until the server ends the watch.
+
+        Raises ApiError, Unreachable or httpx.HTTPError.
+        """
+        query = {**(params or {}), "watch": "true", "resourceVersion": version}
+        sent = {"Accept": JSON} | self._authorization(self._credential())
+        forever = httpx.Timeout(self._timeout, read=None)
+        with self._http.stream("GET", path, params=query, headers=sent, timeout=forever) as response:
+            if response.is_error:
+                response.read()
+                raise ApiError(response.status_code, {"message": response.text.strip()[:500]})
+            for line in response.iter_lines():
+                yield json.loads(line)
+
+    # Discovery
+
+    def resource(self, api_version: str, kind: str) -> Resource | None:
+        """How the server serves a kind, or None; queries again before it returns None, since CRDs change."""
+        with self._lock:
+            held = self._served.get(api_version, {}).get(kind)
+        return held or self.kinds(api_version).get(kind)
+
+    def kinds(self, api_version: str) -> Mapping[str, Resource]:
+        """What a group and version serves at this moment, by kind; empty when the server does not know it."""
+        try:
+            listing = self.get(base_path(api_version))
+        except ApiError as refusal:
+            if refusal.code != 404:
+                raise
+            listing = {}
+        served = {
+            item["kind"]: Resource(item["name"], item["namespaced"])
+            for item in cast("list[Object]", listing.get("resources") or [])
+            if "/" not in item["name"]
+        }
+        with self._lock:
+            self._served[api_version] = served
+        return served
+
+    def discovered(self) -> set[tuple[str, str, str]]:
+        """Group, version and kind of everything that the server lists in its one document of all groups.
+
+        client-go, and with it helm, reads this one. It lists a new CRD's kind a moment after the group's own path does.
+        """
+        groups: list[Object] = self.request("GET", "/apis", accept=_ALL_GROUPS).get("items") or []
+        return {
+            (group["metadata"]["name"], version["version"], resource["responseKind"]["kind"])
+            for group in groups
+            for version in cast("list[Object]", group["versions"])
+            for resource in cast("list[Object]", version.get("resources") or [])
+        }
+
+    def forget(self, api_version: str) -> None:
+        """Drop what is known of a group and version, whose CRD has changed."""
+        with self._lock:
+            self._served.pop(api_version, None)
+
+    def path(self, api_version: str, kind: str, namespace: str | None = None, name: str | None = None) -> str:
+        """URL path of an object, or of its collection; raises UnknownKind.
+
+        The namespace is left out for cluster-scoped kinds, and defaults to the context's for others.
+        """
+        resource = self.resource(api_version, kind)
+        if resource is None:
+            raise UnknownKind(api_version, kind)
+        scope = f"/namespaces/{namespace or self.namespace}" if resource.namespaced else ""
+        return f"{base_path(api_version)}{scope}/{resource.plural}" + (f"/{name}" if name else "")
+
+    # Connection
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Object | None,
+        params: Mapping[str, str] | None,
+        content_type: str,
+        *,
+        accept: str,
+    ) -> httpx.Response:
+        content = None if body is None else json.dumps(body).encode()
+        headers = {"Accept": accept} | self._user | ({"Content-Type": content_type} if content else {})
+        credential = self._credential()
+        for last in (False, True):
+            sent = headers | self._authorization(credential)
+            try:
+                response = self._http.request(method, path, content=content, params=params, headers=sent)
+            except httpx.RemoteProtocolError as problem:
+                # A kept-alive connection that the server closed meanwhile; every request we send may be repeated.
+                if last:
+                    raise Unreachable(f"{self.server}: {problem}") from None
+                continue
+            except httpx.HTTPError as problem:
+                raise Unreachable(f"{self.server}: {problem or type(problem).__name__}") from None
+            if response.status_code == 401 and credential is not None and not last:
+                credential = self._credential(rejected=credential)
+                continue
+            return response
+        raise Unreachable(f"{self.server}: no answer")
+
+    def _credential(self, rejected: Credential | None = None) -> Credential | None:
+        if self._exec is None:
+            return None
+        try:
+            credential = self._exec.current(rejected)
+        except CredentialError as problem:
+            raise Unreachable(str(problem)) from None
+        with self._lock:
+            if credential.certificate and credential.certificate != self._certificate:
+                self._certificate = credential.certificate
+                self._http = self._connect(credential.certificate.encode(), credential.key.encode())
+        return credential
+
+    def _authorization(self, credential: Credential | None) -> dict[str, str]:
+        token = credential.token if credential else self.config.token
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
+    def _connect(self, certificate: bytes, key: bytes) -> httpx.Client:
+        return httpx.Client(
+            base_url=self.server,
+            verify=self._trust(certificate, key) if self.server.startswith("https") else False,
+            transport=self._transport,
+            timeout=httpx.Timeout(self._timeout, connect=10),
+            trust_env=False,
+            limits=httpx.Limits(max_connections=100, max_keepalive_connections=32),
+        )
+
+    def _trust(self, certificate: bytes, key: bytes) -> ssl.SSLContext:
+        try:
+            context = ssl.create_default_context(cadata=self.config.authority or None)
+            if not self.config.verify:
+                context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            if certificate and key:
+                with tempfile.NamedTemporaryFile(suffix=".pem") as file:  # created 0600
+                    file.write(certificate.rstrip() + b"\n" + key)
+                    file.flush()
+                    context.load_cert_chain(file.name)
+        except ssl.SSLError as problem:
+            raise Unreachable(f"kubeconfig: the certificates for {self.server} can't be used ({problem})") from None
+        return context
+
+
+def base_path(api_version: str) -> str:
+    """`/api/v1` or `/apis/<group>/<version>`."""
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"

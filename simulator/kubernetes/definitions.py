@@ -1,0 +1,85 @@
+"""CustomResourceDefinitions in a chart's `crds/` folders, created just before helm installs the chart.
+
+helm creates them, looks at once whether they are in effect, and looks again two seconds later; they need part of one.
+Those that exist it leaves as they are, and does not wait for them (helm 3, pkg/action/install.go).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from typing import cast
+
+from physical_ai import safe_yaml
+from simulator.kubernetes.client import ApiError, Client, Unreachable
+from simulator.kubernetes.objects import Object
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+KIND = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+SECONDS = 60
+"""How long helm waits for them."""
+_POLL_SECONDS = 0.05
+_SOURCE = re.compile(r"^# Source: \S*/crds/\S+$", re.MULTILINE)
+
+
+def create_definitions(client: Client, manifest: str, name: str, namespace: str) -> None:
+    """Creates what helm would create first for a release, and waits until helm would find its kinds.
+
+    Args:
+        manifest: What `helm template --include-crds` prints.
+        name: Of the release. Where it has a revision already, helm refuses to install it, and nothing is created.
+
+    What is refused here is left to helm, which says why.
+    """
+    try:
+        if not _is_free(client, name, namespace):
+            return
+        created = [each for each in definitions(manifest) if _create(client, each)]
+        missing = {kind for each in created for kind in _kinds(each)}
+        end = time.monotonic() + SECONDS
+        while missing and time.monotonic() < end:
+            missing -= client.discovered()
+            time.sleep(_POLL_SECONDS if missing else 0)
+    except (ApiError, Unreachable):
+        return
+
+
+def definitions(manifest: str) -> Iterator[Object]:
+    """The definitions in `crds/` folders; not those that a template renders, which belong to the release.
+
+    >>> text = "---\\n# Source: a/crds/b.yaml\\napiVersion: apiextensions.k8s.io/v1\\nkind: CustomResourceDefinition\\n"
+    >>> [each["kind"] for each in definitions(text)]
+    ['CustomResourceDefinition']
+    """
+    for part in re.split(r"^---[ \t]*$", manifest, flags=re.MULTILINE):
+        if not _SOURCE.search(part):
+            continue
+        document = safe_yaml.load(part)
+        if isinstance(document, dict):
+            found = cast("Object", document)
+            if (found.get("apiVersion"), found.get("kind")) == KIND:
+                yield found
+
+
+def _is_free(client: Client, name: str, namespace: str) -> bool:
+    selector = {"labelSelector": f"owner=helm,name={name}", "limit": "1"}
+    return not client.get(f"/api/v1/namespaces/{namespace}/secrets", selector).get("items")
+
+
+def _create(client: Client, definition: Object) -> bool:
+    try:
+        client.request("POST", DEFINITIONS, definition, {"fieldManager": "helm"})
+    except ApiError as refusal:
+        if refusal.reason == "AlreadyExists":
+            return False
+        raise
+    return True
+
+
+def _kinds(definition: Object) -> Iterator[tuple[str, str, str]]:
+    """Group, version and kind of what a definition serves."""
+    spec = definition["spec"]
+    for version in spec["versions"]:
+        if version["served"]:
+            yield spec["group"], version["name"], spec["names"]["kind"]

@@ -1,0 +1,48 @@
+"""The forms in which inputs are compared: the API server's, for kinds whose types the official plugin knows. Pure.
+
+Source: pulumi-kubernetes, provider/pkg/clients/unstructured.go and provider/pkg/kinds/kinds.go, 2026-07-01.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any, cast
+
+from simulator.kubernetes.objects import BUILT_IN_GROUPS, Object, gvk_of, is_secret, without_read_only
+from simulator.wire import has_unknown
+
+_KNOWN_GROUPS = BUILT_IN_GROUPS | {"resource.k8s.io", "storagemigration.k8s.io"}
+
+
+def is_known(obj: Object) -> bool:
+    """Whether the plugin has Go types for the object: it compares those without regard to form, others as they are."""
+    return gvk_of(obj).group in _KNOWN_GROUPS
+
+
+def normalized(obj: Object) -> Object:
+    """Without what only the server sets; a Secret whose values are all known has `data` in place of `stringData`."""
+    kept = without_read_only(obj)
+    if not is_secret(kept) or has_unknown(kept):
+        return kept
+    texts = kept.get("stringData")
+    data = kept.get("data")
+    if isinstance(texts, dict) and texts:
+        coded = {key: _coded(str(text)) for key, text in cast("Object", texts).items()}
+        known = cast("Object", data) if isinstance(data, dict) else {}
+        return {**{key: value for key, value in kept.items() if key != "stringData"}, "data": {**known, **coded}}
+    if isinstance(data, dict):
+        return {**kept, "data": {key: _recoded(value) for key, value in cast("Object", data).items()}}
+    return kept
+
+
+def _coded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _recoded(value: Any) -> Any:
+    """Base64 as the server writes it; what is none, which the server refuses, stays."""
+    try:
+        return base64.b64encode(base64.b64decode(value, validate=True)).decode() if isinstance(value, str) else value
+    except (binascii.Error, ValueError):
+        return value

@@ -1,0 +1,91 @@
+"""What the host gives to Kubernetes providers, and what a stack's provider configures."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from simulator.kubernetes.kubeconfig import Kubeconfig
+from simulator.kubernetes.rendering import RenderedCharts
+
+ChartSource = Callable[[str, str, str], "Path | None"]
+"""(chart, version, repository URL) -> a local chart to use in its place, or None for the chart itself."""
+
+
+def _as_named(chart: str, version: str, repository: str) -> Path | None:
+    return None
+
+
+def _none_refused(kubeconfig: Kubeconfig) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class KubernetesOptions:
+    """What every provider instance of one simulator shares."""
+
+    helm: str = "helm"
+    """The helm command: a path, or a name looked up on `path`."""
+    path: str | None = None
+    """PATH for exec credentials (`kubelogin`) and helm; None for this process's."""
+    chart_source: ChartSource = _as_named
+    working_directory: Path = field(default_factory=Path.cwd)
+    """The folder of the Pulumi program, to which relative chart and values paths refer."""
+    rendered: RenderedCharts | None = None
+    """Where to keep what charts render; None renders every time."""
+    refused: Callable[[Kubeconfig], str] = _none_refused
+    """Why a kubeconfig is not used; empty where it is. Using one may run a command, as its exec stanza says."""
+    stopping: threading.Event = field(default_factory=threading.Event)
+    """Set it to end every wait, so that the process can go."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A provider's configuration, with the official plugin's defaults and environment variables."""
+
+    kubeconfig: str | Mapping[str, Any] = ""
+    context: str = ""
+    cluster: str = ""
+    namespace: str = ""
+    server_side_apply: bool = True
+    config_maps_mutable: bool = False
+    secrets_mutable: bool = False
+    patch_force: bool = False
+    delete_unreachable: bool = False
+    skip_update_unreachable: bool = False
+    upsert: bool = False
+
+
+_SWITCHES = {
+    "server_side_apply": ("enableServerSideApply", "PULUMI_K8S_ENABLE_SERVER_SIDE_APPLY"),
+    "config_maps_mutable": ("enableConfigMapMutable", "PULUMI_K8S_ENABLE_CONFIGMAP_MUTABLE"),
+    "secrets_mutable": ("enableSecretMutable", "PULUMI_K8S_ENABLE_SECRET_MUTABLE"),
+    "patch_force": ("enablePatchForce", "PULUMI_K8S_ENABLE_PATCH_FORCE"),
+    "delete_unreachable": ("deleteUnreachable", "PULUMI_K8S_DELETE_UNREACHABLE"),
+    "skip_update_unreachable": ("skipUpdateUnreachable", "PULUMI_K8S_SKIP_UPDATE_UNREACHABLE"),
+    "upsert": ("upsertExistingObjects", "PULUMI_K8S_UPSERT_EXISTING_OBJECTS"),
+}
+
+
+def settings_from(config: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
+    """Read a provider's configuration, in which switches may be booleans or the strings "true" and "false"."""
+    switches = {
+        field: (config[key] if config.get(key) is not None else environment.get(variable))
+        for field, (key, variable) in _SWITCHES.items()
+    }
+    given = config.get("kubeconfig")
+    return Settings(
+        kubeconfig=cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else _text(given),
+        context=_text(config.get("context")),
+        cluster=_text(config.get("cluster")),
+        namespace=_text(config.get("namespace")),
+        **{field: str(value).lower() == "true" for field, value in switches.items() if value is not None},
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

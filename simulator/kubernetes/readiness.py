@@ -1,0 +1,307 @@
+"""When an object is ready, and if not, why: by its own status. Pure.
+
+What each kind waits for, and what is said about it: pulumi-kubernetes, provider/pkg/await, 2026-07-01. The plugin says
+nothing about Pods that no node takes: their messages are in `physai why` and in the gates.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from simulator.kubernetes.jsonpath import find
+from simulator.kubernetes.objects import Object, gvk_of, metadata, name_of
+from simulator.kubernetes.pods import READY, pod_state
+
+_REVISION = "deployment.kubernetes.io/revision"
+_FINAL = ("BackoffLimitExceeded", "DeadlineExceeded")
+"""Reasons of a failed Job with which the plugin stops waiting; with another one it waits until its time is up."""
+DEFAULT_SECONDS = 600
+"""How long the official plugin waits for each of the kinds below."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Why an object is not ready; `final` when waiting longer can't help."""
+
+    reasons: tuple[str, ...]
+    final: bool = False
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The state of other objects, where an object's own status is not sufficient."""
+
+    endpoints_known: bool = True
+    """Whether the controller has made the Service's endpoints, of none, some or all Pods that it selects."""
+    endpoints_ready: bool = True
+    """Whether any ready Pod answers for the Service."""
+    endpoints_pending: bool = False
+    """Whether the Service selects a Pod that is not ready."""
+    binds_on_first_use: bool = False
+    """Whether the claim's StorageClass binds only when a Pod uses it."""
+
+
+def awaited(obj: Mapping[str, Any]) -> bool:
+    """Whether a create or an update waits for objects of this kind."""
+    return _kind(obj) in _CHECKS
+
+
+def checked_in_refresh(obj: Mapping[str, Any]) -> bool:
+    """Whether a refresh reports that an object of this kind is not ready."""
+    return _kind(obj) in _CHECKS and str(obj.get("kind")) in _READ
+
+
+def limit(obj: Mapping[str, Any]) -> float | None:
+    """How long the wait for kinds takes that have a limit of their own."""
+    return _POLLED.get(_kind(obj))
+
+
+def unready(obj: Object, *, final: bool, custom: bool) -> str:
+    """The headline of the error when a wait has ended."""
+    if final:
+        return f"Resource '{name_of(obj)}' was created but failed to initialize"
+    if _kind(obj) in _POLLED and not custom:
+        return f"Timeout occurred polling for '{name_of(obj)}'"
+    if custom or obj.get("kind") == "DaemonSet":
+        return "timed out waiting for the condition"
+    return f"'{name_of(obj)}' timed out waiting to be Ready"
+
+
+def waiting(obj: Object, around: Surroundings | None = None) -> Waiting | None:
+    """None when the object is ready (or of a kind that needs no waiting), else why not."""
+    check = _CHECKS.get(_kind(obj))
+    return check(obj, around or Surroundings()) if check else None
+
+
+def waiting_for(obj: Object, expressions: str) -> Waiting | None:
+    """None if the condition of the `pulumi.com/waitFor` annotation is met, else what is missing.
+
+    `condition=Type[=Status]`, `jsonpath={.path}[=value]`, or a JSON list of these that must all hold.
+    Raises ValueError for anything else, JsonPathError for a path that can't be read.
+    """
+    missing = tuple(text for text in (_unmet(obj, one) for one in parse_wait_for(expressions)) if text)
+    return Waiting(missing) if missing else None
+
+
+def parse_wait_for(expressions: str) -> list[str]:
+    """The single expressions of a `pulumi.com/waitFor` annotation; raises ValueError where one has no known form."""
+    try:
+        parsed: Any = json.loads(expressions)
+    except ValueError:
+        parsed = expressions
+    wanted = [str(item) for item in cast("list[Any]", parsed)] if isinstance(parsed, list) else [expressions]
+    if not wanted:
+        raise ValueError("at least one condition must be specified")
+    for expression in wanted:
+        if not expression.startswith(("jsonpath=", "condition=")):
+            raise ValueError(f'expected a "jsonpath=" or "condition=" prefix, got "{expression}"')
+    return wanted
+
+
+def blocking_finalizers(obj: Object) -> str:
+    """What holds up the deletion of an object, for a person to act on; empty when nothing is known."""
+    conditions = [
+        str(condition.get("message"))
+        for condition in _conditions(obj)
+        if gvk_of(obj).kind == "Namespace" and condition.get("status") == "True"
+    ]
+    finalizers = [
+        str(name)
+        for part in ("metadata", "spec")
+        for name in cast("list[Any]", _part(obj, part).get("finalizers") or [])
+    ]
+    held = [f"finalizers: {', '.join(finalizers)}"] if finalizers else []
+    return "; ".join([*held, *conditions])
+
+
+def _unmet(obj: Object, expression: str) -> str:
+    form, _, rest = expression.partition("=")
+    if form == "condition":
+        kind, _, status = rest.partition("=")
+        wanted = status or "True"
+        held = _condition(obj, kind)
+        if str(held.get("status", "")).lower() == wanted.lower():
+            return ""
+        message = f": {held['message']}" if held.get("message") else ""
+        return f'condition "{kind}" is {held.get("status", "not set")}, waiting for {wanted}{message}'
+    path, value = (rest[: rest.index("}") + 1], rest[rest.index("}") + 1 :]) if "}" in rest else (rest, "")
+    found = find(obj, path)
+    if not value.startswith("="):
+        return "" if found else f"{path} is not set"
+    wanted = value[1:].strip("'\"")
+    shown = ", ".join(map(_text, found)) or "not set"
+    return "" if found and all(_text(item) == wanted for item in found) else f"{path} is {shown}, waiting for {wanted}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _deployment(obj: Object, around: Surroundings) -> Waiting | None:
+    status, wanted = _part(obj, "status"), int(_part(obj, "spec").get("replicas", 1))
+    updated, ready, total = (int(status.get(key) or 0) for key in ("updatedReplicas", "readyReplicas", "replicas"))
+    if _observed(obj) and updated >= wanted and ready >= wanted and total <= updated:
+        return None
+    progressing, available = _condition(obj, "Progressing"), _condition(obj, "Available")
+    shown = [
+        f"[{condition.get('reason')}] {condition.get('message')}"
+        for condition in (progressing, available)
+        if condition and condition.get("status") != "True"
+    ]
+    first = _annotations(obj).get(_REVISION) == "1"
+    if available.get("status") != "True":
+        return _waits(*shown, "Minimum number of live Pods was not attained")
+    if first or progressing.get("reason") != "NewReplicaSetAvailable" or progressing.get("status") != "True":
+        return _waits(*shown, "Minimum number of Pods to consider the application live was not attained")
+    return _waits(*shown, "Attempted to roll forward to new ReplicaSet, but minimum number of Pods did not become live")
+
+
+def _daemon_set(obj: Object, around: Surroundings) -> Waiting | None:
+    status = _part(obj, "status")
+    wanted, *reached = (
+        int(status.get(key) or 0)
+        for key in (
+            "desiredNumberScheduled",
+            "currentNumberScheduled",
+            "updatedNumberScheduled",
+            "numberAvailable",
+            "numberReady",
+        )
+    )
+    return None if _observed(obj) and all(each >= wanted for each in reached) else _waits()
+
+
+def _stateful_set(obj: Object, around: Surroundings) -> Waiting | None:
+    """A `partition` is not looked at: with one the revisions stay different, and the wait ends with its time."""
+    status, spec = _part(obj, "status"), _part(obj, "spec")
+    wanted = int(spec.get("replicas", 1))
+    total, ready, current, updated = (
+        int(status.get(key) or 0) for key in ("replicas", "readyReplicas", "currentReplicas", "updatedReplicas")
+    )
+    before, after = status.get("currentRevision") or "", status.get("updateRevision") or ""
+    seen, generation = _observed(obj), int(metadata(obj).get("generation") or 1)
+    if generation > 1 and _part(spec, "updateStrategy").get("type") == "OnDelete":
+        replicas, revision = seen and total == ready == wanted, seen
+    else:
+        replicas = seen and total == ready == current == wanted
+        revision = seen and before != "" and before == after
+    shown = ready if revision else min(ready, updated)
+    reasons = [] if replicas else [f"{shown} out of {wanted} replicas succeeded readiness checks"]
+    if not revision:
+        reasons.append(f'StatefulSet controller failed to advance from revision "{before}" to revision "{after}"')
+    return _waits(*reasons) if reasons else None
+
+
+def _job(obj: Object, around: Surroundings) -> Waiting | None:
+    failed = _condition(obj, "Failed")
+    if failed.get("status") == "True" and failed.get("reason") in _FINAL:
+        return Waiting((f"[{failed.get('reason')}] {failed.get('message')}",), final=True)
+    started = _part(obj, "status").get("startTime")
+    return None if started and _condition(obj, "Complete").get("status") == "True" else _waits()
+
+
+def _pod(obj: Object, around: Surroundings) -> Waiting | None:
+    state = pod_state(obj)
+    return None if state == READY else _waits(*([state] if state else []))
+
+
+def _namespace(obj: Object, around: Surroundings) -> Waiting | None:
+    phase = _part(obj, "status").get("phase")
+    return None if phase == "Active" else _waits(f"the namespace is {phase or 'not known to its controller yet'}")
+
+
+def _crd(obj: Object, around: Surroundings) -> Waiting | None:
+    refused = _condition(obj, "NamesAccepted")
+    if refused.get("status") == "False":
+        return Waiting((f"[{refused.get('reason')}] {refused.get('message')}",), final=True)
+    if _condition(obj, "Established").get("status") == "True":
+        return None
+    return _waits("the CustomResourceDefinition is not established yet")
+
+
+def _service(obj: Object, around: Surroundings) -> Waiting | None:
+    """A Service that selects no Pod is ready; one that selects a Pod which is not ready waits for it."""
+    spec = _part(obj, "spec")
+    balanced = spec.get("type") != "LoadBalancer" or bool(_part(_part(obj, "status"), "loadBalancer").get("ingress"))
+    without_pods = spec.get("type") == "ExternalName" or spec.get("clusterIP") == "None" or not spec.get("selector")
+    if balanced and (without_pods or (around.endpoints_known and not around.endpoints_pending)):
+        return None
+    reasons: list[str] = []
+    if not around.endpoints_ready:
+        reasons.append(
+            "Service does not target any Pods. Selected Pods may not be ready, "
+            "or field '.spec.selector' may not match labels on any Pods"
+        )
+    if not balanced:
+        reasons.append("Service was not allocated an IP address; does your cloud provider support this?")
+    return _waits(*([] if spec.get("clusterIP") == "None" else reasons))
+
+
+def _claim(obj: Object, around: Surroundings) -> Waiting | None:
+    phase = _part(obj, "status").get("phase")
+    return None if phase == "Bound" or (phase == "Pending" and around.binds_on_first_use) else _waits()
+
+
+def _volume(obj: Object, around: Surroundings) -> Waiting | None:
+    return None if _part(obj, "status").get("phase") in ("Available", "Bound") else _waits()
+
+
+def _quota(obj: Object, around: Surroundings) -> Waiting | None:
+    hard, counted = _part(obj, "spec").get("hard"), _part(obj, "status").get("hard")
+    return None if isinstance(hard, dict) and hard == counted else _waits()
+
+
+_CHECKS: Mapping[tuple[str, str], Callable[[Object, Surroundings], Waiting | None]] = {
+    ("", "Namespace"): _namespace,
+    ("", "PersistentVolume"): _volume,
+    ("", "PersistentVolumeClaim"): _claim,
+    ("", "Pod"): _pod,
+    ("", "ResourceQuota"): _quota,
+    ("", "Service"): _service,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _crd,
+    ("apps", "DaemonSet"): _daemon_set,
+    ("apps", "Deployment"): _deployment,
+    ("apps", "StatefulSet"): _stateful_set,
+    ("batch", "Job"): _job,
+}
+_READ = frozenset({"DaemonSet", "Deployment", "Job", "Pod", "Service", "StatefulSet"})
+_POLLED: Mapping[tuple[str, str], float] = {
+    ("", "PersistentVolume"): 300,
+    ("", "PersistentVolumeClaim"): 300,
+    ("", "ResourceQuota"): 60,
+}
+"""Kinds with a limit of their own, in seconds, which no timeout of the resource changes."""
+
+
+def _kind(obj: Mapping[str, Any]) -> tuple[str, str]:
+    group, _, kind = gvk_of(obj)
+    return group, kind
+
+
+def _observed(obj: Object) -> bool:
+    """Whether the controller has observed the present generation of the object."""
+    return int(_part(obj, "status").get("observedGeneration") or 0) >= int(metadata(obj).get("generation") or 1)
+
+
+def _conditions(obj: Object) -> list[Object]:
+    return cast("list[Object]", _part(obj, "status").get("conditions") or [])
+
+
+def _condition(obj: Object, kind: str) -> Object:
+    return next((item for item in _conditions(obj) if item.get("type") == kind), dict[str, Any]())
+
+
+def _part(obj: Mapping[str, Any], key: str) -> Object:
+    held = obj.get(key)
+    return cast("Object", held) if isinstance(held, dict) else {}
+
+
+def _waits(*reasons: str) -> Waiting:
+    return Waiting(reasons)
+
+
+def _annotations(obj: Object) -> Object:
+    return _part(metadata(obj), "annotations")

@@ -1,0 +1,310 @@
+"""kubernetes:helm.sh/v3:Release, through the real helm.
+
+Behaviour: pulumi-kubernetes v4, provider/pkg/provider/helm_release.go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import yaml
+
+from physical_ai import safe_yaml
+from simulator.kubernetes.client import Client
+from simulator.kubernetes.definitions import create_definitions
+from simulator.kubernetes.diffing import member, three_way
+from simulator.kubernetes.helm import Document, Helm, HelmFailed
+from simulator.kubernetes.helm_flags import CHART_FLAGS, REPOSITORY_OPTIONS, operation_arguments
+from simulator.kubernetes.objects import INPUTS, Object, autoname, inputs_of, parse_id, without_nulls
+from simulator.kubernetes.options import KubernetesOptions
+from simulator.wire import (
+    UNKNOWN,
+    Diff,
+    Failure,
+    NotReady,
+    Refused,
+    Request,
+    Secret,
+    changes,
+    has_unknown,
+)
+
+DEFAULT_SECONDS = 300
+_COMPUTED = ("checksum", "resourceNames")
+_PREFIXES = {"install": "INSTALLATION FAILED: ", "upgrade": "UPGRADE FAILED: "}
+"""What the `helm` command puts before the errors of the library, which the official plugin calls."""
+_UNTOUCHED = ("cannot re-use a name that is still in use", "another operation (install/upgrade/rollback)")
+"""Refusals after which a release is as it was before (helm 3, pkg/action/{install,upgrade}.go)."""
+
+
+@dataclass(frozen=True)
+class Releases:
+    """The verbs of Release resources; `namespace` is the provider's default, `unreachable` why there is no cluster."""
+
+    helm: Helm
+    options: KubernetesOptions
+    namespace: str
+    unreachable: str = ""
+    client: Client | None = None
+    """The cluster, where there is one."""
+
+    def check(self, request: Request, old: Object, inputs: Object) -> tuple[Object, list[Failure]]:
+        """Name, namespace and timeout filled in; with every input known, the chart rendered and its checksum taken."""
+        release = {key: value for key, value in inputs.items() if not _unset(value)}
+        if not release.get("name"):
+            release["name"] = old.get("name") or autoname(request)
+        release.setdefault("namespace", self.namespace)
+        if not release.get("skipAwait"):
+            release.setdefault("timeout", DEFAULT_SECONDS)
+        if not release.get("chart"):
+            return release, [Failure("chart", "is required: the name, path or OCI address of a chart")]
+        if not release.get("version") and (version := self._version_of(str(release["chart"]))):
+            release["version"] = version
+        if has_unknown(release):
+            return release, []
+        try:
+            values = self._values(release)
+            release = {key: value for key, value in release.items() if key not in ("values", "valueYamlFiles")}
+            release |= {"values": values} if values else {}
+            manifest = self._template(release)
+        except (HelmFailed, OSError, yaml.YAMLError) as problem:
+            return release, [Failure("chart", f"{problem}; check the chart name and repository configuration.")]
+        release["checksum"] = hashlib.sha256(manifest.encode()).hexdigest()
+        release["resourceNames"] = resource_names(manifest)
+        return release, []
+
+    def diff(self, old_inputs: Object, old_outputs: Object, inputs: Object) -> Diff:
+        """The state of what the inputs name against them: a declared value that has changed is put right.
+
+        Checksum and resource names are compared by no plugin since 4.11 (pulumi-kubernetes#2672).
+        """
+        declared, current, wanted = (
+            without_nulls({"values": {}, **{key: value for key, value in side.items() if key not in _COMPUTED}})
+            for side in (inputs_of(old_outputs, old_inputs), old_outputs, inputs)
+        )
+        found = changes(three_way(declared, current, wanted), wanted, member=member)
+        return Diff(found, ("name", "namespace"), of_inputs=False)
+
+    def create(self, request: Request, inputs: Object) -> tuple[str, Object]:
+        if request.preview:
+            return "", {**inputs, "status": UNKNOWN}
+        if self.unreachable:
+            raise Refused(f"can't create Helm Release with unreachable cluster: {self.unreachable}")
+        id = f"{inputs['namespace']}/{inputs['name']}"
+        headline = f'Helm release "{id}" was created, but failed to initialize completely. Use Helm CLI to investigate'
+        return id, self._operate("install", request, inputs, headline)
+
+    def update(self, request: Request, old_outputs: Object, inputs: Object) -> Object:
+        if request.preview:
+            return {**inputs, "status": UNKNOWN}
+        if self.unreachable:
+            raise Refused(f"can't update Helm Release with unreachable cluster: {self.unreachable}")
+        id = f"{inputs['namespace']}/{inputs['name']}"
+        headline = f'Helm release "{id}" failed to initialize completely. Use Helm CLI to investigate'
+        return self._operate("upgrade", request, inputs, headline, _revision(old_outputs))
+
+    def read(self, request: Request, outputs: Object, inputs: Object) -> tuple[str, Object, Object]:
+        """What there is. A failed release is no error, so a refresh makes the engine forget the failure.
+
+        Its inputs are those of the last operation, failed or not: after a failed upgrade and a refresh, nothing is left
+        to change. Only a declared value that somebody has changed since shows as a difference.
+        """
+        namespace, name = parse_id(request.id)
+        try:
+            live = self.helm.last_release(name, namespace)
+            if live is None:
+                return "", {}, {}
+            chart = self.helm.chart_of(name, namespace)
+        except HelmFailed as problem:
+            raise Refused(f"failed to read Helm release {request.id}: {problem}") from None
+        imported = {"name": name, "namespace": namespace, "chart": chart.get("name"), "values": live.get("config")}
+        found = dict(inputs_of(outputs, inputs)) or {key: value for key, value in imported.items() if value}
+        kept = {key: value for key, value in outputs.items() if key != INPUTS}
+        return request.id, _outputs(kept or found, found, live, chart), found
+
+    def delete(self, request: Request, old: Object) -> None:
+        if self.unreachable:
+            raise Refused(f'can\'t delete Helm Release with unreachable cluster. Reason: "{self.unreachable}"')
+        namespace, name = parse_id(request.id)
+        seconds = _seconds(request, old)
+        wait = ["--wait", "--timeout", f"{seconds}s"] if old.get("atomic") or not old.get("skipAwait") else []
+        try:
+            self.helm.run("uninstall", name, "--namespace", namespace, *wait, seconds=seconds)
+        except HelmFailed as problem:
+            raise Refused(str(problem)) from None
+
+    def _operate(
+        self, verb: Literal["install", "upgrade"], request: Request, inputs: Object, headline: str, revision: int = 0
+    ) -> Object:
+        """Runs helm; raises NotReady where it leaves a failed release behind that `revision` was not, else Refused.
+
+        A release that another process installs or upgrades, or that a killed one has left pending, is refused by helm.
+        """
+        name, namespace = str(inputs["name"]), str(inputs["namespace"])
+        seconds = _seconds(request, inputs)
+        try:
+            if verb == "install" and self.client is not None and not inputs.get("skipCrds"):
+                create_definitions(self.client, self._template(inputs), name, namespace)
+            arguments = [*self._chart_arguments(inputs), *operation_arguments(inputs, seconds, verb == "install")]
+            done = self.helm.run(
+                verb,
+                *arguments,
+                "--output",
+                "json",
+                stdin=_dump(inputs.get("values")),
+                seconds=seconds,
+            )
+        except HelmFailed as problem:
+            message = str(problem).removeprefix(_PREFIXES[verb])
+            outputs = None if any(sign in message for sign in _UNTOUCHED) else self._left_behind(inputs, revision)
+            if outputs is None:
+                raise Refused(message) from None
+            reason = (
+                f"{headline}: failed to become available within allocated timeout. "
+                f"Error: Helm Release {namespace}/{name}: {message}"
+            )
+            raise NotReady(f"{namespace}/{name}", outputs, [reason]) from None
+        live: Document = json.loads(done)
+        chart = cast("Document", live.get("chart") or {})
+        return _outputs(inputs, inputs, live, cast("Document", chart.get("metadata") or {}))
+
+    def _version_of(self, chart: str) -> str:
+        """The version of a chart that is a folder here; the official plugin takes that of every chart."""
+        file = self.options.working_directory / chart / "Chart.yaml"
+        found: Any = safe_yaml.load(file.read_text()) if file.is_file() else None
+        return str(cast("Document", found).get("version") or "") if isinstance(found, dict) else ""
+
+    def _left_behind(self, inputs: Object, revision: int) -> Object | None:
+        """State of the failed release that a failed helm left, or None where it left none newer than `revision`."""
+        name, namespace = str(inputs["name"]), str(inputs["namespace"])
+        try:
+            live = self.helm.last_release(name, namespace)
+            if live is None or _info(live).get("status") != "failed" or int(live.get("version") or 0) <= revision:
+                return None
+            return _outputs(inputs, inputs, live, self.helm.chart_of(name, namespace))
+        except HelmFailed:
+            return None
+
+    def _template(self, release: Object) -> str:
+        flags = [] if release.get("skipCrds") else ["--include-crds"]
+        flags += ["--no-hooks"] if release.get("disableWebhooks") else []
+        arguments = ["template", *self._chart_arguments(release), *flags]
+        values = cast("Document", release.get("values") or {})
+
+        def render() -> str:
+            return self.helm.run(*arguments, stdin=_dump(values))
+
+        kept = self.options.rendered
+        helm = Path(self.options.helm).parent.name  # has the digest of what it was built from
+        return kept.rendered([helm, *arguments], values, render) if kept is not None else render()
+
+    def _chart_arguments(self, release: Object) -> list[str]:
+        """Release name, chart and what finds it, values from standard input."""
+        repository = cast("Document", release.get("repositoryOpts") or {})
+        version = str(release.get("version") or "")
+        local = self.options.chart_source(str(release["chart"]), version, str(repository.get("repo") or ""))
+        arguments = [str(release["name"]), str(local or release["chart"]), "--namespace", str(release["namespace"])]
+        arguments += ["--values", "-"]
+        if local is None:
+            arguments += ["--version", version] if version else []
+            for key, flag in REPOSITORY_OPTIONS.items():
+                arguments += [flag, str(repository[key])] if repository.get(key) else []
+        for key, flag in (
+            ("description", "--description"),
+            ("postrender", "--post-renderer"),
+            ("keyring", "--keyring"),
+        ):
+            arguments += [flag, str(release[key])] if release.get(key) else []
+        return arguments + [flag for key, flag in CHART_FLAGS.items() if release.get(key)]
+
+    def _values(self, release: Object) -> Document:
+        """The values files, in order, with the inline values over them."""
+        merged: Document = {}
+        for asset in cast("list[Document]", release.get("valueYamlFiles") or []):
+            text = asset.get("text")
+            if text is None and asset.get("path"):
+                text = (self.options.working_directory / str(asset["path"])).read_text()
+            loaded: Any = safe_yaml.load(str(text or ""))
+            if loaded is not None and not isinstance(loaded, dict):
+                raise HelmFailed(f"values file {asset.get('path') or '(text)'} is not a map of values")
+            merged = _over(merged, cast("Document", loaded or {}))
+        return _over(merged, cast("Document", release.get("values") or {}))
+
+
+def resource_names(manifest: str) -> dict[str, list[str]]:
+    """Objects of a rendered manifest, `{"Kind.group/version": [name…]}`, as the official plugin groups them."""
+    names: dict[str, list[str]] = {}
+    for document in safe_yaml.load_all(manifest):
+        if not isinstance(document, dict) or "kind" not in document:
+            continue
+        obj = cast("Object", document)
+        group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
+        held = cast("Object", obj.get("metadata") or {})
+        name = f"{held['namespace']}/{held.get('name')}" if held.get("namespace") else str(held.get("name"))
+        names.setdefault(f"{obj['kind']}.{group}/{version}" if group else f"{obj['kind']}/{version}", []).append(name)
+    return {kind: sorted(found) for kind, found in sorted(names.items())}
+
+
+def _seconds(request: Request, release: Mapping[str, Any]) -> int:
+    return int(release.get("timeout") or request.timeout or DEFAULT_SECONDS)
+
+
+def _over(base: Document, top: Document) -> Document:
+    """Maps merged at any depth, anything else replaced."""
+    merged = dict(base)
+    for key, value in top.items():
+        held = merged.get(key)
+        merged[key] = (
+            _over(cast("Document", held), cast("Document", value))
+            if isinstance(held, dict) and isinstance(value, dict)
+            else value
+        )
+    return merged
+
+
+def _unset(value: Any) -> bool:
+    return value is not UNKNOWN and not value
+
+
+def _dump(values: Any) -> str:
+    return safe_yaml.dump(values or {})
+
+
+def _info(live: Document) -> Document:
+    return cast("Document", live.get("info") or {})
+
+
+def _revision(outputs: Object) -> int:
+    return int(cast("Document", outputs.get("status") or {}).get("revision") or 0)
+
+
+def _outputs(state: Object, inputs: Object, live: Document, chart: Document) -> Object:
+    """The state so far, or the inputs, with helm's data on the release.
+
+    `inputs` are what the next run compares with. They are secret as a whole, as in the official plugin.
+    """
+    values = _over(cast("Document", state.get("values") or {}), cast("Document", live.get("config") or {}))
+    before = cast("Document", state.get("status") or {}).get("version")
+    declared = state.get("version") if before in (None, chart.get("version")) else None
+    status = {
+        "appVersion": chart.get("appVersion"),
+        "chart": chart.get("name"),
+        "name": live.get("name"),
+        "namespace": live.get("namespace"),
+        "revision": live.get("version"),
+        "status": _info(live).get("status"),
+        "version": chart.get("version"),
+    }
+    return {
+        **state,
+        **({"values": values} if values else {}),
+        "version": declared or chart.get("version"),
+        "resourceNames": resource_names(str(live.get("manifest") or "")),
+        "status": {key: value for key, value in status.items() if value is not None},
+        INPUTS: Secret(dict(inputs)),
+    }

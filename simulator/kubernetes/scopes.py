@@ -1,0 +1,65 @@
+"""Which kinds exist and whether they have a namespace: by the server, by CRDs under way, by the book."""
+
+from __future__ import annotations
+
+import threading
+from typing import cast
+
+from simulator.kubernetes.client import ApiError, Client, Unreachable
+from simulator.kubernetes.objects import BUILT_IN_GROUPS, CLUSTER_SCOPED, Gvk, Object, gvk_of
+from simulator.wire import Refused, has_unknown
+
+
+class Scopes:
+    """What one provider knows about kinds. Without a client it answers by the book."""
+
+    def __init__(self, client: Client | None) -> None:
+        self._client = client
+        self._planned: dict[tuple[str, str], bool] = {}
+        self._lock = threading.Lock()
+
+    def namespaced(self, obj: Object) -> bool:
+        """Whether the object's kind has a namespace; an unknown kind counts as namespaced."""
+        gvk = gvk_of(obj)
+        served = self.served(gvk)
+        if served is not None:
+            return served
+        with self._lock:
+            planned = self._planned.get((gvk.group, gvk.kind))
+        return planned if planned is not None else (gvk.group, gvk.kind) not in CLUSTER_SCOPED
+
+    def served(self, gvk: Gvk) -> bool | None:
+        """Whether the server serves the kind with a namespace; None if it does not serve it or can't be reached."""
+        if self._client is None:
+            return None
+        try:
+            resource = self._client.resource(gvk.api_version, gvk.kind)
+        except (ApiError, Unreachable) as problem:
+            raise Refused(f"the Kubernetes API server's list of resources cannot be read: {problem}") from None
+        return resource.namespaced if resource else None
+
+    def unknown_kind(self, obj: Object) -> str:
+        """Why a kind can't exist, for the groups to which no CRD or chart of the program can add it; else empty."""
+        gvk = gvk_of(obj)
+        if self._client is None or gvk.group not in BUILT_IN_GROUPS or self.served(gvk) is not None:
+            return ""
+        kinds = self._client.kinds(gvk.api_version)
+        has = f"it has: {', '.join(sorted(kinds))}" if kinds else "it does not serve that version"
+        return f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}" of this Kubernetes; {has}'
+
+    def plan(self, crd: Object) -> None:
+        """Remember the scope of a CRD that the program makes, for objects checked before it exists."""
+        spec = crd.get("spec")
+        if not isinstance(spec, dict) or has_unknown(spec):
+            return
+        known = cast("Object", spec)
+        names = cast("Object", known.get("names") or {})
+        with self._lock:
+            self._planned[str(known.get("group")), str(names.get("kind"))] = known.get("scope") != "Cluster"
+
+    def forget(self, crd: Object) -> None:
+        """Query the server again about a CRD that was created, changed or deleted."""
+        spec = cast("Object", crd.get("spec") or {})
+        for version in cast("list[Object]", spec.get("versions") or []):
+            if self._client is not None:
+                self._client.forget(f"{spec.get('group')}/{version.get('name')}")

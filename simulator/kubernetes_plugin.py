@@ -1,0 +1,121 @@
+"""Which plugin runs the Kubernetes resources of a simulated stack: the stand-in, or Pulumi's own where it is installed.
+
+The official plugin is a release that no module proxy has, so it is never downloaded or built here. It runs against the
+same API server, with charts that a transformation of the program's releases makes local. The first `up` fixes which one
+runs: the two keep different states.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from simulator.errors import SimulationError
+from simulator.kubernetes.provider import PACKAGE, VERSION
+from simulator.program_environment import OFFICIAL_VARIABLE
+
+PluginName = Literal["stand-in", "official"]
+COMMAND = f"pulumi-resource-{PACKAGE}"
+FOLDER = f"resource-{PACKAGE}-v{VERSION}"
+PATH_VARIABLE = "PHYSAI_KUBERNETES_PLUGIN"
+"""Environment variable with the path of the official plugin, where it is not in Pulumi's own plugin folder."""
+_RECORD = "kubernetes-plugin"
+
+
+class PluginUnusable(SimulationError):
+    """The plugin is missing, or the stack was deployed with the other one."""
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """The choice for one simulated stack; `path` is the official plugin's."""
+
+    name: PluginName = "stand-in"
+    path: Path | None = None
+
+    def environment(self, folder: Path) -> dict[str, str]:
+        """Variables of the engine, which the plugin inherits: nothing of the user's clusters and of Helm's folders."""
+        if self.path is None:
+            return {}
+        helm = folder / "helm"
+        helm_folders = {f"HELM_{kind}_HOME": str(helm / kind.lower()) for kind in ("CACHE", "CONFIG", "DATA")}
+        return {OFFICIAL_VARIABLE: "1", "KUBECONFIG": "", **helm_folders}
+
+    def link(self, home: Path) -> None:
+        """Puts the official plugin where the engine with this PULUMI_HOME looks for it."""
+        if self.path is None:
+            return
+        command = home / "plugins" / FOLDER / COMMAND
+        command.parent.mkdir(parents=True, exist_ok=True)
+        command.unlink(missing_ok=True)
+        command.symlink_to(self.path)
+
+
+STAND_IN = Plugin()
+
+
+def installed(environment: Mapping[str, str]) -> Path | None:
+    """The official plugin of the pinned version, if it is on this machine.
+
+    Raises:
+        PluginUnusable: the variable names a file that cannot be run.
+    """
+    if given := environment.get(PATH_VARIABLE):
+        path = Path(given)
+        if not os.access(path, os.X_OK) or path.is_dir():
+            raise PluginUnusable(f"{PATH_VARIABLE} is {given}, which is not a program.")
+        return path.resolve()
+    pulumi = Path(environment.get("PULUMI_HOME") or Path.home() / ".pulumi")
+    path = pulumi / "plugins" / FOLDER / COMMAND
+    return path if os.access(path, os.X_OK) else None
+
+
+def chosen(folder: Path, requested: PluginName | None, environment: Mapping[str, str]) -> Plugin:
+    """The plugin of the simulation in `folder`: the one of its first `up`, else the requested one.
+
+    Raises:
+        PluginUnusable: another one is requested than the stack was deployed with, or the official one is missing.
+    """
+    fixed = recorded(folder)
+    if fixed and requested and requested != fixed:
+        raise PluginUnusable(
+            f"The stack was deployed with the plugin '{fixed}', and its state is that plugin's.\n"
+            f"  Leave --kubernetes-plugin out, or run `physai down` first."
+        )
+    if (fixed or requested or "stand-in") == "stand-in":
+        return STAND_IN
+    path = installed(environment)
+    if path is None:
+        raise PluginUnusable(
+            f"The official Kubernetes plugin {VERSION} is not on this machine.\n"
+            f"  Run `pulumi plugin install resource {PACKAGE} {VERSION}`, or set {PATH_VARIABLE} to its path."
+        )
+    return Plugin("official", path)
+
+
+def recorded(folder: Path) -> PluginName | None:
+    """The choice of the first `up`; None before it."""
+    try:
+        text = (folder / _RECORD).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return None
+    return "official" if text == "official" else "stand-in"
+
+
+def record(folder: Path, plugin: Plugin) -> None:
+    """Fixes the choice."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (folder / _RECORD).write_text(plugin.name, encoding="utf-8")
+
+
+def local_chart(inputs: Mapping[str, Any], source: Callable[[str, str, str], Path]) -> dict[str, Any]:
+    """The arguments of a Helm release, with a chart on this machine instead of the one in a repository.
+
+    `version` is kept: it is what a preview shows of an upgrade. `source` is `chart_source`.
+    """
+    options: Any = inputs.get("repository_opts")
+    chart = source(inputs["chart"], inputs.get("version") or "", options.repo if options else "")
+    return {**{name: value for name, value in inputs.items() if name != "repository_opts"}, "chart": str(chart)}

@@ -1,0 +1,120 @@
+"""AMD's device metrics exporter of one node: the fields of its configuration for each GPU, all of them healthy.
+
+What a guest is not known to report is printed too. Labels: ROCm/device-metrics-exporter
+pkg/amdgpu/gpuagent/gpuagent_gpu_metrics.go (gpuMandatoryLables); of Slurm's there are none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from physical_ai.catalog import Gpu
+from physical_ai.catalog.telemetry_rows import amd_fields
+from physical_ai.catalog.vendors import AMD
+from simulator.cluster.objects import Json, at, name
+from simulator.metrics.page import Page
+
+CLOCKS = 8
+"""Series of GPU_CLOCK, which names each clock of the engine."""
+BUSY_MEMORY = 0.7
+STEADY = {"GPU_HEALTH": 1.0, "GPU_MEMORY_TEMPERATURE": 55.0}
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A container that has a GPU."""
+
+    namespace: str
+    pod: str
+    container: str
+    load: float
+
+
+def fields_of(config: Json | None) -> Sequence[str]:
+    """Fields that the exporter's ConfigMap names; an unknown one is ignored, as by the exporter. All without any."""
+    known, given = list(amd_fields()), _parsed(config)
+    wanted = at(given, "GPUConfig.Fields", [])
+    return [field for field in wanted if field in known] if wanted else known
+
+
+def prefix_of(config: Json | None) -> str:
+    """What the names of the series begin with."""
+    return str(at(_parsed(config), "CommonConfig.MetricsFieldPrefix", ""))
+
+
+def _parsed(config: Json | None) -> Json:
+    """The exporter continues without a configuration that it cannot read."""
+    try:
+        found: Any = json.loads(at(config or {}, "data", {}).get("config.json", "{}"))
+    except ValueError:
+        return {}
+    return cast("Json", found) if isinstance(found, dict) else {}
+
+
+def holders(pods: Sequence[Json], node: str, load_of: Mapping[str, float]) -> list[Holder]:
+    """What has GPUs of a node, one for each GPU, in the order in which the Pods started. `load_of` is by uid."""
+    here = [pod for pod in pods if at(pod, "spec.nodeName") == node and at(pod, "status.phase") == "Running"]
+    here.sort(key=lambda pod: (str(at(pod, "status.startTime", "")), name(pod)))
+    return [
+        Holder(
+            str(at(pod, "metadata.namespace", "")),
+            name(pod),
+            container["name"],
+            load_of.get(str(at(pod, "metadata.uid")), 1.0),
+        )
+        for pod in here
+        for container in pod["spec"]["containers"]
+        for _ in range(int(at(container, "resources.limits", {}).get(AMD.resource, 0)))
+    ]
+
+
+def page(node: str, gpu: Gpu, config: Json | None, held: Sequence[Holder]) -> str:
+    """What the exporter prints; `held` as `holders` has it."""
+    result, prefix = Page(), prefix_of(config)
+    for field in fields_of(config):
+        family = f"{prefix}{field.lower()}"
+        result.family(family, "gauge", f"{amd_fields()[field].help}.")
+        for index in range(gpu.count):
+            holder = held[index] if index < len(held) else None
+            for extra, value in _samples(field, gpu, holder.load if holder else 0.0):
+                result.sample(family, {**_labels(node, gpu, index, holder), **extra}, value)
+    return result.text()
+
+
+def _samples(field: str, gpu: Gpu, load: float) -> Iterator[tuple[Mapping[str, str], float]]:
+    memory = gpu.memory_gib * 1024
+    values = {
+        **STEADY,
+        "GPU_GFX_ACTIVITY": round(100 * load),
+        "GPU_UMC_ACTIVITY": round(60 * load),
+        "GPU_TOTAL_VRAM": memory,
+        "GPU_USED_VRAM": round(memory * BUSY_MEMORY * (load > 0)),
+        "GPU_JUNCTION_TEMPERATURE": round(45 + 30 * load),
+        "GPU_PACKAGE_POWER": round(140 + 560 * load),
+    }
+    if field == "GPU_CLOCK":
+        for clock in range(CLOCKS):
+            yield {"clock_index": str(clock), "clock_type": "GPU_CLOCK_TYPE_SYSTEM"}, round(132 + 1968 * load)
+        return
+    yield {}, values.get(field, 0.0)
+
+
+def _labels(node: str, gpu: Gpu, index: int, holder: Holder | None) -> dict[str, str]:
+    return {
+        "gpu_id": str(index),
+        "serial_number": "",
+        "card_model": "",
+        "gpu_partition_id": "0",
+        "gpu_compute_partition_type": "spx",
+        "gpu_memory_partition_type": "nps1",
+        "hostname": node,
+        "namespace": holder.namespace if holder else "",
+        "pod": holder.pod if holder else "",
+        "container": holder.container if holder else "",
+        "job_id": "",
+        "job_user": "",
+        "job_partition": "",
+    }

@@ -1,0 +1,119 @@
+"""What collects the metrics of a stack: read from the objects that were deployed, as the Prometheus operator and Azure
+Monitor read them. An object that is missing, or that a selector does not select, has no effect here either."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from physical_ai.kubernetes.selectors import selects_labels
+from simulator.cluster.objects import Json, at, labels, name
+from simulator.kubernetes.client import Client, base_path
+from simulator.metrics import managed_prometheus
+from simulator.metrics.jobs import Job, pod_jobs, service_jobs
+
+OPERATOR_GROUP, AZURE_GROUP = "monitoring.coreos.com/v1", "azmonitoring.coreos.com/v1"
+KINDS = ("PodMonitor", "ServiceMonitor", "PrometheusRule")
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What one Prometheus scrapes and evaluates."""
+
+    jobs: Sequence[Job]
+    rules: Json
+    """The rule file, in model time."""
+    state_labels: Mapping[str, Sequence[str]] | None = None
+    """Labels by kind of object that the kube-state-metrics of Azure's add-on exports; None where a job scrapes one of
+    the cluster's own, or nothing does."""
+    kubelets: bool = True
+    """Whether the containers' series of the kubelets are scraped."""
+    cluster: str = ""
+    """Value of the label `cluster`, which Azure's add-on adds; empty where nothing does."""
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Objects of one API group that configure a collector."""
+
+    namespaces: Mapping[str, Mapping[str, str]]
+    """Labels by name."""
+    services: Sequence[Json] = ()
+    monitoring: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
+    """By kind."""
+
+    def selected(self, kind: str, prometheus: Json, prefix: str) -> list[Json]:
+        """Objects of a kind that a Prometheus selects, by its selectors of labels and of namespaces.
+
+        Without the selector of labels it selects none; without the one of namespaces, those of its own namespace
+        (prometheus-operator, API reference, PrometheusSpec).
+        """
+        spec: Mapping[str, Any] = prometheus.get("spec", {})
+        chosen, wanted = spec.get(f"{prefix}Selector"), spec.get(f"{prefix}NamespaceSelector")
+        own = str(at(prometheus, "metadata.namespace"))
+        return [
+            item
+            for item in self.monitoring.get(kind, ())
+            if selects_labels(chosen, labels(item)) and self._has(wanted, str(at(item, "metadata.namespace")), own)
+        ]
+
+    def _has(self, wanted: Mapping[str, Any] | None, namespace: str, own: str) -> bool:
+        return namespace == own if wanted is None else selects_labels(wanted, self.namespaces.get(namespace, {}))
+
+
+def collected(client: Client, cluster_id: str, resources: Mapping[str, Mapping[str, Any]]) -> Collected | None:
+    """What the cluster's collector does; None for a cluster without one.
+
+    Args:
+        resources: Everything in the subscription: ARM id → `type`, `inputs` and `outputs`.
+    """
+    if prometheuses := _items(client, OPERATOR_GROUP, "Prometheus"):
+        return of_operator(prometheuses[0], objects(client, OPERATOR_GROUP))
+    if managed_prometheus.is_enabled(resources, cluster_id):
+        return of_azure(objects(client, AZURE_GROUP), cluster_id, resources)
+    return None
+
+
+def objects(client: Client, group: str) -> Objects:
+    """The objects that the API server has."""
+    namespaces = {name(each): labels(each) for each in client.get("/api/v1/namespaces")["items"]}
+    monitoring = {kind: _items(client, group, kind) for kind in KINDS}
+    return Objects(namespaces, client.get("/api/v1/services")["items"], monitoring)
+
+
+def of_operator(prometheus: Json, found: Objects) -> Collected:
+    """What the Prometheus operator makes of a Prometheus object."""
+    pods = found.selected("PodMonitor", prometheus, "podMonitor")
+    services = found.selected("ServiceMonitor", prometheus, "serviceMonitor")
+    rules = found.selected("PrometheusRule", prometheus, "rule")
+    jobs = [job for each in pods for job in pod_jobs(each)]
+    jobs += [job for each in services for job in service_jobs(each, found.services)]
+    groups = [
+        {**group, "name": f"{at(rule, 'metadata.namespace')}-{name(rule)}-{group['name']}"}
+        for rule in rules
+        for group in at(rule, "spec.groups", [])
+    ]
+    release = name(prometheus).removesuffix("-prometheus")
+    kubelets = selects_labels(at(prometheus, "spec.serviceMonitorSelector"), {"release": release})
+    return Collected(jobs, {"groups": groups}, kubelets=kubelets)
+
+
+def of_azure(found: Objects, cluster_id: str, resources: Mapping[str, Mapping[str, Any]]) -> Collected:
+    """What Azure Monitor does. Metrics that reach no workspace are lost, and no rule sees them."""
+    own = managed_prometheus.workspaces(resources, cluster_id)
+    rules = managed_prometheus.rules(resources, cluster_id, own)
+    if not own:
+        return Collected([], rules, kubelets=False)
+    jobs = [job for each in found.monitoring.get("PodMonitor", ()) for job in pod_jobs(each)]
+    jobs += [job for each in found.monitoring.get("ServiceMonitor", ()) for job in service_jobs(each, found.services)]
+    allowed = managed_prometheus.allowed_labels(resources, cluster_id)
+    return Collected(jobs, rules, allowed, cluster=cluster_id.rpartition("/")[2])
+
+
+def _items(client: Client, group: str, kind: str) -> list[Json]:
+    """The objects of a kind, in all namespaces; empty where the API server does not serve it."""
+    if client.resource(group, kind) is None:
+        return []
+    plural = "prometheuses" if kind == "Prometheus" else f"{kind.lower()}s"
+    return client.get(f"{base_path(group)}/{plural}")["items"]

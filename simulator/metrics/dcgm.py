@@ -1,0 +1,304 @@
+"""The DCGM exporter of one node: the fields of its CSV, with the values that the GPU model and its faults give them.
+
+Pods that share a GPU have the same values, those of the GPU (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, used
+memory and utilization are those of each Pod's processes (#594), with the label pod_uid, beside a series for the device
+(internal/pkg/transformation/kubernetes.go, createPerProcessMetrics).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from physical_ai import safe_yaml
+from physical_ai.catalog.telemetry_rows import dcgm_exporters, dcgm_fields
+from simulator.faults import NO_FAULTS, Effects, NodeFaults
+from simulator.gpu.counters import counters
+from simulator.gpu.hardware import Hardware, card_digest
+from simulator.metrics.dcgm_health import incidents
+from simulator.metrics.dcgm_units import Job, Unit, holders, units
+from simulator.metrics.page import Page, label_text
+
+DATA = Path(__file__).parent / "data" / "dcgm.yaml"
+XID_WINDOW = "300000"
+"""DCGM_EXPORTER_XID_COUNT_WINDOW_SIZE, in milliseconds."""
+UNSEEN_XIDS = (79, 119, 120)
+"""What NVML does not report to DCGM (NVIDIA/DCGM#162)."""
+XIDS, XID_COUNT = "DCGM_FI_DEV_XID_ERRORS", "DCGM_EXP_XID_ERRORS_COUNT"
+HEALTH, DRIVER = "DCGM_EXP_GPU_HEALTH_STATUS", "DCGM_FI_DRIVER_VERSION"
+CLOCKS = "DCGM_EXP_CLOCK_EVENTS_COUNT"
+FREE, USED, RESERVED = "DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_RESERVED"
+LICENCE = "DCGM_FI_DEV_VGPU_LICENSE_STATUS"
+PROFILING = "DCGM_FI_PROF_"
+REASONS = "_REASONS"
+"""End of the names of fields whose value is a set of bits."""
+LINK = "_PCIE_LINK_GEN"
+"""A link has a lower generation while its GPU is idle, and none in between."""
+BUSY_MEMORY = 0.7
+BY_PROCESS = ("DCGM_FI_DEV_GPU_UTIL", USED)
+
+
+class Totals:
+    """What the counters of an exporter have reached."""
+
+    def __init__(self) -> None:
+        self._reached: dict[tuple[int, str], tuple[float, float]] = {}
+        self._xids: dict[int, set[int]] = {}
+
+    def seen(self, gpu: int, xids: Sequence[int]) -> set[int]:
+        """All Xids of a GPU since the exporter started, these included: DCGM forgets none."""
+        kept = self._xids.setdefault(gpu, set())
+        kept.update(xids)
+        return kept
+
+    def at(self, gpu: int, name: str, rate: float, now: float) -> float:
+        """The counter at a time, in seconds, if it has gained `rate` a second since the last call."""
+        then, value = self._reached.get((gpu, name), (now, 0.0))
+        value += rate * max(now - then, 0)
+        self._reached[gpu, name] = (now, value)
+        return round(value)
+
+
+@dataclass(frozen=True)
+class Gpus:
+    """The GPUs of a node, as its exporter finds them."""
+
+    node: str
+    hardware: Hardware
+    driver: str
+    exporter: str
+    """Version: `4.6.0-4.8.3`."""
+    jobs: Sequence[Job]
+    """In the order in which they got their GPUs."""
+    faults: NodeFaults = NO_FAULTS
+    totals: Totals = field(default_factory=Totals)
+    per_pod: bool = False
+    """KUBERNETES_VIRTUAL_GPUS: each Pod that shares a GPU has series of its own."""
+    shared: bool = False
+    """Whether the device plugin offers shares."""
+
+
+@dataclass(frozen=True)
+class _Values:
+    gauges: Mapping[str, Sequence[float]]
+    counters: Mapping[str, Sequence[float]]
+    csv: str
+
+
+@cache
+def _values() -> _Values:
+    document: dict[str, Any] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
+    return _Values(**document)
+
+
+def default_csv() -> str:
+    """The CSV of the exporter's image."""
+    return _values().csv
+
+
+def modelled() -> frozenset[str]:
+    """Names of all fields that a simulated GPU can report."""
+    own = {XID_COUNT, HEALTH, DRIVER, CLOCKS, FREE, USED, LICENCE}
+    return frozenset(own | set(_values().gauges) | set(_values().counters))
+
+
+def page(gpus: Gpus, text: str, now: float) -> str:
+    """What the exporter prints at a time, in seconds since the epoch, with this CSV."""
+    lines = counters(text)
+    driver = {DRIVER: gpus.driver} if any(each.name == DRIVER for each in lines if each.type == "label") else {}
+    monitored = units(gpus.hardware.mig)
+    held = dict(zip(monitored, holders(monitored, gpus.jobs), strict=True))
+    result, complete = Page(), set[int]()
+    for unit in monitored:
+        gpu = _Unit(gpus, unit, held, now)
+        if gpu.is_lost:
+            continue
+        shown = [label_text({**gpu.labels(driver), **each}) for each in gpu.pods()]
+        for line in lines:
+            if line.type == "label" or not gpu.has(line.name) or (line.name == HEALTH and unit.gpu in complete):
+                continue
+            result.family(line.name, line.type, line.help)
+            for extra, value in gpu.by_process(line.name):
+                result.line(line.name, label_text({**gpu.labels(driver), **extra}), value)
+            if gpu.is_by_process(line.name):
+                continue
+            for own in shown if line.name != HEALTH else [label_text(gpu.labels(driver, whole=True))]:
+                for extra, value in gpu.samples(line.name):
+                    result.line(line.name, f"{own},{label_text(extra)}" if extra else own, value)
+        complete.add(unit.gpu)
+    return result.text()
+
+
+@dataclass
+class _Unit:
+    """One GPU or MIG instance at one time."""
+
+    node: Gpus
+    unit: Unit
+    held: Mapping[Unit, Sequence[Job]]
+    """By all units of the node."""
+    now: float
+    effects: Sequence[tuple[Effects, float]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.effects = self.node.faults.of_gpu(self.unit.gpu)
+
+    @property
+    def is_lost(self) -> bool:
+        return self.node.faults.driver_lost or any(effect.lost for effect, _ in self.effects)
+
+    @property
+    def jobs(self) -> Sequence[Job]:
+        return self.held[self.unit]
+
+    @property
+    def load(self) -> float:
+        return max((job.load for job in self.jobs), default=0.0)
+
+    @property
+    def gpu_load(self) -> float:
+        """Of the complete GPU: the mean of its instances."""
+        loads = [
+            max((job.load for job in jobs), default=0.0)
+            for unit, jobs in self.held.items()
+            if unit.gpu == self.unit.gpu
+        ]
+        return sum(loads) / len(loads)
+
+    def has(self, name: str) -> bool:
+        """Whether the unit reports the field.
+
+        NVML gives a MIG-backed vGPU the profiling metrics if it has all memory of its GPU; not seen on Azure, but that
+        a part of a GPU has none was (NVIDIA/dcgm-exporter#661).
+        """
+        known = dcgm_fields().get(name)
+        if known is None or name not in modelled() or (self.unit.instance is not None and known.mig == "none"):
+            return False
+        if not self.node.hardware.vgpu or known.vgpu == "yes" or known.exporter:
+            return True
+        return name.startswith(PROFILING) and self.node.hardware.complete
+
+    def labels(self, driver: Mapping[str, str], *, whole: bool = False) -> dict[str, str]:
+        """Without those of a Pod; `whole` for the GPU of an instance."""
+        index, hardware = self.unit.gpu, self.node.hardware
+        own = {
+            "gpu": str(index),
+            "UUID": f"GPU-{card_digest(self.node.node, index)}",
+            "pci_bus_id": f"{index + 1:08X}:00:00.0",
+            "device": f"nvidia{index}",
+            "modelName": hardware.product.replace("-", " ", 1 if hardware.vgpu else -1),
+        }
+        if self.unit.instance is not None and not whole:
+            own |= {"GPU_I_PROFILE": self.unit.profile, "GPU_I_ID": str(self.unit.instance)}
+        return own | {dcgm_exporters()[self.node.exporter].host_label: self.node.node, **driver}
+
+    def pods(self) -> list[dict[str, str]]:
+        """Labels of the Pods, for each copy of the unit's series; empty where the unit has none.
+
+        Without series for each Pod, the exporter names one of those that share a GPU.
+        """
+        if not self.jobs:
+            return [{}] if self._is_reported() else []
+        named = list(enumerate(self.jobs))
+        if not self.node.per_pod:
+            named = named[-1:]
+        return [
+            {"container": job.container, "namespace": job.namespace, "pod": job.pod}
+            | ({"vgpu": str(replica)} if self.node.per_pod and self.node.shared else {})
+            for replica, job in named
+        ]
+
+    def is_by_process(self, name: str) -> bool:
+        """Whether the field has a series for each Pod's own processes, and one for the device."""
+        recent = dcgm_exporters()[self.node.exporter].unheld == "reported"
+        return self.node.per_pod and recent and bool(self.jobs) and name in BY_PROCESS
+
+    def by_process(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
+        """Of such a field: the device's value without a Pod, then each Pod's share of it by its load."""
+        if not self.is_by_process(name):
+            return
+        whole = self._value(name)
+        yield {}, whole
+        total = sum(job.load for job in self.jobs)
+        for own, job in zip(self.pods(), self.jobs, strict=True):
+            part = whole * job.load / total if total else 0.0
+            yield {**own, "pod_uid": f"uid-of-{job.pod}"}, round(part)
+
+    def _is_reported(self) -> bool:
+        """Whether a unit that no Pod holds has series."""
+        match dcgm_exporters()[self.node.exporter].unheld:
+            case "silent" if self.node.per_pod:
+                return False
+            case "hidden" if self.node.per_pod:
+                return not any(self.held.values())
+            case _:
+                return True
+
+    def samples(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
+        if name == XID_COUNT:
+            yield from self._xid_counts()
+        elif name == HEALTH:
+            yield from self._health()
+        elif name == CLOCKS:
+            yield {"clock_event": "gpu_idle", "window_size_in_ms": XID_WINDOW}, float(self.gpu_load == 0)
+        elif name == XIDS:
+            seen = self._xids()
+            yield (
+                ({"err_code": str(seen[-1]), "err_msg": "See the NVIDIA Xid catalog"} if seen else {}),
+                (seen[-1] if seen else 0),
+            )
+        else:
+            yield {}, self._value(name)
+
+    def _health(self) -> Iterator[tuple[dict[str, str], float]]:
+        hardware, index = self.node.hardware, self.unit.gpu
+        seen = self.node.totals.seen(index, self._xids())
+        mig = self.unit.instance is not None
+        kept = incidents(self.node.exporter, hardware.product, seen, mig=mig)
+        found: dict[str, Mapping[str, Any]] = {watch: vars(each) for watch, each in kept.items()}
+        found |= {effect.health["watch"]: effect.health for effect, _ in self.effects if effect.health}
+        for watch in dcgm_exporters()[self.node.exporter].watches:
+            incident = found.get(watch, {})
+            labels = {"health_watch": watch, "health_error_code": str(incident.get("code", "DCGM_FR_OK"))}
+            yield labels, float(incident.get("status", 0))
+
+    def _xids(self) -> list[int]:
+        found = sorted((since, effect.xid) for effect, since in self.effects if effect.xid)
+        return [xid for _, xid in found if xid not in UNSEEN_XIDS]
+
+    def _xid_counts(self) -> Iterator[tuple[dict[str, str], float]]:
+        window = {"window_size_in_ms": XID_WINDOW}
+        seen = sorted(set(self._xids()))
+        if not seen:
+            yield window, 0
+        for xid in seen:
+            yield {**window, "xid": str(xid)}, 1
+
+    def _value(self, name: str) -> float:
+        for effect, _ in reversed(self.effects):
+            if name in effect.fields:
+                return effect.fields[name]
+        if name in (FREE, USED):
+            return self._memory(name)
+        if name == LICENCE:
+            return float(self.node.hardware.vgpu and not self.node.faults.unlicensed)
+        if name in _values().counters:
+            return self._count(name)
+        idle, busy = _values().gauges[name]
+        if name.endswith((REASONS, LINK)):
+            return idle if self.gpu_load == 0 else busy
+        # Profiling is counted for each instance; clocks, power and temperature are the GPU's.
+        return round(idle + (busy - idle) * (self.load if name.startswith(PROFILING) else self.gpu_load), 4)
+
+    def _memory(self, name: str) -> float:
+        total = (self.unit.memory_mib or self.node.hardware.memory_mib) - _values().gauges[RESERVED][0]
+        used = round(total * BUSY_MEMORY) if self.jobs else 0
+        return used if name == USED else total - used
+
+    def _count(self, name: str) -> float:
+        idle, busy = _values().counters[name]
+        rate = idle + (busy - idle) * self.gpu_load + sum(effect.rates.get(name, 0) for effect, _ in self.effects)
+        return self.node.totals.at(self.unit.gpu, name, rate, self.now)

@@ -1,0 +1,64 @@
+"""What a DCGM exporter monitors on a node, and which Pods hold it. Pure functions.
+
+By default the exporter monitors the MIG instances of a GPU that has some, else the GPU (NVIDIA/dcgm-exporter
+internal/pkg/devicemonitoring).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from simulator.gpu.hardware import Mig
+
+_PROFILE = re.compile(r"mig-(\w+\.\w+?)(?:\.shared)?$")
+_MEMORY = re.compile(r"\.(\d+)gb")
+MIB = 1024
+
+
+@dataclass(frozen=True)
+class Job:
+    """A container that holds one GPU, one MIG instance, or one share of either."""
+
+    namespace: str
+    pod: str
+    container: str
+    load: float = 1.0
+    """Share of the values of a busy GPU."""
+    resource: str = "nvidia.com/gpu"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A GPU, or one of its MIG instances."""
+
+    gpu: int
+    instance: int | None = None
+    profile: str = ""
+
+    @property
+    def memory_mib(self) -> int | None:
+        """Of an instance, by the name of its profile: `1g.12gb`."""
+        found = _MEMORY.search(self.profile)
+        return int(found[1]) * MIB if found else None
+
+
+def units(gpus: Sequence[Mig]) -> list[Unit]:
+    """What is monitored, in the order of the GPUs; `gpus` are the profiles of the instances of each."""
+    return [
+        unit
+        for index, profiles in enumerate(gpus)
+        for unit in ([Unit(index, n, profile) for n, profile in enumerate(profiles)] if profiles else [Unit(index)])
+    ]
+
+
+def holders(monitored: Sequence[Unit], jobs: Sequence[Job]) -> list[list[Job]]:
+    """The jobs of each unit. A job gets a unit that fits its resource, of those the one that the fewest hold."""
+    found: list[list[Job]] = [[] for _ in monitored]
+    for job in jobs:
+        profile = _PROFILE.search(job.resource)
+        fitting = [n for n, unit in enumerate(monitored) if profile is None or unit.profile == profile[1]]
+        if fitting:
+            found[min(fitting, key=lambda n: len(found[n]))].append(job)
+    return found

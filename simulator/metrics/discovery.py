@@ -1,0 +1,91 @@
+"""What Prometheus discovers: a target for each port of a Pod that a PodMonitor selects, with Kubernetes' own labels."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.kubernetes.selectors import selects_labels
+from simulator.cluster.objects import Json, at, is_ready, labels, name
+
+ENDED = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which ports of which Pods."""
+
+    namespaces: frozenset[str]
+    """Empty: all namespaces."""
+    selector: Mapping[str, Any]
+    """A label selector."""
+    port: str
+    """Name of a container's port, or its number; empty for each port of each container, and each container without."""
+
+
+def selection(query: Mapping[str, str]) -> Selection:
+    """From a query string, as `query` writes it."""
+    namespaces = frozenset(each for each in query.get("namespaces", "").split(",") if each)
+    return Selection(namespaces, json.loads(query.get("selector", "{}")), query.get("port", ""))
+
+
+def query(given: Selection) -> dict[str, str]:
+    """The opposite of `selection`."""
+    selector = json.dumps(given.selector, sort_keys=True)
+    return {"namespaces": ",".join(sorted(given.namespaces)), "selector": selector, "port": given.port}
+
+
+def targets(pods: Sequence[Json], given: Selection, address: str) -> list[Json]:
+    """Target groups for `http_sd_configs`; all of them are served at this address, under paths of their own."""
+    return [
+        {"targets": [address], "labels": found}
+        for pod in pods
+        if (not given.namespaces or at(pod, "metadata.namespace") in given.namespaces)
+        and selects_labels(given.selector, labels(pod))
+        and at(pod, "spec.nodeName")
+        and at(pod, "status.phase") not in ENDED
+        for found in _labels(pod, given.port)
+    ]
+
+
+def _labels(pod: Json, port: str) -> Iterator[dict[str, str]]:
+    for container in pod["spec"]["containers"]:
+        for each in container.get("ports", ()):
+            number = str(each["containerPort"])
+            if port in ("", each.get("name"), number):
+                yield _meta(pod, container["name"], each.get("name", ""), number)
+        if not port and not container.get("ports"):
+            # Its address has no port, so Prometheus asks port 80, where nothing reports metrics.
+            yield {**_meta(pod, container["name"], "", ""), "__metrics_path__": f"{path(pod)}/80"}
+
+
+def path(pod: Json) -> str:
+    """Of a Pod at the address where all targets are served."""
+    return f"/pods/{at(pod, 'metadata.namespace')}/{name(pod)}"
+
+
+def _meta(pod: Json, container: str, port: str, number: str) -> dict[str, str]:
+    prefix = "__meta_kubernetes_pod"
+    namespace = str(at(pod, "metadata.namespace"))
+    own = {f"{prefix}_label_{_sanitized(key)}": value for key, value in labels(pod).items()}
+    return {
+        "__metrics_path__": f"{path(pod)}/metrics",
+        "__meta_kubernetes_namespace": namespace,
+        f"{prefix}_name": name(pod),
+        f"{prefix}_ip": str(at(pod, "status.podIP", "")),
+        f"{prefix}_host_ip": str(at(pod, "status.hostIP", "")),
+        f"{prefix}_node_name": str(at(pod, "spec.nodeName")),
+        f"{prefix}_phase": str(at(pod, "status.phase", "")),
+        f"{prefix}_ready": str(is_ready(pod)).lower(),
+        f"{prefix}_container_name": container,
+        f"{prefix}_container_port_name": port,
+        f"{prefix}_container_port_number": number,
+        **own,
+    }
+
+
+def _sanitized(text: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_]", "_", text)

@@ -1,0 +1,112 @@
+"""Azure Monitor's managed Prometheus, as resources declare it: where a cluster's metrics go, and the rules over them.
+Pure functions over ARM id → `type`, `inputs` and `outputs`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from simulator.cluster.objects import Json, at
+
+Resources = Mapping[str, Mapping[str, Any]]
+STREAM = "Microsoft-PrometheusMetrics"
+_ISO = re.compile(r"^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$")
+_PART = re.compile(r"(\w+)=\[([^\]]*)\]")
+_METRICS = "azureMonitorProfile.metrics"
+
+
+def is_enabled(resources: Resources, cluster_id: str) -> bool:
+    """Whether the cluster has the add-on."""
+    return bool(at(_inputs(resources, cluster_id), f"{_METRICS}.enabled", False))
+
+
+def workspaces(resources: Resources, cluster_id: str) -> frozenset[str]:
+    """Ids of the workspaces that the cluster's metrics flow into, in lower case: by the rules associated with it."""
+    found: set[str] = set()
+    for _, inputs in _of_type(resources, "DataCollectionRuleAssociation"):
+        if _same(inputs.get("resourceUri"), cluster_id):
+            found |= set(_destinations(_inputs(resources, str(inputs.get("dataCollectionRuleId", "")))))
+    return frozenset(found)
+
+
+def rules(resources: Resources, cluster_id: str, own: frozenset[str]) -> Json:
+    """The rule file that the rule groups over these workspaces amount to, without groups of other clusters."""
+    name = cluster_id.rpartition("/")[2]
+    groups = [
+        {"name": id.rpartition("/")[2], "rules": [_rule(each) for each in inputs["rules"] if each.get("enabled", True)]}
+        for id, inputs in _of_type(resources, "PrometheusRuleGroup")
+        if inputs.get("enabled", True)
+        and own & {str(scope).lower() for scope in inputs.get("scopes") or ()}
+        and str(inputs.get("clusterName") or name).lower() == name.lower()
+    ]
+    return {"groups": groups}
+
+
+def allowed_labels(resources: Resources, cluster_id: str) -> dict[str, Sequence[str]]:
+    """Labels by kind of object that the add-on's kube-state-metrics exports: none but those on the list."""
+    text = str(at(_inputs(resources, cluster_id), f"{_METRICS}.kubeStateMetrics.metricLabelsAllowlist", "") or "")
+    return label_list(text)
+
+
+def label_list(text: str) -> dict[str, Sequence[str]]:
+    """A list of labels as kube-state-metrics has it.
+
+    >>> label_list("nodes=[agentpool,a/b],pods=[c]")
+    {'nodes': ['agentpool', 'a/b'], 'pods': ['c']}
+    """
+    return {kind: [each for each in labels.split(",") if each] for kind, labels in _PART.findall(text)}
+
+
+def prometheus_duration(iso: str) -> str:
+    """A duration of Azure as Prometheus writes it.
+
+    >>> prometheus_duration("PT1H30M")
+    '5400s'
+
+    Raises:
+        ValueError: it is not ISO 8601.
+    """
+    found = _ISO.match(iso)
+    if found is None:
+        raise ValueError(f"{iso} is not a duration in ISO 8601")
+    seconds = sum(int(part or 0) * unit for part, unit in zip(found.groups(), (86400, 3600, 60, 1), strict=True))
+    return f"{seconds}s"
+
+
+def _rule(given: Mapping[str, Any]) -> Json:
+    if record := given.get("record"):
+        return {"record": record, "expr": given["expression"], "labels": dict(given.get("labels") or {})}
+    hold = {"for": prometheus_duration(str(given["for"]))} if given.get("for") else {}
+    return {
+        "alert": given["alert"],
+        "expr": given["expression"],
+        **hold,
+        "labels": dict(given.get("labels") or {}),
+        "annotations": dict(given.get("annotations") or {}),
+    }
+
+
+def _destinations(rule: Mapping[str, Any]) -> Iterator[str]:
+    """Ids of the accounts that a collection rule sends Prometheus metrics to."""
+    accounts: Sequence[Json] = at(rule, "destinations.monitoringAccounts", [])
+    used = {
+        name
+        for flow in rule.get("dataFlows") or ()
+        if STREAM in (flow.get("streams") or ())
+        for name in flow.get("destinations") or ()
+    }
+    return (str(each.get("accountResourceId")).lower() for each in accounts if each.get("name") in used)
+
+
+def _of_type(resources: Resources, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    return ((id, each["inputs"]) for id, each in resources.items() if str(each["type"]).endswith(f":{kind}"))
+
+
+def _inputs(resources: Resources, wanted: str) -> Mapping[str, Any]:
+    """Inputs of the resource with an id, which ARM compares without case; empty without one."""
+    return next((each["inputs"] for id, each in resources.items() if _same(id, wanted)), dict[str, Any]())
+
+
+def _same(one: object, other: str) -> bool:
+    return str(one).lower() == other.lower()

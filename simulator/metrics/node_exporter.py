@@ -1,0 +1,44 @@
+"""What node_exporter prints of the InfiniBand ports of a node."""
+
+from __future__ import annotations
+
+from simulator.metrics.page import Page
+
+ACTIVE, DOWN = 4, 1
+"""States of a port (prometheus/node_exporter collector/infiniband_linux.go)."""
+ERRORS = (
+    "excessive_buffer_overrun_errors_total",
+    "link_downed_total",
+    "link_error_recovery_total",
+    "local_link_integrity_errors_total",
+    "port_discards_received_total",
+    "port_discards_transmitted_total",
+    "port_errors_received_total",
+    "port_receive_remote_physical_errors_total",
+    "symbol_error_total",
+    "vl15_dropped_total",
+)
+"""Counters of one port that a working link leaves at 0 (the same file, v1.12.1; since v1.2.0 all of them)."""
+RATE = 50e9
+"""Of a port of 400 Gb/s, in bytes a second."""
+
+
+def page(ports: int, down: int = 0) -> str:
+    """The series of the collector `infiniband` that tell of a port's health. Azure's sizes have one port for each GPU.
+
+    Args:
+        down: How many of them, from the first on, have no link.
+    """
+    result = Page()
+
+    def family(name: str, kind: str, value: float, of_down: float = 0) -> None:
+        full = f"node_infiniband_{name}"
+        result.family(full, kind, "As node_exporter describes it.")
+        for number in range(ports):
+            result.sample(full, {"device": f"mlx5_ib{number}", "port": "1"}, of_down if number < down else value)
+
+    family("state_id", "gauge", ACTIVE, DOWN)
+    family("rate_bytes_per_second", "gauge", RATE)
+    for name in ERRORS:
+        family(name, "counter", 0)
+    return result.text()

@@ -1,0 +1,195 @@
+"""What OSMO's agents and its service print: series of NVIDIA/OSMO 6.3 (src/operator, src/service), in the names that
+OpenTelemetry's exporter for Prometheus gives them. The agents count what the API server has shown them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from physical_ai.catalog import osmo_service as names
+from physical_ai.catalog.osmo import (
+    CONTROL_NAMESPACE,
+    KAI_QUEUE_LABEL,
+    METRICS_ENVIRONMENT,
+    METRICS_PORT,
+    TASK_LABEL,
+    WORKFLOW_LABEL,
+    WORKFLOWS_NAMESPACE,
+)
+from simulator.cluster.objects import Json, at, labels
+from simulator.metrics.page import Page, label_text
+
+LISTENER, WORKER = "backend-listener", "backend-worker"
+"""Names of the agents' containers."""
+UUID_LABEL, USER_LABEL = "osmo.workflow_uuid", "osmo.submitted_by"
+QUEUES = tuple(
+    f"{state}_{kind}_{what}"
+    for state, what in (("unack", "messages"), ("", "send_queue"))
+    for kind in ("pod", "node", "event", "heartbeat")
+)
+SECONDS_OF_EVENT, SECONDS_OF_JOB, SECONDS_OF_MESSAGE = 0.02, 1.5, 0.05
+"""How long the agents and the service take, in the simulator."""
+BOUNDS = (0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10000.0)
+"""Buckets of a histogram of OpenTelemetry."""
+STATUS = {"Pending": "SCHEDULING", "Running": "RUNNING", "Succeeded": "COMPLETED", "Failed": "FAILED"}
+
+
+class Events:
+    """Counts the changes of Pods and Nodes that agents have seen, and the groups of workflows."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+        self.groups: set[str] = set()
+        self._versions: dict[str, str] = {}
+
+    def look(self, pods: Sequence[Json], nodes: Sequence[Json]) -> None:
+        """Counts what is new."""
+        own = [pod for pod in pods if at(pod, "metadata.namespace") == WORKFLOWS_NAMESPACE]
+        self.groups |= {group for pod in own if (group := labels(pod).get("osmo.group_uuid"))}
+        for kind, items in (("pod", own), ("node", nodes)):
+            for item in items:
+                uid, version = (str(at(item, f"metadata.{field}", "")) for field in ("uid", "resourceVersion"))
+                if self._versions.get(uid) != version:
+                    self._versions[uid] = version
+                    self.seen[kind] += 1
+
+
+ELSEWHERE: Json = {
+    "metadata": {"name": names.API, "namespace": CONTROL_NAMESPACE},
+    "spec": {
+        "nodeName": names.API,
+        "containers": [
+            {
+                "name": names.API,
+                "args": ["--metrics_otel_enable", "true"],
+                "ports": [{"name": "metrics", "containerPort": METRICS_PORT}],
+            }
+        ],
+    },
+    "status": {"phase": "Running"},
+}
+"""A service that this stack has not installed, as a Pod: it is part of the simulation, not of the cluster."""
+
+
+def with_service(pods: list[Json]) -> list[Json]:
+    """The cluster's Pods, and the simulation's service where the cluster has none."""
+    return pods if any(_process(pod) == names.API for pod in pods) else [*pods, ELSEWHERE]
+
+
+def is_elsewhere(pod: Json) -> bool:
+    return pod is ELSEWHERE
+
+
+def _process(pod: Json) -> str:
+    return labels(pod).get("app", "") if at(pod, "metadata.namespace") == CONTROL_NAMESPACE else ""
+
+
+def reports(pod: Json) -> bool:
+    """Whether a process is asked for metrics, by its environment or its arguments; it is silent otherwise
+    (NVIDIA/OSMO 6.3.1 src/utils/metrics/metrics.py:115)."""
+    wanted = set(METRICS_ENVIRONMENT.items())
+    given: set[tuple[str, Any]] = set()
+    for container in pod["spec"]["containers"]:
+        given |= {(each["name"], each.get("value")) for each in container.get("env", ())}
+        arguments = [str(each) for each in container.get("args", ())]
+        given |= {(flag.removeprefix("--").upper(), value) for flag, value in pairwise(arguments)}
+    return wanted <= given
+
+
+def page(pod: Json, pods: list[Json], events: Events) -> str | None:
+    """What a process prints that `reports`; None for one without metrics."""
+    if is_elsewhere(pod):
+        return service_page(pods) + worker_page() + monitor_page()
+    process = _process(pod)
+    if not process:
+        return agent_page(pod["spec"]["containers"][0]["name"], events)
+    # Logger and router start no server for them.
+    made = {
+        names.API: lambda: service_page(pods),
+        names.WORKER: worker_page,
+        names.JOB_MONITOR: monitor_page,
+        names.AGENT: lambda: messages_page(events),
+    }.get(process)
+    return None if made is None else made()
+
+
+def agent_page(container: str, events: Events) -> str:
+    """What an agent prints."""
+    page = Page()
+    namespace = {"namespace": WORKFLOWS_NAMESPACE}
+    if container == WORKER:
+        for job in ("CreateGroup", "CleanupGroup"):
+            own = {"job_type": job, **namespace}
+            _histogram(page, "backend_job_execution_time_seconds", own, len(events.groups), SECONDS_OF_JOB)
+        return page.text()
+    for kind, count in sorted(events.seen.items()):
+        own = {"event_type": kind, **namespace}
+        for name in ("kb_event_watch_count_total", "backend_listener_queue_event_count_total"):
+            _sample(page, name, "counter", own, count)
+        _histogram(page, "event_processing_times_seconds", own, count, SECONDS_OF_EVENT)
+    for queue in QUEUES:
+        _sample(page, "backend_listener_queue_length_count", "gauge", {"queue_type": queue.strip("_")}, 0)
+    return page.text()
+
+
+def service_page(pods: Iterable[Json]) -> str:
+    """Of OSMO's service (src/service/core/workflow/workflow_metrics.py): its tasks are the Pods of workflows."""
+    found = Page()
+    for task, count in sorted(Counter(_task(pod) for pod in pods if TASK_LABEL in labels(pod)).items()):
+        _sample(found, "osmo_tasks_count", "gauge", dict(task), count)
+    return found.text()
+
+
+def worker_page() -> str:
+    """Of OSMO's worker (src/service/worker/worker.py)."""
+    found = Page()
+    for queue in ("FREQUENT", "INFREQUENT"):
+        _sample(found, "osmo_service_worker_job_queue_length_count", "gauge", {"job_type": queue}, 0)
+    _sample(found, "osmo_backend_worker_job_queue_length_count", "gauge", {"job_type": "default:FREQUENT"}, 0)
+    return found.text()
+
+
+def monitor_page() -> str:
+    """Of the monitor of delayed jobs (src/service/delayed_job_monitor)."""
+    found = Page()
+    _sample(found, "osmo_delayed_job_length_count", "gauge", {}, 0)
+    return found.text()
+
+
+def messages_page(events: Events) -> str:
+    """Of the service that agents are connected to (src/service/agent/helpers.py:645)."""
+    found = Page()
+    for kind, count in sorted(events.seen.items()):
+        _sample(found, "osmo_backend_event_count_total", "counter", {"type": kind}, count)
+        seconds = count * SECONDS_OF_MESSAGE
+        _sample(found, "osmo_backend_event_processing_time_seconds_total", "counter", {"type": kind}, seconds)
+    return found.text()
+
+
+def _task(pod: Json) -> tuple[tuple[str, str], ...]:
+    given = labels(pod)
+    status = STATUS.get(str(at(pod, "status.phase", "Pending")), "RUNNING")
+    found = {
+        "pool": given.get(KAI_QUEUE_LABEL, "unknown").rpartition("-")[2],
+        "user": given.get(USER_LABEL, "unknown"),
+        "workflow_uuid": given.get(UUID_LABEL, given.get(WORKFLOW_LABEL, "")),
+        "status": status,
+    }
+    return tuple(sorted(found.items()))
+
+
+def _sample(page: Page, name: str, kind: str, own: Mapping[str, str], value: float) -> None:
+    page.family(name, kind, "As OSMO describes it.")
+    page.sample(name, own, value)
+
+
+def _histogram(page: Page, name: str, own: Mapping[str, str], count: int, seconds: float) -> None:
+    """Values that are all the same."""
+    page.family(name, "histogram", "As OSMO describes it.")
+    for bound in (*BOUNDS, float("inf")):
+        shown = "+Inf" if bound == float("inf") else str(bound)
+        page.line(f"{name}_bucket", label_text({**own, "le": shown}), count if seconds <= bound else 0, family=name)
+    page.line(f"{name}_count", label_text(own), count, family=name)
+    page.line(f"{name}_sum", label_text(own), count * seconds, family=name)

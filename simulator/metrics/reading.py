@@ -1,0 +1,124 @@
+"""What the running Prometheus and Alertmanager know: alerts, and results of queries."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import httpx
+
+from simulator.cluster.objects import Json
+from simulator.errors import SimulationError
+from simulator.faults import Injected, faults
+from simulator.metrics.telemetry import Telemetry
+
+SEVERITIES = ("critical", "warning", "info")
+SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Alert:
+    """An alert that is pending or firing."""
+
+    name: str
+    state: Literal["pending", "firing"]
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    since: float
+    """When its expression became true, in seconds since the epoch."""
+    fired: float | None
+    """When it began to fire, as Alertmanager has it; None while Alertmanager does not have it."""
+
+    @property
+    def severity(self) -> str:
+        return self.labels.get("severity", "")
+
+    @property
+    def node(self) -> str:
+        return self.labels.get("node", "")
+
+    def cause(self, injected: Mapping[str, Sequence[Injected]]) -> Injected | None:
+        """The earliest injected fault that this alert follows; `injected` is by node."""
+        given = [
+            each
+            for node, items in injected.items()
+            if not self.node or node == self.node
+            for each in items
+            if self.name in faults()[each.fault].alerts
+        ]
+        return min(given, key=lambda each: each.since, default=None)
+
+
+class Reader:
+    """Requests to the two, as a client of their HTTP interfaces."""
+
+    def __init__(self, telemetry: Telemetry) -> None:
+        """Raises NotRunning."""
+        telemetry.demand()
+        self._prometheus, self._alertmanager = telemetry.prometheus, telemetry.alertmanager
+        self._http = httpx.Client(timeout=SECONDS, trust_env=False)
+
+    def alerts(self) -> list[Alert]:
+        """Alerts that are pending or firing, the most severe first."""
+        fired = {
+            _key(each["labels"]): _time(each["startsAt"]) for each in self._get(f"{self._alertmanager}/api/v2/alerts")
+        }
+        found = [_alert(each, fired) for each in self._data("/api/v1/alerts")["alerts"]]
+        return sorted(found, key=lambda each: (each.state != "firing", _rank(each), each.name, each.node))
+
+    def query(self, expression: str) -> list[Json]:
+        """The samples of an instant query."""
+        return self._data("/api/v1/query", query=expression)["result"]
+
+    def range(self, expression: str, start: float, end: float, step: float) -> list[Json]:
+        """The series of a range query; times in seconds."""
+        times = {"start": f"{start:.3f}", "end": f"{end:.3f}", "step": f"{step:.3f}"}
+        return self._data("/api/v1/query_range", query=expression, **times)["result"]
+
+    def rules(self) -> list[Json]:
+        """The groups of rules, with health and time of the last evaluation."""
+        return self._data("/api/v1/rules")["groups"]
+
+    def targets(self) -> list[Json]:
+        """The targets that are scraped, with their health."""
+        return self._data("/api/v1/targets", state="active")["activeTargets"]
+
+    def _data(self, path: str, **params: str) -> Any:
+        answer = self._get(f"{self._prometheus}{path}", params)
+        if answer.get("status") != "success":
+            raise SimulationError(f"Prometheus: {answer.get('error', 'no reason given')}")
+        return answer["data"]
+
+    def _get(self, url: str, params: Mapping[str, str] | None = None) -> Any:
+        try:
+            return self._http.get(url, params=params).json()
+        except (httpx.HTTPError, ValueError) as problem:
+            raise SimulationError(f"{url} does not answer ({problem or type(problem).__name__})") from None
+
+
+def _alert(given: Json, fired: Mapping[frozenset[tuple[str, str]], float]) -> Alert:
+    labels: dict[str, str] = given["labels"]
+    return Alert(
+        name=labels["alertname"],
+        state=given["state"],
+        labels={key: value for key, value in labels.items() if key != "alertname"},
+        annotations=given["annotations"],
+        since=_time(given["activeAt"]),
+        fired=fired.get(_key(labels)) if given["state"] == "firing" else None,
+    )
+
+
+def _key(labels: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    return frozenset(labels.items())
+
+
+def _rank(alert: Alert) -> int:
+    return SEVERITIES.index(alert.severity) if alert.severity in SEVERITIES else len(SEVERITIES)
+
+
+def _time(text: str) -> float:
+    """RFC 3339 with any number of digits of a second; Python reads six."""
+    whole, _, rest = text.removesuffix("Z").partition(".")
+    return datetime.datetime.fromisoformat(f"{whole}.{rest[:6] or '0'}+00:00").timestamp()

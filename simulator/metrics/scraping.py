@@ -1,0 +1,92 @@
+"""Prometheus' configuration: its scrape jobs, with discovery from the simulated cluster. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlencode
+
+from physical_ai import safe_yaml
+from simulator.cluster.objects import Json
+from simulator.metrics.collector import Collected
+from simulator.metrics.discovery import query
+from simulator.metrics.jobs import Job, pod_jobs
+
+DEFAULT_MONITORS = Path(__file__).parent / "data" / "monitors.yaml"
+LEAST_REFRESH = 1.0
+"""Seconds between two discoveries, of a real clock, where scrapes are more frequent."""
+
+
+@cache
+def default_jobs() -> tuple[Job, ...]:
+    """Jobs for a stack that has no collector."""
+    monitors: list[Json] = safe_yaml.load(DEFAULT_MONITORS.read_text(encoding="utf-8"))
+    return tuple(job for monitor in monitors for job in pod_jobs(monitor))
+
+
+def configuration(given: Collected, exporters: str, alertmanager: str, interval_seconds: float) -> Json:
+    """Prometheus' configuration.
+
+    Args:
+        exporters: Address of the simulated exporters.
+        alertmanager: Address of Alertmanager.
+        interval_seconds: Between two scrapes of a target, and between two evaluations of a rule.
+    """
+    interval = duration(interval_seconds)
+    jobs = [_job(job, given.cluster) | _discovery(job, exporters, interval_seconds) for job in given.jobs]
+    if given.state_labels is not None:
+        jobs.append(_kube_state(exporters, given.cluster, given.state_labels))
+    if given.kubelets:
+        jobs.append(_cadvisor(exporters, given.cluster))
+    return {
+        "global": {"scrape_interval": interval, "scrape_timeout": interval, "evaluation_interval": interval},
+        "rule_files": ["rules.yml"],
+        "alerting": {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]},
+        "scrape_configs": jobs,
+    }
+
+
+def duration(seconds: float) -> str:
+    """A duration as Prometheus writes it, in milliseconds: at least one."""
+    return f"{max(round(seconds * 1000), 1)}ms"
+
+
+def _kube_state(exporters: str, cluster: str, labels: Mapping[str, Sequence[str]]) -> Json:
+    """The add-on's kube-state-metrics, whose Pods Azure runs: it is none of the simulated ones."""
+    return {
+        "job_name": "kube-state-metrics",
+        "honor_labels": True,
+        "metrics_path": "/kube-state-metrics/metrics",
+        "params": {kind: [",".join(allowed)] for kind, allowed in labels.items()},
+        "static_configs": [{"targets": [exporters]}],
+        "relabel_configs": [{"target_label": "cluster", "replacement": cluster}],
+    }
+
+
+def _cadvisor(exporters: str, cluster: str) -> Json:
+    """The kubelets. Azure's add-on scrapes them by default, kube-prometheus-stack by a monitor of its own."""
+    return {
+        "job_name": "cadvisor",
+        "honor_labels": True,
+        "metrics_path": "/cadvisor/metrics",
+        "static_configs": [{"targets": [exporters]}],
+        "relabel_configs": [{"target_label": "cluster", "replacement": cluster}] if cluster else [],
+    }
+
+
+def _discovery(job: Job, exporters: str, interval_seconds: float) -> Json:
+    url = f"http://{exporters}/targets?{urlencode(query(job.selection))}"
+    refresh = duration(max(interval_seconds, LEAST_REFRESH))
+    return {"http_sd_configs": [{"url": url, "refresh_interval": refresh}]}
+
+
+def _job(job: Job, cluster: str) -> Json:
+    named = {"source_labels": ["cluster"], "regex": "", "target_label": "cluster", "replacement": cluster}
+    return {
+        "job_name": job.name,
+        "honor_labels": job.honor_labels,
+        **job.limits,
+        "relabel_configs": [*job.relabelings, *([named] if cluster else [])],
+        "metric_relabel_configs": list(job.metric_relabelings),
+    }

@@ -1,0 +1,57 @@
+"""Serves the exporters on loopback, at a port that remains the same when the control plane is started again."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from simulator.metrics.exporters import Answer, AnswerTo
+from simulator.metrics.port_file import METRICS_FILE
+from simulator.ports import LOOPBACK, bound, noted
+
+log = logging.getLogger("metrics")
+
+
+def serve(answer: AnswerTo, folder: Path) -> ThreadingHTTPServer:
+    """Answers requests in threads, until the process ends."""
+    file = folder / METRICS_FILE
+    handler = _handler(answer)
+    server = bound(lambda port: _Server((LOOPBACK, port), handler), noted(file))
+    unfinished = file.with_suffix(".new")
+    unfinished.write_text(json.dumps(server.server_address[1]))
+    unfinished.rename(file)
+    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+    return server
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+    """A thousand targets of one address may be scraped at once."""
+
+
+def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 10
+
+        def do_GET(self) -> None:
+            try:
+                given = answer(self.path, self.headers.get("Host", ""))
+            except Exception:
+                # As for any server, a fault in one answer must not end it. The log has it.
+                log.exception("%s", self.path)
+                given = Answer(500, "the model failed; see the log of the control plane\n")
+            data = given.text.encode()
+            self.send_response(given.code)
+            self.send_header("Content-Type", given.type)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Scrapes are no news."""
+
+    return Handler

@@ -1,0 +1,123 @@
+"""Further interfaces of Pods: what the Network Operator, nv-ipam and Multus make of their objects. Pure.
+
+A NetworkAttachmentDefinition is that of Mellanox/network-operator manifests/state-macvlan-network. Blocks of addresses
+follow Mellanox/nvidia-k8s-ipam pkg/ipam-controller/allocator, the annotation of a Pod k8snetworkplumbingwg/multus-cni.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+from simulator.cluster.objects import Json, annotations_of, at, labels, name
+
+GROUP = "/apis/mellanox.com/v1alpha1/macvlannetworks"
+POOLS = "/apis/nv-ipam.nvidia.com/v1alpha1/ippools"
+DEFINITIONS = "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions"
+WANTED, STATUS = "k8s.v1.cni.cncf.io/networks", "k8s.v1.cni.cncf.io/network-status"
+
+
+def attachment(network: Json) -> Json:
+    """The NetworkAttachmentDefinition of a MacvlanNetwork."""
+    spec: Json = at(network, "spec", {})
+    config: Json = {"cniVersion": "0.3.1", "name": name(network), "type": "macvlan"}
+    config |= {key: spec[key] for key in ("master", "mode", "mtu") if spec.get(key)}
+    config["ipam"] = json.loads("".join(str(spec.get("ipam") or "{}").split()))
+    reference = {"apiVersion": network["apiVersion"], "kind": network["kind"], "name": name(network)}
+    owner = {**reference, "uid": at(network, "metadata.uid", ""), "controller": True, "blockOwnerDeletion": True}
+    return {
+        "apiVersion": "k8s.cni.cncf.io/v1",
+        "kind": "NetworkAttachmentDefinition",
+        "metadata": {
+            "name": name(network),
+            "namespace": spec.get("networkNamespace") or "default",
+            "ownerReferences": [owner],
+        },
+        "spec": {"config": json.dumps(config)},
+    }
+
+
+def allocations(pool: Json, nodes: Iterable[Json]) -> list[Json]:
+    """The status of an IPPool: a block for each node that it selects, as long as there are some; one that a node has
+    stays its own."""
+    subnet, size = IPv4Network(str(pool["spec"]["subnet"])), int(pool["spec"]["perNodeBlockSize"])
+    chosen = sorted(name(node) for node in nodes if _selects(pool, node))
+    had = {each["nodeName"]: each for each in at(pool, "status.allocations", []) if each["nodeName"] in chosen}
+    used = {each["startIP"] for each in had.values()}
+    free = (block for block in _blocks(subnet, size) if block["startIP"] not in used)
+    for node in chosen:
+        if node not in had and (block := next(free, None)) is not None:
+            had[node] = {"nodeName": node, **block}
+    return [had[node] for node in chosen if node in had]
+
+
+def _blocks(subnet: IPv4Network, size: int) -> Iterator[dict[str, str]]:
+    for first in range(1, subnet.num_addresses - size, size):
+        yield {"startIP": str(subnet[first]), "endIP": str(subnet[first + size - 1])}
+
+
+def _selects(pool: Json, node: Json) -> bool:
+    terms: list[Json] | None = at(pool, "spec.nodeSelector.nodeSelectorTerms")
+    if terms is None:
+        return True
+    given = labels(node)
+    return any(
+        all(given.get(each["key"]) in each.get("values", []) for each in term.get("matchExpressions", []))
+        for term in terms
+        if term.get("matchExpressions")
+    )
+
+
+def interfaces(
+    pods: Sequence[Json], pools: Mapping[str, Json], definitions: Mapping[tuple[str, str], Json]
+) -> dict[tuple[str, str], str]:
+    """The annotation that Multus writes on Pods which have a further interface, by namespace and name, where it lacks.
+
+    Args:
+        pools: IPPools by name.
+        definitions: NetworkAttachmentDefinitions by namespace and name.
+    """
+    taken = {address for pod in pods for each in _status(pod) for address in each.get("ips", [])}
+    found: dict[tuple[str, str], str] = {}
+    for pod in sorted(pods, key=lambda each: (str(at(each, "metadata.creationTimestamp", "")), name(each))):
+        if not annotations_of(pod).get(WANTED) or _status(pod) or at(pod, "status.phase") != "Running":
+            continue
+        given: list[Json] = [
+            {"name": "cni", "interface": "eth0", "ips": [at(pod, "status.podIP", "")], "default": True}
+        ]
+        for number, (space, key) in enumerate(wanted_by(pod), start=1):
+            definition = definitions.get((space, key))
+            address = _address(definition, pools, str(at(pod, "spec.nodeName", "")), taken)
+            if address is None:
+                break
+            taken.add(address)
+            given.append({"name": f"{space}/{key}", "interface": f"net{number}", "ips": [address], "dns": {}})
+        else:
+            found[str(at(pod, "metadata.namespace")), name(pod)] = json.dumps(given)
+    return found
+
+
+def wanted_by(pod: Json) -> list[tuple[str, str]]:
+    """Namespace and name of the networks that a Pod names: `a` or `other/a`, with commas between."""
+    own = str(at(pod, "metadata.namespace"))
+    named = [each.strip().partition("@")[0] for each in annotations_of(pod).get(WANTED, "").split(",")]
+    return [(space, key) if slash else (own, space) for space, slash, key in (each.partition("/") for each in named)]
+
+
+def _status(pod: Json) -> list[Json]:
+    return json.loads(annotations_of(pod).get(STATUS, "[]"))
+
+
+def _address(definition: Json | None, pools: Mapping[str, Json], node: str, taken: set[str]) -> str | None:
+    """The first free address of the node's block; None without definition, pool, block or free address."""
+    config: Any = json.loads(str(at(definition or {}, "spec.config", "{}")))
+    pool = pools.get(str(at(config, "ipam.poolName", "")))
+    blocks = {each["nodeName"]: each for each in at(pool or {}, "status.allocations", [])}
+    if pool is None or node not in blocks:
+        return None
+    first, last = (IPv4Address(blocks[node][key]) for key in ("startIP", "endIP"))
+    gateway = at(pool, "spec.gateway", "")
+    every = (str(first + offset) for offset in range(int(last) - int(first) + 1))
+    return next((each for each in every if each not in taken and each != gateway), None)

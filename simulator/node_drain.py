@@ -1,0 +1,88 @@
+"""What keeps AKS from draining a pool's nodes for an upgrade: Pods whose disruption budgets allow no eviction.
+
+The decision is the API server's own for an eviction (k8s.io/kubernetes, pkg/registry/core/pod/storage/eviction.go), the
+text AKS' (learn.microsoft.com, error-code-poddrainfailure). No Pod is evicted one by one: once no budget stands against
+the drain, the nodes are replaced one after the other, and their Pods with them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from physical_ai.catalog.aks import POOL_LABEL
+from physical_ai.kubernetes.objects import at, is_ready
+from physical_ai.kubernetes.selectors import selects_labels
+from simulator.kubernetes.client import Client
+
+_PATH = "/apis/policy/v1/poddisruptionbudgets"
+_PAUSE = 0.2
+Object = Mapping[str, Any]
+
+
+def budgets(client: Client) -> list[Object]:
+    """All budgets of a cluster."""
+    return list(client.get(_PATH)["items"])
+
+
+def wait(client: Client, pool: str, seconds: float) -> str:
+    """Waits until every Pod of the pool's nodes can be evicted; the message of the first that cannot, after that."""
+    end = time.monotonic() + seconds
+    while True:
+        nodes = {each["metadata"]["name"] for each in client.get("/api/v1/nodes", _of(pool))["items"]}
+        pods = [each for each in client.get("/api/v1/pods")["items"] if at(each, "spec.nodeName", "") in nodes]
+        message = blocked(pods, budgets(client))
+        if not message or time.monotonic() >= end:
+            return message
+        time.sleep(_PAUSE)
+
+
+def blocked(pods: Iterable[Object], of_cluster: Sequence[Object]) -> str:
+    """What AKS says of the first Pod that a budget keeps; empty where none is kept."""
+    for pod in pods:
+        if _is_left_alone(pod):
+            continue
+        for budget in of_cluster:
+            if _covers(budget, pod) and not _lets_go(budget, pod):
+                return _message(pod, budget)
+    return ""
+
+
+def _of(pool: str) -> dict[str, str]:
+    return {"labelSelector": f"{POOL_LABEL}={pool}"}
+
+
+def _is_left_alone(pod: Object) -> bool:
+    """Pods that no drain evicts: of DaemonSets, of the kubelet itself, and those that have ended."""
+    owners = at(pod, "metadata.ownerReferences", [])
+    ended = at(pod, "status.phase", "") in ("Succeeded", "Failed")
+    return ended or any(owner.get("kind") in ("DaemonSet", "Node") for owner in owners)
+
+
+def _covers(budget: Object, pod: Object) -> bool:
+    same = at(budget, "metadata.namespace", "") == at(pod, "metadata.namespace", "")
+    return same and selects_labels(at(budget, "spec.selector", {}), at(pod, "metadata.labels", {}))
+
+
+def _lets_go(budget: Object, pod: Object) -> bool:
+    """Pods that wait for a node are always let go, unready ones where the budget is met without them."""
+    if at(pod, "status.phase", "") == "Pending" or at(budget, "status.disruptionsAllowed", 0) > 0:
+        return True
+    if is_ready(pod):
+        return False
+    if at(budget, "spec.unhealthyPodEvictionPolicy", "") == "AlwaysAllow":
+        return True
+    needed = at(budget, "status.desiredHealthy", 0)
+    return needed > 0 and at(budget, "status.currentHealthy", 0) >= needed
+
+
+def _message(pod: Object, budget: Object) -> str:
+    name, here = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    return (
+        f"Drain node {at(pod, 'spec.nodeName', '')} failed when evicting pod {name} failed with Too Many Requests"
+        " error. This is often caused by a restrictive Pod Disruption Budget (PDB) policy. See"
+        " http://aka.ms/aks/debugdrainfailures. Original error: Cannot evict pod as it would violate the pod's"
+        f" disruption budget.. PDB debug info: {here}/{name} blocked by pdb {budget['metadata']['name']} with 0 unready"
+        " pods: []."
+    )

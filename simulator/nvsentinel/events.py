@@ -1,0 +1,144 @@
+"""What NVSentinel's monitors report of a node's faults (health-monitors/), and the conditions that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from physical_ai.catalog.nvsentinel import (
+    GPU_MONITOR,
+    SYSLOG_MONITOR,
+    XID_CHECK,
+    Action,
+    dcgm_errors,
+    xid_action,
+)
+from physical_ai.catalog.telemetry_rows import xids
+from simulator.faults.catalogue import Effects
+from simulator.faults.record import NodeFaults
+
+NO_FAILURES = "No Health Failures"
+REPLAYS_PER_MINUTE = 8
+"""More are an error of DCGM's PCIe watch (DCGM_FR_PCI_REPLAY_RATE)."""
+SUPPRESSED = frozenset({"DCGM_FR_CLOCKS_EVENT_THERMAL", "DCGM_FR_CLOCKS_EVENT_POWER"})
+"""The monitor drops throttling by default, which follows load (chart, dcgmHealthCheck.suppressedErrorCodes)."""
+_OF_FIELDS = {
+    "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL": "DCGM_FR_VOLATILE_DBE_DETECTED",
+    "DCGM_FI_DEV_ROW_REMAP_FAILURE": "DCGM_FR_ROW_REMAP_FAILURE",
+    "DCGM_FI_DEV_ROW_REMAP_PENDING": "DCGM_FR_PENDING_ROW_REMAP",
+}
+_OF_RECOVERY = {1: "DCGM_FR_GPU_RECOVERY_RESET", 2: "DCGM_FR_GPU_RECOVERY_REBOOT"}
+
+
+@dataclass(frozen=True)
+class HealthEvent:
+    """One report of a monitor about one GPU."""
+
+    node: str
+    agent: str
+    check: str
+    gpu: int
+    code: str
+    action: Action
+    is_healthy: bool = False
+
+    @property
+    def is_fatal(self) -> bool:
+        """Events are fatal unless there is nothing to do (determineFatality of the monitors)."""
+        return not self.is_healthy and self.action != "NONE"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The event as rules see it."""
+        return {
+            "nodeName": self.node,
+            "agent": self.agent,
+            "componentClass": "GPU",
+            "checkName": self.check,
+            "errorCode": [] if self.is_healthy else [self.code],
+            "entitiesImpacted": [{"entityType": "GPU", "entityValue": str(self.gpu)}],
+            "recommendedAction": self.action,
+            "isFatal": self.is_fatal,
+            "isHealthy": self.is_healthy,
+        }
+
+    @property
+    def message(self) -> str:
+        """As the condition of the node has it (platform-connectors, constructHealthEventMessage)."""
+        return f"ErrorCode:{self.code} GPU:{self.gpu} Recommended Action={self.action}"
+
+    @property
+    def identity(self) -> str:
+        """What a healthy event has to name to end an unhealthy one: the check and the GPU, not the code."""
+        return f"{self.agent}/{self.check}/{self.gpu}"
+
+    def recovered(self) -> HealthEvent:
+        return replace(self, is_healthy=True, action="NONE")
+
+
+def failures(node: str, faults: NodeFaults, monitors: Collection[str], gpus: int) -> list[HealthEvent]:
+    """The unhealthy events that hold on a node as long as its faults do, from the monitors that run on it."""
+    found: list[HealthEvent] = []
+    for gpu in range(gpus):
+        effects = [effect for effect, _ in faults.of_gpu(gpu)]
+        if SYSLOG_MONITOR in monitors:
+            found += (_of_xid(node, gpu, effect.xid) for effect in effects if effect.xid)
+        if GPU_MONITOR in monitors:
+            codes = dict.fromkeys(code for effect in effects for code in _dcgm_codes(effect))
+            found += (_of_dcgm(node, gpu, code) for code in codes if code not in SUPPRESSED)
+    return list(dict.fromkeys(found))
+
+
+def changes(before: Iterable[HealthEvent], after: Iterable[HealthEvent]) -> Iterator[HealthEvent]:
+    """What the monitors report between two looks: what is new, then what has recovered."""
+    old, new = list(before), list(after)
+    yield from (event for event in new if event not in old)
+    failing = {event.identity for event in new}
+    ended = {event.identity: event for event in old if event.identity not in failing}
+    yield from (event.recovered() for event in ended.values())
+
+
+def conditions(checks: Collection[str], failing: Iterable[HealthEvent]) -> dict[str, tuple[str, str, str]]:
+    """Status, reason and message of each check's condition (platform-connectors, updateNodeConditions).
+
+    Only fatal events make one; the others are events of the node.
+    """
+    fatal = [event for event in failing if event.is_fatal]
+    found: dict[str, tuple[str, str, str]] = {}
+    for check in sorted({*checks, *(event.check for event in fatal)}):
+        messages = [event.message for event in fatal if event.check == check]
+        if messages:
+            found[check] = ("True", f"{check}IsNotHealthy", f"{';'.join(messages)};")
+        else:
+            found[check] = ("False", f"{check}IsHealthy", NO_FAILURES)
+    return found
+
+
+def _of_xid(node: str, gpu: int, code: int) -> HealthEvent:
+    known = xids().get(code)
+    action = xid_action(known.action if known is not None else "")
+    return HealthEvent(node, SYSLOG_MONITOR, XID_CHECK, gpu, str(code), action)
+
+
+def _of_dcgm(node: str, gpu: int, code: str) -> HealthEvent:
+    known = dcgm_errors()[code]
+    return HealthEvent(node, GPU_MONITOR, known.check, gpu, code, known.action)
+
+
+def _dcgm_codes(effect: Effects) -> Iterator[str]:
+    """What DCGM's health watches report for one fault."""
+    fields: Mapping[str, float] = effect.fields
+    yield from (code for field, code in _OF_FIELDS.items() if fields.get(field))
+    if effect.health:
+        yield str(effect.health["code"])
+    if (advice := int(fields.get("DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION", 0))) in _OF_RECOVERY:
+        yield _OF_RECOVERY[advice]
+    if effect.rates.get("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", 0) * 60 > REPLAYS_PER_MINUTE:
+        yield "DCGM_FR_PCI_REPLAY_RATE"
+    if effect.rates.get("DCGM_FI_DEV_THERMAL_VIOLATION"):
+        yield "DCGM_FR_CLOCKS_EVENT_THERMAL"
+    if effect.rates.get("DCGM_FI_DEV_POWER_VIOLATION"):
+        yield "DCGM_FR_CLOCKS_EVENT_POWER"
+    if effect.driver_lost:
+        yield "DCGM_CONNECTIVITY_ERROR"

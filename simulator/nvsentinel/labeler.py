@@ -1,0 +1,36 @@
+"""The labeler: which monitors a node gets, by the Pods of the GPU stack that run on it (labeler/pkg)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from physical_ai.catalog.nvsentinel import GPU_NODE_LABEL
+from simulator.cluster.objects import Json, at, is_ready, labels, name
+from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+
+PREFIX = "nvsentinel.dgxc.nvidia.com"
+DRIVER, DCGM, KATA = f"{PREFIX}/driver.installed", f"{PREFIX}/dcgm.version", f"{PREFIX}/kata.enabled"
+DCGM_APP = ("app", "nvidia-dcgm")
+DCGM_MAJOR = "4.x"
+"""Of every release of the GPU Operator that is modelled."""
+
+
+def wanted_labels(node: Json, pods: Iterable[Mapping[str, Any]], *, assume_driver: bool) -> dict[str, str | None]:
+    """Labels of the node to change; None removes.
+
+    Args:
+        pods: Running Pods, of this node and others.
+        assume_driver: `labeler.assumeDriverInstalled`: no Pod has to bring the driver.
+    """
+    given = labels(node)
+    is_gpu = given.get(GPU_NODE_LABEL[0]) == GPU_NODE_LABEL[1]
+    here = [labels(pod) for pod in pods if at(pod, "spec.nodeName") == name(node) and is_ready(pod)]
+    driver = assume_driver or any(each.get(COMPONENT) == DRIVER_COMPONENT for each in here)
+    dcgm = any(each.get(DCGM_APP[0]) == DCGM_APP[1] for each in here)
+    wanted: dict[str, str | None] = {
+        DRIVER: "true" if is_gpu and driver else None,
+        DCGM: DCGM_MAJOR if is_gpu and dcgm else None,
+        KATA: "false" if is_gpu else None,
+    }
+    return {key: value for key, value in wanted.items() if given.get(key) != value}

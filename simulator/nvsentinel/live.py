@@ -1,0 +1,103 @@
+"""NVSentinel against one running cluster: its monitors, and the modules that act on what they report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from physical_ai.catalog.nvsentinel import FAULT_QUARANTINE, GPU_MONITOR, NODE_DRAINER, RELEASE, SYSLOG_MONITOR
+from simulator.cluster.loop import Loop
+from simulator.cluster.objects import Json, at, name, timestamp
+from simulator.faults.injection import gpus_of
+from simulator.faults.record import node_faults
+from simulator.kubernetes.client import Client
+from simulator.nvsentinel import modules
+from simulator.nvsentinel.cluster import Cluster
+from simulator.nvsentinel.events import HealthEvent, changes, conditions, failures
+from simulator.nvsentinel.labeler import wanted_labels
+from simulator.nvsentinel.modules import FaultQuarantine, NodeDrainer, Store
+
+LABELER = "labeler"
+WATCHED_SECONDS = 0.5
+"""Between two looks at the Pods of a node that a drain waits for."""
+
+
+class Observed(modules.Cluster, Protocol):
+    """What the monitors and the labeler read beyond what the other modules do."""
+
+    def running(self) -> Mapping[str, Mapping[str, str]]: ...
+    def operands(self) -> list[Json]: ...
+
+
+def loop_of(client: Client) -> Loop:
+    """NVSentinel in the cluster of a client; its first round is due at once."""
+
+    def act() -> float | None:
+        return nvsentinel.round()
+
+    made = Loop("nvsentinel", act)
+    nvsentinel = Nvsentinel(Cluster(client, made.wake))
+    return made
+
+
+class Nvsentinel:
+    """The monitors, platform-connectors, the labeler, fault-quarantine and node-drainer, each while its Pod runs."""
+
+    def __init__(self, cluster: Observed) -> None:
+        self._cluster = cluster
+        self._store = Store()
+        self._quarantine = FaultQuarantine(self._cluster, self._store)
+        self._drainer = NodeDrainer(self._cluster, self._store)
+        self._failing: dict[str, list[HealthEvent]] = {}
+        """What the monitors report, by node."""
+        self._checks: dict[str, set[str]] = {}
+        """Checks that have failed on a node, which keep their condition."""
+
+    def round(self) -> float | None:
+        """One round; returns the seconds until the next one while a drain waits."""
+        running = self._cluster.running()
+        if LABELER in running:
+            self._label()
+        if RELEASE in running:
+            for node in self._cluster.nodes():
+                self._observe(node, running)
+        if FAULT_QUARANTINE in running:
+            self._quarantine.run(running[FAULT_QUARANTINE][""])
+        return WATCHED_SECONDS if NODE_DRAINER in running and self._drainer.run() else None
+
+    def _label(self) -> None:
+        assume = bool(self._cluster.config(LABELER)["assume-driver-installed"])
+        operands = self._cluster.operands()
+        for node in self._cluster.nodes():
+            if changed := wanted_labels(node, operands, assume_driver=assume):
+                self._cluster.write(node, LABELER, {"metadata": {"labels": changed}})
+
+    def _observe(self, node: Json, running: Mapping[str, Mapping[str, str]]) -> None:
+        """Events of the node's monitors since the last round, and the conditions that follow."""
+        key = name(node)
+        monitors = [agent for agent in (GPU_MONITOR, SYSLOG_MONITOR) if key in running.get(agent, {})]
+        if not monitors or key not in running[RELEASE]:
+            return
+        failing = failures(key, node_faults(node), monitors, gpus_of(node))
+        found = list(changes(self._failing.get(key, []), failing))
+        self._failing[key] = failing
+        self._store.queue += found
+        checks = self._checks.setdefault(key, set())
+        checks |= {event.check for event in found if event.is_fatal}
+        self._report(node, checks, failing)
+        for event in found:
+            if not event.is_healthy and not event.is_fatal:
+                self._cluster.say(key, RELEASE, f"{event.check}IsNotHealthy", event.message, event.check)
+
+    def _report(self, node: Json, checks: set[str], failing: list[HealthEvent]) -> None:
+        given: list[dict[str, Any]] = at(node, "status.conditions", [])
+        held = {each["type"]: each.get("message") for each in given}
+        changed = [
+            {"type": check, "status": status, "reason": reason, "message": message}
+            for check, (status, reason, message) in conditions(checks, failing).items()
+            if held.get(check) != message
+        ]
+        if changed:
+            now = {"lastHeartbeatTime": timestamp(), "lastTransitionTime": timestamp()}
+            body = {"status": {"conditions": [{**each, **now} for each in changed]}}
+            self._cluster.write(node, RELEASE, body, "/status")

@@ -1,0 +1,88 @@
+"""The operators of one simulated cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from simulator.cluster.loop import Loop
+from simulator.cluster.names import RUN_BY
+from simulator.cluster.objects import Json, annotations_of, at, timestamp
+from simulator.kubernetes.client import Client
+from simulator.operators import mounts
+from simulator.operators.cluster import STRATEGIC, Cluster
+from simulator.operators.kai import KaiHookJobs, KaiOperator
+from simulator.operators.kai_webhooks import Endpoint
+from simulator.operators.starting import crash
+from simulator.operators.webhook_server import WebhookServer
+
+MOUNTS = "mounts"
+"""Pods with this label wait until what they mount exists. Then KWOK runs them like all others."""
+MISSING_SECONDS = 0.3
+"""Between two looks at what a Pod mounts and what does not exist yet."""
+
+
+class Operators:
+    """The KAI operator, its hook Jobs, and the volumes of Pods."""
+
+    def __init__(
+        self,
+        client: Client,
+        refusal: Callable[[Json], str] = lambda pod: "",
+        unmounted: Callable[[Json], mounts.StartProblem | None] = lambda pod: None,
+        folder: Path | None = None,
+        *,
+        unpulled: Callable[[Json], mounts.StartProblem | None] = lambda pod: None,
+    ) -> None:
+        """`refusal` tells why a service that a Pod logs in to when it starts does not accept it, `unmounted` why a
+        volume of a CSI driver is not mounted, `unpulled` which image its registry does not have. `folder` is that of
+        the control plane, for the address of webhooks; without one there are none."""
+        self._refusal, self._unmounted, self._unpulled = refusal, unmounted, unpulled
+        self.loop = Loop("operators", self.round)
+        self._cluster = Cluster(client, self.loop.wake)
+        self._kai, self._hook_jobs = KaiOperator(self._cluster, lambda: self._endpoint), KaiHookJobs(self._cluster)
+        self._endpoint = self._webhooks(folder) if folder else None
+        self._reported: dict[str, mounts.StartProblem] = {}
+
+    def _webhooks(self, folder: Path) -> Endpoint:
+        server = WebhookServer(folder, self._kai.answer)
+        return Endpoint(server.address, server.certificate, server.secret())
+
+    def round(self) -> float | None:
+        """One round; returns the seconds until the next one while a Pod lacks something that it mounts."""
+        self._hook_jobs.run()
+        self._kai.run()
+        return MISSING_SECONDS if self._is_missing_mounts() else None
+
+    def _is_missing_mounts(self) -> bool:
+        """Releases Pods whose Secrets and ConfigMaps exist and are usable; the others report why not."""
+        waiting = [
+            pod
+            for pod in self._cluster.pods(MOUNTS)
+            if at(pod, "spec.nodeName") and annotations_of(pod).get(RUN_BY) == MOUNTS
+        ]
+        held: dict[str, mounts.StartProblem] = {}
+        for pod in waiting:
+            find, uid = self._cluster.find, str(at(pod, "metadata.uid"))
+            why = self._unmounted(pod) or self._unpulled(pod) or mounts.start_problem(pod, find)
+            why = why or crash(pod, find) or self._login(pod)
+            if why is None:
+                if at(pod, "status.phase") == "Running":
+                    # It had crashed. What starts Pods on simulated nodes starts those that are Pending.
+                    self._cluster.patch(pod, {"status": {"phase": "Pending"}}, STRATEGIC, "/status")
+                self._cluster.patch(pod, {"metadata": {"annotations": {RUN_BY: None}}})
+                continue
+            held[uid] = why
+            if self._reported.get(uid) != why:
+                self._cluster.patch(pod, {"status": mounts.status(pod, why, timestamp())}, STRATEGIC, "/status")
+                self._cluster.apply(mounts.event(pod, why, timestamp()), "kubelet")
+        self._reported = held
+        return bool(held)
+
+    def _login(self, pod: Json) -> mounts.StartProblem | None:
+        """An agent that is refused tries again until its startup probe fails, again and again."""
+        reason = self._refusal(pod)
+        if not reason:
+            return None
+        text = f"Startup probe failed: no connection to the control plane, which refuses the login: {reason}"
+        return mounts.StartProblem("CrashLoopBackOff", "Unhealthy", text)

@@ -1,0 +1,119 @@
+"""What the deployed stack declares of its control plane: roles, pools, and how people log in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import yaml
+
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE
+from simulator.cluster.objects import Json, at
+from simulator.entra import DEPLOYERS
+from simulator.osmo.control.policies import USER, Role, roles_of
+
+VALUES = "osmo-service-values"
+"""ConfigMap with the values for the chart `service`, one file for each section."""
+CONFIGS, ENVOY = "osmo-service-configs", "osmo-gateway-envoy-config"
+"""ConfigMaps of the chart: the service's configuration, and that of its gateway."""
+PROCESSES = ("osmo-service", "osmo-gateway-envoy")
+"""Deployments without which nothing answers."""
+APPLICATION = "5a1e0000-0000-4000-8000-00000000a5a0"
+"""Client id of OSMO's app registration in the simulated tenant, where the stack names none."""
+ENTRA = "https://login.microsoftonline.com/"
+Find = Callable[[str], Json | None]
+"""The object at a path of the API."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """`here` is whether the control plane is in this cluster, or elsewhere."""
+
+    here: bool
+    login: Literal["entra", "dev"]
+    audience: str
+    roles: Mapping[str, Role]
+    pools: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    file: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """All sections that the service reads."""
+    agents: str = ""
+    """Of a control plane elsewhere: what its Pods of osmo-agent are annotated with. Others of it are other Pods."""
+    requests_per_minute: int = 0
+    """Of one caller; 0 for any number."""
+    waits: str = ""
+    """What has to run before anything answers; empty where it does."""
+
+
+def declared(find: Find) -> Configuration:
+    """By the objects in the cluster."""
+    service = find(f"/apis/apps/v1/namespaces/{CONTROL_NAMESPACE}/deployments/{PROCESSES[0]}")
+    return _elsewhere(find) if service is None else _here(find)
+
+
+def _elsewhere(find: Find) -> Configuration:
+    """Its operator has applied the stack's values, and made the group of the simulation's deployers users."""
+    values: dict[str, Any] = {}
+    for text in _data(find, VALUES).values():
+        values = _merge(values, _map(yaml.safe_load(text)))
+    configs = _map(_map(values.get("services")).get("configs"))
+    configured = {name: dict(_map(given)) for name, given in _map(configs.get("roles")).items()}
+    configured.setdefault(USER, {}).setdefault("external_roles", [USER, DEPLOYERS.object_id])
+    return Configuration(
+        here=False,
+        login="entra",
+        audience=APPLICATION,
+        roles=roles_of(configured),
+        pools=_map(configs.get("pools")),
+        file=configs,
+        agents=str(_map(_map(_map(values.get("services")).get("agent")).get("extraPodAnnotations"))),
+    )
+
+
+def _here(find: Find) -> Configuration:
+    """By what the chart makes of the stack's values."""
+    configs = _map(yaml.safe_load(_data(find, CONFIGS).get("config.yaml", "")))
+    listener = _map(yaml.safe_load(_data(find, ENVOY).get("lds.yaml", "")))
+    providers = [_map(each) for each in listener.get("providers") or ()]
+    audiences = [str(each.get("audience")) for each in providers if str(each.get("issuer", "")).startswith(ENTRA)]
+    waiting = [name for name in PROCESSES if not _runs(find, name)]
+    return Configuration(
+        here=True,
+        login="dev" if _map(listener.get("default_identity")).get("user") else "entra",
+        audience=audiences[0] if audiences else APPLICATION,
+        roles=roles_of({name: _map(given) for name, given in _map(configs.get("roles")).items()}),
+        pools=_map(configs.get("pools")),
+        file=configs,
+        requests_per_minute=_limit(listener),
+        waits=f"{waiting[0]} is not available" if waiting else "",
+    )
+
+
+def _limit(listener: Mapping[str, Any]) -> int:
+    """The number in the code that the API's routes have for Envoy's Lua filter, which is not run here."""
+    found = re.search(r"local per_minute\b[^=]*= (\d+)", str(listener.get("routes") or ""))
+    return int(found[1]) if found else 0
+
+
+def _runs(find: Find, name: str) -> bool:
+    found = find(f"/apis/apps/v1/namespaces/{CONTROL_NAMESPACE}/deployments/{name}")
+    return found is not None and int(at(found, "status.availableReplicas", 0)) > 0
+
+
+def _data(find: Find, name: str) -> Mapping[str, str]:
+    found = find(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/configmaps/{name}")
+    return {} if found is None else at(found, "data", {})
+
+
+def _merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """As Helm merges several files of values."""
+    merged = dict(base)
+    for key, value in top.items():
+        below = merged.get(key)
+        merged[key] = _merge(_map(below), _map(value)) if isinstance(below, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}

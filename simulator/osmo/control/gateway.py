@@ -1,0 +1,241 @@
+"""The gateway with the service behind it: who sends a request, whether their roles allow it, and the answer.
+
+Envoy refuses too many requests of one caller with 429 and what has no valid token with 401, the authorization service
+what no policy allows with 403, and the service a user's error with 400 and a text under `message`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from simulator.osmo.control import interactive, policies, tokens
+from simulator.osmo.control.accounts import Accounts, UserError
+from simulator.osmo.control.configuration import Configuration
+from simulator.osmo.control.login import Caller, caller_of, service_token
+
+OPEN = ("/api/version", "/health", "/api/auth/login", "/api/auth/jwt/access_token", "/client/version")
+"""Paths without a login (`gateway.envoy.skipAuthPaths` of the chart), of those that exist here."""
+LARGEST_BODY = 32 << 20
+VERSION = {"major": "6", "minor": "3", "revision": "1"}
+_USER = r"/api/auth/user/(?P<user>[^/]+)"
+_TOKEN = rf"{_USER}/access_token/(?P<name>[^/]+)"
+_POOL = r"/api/pool/(?P<pool>[^/]+)/workflow"
+_BACKEND = r"/api/configs/backend/(?P<backend>[^/]+)"
+
+
+@dataclass(frozen=True)
+class Request:
+    """`headers` by lowercase name, `query` as sent, `body` parsed."""
+
+    method: str
+    path: str
+    query: Mapping[str, list[str]]
+    headers: Mapping[str, str]
+    body: Any = None
+
+    def one(self, name: str, default: str = "") -> str:
+        return (self.query.get(name) or [default])[0]
+
+    def field(self, name: str) -> Any:
+        body: Any = self.body
+        return cast("dict[str, Any]", body).get(name) if isinstance(body, dict) else None
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    document: Any
+
+
+Handler = Callable[["Gateway", Request, Mapping[str, str], Caller], Any]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the gateway reads of the cluster, at each request."""
+
+    configuration: Callable[[], Configuration]
+    admin_password: Callable[[], str]
+    """Of the default administrator; empty without one."""
+    missing: Callable[[str], Mapping[str, str]]
+    """The agents of a backend that are not connected, and why."""
+    workflow: interactive.Look = lambda workflow: None
+    """A workflow that has Pods in the cluster."""
+
+
+class Requests:
+    """Counts the requests of each caller in the present minute, as one thread of Envoy does."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock, self._minute, self._seen = clock, 0, Counter[str]()
+
+    def count(self, headers: Mapping[str, str]) -> int:
+        minute = int(self._clock() // 60)
+        if minute != self._minute:
+            self._minute, self._seen = minute, Counter[str]()
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        # Everybody without a login has the address of this machine.
+        caller = token[-64:] if scheme == "Bearer" else ""
+        self._seen[caller] += 1
+        return self._seen[caller]
+
+
+class Gateway:
+    def __init__(
+        self, accounts: Accounts, key: bytes, around: Surroundings, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.accounts, self.around, self._key = accounts, around, key
+        self._requests = Requests(clock)
+
+    def answer(self, request: Request) -> Answer:
+        try:
+            return self._answer(request)
+        except UserError as refusal:
+            return Answer(400, {"message": str(refusal), "error_code": "USER"})
+        except interactive.Refusal as refusal:
+            return Answer(refusal.code, {"message": str(refusal)})
+        except tokens.Invalid as problem:
+            return Answer(401, {"message": str(problem)})
+
+    def _answer(self, request: Request) -> Answer:
+        configuration = self.around.configuration()
+        if configuration.waits:
+            return Answer(503, {"message": f"no healthy upstream: {configuration.waits}"})
+        most = configuration.requests_per_minute
+        if most and self._requests.count(request.headers) > most:
+            return Answer(429, {"message": f"More than {most} requests a minute"})
+        if request.path in OPEN:
+            return self._open(request)
+        caller = self._caller(request, configuration)
+        for method, pattern, action, resource, handle in ROUTES:
+            found = re.fullmatch(pattern, request.path)
+            if found is None or method != request.method:
+                continue
+            given = found.groupdict()
+            scope = resource.format(**given)
+            names = [*caller.roles, *policies.mapped(configuration.roles, caller.external)]
+            if not policies.allowed(configuration.roles, names, action, scope):
+                has = ", ".join(names) or "no role"
+                return Answer(403, {"message": f"{caller.user} has {has}, which does not allow {action} on {scope}"})
+            return Answer(200, handle(self, request, given, Caller(caller.user, tuple(names))))
+        return Answer(404, {"detail": "Not Found"})
+
+    def _open(self, request: Request) -> Answer:
+        if request.path == "/api/auth/jwt/access_token":
+            if request.method != "POST":
+                return Answer(405, {"detail": "Method Not Allowed"})
+            user, roles = self.who(str(request.field("token") or ""))
+            token, end = service_token(user, roles, self._key)
+            return Answer(200, {"token": token, "expires_at": end})
+        if request.path == "/api/auth/login":
+            return Answer(200, {"browser_client_id": self.around.configuration().audience})
+        return Answer(200, VERSION if "version" in request.path else {"status": "ok"})
+
+    def who(self, token: str) -> tuple[str, list[str]]:
+        """User and roles of an access token. Raises UserError."""
+        if token and token == self.around.admin_password():
+            return "admin", [policies.ADMIN]
+        return self.accounts.who(token)
+
+    def _caller(self, request: Request, configuration: Configuration) -> Caller:
+        """Raises tokens.Invalid. Headers that name a user count with the development login only, which looks at no
+        token: the gateway then has no provider of any."""
+        if configuration.login == "dev":
+            return Caller(request.headers.get("x-osmo-user", "admin"), (policies.ADMIN,))
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme == "Bearer":
+            return caller_of(token, configuration.audience, self._key)
+        raise tokens.Invalid("Jwt is missing")
+
+
+def _submit(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
+    """Whether the workflow is accepted, also of a pool that is offline (NVIDIA/OSMO 6.3.1
+    src/service/core/workflow/objects.py asks for maintenance only). The command that submits it then does the work of
+    the service's worker."""
+    if given["pool"] not in gateway.around.configuration().pools:
+        raise UserError(f"Pool {given['pool']} does not exist")
+    return {"submitted_by": caller.user, "roles": list(caller.roles)}
+
+
+def _pools(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
+    """Those asked for, or all; `missing` names what keeps one offline, which the service does not say."""
+    pools = gateway.around.configuration().pools
+    asked = request.query.get("pools") or list(pools)
+    missing = {name: gateway.around.missing(str(pools[name].get("backend", ""))) for name in asked if name in pools}
+    found = {name: {"status": "OFFLINE" if each else "ONLINE", "missing": dict(each)} for name, each in missing.items()}
+    return {"pools": found}
+
+
+def _backend(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
+    problem = next(iter(gateway.around.missing(given["backend"]).values()), "")
+    return {"name": given["backend"], "online": not problem, "message": problem}
+
+
+def _session(call: str) -> Handler:
+    def answer(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
+        configs, look = gateway.around.configuration().file, gateway.around.workflow
+        return interactive.session(
+            call, given["name"], given["task"], look=look, configs=configs, entry=dict(request.query)
+        )
+
+    return answer
+
+
+def _sessions() -> list[tuple[str, str, str, str, Handler]]:
+    """Only the database knows a workflow's pool, and the authorization service of a configuration in a file has none:
+    it asks about all pools (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go, extractWorkflowPoolResource)."""
+    return [
+        ("POST", re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", row["path"]), row["action"], "pool/*", _session(call))
+        for call, row in interactive.facts()["actions"].items()
+    ]
+
+
+def _create_token(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
+    roles = request.query.get("roles") or []
+    expires, description = request.one("expires_at"), request.one("description")
+    return gateway.accounts.create_token(given["user"], given["name"], expires, description, roles)
+
+
+def _create_user(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
+    return gateway.accounts.create_user(str(request.field("id")), list(request.field("roles") or []), caller.user)
+
+
+ROUTES: tuple[tuple[str, str, str, str, Handler], ...] = (
+    ("POST", "/api/auth/user", "user:Create", "*", _create_user),
+    ("GET", _USER, "user:Read", "*", lambda self, request, given, caller: self.accounts.user(given["user"])),
+    (
+        "POST",
+        f"{_USER}/roles",
+        "user:Update",
+        "*",
+        lambda self, request, given, caller: self.accounts.assign(
+            given["user"], str(request.field("role_name")), caller.user
+        ),
+    ),
+    (
+        "GET",
+        f"{_USER}/access_token",
+        "user:Token",
+        "*",
+        lambda self, request, given, caller: self.accounts.tokens(given["user"]),
+    ),
+    ("POST", _TOKEN, "user:Token", "*", _create_token),
+    (
+        "DELETE",
+        _TOKEN,
+        "user:Token",
+        "*",
+        lambda self, request, given, caller: self.accounts.delete_token(given["user"], given["name"]),
+    ),
+    ("POST", _POOL, "workflow:Create", "pool/{pool}", _submit),
+    ("GET", "/api/pool", "pool:List", "*", _pools),
+    ("GET", _BACKEND, "config:Read", "*", _backend),
+    *_sessions(),
+)
+"""Method, path, action, resource, and what the service does. Names of actions on users are not confirmed for 6.3; only
+an administrator has them."""

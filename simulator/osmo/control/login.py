@@ -1,0 +1,70 @@
+"""Logging in to the stand-in: what the simulation's Entra ID says of a principal, and what the gateway takes it for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.entra import TENANT_ID, Principal
+from simulator.osmo.control import tokens
+
+ENTRA = f"https://login.microsoftonline.com/{TENANT_ID}/v2.0"
+"""`iss` of the ID tokens of the simulated tenant."""
+OSMO = "osmo"
+"""`iss` and `aud` of the tokens that the service creates."""
+SECONDS = 3600
+SERVICE_SECONDS = 300
+"""For how long a token is valid: Entra's default, and the service's ACCESS_TOKEN_TIMEOUT."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who sends a request, as the gateway passes it to the service in headers."""
+
+    user: str
+    roles: tuple[str, ...]
+    external: tuple[str, ...] = ()
+    """Groups and app roles that the identity provider names; the service maps them to roles."""
+
+
+def id_token(principal: Principal, audience: str, key: bytes, now: float | None = None) -> str:
+    """The ID token of a principal for an application."""
+    moment = int(time.time() if now is None else now)
+    claims = {
+        "iss": ENTRA,
+        "aud": audience,
+        "oid": principal.object_id,
+        "preferred_username": principal.name,
+        "groups": list(principal.groups),
+        "iat": moment,
+        "nbf": moment,
+        "exp": moment + SECONDS,
+    }
+    return tokens.sign(claims, key)
+
+
+def service_token(user: str, roles: list[str], key: bytes, now: float | None = None) -> tuple[str, int]:
+    """What an access token is exchanged for, and when it ends."""
+    moment = int(time.time() if now is None else now)
+    end = moment + SERVICE_SECONDS
+    claims = {"iss": OSMO, "aud": OSMO, "unique_name": user, "roles": roles, "iat": moment, "nbf": moment, "exp": end}
+    return tokens.sign(claims, key), end
+
+
+def caller_of(token: str, audience: str, key: bytes, now: float | None = None) -> Caller:
+    """Raises tokens.Invalid."""
+    claims = tokens.claims_of(token, key, now)
+    if (claims.get("iss"), claims.get("aud")) == (OSMO, OSMO):
+        return Caller(str(claims["unique_name"]), tuple(claims["roles"]))
+    if claims.get("iss") != ENTRA:
+        raise tokens.Invalid("Jwt issuer is not configured")
+    if claims.get("aud") != audience:
+        raise tokens.Invalid("Audiences in Jwt are not allowed")
+    return Caller(str(claims["preferred_username"]), (), _external(claims))
+
+
+def _external(claims: Mapping[str, Any]) -> tuple[str, ...]:
+    """Entra writes groups under `groups`, or under `roles` with emit_as_roles, where app roles are, too."""
+    return tuple(str(each) for name in ("groups", "roles") for each in claims.get(name) or ())

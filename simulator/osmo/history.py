@@ -1,0 +1,73 @@
+"""The workflows that a simulated stack has run: what the service would have in its database."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from simulator.processes import is_running, started_at
+
+KEPT = 50
+FILE = "workflows.json"
+RUNNING, CANCELED = "RUNNING", "FAILED_CANCELED"
+Json = dict[str, Any]
+NOBODY: list[Any] = []
+"""In place of the process that follows a run."""
+
+
+class History:
+    """Kept in the simulation's folder, so it is deleted with the simulation. Several commands may use it at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / FILE
+
+    def all(self) -> list[Json]:
+        """Oldest first, `KEPT` at most; each with an `id` as `train-3`, and a `status`."""
+        return [{key: value for key, value in each.items() if key != "by"} for each in self._read()]
+
+    def begin(self, name: str, file: str, submitted: Json | None = None) -> int:
+        """Reserves the number of a workflow's next run. `submitted` names the user, and the roles that allowed it."""
+        with self._changing() as runs:
+            number = _next(runs, name)
+            by = [os.getpid(), started_at(os.getpid())]
+            run: Json = {"id": f"{name}-{number}", "file": file, "status": RUNNING, "tasks": []}
+            runs.append({**run, **({"submitted": submitted} if submitted else {}), "by": by})
+            return number
+
+    def end(self, id: str, status: str, tasks: list[Json], *, left: bool = False) -> Json:
+        """What became of a run; its document. `left`: it still has objects in the cluster."""
+        with self._changing() as runs:
+            (run,) = (each for each in runs if each["id"] == id)
+            run |= {"status": status, "tasks": tasks}
+            run["by"] = NOBODY
+            if not left:
+                del run["by"]
+            return {key: value for key, value in run.items() if key != "by"}
+
+    def cut_off(self) -> list[str]:
+        """Ids of runs that may have left objects in the cluster: their commands have ended before they did."""
+        by = {each["id"]: each["by"] for each in self._read() if "by" in each}
+        return [id for id, each in by.items() if each == NOBODY or not is_running(*each)]
+
+    def _read(self) -> list[Json]:
+        return json.loads(self._file.read_text()) if self._file.exists() else []
+
+    @contextmanager
+    def _changing(self) -> Generator[list[Json]]:
+        with FileLock(self._file.with_name(f".{FILE}.lock")):
+            runs = self._read()
+            yield runs
+            draft = self._file.with_name(f".{FILE}")
+            draft.write_text(json.dumps(runs[-KEPT:], indent=1))
+            draft.replace(self._file)
+
+
+def _next(runs: list[Json], name: str) -> int:
+    ids = (str(each["id"]).rpartition("-") for each in runs)
+    return max((int(number) for of, _, number in ids if of == name), default=0) + 1

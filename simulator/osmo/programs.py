@@ -1,0 +1,58 @@
+"""How a task's program ends. Pure.
+
+Nothing is run: a program is taken to do its work, unless it needs of the GPU what the container does not have.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from simulator.cluster.names import NVIDIA, RUNS
+
+TASK_SECONDS = 60.0
+"""Model time that a program takes, unless it is `sleep`."""
+VULKAN = "vulkan"
+"""Value of the annotation `runs`: the program uses Vulkan."""
+CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
+GRAPHICS = {"all", "graphics"}
+NO_VULKAN = (
+    "vkCreateDevice failed: ERROR_INITIALIZATION_FAILED. No Vulkan driver in the container, which was given {given} of"
+    " the driver: graphics is not among it (" + CAPABILITIES + ")"
+)
+
+
+def duration(pod: Mapping[str, Any]) -> float:
+    """Model seconds that the task's program takes: `sleep` as long as it is asked to, every other one the same."""
+    container = next(each for each in pod["spec"]["containers"] if each["name"] != CONTROL_CONTAINER)
+    given: Sequence[str] = container.get("args") or ()
+    words = [word for flag, word in itertools.pairwise(given) if flag in ("-commands", "-args")]
+    if len(words) != 2 or words[0] != "sleep":
+        return TASK_SECONDS
+    try:
+        return float(words[1])
+    except ValueError:
+        return TASK_SECONDS
+
+
+def outcome(pod: Mapping[str, Any], faults: Mapping[str, str]) -> tuple[int, str]:
+    """Exit code and termination message of the task's container.
+
+    Args:
+        pod: The Pod, on a node.
+        faults: The CUDA error of each GPU node; empty where it works.
+    """
+    container = next(each for each in pod["spec"]["containers"] if each["name"] != CONTROL_CONTAINER)
+    limits: Mapping[str, Any] = container.get("resources", {}).get("limits") or {}
+    if not any(name.startswith(NVIDIA) for name in limits):
+        return 0, ""
+    fault = faults.get(pod["spec"]["nodeName"], "this node has no GPU stack")
+    if fault:
+        return 1, fault
+    annotations: Mapping[str, str] = pod["metadata"].get("annotations") or {}
+    given = next((str(item.get("value", "")) for item in container.get("env", []) if item["name"] == CAPABILITIES), "")
+    if annotations.get(RUNS) == VULKAN and not GRAPHICS & {part.strip() for part in given.split(",")}:
+        return 1, NO_VULKAN.format(given=given or "compute,utility, its default,")
+    return 0, ""

@@ -1,0 +1,253 @@
+"""One workflow in the cluster: its Pods, their retries, and the statuses of its tasks and groups."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from physical_ai.catalog.osmo import FINALIZER, WORKFLOW_LABEL
+from simulator.kubernetes.client import ApiError, Client
+from simulator.osmo import workflow as of
+from simulator.osmo.pods import Seen, seen
+from simulator.osmo.workflow import Group, Json, Task, TaskResult, Workflow, pending
+
+POLL_SECONDS = 0.1
+DELETION_SECONDS = 10.0
+PATIENCE_MINUTES = 30.0
+"""Model time that a workflow is followed while an agent is missing. The service waits on."""
+WORKER, LISTENER = "worker", "listener"
+STRATEGIC = "application/strategic-merge-patch+json"
+AfterExit = Callable[[str, int, str, int], str]
+"""(task, exit code, status, retries so far) -> status, by the task's and the pool's exit actions."""
+Report = Callable[[TaskResult], None]
+Missing = Callable[[], Mapping[str, str]]
+"""The backend's agents that are not connected, and why. The worker creates and deletes Pods, the listener reports them
+(NVIDIA/OSMO 6.3.1, src/operator)."""
+
+
+class Run:
+    """One workflow, from its first Pod to its result."""
+
+    def __init__(
+        self,
+        client: Client,
+        workflow: Workflow,
+        after_exit: AfterExit,
+        report: Report,
+        now: Callable[[], float],
+        *,
+        missing: Missing = dict,
+    ) -> None:
+        self._client, self._workflow, self._after_exit = client, workflow, after_exit
+        self._report, self._now, self._missing = report, now, missing
+        self.result = pending(workflow)
+        self._submitted = now()
+        self._began: float | None = None
+        """Model time at which the first task ran."""
+        self._lacks: float | None = None
+        """Model time since which an agent is missing."""
+        self._groups = {group.name: group for group in workflow.groups}
+        self._reported: dict[str, TaskResult] = {}
+
+    def step(self) -> bool:
+        """One look; whether the workflow is over, or has waited for an agent for too long to be followed on."""
+        statuses, missing = self.result.groups, self._missing()
+        for name, group in self._groups.items():
+            if statuses[name] in of.PRESCHEDULING:
+                self._begin(group, missing.get(WORKER, ""))
+        if why := missing.get(LISTENER):
+            self._explain(why)
+        else:
+            self._look()
+        self._time_out()
+        return all(_is_over(status) for status in statuses.values()) or self._gives_up(missing)
+
+    def _gives_up(self, missing: Mapping[str, str]) -> bool:
+        self._lacks = (self._lacks or self._now()) if missing else None
+        if self._lacks is None or self._now() - self._lacks < PATIENCE_MINUTES * 60:
+            return False
+        self.result.waits = " ".join(missing.values())
+        return True
+
+    def _explain(self, why: str) -> None:
+        """Tasks that run without a listener keep the status that it reported last."""
+        for name, group in self._groups.items():
+            for task in group.tasks:
+                if self.result.groups[name] in ("SCHEDULING", "RUNNING"):
+                    self._set(task, message=why)
+
+    def _begin(self, group: Group, no_worker: str) -> None:
+        needed = [self.result.groups[name] for name in group.needs]
+        if any(status.startswith("FAILED") for status in needed):
+            self._end(group, of.UPSTREAM, "a task that it takes an input from has failed")
+        elif all(status == of.COMPLETED for status in needed):
+            if no_worker:
+                # Its job waits in the backend's queue, without a limit: `queue_timeout` begins with SCHEDULING.
+                self.result.groups[group.name] = of.PROCESSING
+                for task in group.tasks:
+                    self._set(task, status=of.PROCESSING, message=no_worker)
+            else:
+                self.create(group)
+
+    def create(self, group: Group) -> bool:
+        """The group's objects, in order; whether all were taken."""
+        for item in group.objects:
+            try:
+                self._create(item)
+            except ApiError as refusal:
+                self.clean([group])
+                self._end(group, of.SERVER_ERROR, f"{item['kind']} refused: {refusal}")
+                return False
+        self.result.groups[group.name] = "SCHEDULING"
+        for task in group.tasks:
+            self._set(task, status="SCHEDULING", attempts=1, message="")
+        return True
+
+    def _create(self, item: Json) -> None:
+        path = self._client.path(item["apiVersion"], item["kind"], self._workflow.namespace)
+        self._client.request("POST", path, item)
+
+    def placed(self, group: Group) -> bool:
+        """Whether every Pod has a node, or is known to get none."""
+        pods = self._pods()
+        for task in group.tasks:
+            found = pods.get(task.pod)
+            if found is not None:
+                self._set(task, status="PLACED" if found.node else "SCHEDULING", node=found.node, message=found.waits)
+        return all(self.result.tasks[task.name].node for task in group.tasks)
+
+    def _look(self) -> None:
+        pods = self._pods()
+        for name, group in self._groups.items():
+            if self.result.groups[name] not in ("SCHEDULING", "RUNNING"):
+                continue
+            for task in group.tasks:
+                self._follow(task, pods.get(task.pod))
+            self._judge(group)
+
+    def _follow(self, task: Task, found: Seen | None) -> None:
+        state = self.result.tasks[task.name]
+        if _is_over(state.status):
+            return
+        if found is None:
+            self._set(task, status=of.SERVER_ERROR, message="its Pod was deleted by another client")
+            return
+        if found.exit_code is None:
+            if found.running and self._began is None:
+                self._began = self._now()
+            status = "RUNNING" if found.running else "INITIALIZING" if found.node else "SCHEDULING"
+            self._set(task, status=status, node=found.node, message=found.waits)
+            return
+        status = of.COMPLETED if found.exit_code == 0 else of.FAILED
+        status = self._after_exit(task.name, found.exit_code, status, state.attempts - 1)
+        if status == of.RESCHEDULED and state.attempts <= self._workflow.retries:
+            self._again(task, found)
+            return
+        self._set(task, status=status, node=found.node, exit_code=found.exit_code, message=found.message)
+
+    def _again(self, task: Task, found: Seen) -> None:
+        """The task's Pod again, with the attempt in its name."""
+        (group,) = (each for each in self._groups.values() if task in each.tasks)
+        attempt = self.result.tasks[task.name].attempts + 1
+        (old,) = (item for item in group.objects if item["kind"] == "Pod" and item["metadata"]["name"] == task.pod)
+        name = f"{task.pod.rpartition('-try-')[0] or task.pod}-try-{attempt}"
+        fresh = {**old, "metadata": {**old["metadata"], "name": name}}
+        self._delete(old)
+        self._create(fresh)
+        renamed = replace(task, pod=name)
+        self._groups[group.name] = replace(
+            group,
+            tasks=tuple(renamed if each is task else each for each in group.tasks),
+            objects=tuple(fresh if item is old else item for item in group.objects),
+        )
+        message = f"restarted after exit code {found.exit_code}"
+        self._set(renamed, status="SCHEDULING", node="", attempts=attempt, message=message)
+
+    def _judge(self, group: Group) -> None:
+        states = [self.result.tasks[task.name].status for task in group.tasks]
+        lead = next(self.result.tasks[task.name].status for task in group.tasks if task.lead)
+        if _is_over(lead):
+            # The group ends with its leading task, even if others still run.
+            for task in group.tasks:
+                if not _is_over(self.result.tasks[task.name].status):
+                    self._set(task, status=lead)
+            self.result.groups[group.name] = lead
+            self.clean([group])
+        elif "RUNNING" in states:
+            self.result.groups[group.name] = "RUNNING"
+
+    def _time_out(self) -> None:
+        now = self._now()
+        if self._began is not None and now - self._began > self._workflow.exec_seconds:
+            status, message = of.EXEC_TIMEOUT, "the workflow ran longer than its exec_timeout"
+        elif not self._is_queued:
+            self._submitted = now
+            return
+        elif self._began is None and now - self._submitted > self._workflow.queue_seconds:
+            status, message = of.QUEUE_TIMEOUT, "the workflow waited longer than its queue_timeout"
+        else:
+            return
+        for name, group in list(self._groups.items()):
+            if not _is_over(self.result.groups[name]):
+                self._end(group, status, message)
+                self.clean([group])
+
+    @property
+    def _is_queued(self) -> bool:
+        """Some group has Pods, or had."""
+        return any(status not in of.PRESCHEDULING for status in self.result.groups.values())
+
+    def _end(self, group: Group, status: str, message: str) -> None:
+        self.result.groups[group.name] = status
+        for task in group.tasks:
+            last = self.result.tasks[task.name].message
+            self._set(task, status=status, message=f"{message}; last: {last}" if last else message)
+
+    def _set(self, task: Task, **changes: Any) -> None:
+        state = replace(self.result.tasks[task.name], **changes)
+        self.result.tasks[task.name] = state
+        if self._reported.get(task.name) != state:
+            self._reported[task.name] = state
+            self._report(state)
+
+    # In the cluster
+
+    def _pods(self) -> Mapping[str, Seen]:
+        path = f"/api/v1/namespaces/{self._workflow.namespace}/pods"
+        items = self._client.get(path, {"labelSelector": f"{WORKFLOW_LABEL}={self._workflow.id}"})["items"]
+        return {item["metadata"]["name"]: seen(item) for item in items}
+
+    def clean(self, groups: Sequence[Group] | None = None) -> None:
+        """Removes what is left of these groups, of all where none are named. Only the worker can."""
+        self.result.left = WORKER in self._missing() and self._is_queued
+        if self.result.left:
+            return
+        for group in self._groups.values() if groups is None else groups:
+            for item in reversed(group.objects):
+                self._delete(item)
+
+    def wait_for_deletion(self) -> None:
+        """Waits, within a bound, until the agents have removed all finalizers: until then a Pod holds its GPU."""
+        if self.result.left:
+            return
+        end = time.monotonic() + DELETION_SECONDS
+        while self._pods() and time.monotonic() < end:
+            time.sleep(POLL_SECONDS)
+
+    def _delete(self, item: Json) -> None:
+        metadata = item["metadata"]
+        path = self._client.path(item["apiVersion"], item["kind"], self._workflow.namespace, metadata["name"])
+        try:
+            if item["kind"] == "Pod":
+                without = {"metadata": {"$deleteFromPrimitiveList/finalizers": [FINALIZER]}}
+                self._client.patch(path, without, STRATEGIC)
+            self._client.request("DELETE", path)
+        except ApiError as refusal:
+            if refusal.code != 404:
+                raise
+
+
+def _is_over(status: str) -> bool:
+    return status == of.COMPLETED or status.startswith("FAILED")

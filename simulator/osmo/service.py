@@ -1,0 +1,111 @@
+"""OSMO's service, with the rights of its agents' account."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from physical_ai.catalog.osmo import KAI_POD_GROUP_API, OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOW_LABEL
+from simulator.clock import seconds_per_model_minute
+from simulator.errors import SimulationError
+from simulator.kubernetes.client import ApiError, Client
+from simulator.osmo import workflow as of
+from simulator.osmo.run import POLL_SECONDS, AfterExit, Missing, Report, Run
+from simulator.osmo.workflow import Result, Workflow
+
+LEFT = ((KAI_POD_GROUP_API, "PodGroup"), ("v1", "Pod"), ("v1", "Service"), ("v1", "Secret"))
+"""What a run may leave, in the order of its deletion."""
+
+
+class AgentsMissing(SimulationError):
+    """The cluster has no OSMO agents, so no workflow can run."""
+
+
+class Service:
+    """The control plane that the agents of a simulated cluster work for."""
+
+    def __init__(self, admin: Client, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """`admin` only gets the agents' own token, as kubelet does.
+
+        Raises:
+            AgentsMissing
+        """
+        self._clock = clock
+        self._speed = 60 / seconds_per_model_minute()
+        self._worker = as_account(admin, OPERATOR_NAMESPACE, WORKER_ACCOUNT)
+
+    def run(self, workflow: Workflow, after_exit: AfterExit, report: Report, missing: Missing = dict) -> Result:
+        """Runs the workflow to its end, or as far as it gets without an agent. Its remaining objects in the cluster are
+        then deleted, if there is a worker to do it.
+
+        Args:
+            report: Called with each task when it changes.
+            missing: The agents that are not connected, and why.
+
+        What the API server refuses of a workflow ends the workflow.
+        """
+        run = Run(self._worker, workflow, after_exit, report, self._model_time, missing=missing)
+        try:
+            while not run.step():
+                time.sleep(POLL_SECONDS)
+        finally:
+            run.clean()
+            run.wait_for_deletion()
+        return run.result
+
+    def _model_time(self) -> float:
+        return self._clock() * self._speed
+
+    def place(self, workflow: Workflow, seconds: float, report: Report) -> Result:
+        """Creates each group's Pods, waits for scheduler and autoscaler, and deletes them.
+
+        Args:
+            seconds: How long to wait for a node, of real time.
+        """
+        run = Run(self._worker, workflow, _fails, report, self._model_time)
+        for group in workflow.groups:
+            end = self._clock() + seconds
+            try:
+                if run.create(group):
+                    while not run.placed(group) and self._clock() < end:
+                        time.sleep(POLL_SECONDS)
+            finally:
+                run.clean([group])
+                run.wait_for_deletion()
+        return run.result
+
+    def sweep(self, id: str, namespace: str) -> None:
+        """Removes what a run has left whose command was killed."""
+        selector = {"labelSelector": f"{WORKFLOW_LABEL}={id}"}
+        for version, kind in LEFT:
+            path = self._worker.path(version, kind, namespace)
+            for item in self._worker.get(path, selector)["items"]:
+                try:
+                    self._worker.request("DELETE", f"{path}/{item['metadata']['name']}")
+                except ApiError as refusal:
+                    if refusal.code != 404:
+                        raise
+
+
+def _fails(task: str, code: int, status: str, retries: int) -> str:
+    del task, code, status, retries
+    return of.FAILED
+
+
+def as_account(admin: Client, namespace: str, account: str) -> Client:
+    """The API server as Pods of a service account see it.
+
+    Raises:
+        AgentsMissing: the account does not exist.
+    """
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}"
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}}
+    try:
+        token = admin.request("POST", f"{path}/token", request)["status"]["token"]
+    except ApiError as refusal:
+        if refusal.code != 404:
+            raise
+        raise AgentsMissing(
+            "OSMO's agents are not in this cluster, so no workflow can run. Set osmo.mode: backend to install them"
+        ) from None
+    return admin.as_bearer(token)

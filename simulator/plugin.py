@@ -1,0 +1,97 @@
+"""A stand-in as a plugin that the plain `pulumi` starts, as `python -m simulator.plugin`.
+
+The engine starts one process for each
+provider, reads its port from the first line of its output, and kills it at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from physical_ai.repository import ROOT
+from simulator import pulumi_command
+from simulator.azure import AzureNative, Caller
+from simulator.charts import chart_models, chart_source
+from simulator.clusters import Clusters
+from simulator.entra import DEPLOYER
+from simulator.kubelogin import PRINCIPAL_VARIABLE
+from simulator.kubernetes import KubernetesOptions, RenderedCharts
+from simulator.kubernetes.provider import PACKAGE, VERSION, kubernetes_provider
+from simulator.random_values import RandomValues
+from simulator.subscription import open_cloud
+from simulator.tools import toolbox
+from simulator.wire.host import ProviderFactory, ProviderHost
+
+LOOK_SECONDS = 1.0
+"""How often a plugin looks whether its engine still runs."""
+
+
+def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:
+    """Writes the plugins of the simulation in `folder` to where its engine looks for them, and its `pulumi` for PATH.
+
+    That one works in the simulation's own copy of the project: elsewhere the CLI adds a salt to the user's stack file.
+    """
+    wrapper = folder / "bin" / "pulumi"
+    given = (sys.executable, "-I", pulumi_command.__file__, stack, str(folder / "work"), str(pulumi))
+    wrapper.write_text(f'#!/bin/sh\nexec {shlex.join(given)} "$@"\n')
+    wrapper.chmod(0o700)
+    random = (RandomValues.package, RandomValues.version)
+    for package, version in ((AzureNative.package, AzureNative.version), (PACKAGE, VERSION), random):
+        command = folder / "home" / "plugins" / f"resource-{package}-v{version}" / f"pulumi-resource-{package}"
+        command.parent.mkdir(parents=True, exist_ok=True)
+        command.unlink(missing_ok=True)  # a link to the official plugin, which must not be written through
+        words = [sys.executable, "-m", "simulator.plugin", package, str(folder), str(tools)]
+        command.write_text(f"#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.join(words)}\n")
+        command.chmod(0o700)
+
+
+def serve(factory: ProviderFactory) -> None:
+    """Until the engine ends."""
+    engine = os.getppid()
+    with ProviderHost(factory) as host:
+        print(host.attach_env().rpartition(":")[2], flush=True)
+        while os.getppid() == engine:
+            time.sleep(LOOK_SECONDS)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="simulator.plugin")
+    parser.add_argument("package", choices=(AzureNative.package, PACKAGE, RandomValues.package))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("tools", type=Path)
+    given, _ = parser.parse_known_args()
+    if given.package == RandomValues.package:
+        serve(RandomValues)
+        return
+    tools = toolbox(given.tools)
+    clusters = Clusters(given.folder / "clusters", tools)
+    clusters.prepare(spare=False)
+    clusters.wait()
+    if given.package == PACKAGE:
+        helm = str(tools.path("helm"))
+        path = os.pathsep.join((str(given.folder / "bin"), os.environ.get("PATH", "")))
+        options = KubernetesOptions(
+            helm,
+            path,
+            chart_source,
+            working_directory=ROOT,
+            rendered=RenderedCharts(chart_models(), given.folder / "rendered"),
+            refused=clusters.refusal,
+        )
+        serve(kubernetes_provider(options))
+        return
+    cloud = open_cloud(given.folder, clusters)
+    cloud.settle()
+    try:
+        serve(AzureNative.serving(cloud, Caller(os.environ.get(PRINCIPAL_VARIABLE) or DEPLOYER.object_id)))
+    finally:
+        cloud.close()
+
+
+if __name__ == "__main__":
+    main()

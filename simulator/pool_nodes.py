@@ -1,0 +1,124 @@
+"""The Node objects of a pool, as Azure describes them."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from physical_ai.catalog.aks import IMAGE_LABEL, POOL_LABEL
+from simulator.cluster.names import BOOTS, SIMULATOR, STARTUP_TAINTS
+from simulator.cluster.objects import at, is_ready
+from simulator.errors import ControlPlaneFailed
+from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client, Object
+
+FIELD_MANAGER = "aks"
+NODE_READY_SECONDS = 120.0
+WRITERS = 16
+"""Requests under way at once; more only makes the API server queue them on a laptop."""
+
+
+def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
+    """Makes the pool's nodes exactly these, and waits until they are Ready.
+
+    Server-side apply as AKS: labels and taints that it no longer sets are removed, those of other managers remain.
+
+    Raises:
+        ControlPlaneFailed: a node was not Ready in time.
+    """
+    wanted = {node["metadata"]["name"]: node for node in nodes}
+    have = _pool_nodes(client, pool)
+    for name in sorted(key for key, live in have.items() if key in wanted and _is_reimaged(live, wanted[key])):
+        # One after the other, as AKS does: the others hold the Pods meanwhile.
+        _remove_node(client, name)
+        _apply_node(client, wanted[name])
+        _wait_until_ready(client, pool, {name})
+        del have[name]
+    with ThreadPoolExecutor(WRITERS) as writers:
+        gone = {key for key, live in have.items() if key not in wanted or _is_another(live, wanted[key])}
+        list(writers.map(partial(_remove_node, client), sorted(gone)))
+        have = {key: live for key, live in have.items() if key not in gone}
+        described = [with_host(node, have.get(node["metadata"]["name"])) for node in nodes]
+        list(writers.map(partial(_apply_node, client), described))
+    _wait_until_ready(client, pool, set(wanted))
+
+
+def _is_another(live: Object, wanted: Mapping[str, Any]) -> bool:
+    """Whether a node is to be another machine than it is, of the same name."""
+    before, after = (str(at(each, "status.nodeInfo.systemUUID", "")) for each in (live, wanted))
+    return bool(before and after) and before != after
+
+
+def _is_reimaged(live: Object, wanted: Mapping[str, Any]) -> bool:
+    """Whether the same machine gets another kubelet or another node image. Nothing on its disk stays."""
+    if _is_another(live, wanted):
+        return False
+    version, label = "status.nodeInfo.kubeletVersion", IMAGE_LABEL
+    images = [each["metadata"].get("labels", {}).get(label) for each in (live, wanted)]
+    return at(live, version, "") != at(wanted, version, "") or images[0] != images[1]
+
+
+def restart(client: Client, node: str, boot: str = "") -> None:
+    """Restarts the machine of a node. The kubelet reports another boot id; the GPU stack sees the same in BOOTS."""
+    boot = boot or str(uuid.uuid4())
+    client.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {BOOTS: boot}}}, MERGE_PATCH)
+    client.patch(f"/api/v1/nodes/{node}/status", {"status": {"nodeInfo": {"bootID": boot}}}, MERGE_PATCH)
+
+
+def _pool_nodes(client: Client, pool: str) -> dict[str, Object]:
+    listing = client.get("/api/v1/nodes", {"labelSelector": f"{POOL_LABEL}={pool}"})
+    return {node["metadata"]["name"]: node for node in listing["items"]}
+
+
+def _wait_until_ready(client: Client, pool: str, names: set[str]) -> None:
+    end = time.monotonic() + NODE_READY_SECONDS
+    pause = 0.05
+    while waiting := names - {name for name, node in _pool_nodes(client, pool).items() if is_ready(node)}:
+        if time.monotonic() > end:
+            raise ControlPlaneFailed(f"node {min(waiting)} and {len(waiting) - 1} more of {pool} did not become Ready")
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.5)
+
+
+def with_host(node: Mapping[str, Any], live: Object | None) -> Object:
+    """The node; an existing one keeps the state of its host, and the taints of its start, which AKS does not know.
+
+    Taints are an atomic list of the API, but AKS changes only those of the pool.
+    """
+    if live is None:
+        return dict(node)
+    metadata: Object = node["metadata"]
+    given: dict[str, str] = metadata.get("annotations") or {}
+    held: dict[str, str] = live["metadata"].get("annotations") or {}
+    own = {key: value for key, value in given.items() if not key.startswith(SIMULATOR)}
+    present = {key: value for key, value in held.items() if key.startswith(SIMULATOR)}
+    starting = [each for each in at(live, "spec.taints", []) if each["key"].startswith(STARTUP_TAINTS)]
+    taints: list[Object] = [*at(node, "spec.taints", []), *starting]
+    spec = {**at(node, "spec", {}), **({"taints": taints} if taints else {})}
+    return {**node, "metadata": {**metadata, "annotations": {**own, **present}}, "spec": spec}
+
+
+def _apply_node(client: Client, node: Mapping[str, Any]) -> None:
+    path = f"/api/v1/nodes/{node['metadata']['name']}"
+    client.patch(path, dict(node), APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})
+
+
+def _remove_node(client: Client, name: str) -> None:
+    """As AKS removes a node: its pods first, so that controllers replace them at once."""
+    pods = client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={name}"})
+    for pod in pods["items"]:
+        place = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+        delete(client, place, {"gracePeriodSeconds": "0"})
+    delete(client, f"/api/v1/nodes/{name}")
+
+
+def delete(client: Client, path: str, params: Mapping[str, str] | None = None) -> None:
+    """Deletes an object; a missing one is not an error."""
+    try:
+        client.request("DELETE", path, params=params)
+    except ApiError as refusal:
+        if refusal.code != 404:
+            raise

@@ -1,0 +1,96 @@
+"""Makes the engine's state agree with the cloud after a run that was killed before it recorded its changes.
+
+Only the simulator does this. `physai up --no-recovery` shows what happens on Azure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from simulator.azure import Cloud
+
+KILLED = "the run that created it was killed; the next update completes it"
+
+
+@dataclass(frozen=True)
+class Created:
+    """What a creation has left. `outputs` None stands for its inputs; an `unfinished` resource has to be updated."""
+
+    id: str
+    outputs: Mapping[str, Any] | None
+    unfinished: bool = False
+
+
+class ProviderRecovery(Protocol):
+    """What there is of resources of one provider, each as the engine's state describes it."""
+
+    def created(self, resource: Mapping[str, Any]) -> Created | None:
+        """What the creation of a resource has left, or None."""
+        ...
+
+    def interrupted(self, resource: Mapping[str, Any]) -> None:
+        """Undoes an update that was cut off, where the next one could not be repeated otherwise."""
+        ...
+
+    def is_gone(self, resource: Mapping[str, Any]) -> bool:
+        """Whether a deletion has completed that could not be repeated."""
+        ...
+
+
+@dataclass(frozen=True)
+class AzureRecovery:
+    """Resources of the simulated Azure, where updates and deletions can be repeated."""
+
+    cloud: Cloud
+
+    def created(self, resource: Mapping[str, Any]) -> Created | None:
+        id = self.cloud.resource_id(resource["type"], resource.get("inputs") or {})
+        found = self.cloud.get(id) if id is not None else None
+        return Created(found.id, found.outputs) if found is not None else None
+
+    def interrupted(self, resource: Mapping[str, Any]) -> None:
+        del resource
+
+    def is_gone(self, resource: Mapping[str, Any]) -> bool:
+        del resource
+        return False
+
+
+def recovered(
+    deployment: Mapping[str, Any], recoveries: Mapping[str, ProviderRecovery]
+) -> tuple[dict[str, Any], list[str]]:
+    """State without pending operations, and the URNs of the resources that were added to it.
+
+    The engine records each operation before it starts, and removes the record when the outcome is in state. A creation
+    that succeeded becomes a resource of the state; one that did not is removed. Updates and deletions can be repeated.
+
+    Args:
+        recoveries: by the package of a resource's type, as `azure-native`.
+    """
+    resources: list[dict[str, Any]] = list(deployment.get("resources") or [])
+    operations: list[dict[str, Any]] = list(deployment.get("pending_operations") or [])
+    adopted: list[str] = []
+    for operation in operations:
+        resource: dict[str, Any] = operation["resource"]
+        there = recoveries.get(resource["type"].partition(":")[0])
+        if there is None:
+            continue
+        if operation["type"] == "updating":
+            there.interrupted(resource)
+        elif operation["type"] == "deleting" and there.is_gone(resource):
+            resources = [r for r in resources if (r["urn"], r.get("id")) != (resource["urn"], resource.get("id"))]
+        elif operation["type"] == "creating" and (found := there.created(resource)) is not None:
+            # A replacement whose first half is done has a marker in state, which its second half replaces.
+            resources = [r for r in resources if not (r["urn"] == resource["urn"] and r.get("pendingReplacement"))]
+            resources.append(_adopted(resource, found))
+            adopted.append(resource["urn"])
+    return {**deployment, "resources": resources, "pending_operations": []}, adopted
+
+
+def _adopted(resource: Mapping[str, Any], found: Created) -> dict[str, Any]:
+    inputs: dict[str, Any] = resource.get("inputs") or {}
+    outputs = inputs if found.outputs is None else found.outputs
+    errors = {"initErrors": [KILLED]} if found.unfinished else {}
+    return {**resource, "id": found.id, "outputs": outputs, **errors}

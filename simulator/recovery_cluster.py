@@ -1,0 +1,92 @@
+"""What a killed run has left in a cluster: objects, and releases whose helm was killed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog.osmo import NO_ROLLBACK
+from simulator.kubernetes.client import Client, UnknownKind
+from simulator.kubernetes.helm import Helm
+from simulator.kubernetes.objects import (
+    RELEASE_TYPE,
+    field_manager,
+    gvk_of,
+    name_of,
+    namespace_of,
+    object_id,
+    parse_id,
+)
+from simulator.recovery import Created
+
+SECONDS = 120
+"""At most, until the namespaces that are being deleted are gone."""
+
+
+@dataclass(frozen=True)
+class ClusterRecovery:
+    """Objects and releases of one cluster, with an administrator's rights."""
+
+    client: Client
+    helm: Helm
+
+    def created(self, resource: Mapping[str, Any]) -> Created | None:
+        """An object or release that exists, to be completed by an update; an interrupted install is removed."""
+        inputs: dict[str, Any] = resource.get("inputs") or {}
+        if resource["type"] == RELEASE_TYPE:
+            name, namespace = str(inputs["name"]), str(inputs["namespace"])
+            status = self._status(name, namespace)
+            if status in ("pending-install", "uninstalling"):
+                self.helm.run("uninstall", name, "--namespace", namespace, "--wait")
+                self._wait_for_namespaces()
+            elif status:
+                return Created(f"{namespace}/{name}", None, unfinished=True)
+            return None
+        group_version, namespace = gvk_of(inputs).api_version, namespace_of(inputs)
+        try:
+            if self.client.find(self.client.path(group_version, inputs["kind"], namespace, name_of(inputs))) is None:
+                return None
+        except UnknownKind:
+            return None
+        manager = {"__fieldManager": field_manager(str(resource["urn"]))}
+        return Created(object_id(inputs), {**inputs, **manager}, unfinished=True)
+
+    def interrupted(self, resource: Mapping[str, Any]) -> None:
+        """A release with a cut-off upgrade becomes what it was: helm takes the upgrade for one that still runs."""
+        if resource["type"] != RELEASE_TYPE:
+            return
+        namespace, name = parse_id(str(resource["id"]))
+        if self._status(name, namespace) in ("pending-upgrade", "pending-rollback"):
+            if name in NO_ROLLBACK:
+                self._forget(name, namespace)
+                return
+            good = [each["revision"] for each in self.helm.history(name, namespace) if each["status"] == "deployed"]
+            self.helm.run("rollback", name, *map(str, good[-1:]), "--namespace", namespace)
+
+    def _forget(self, name: str, namespace: str) -> None:
+        """Removes the record of the unfinished revision; helm then upgrades from the one before it."""
+        last = self.helm.last_release(name, namespace) or {}
+        record = f"sh.helm.release.v1.{name}.v{last['version']}"
+        self.client.request("DELETE", f"/api/v1/namespaces/{namespace}/secrets/{record}")
+
+    def is_gone(self, resource: Mapping[str, Any]) -> bool:
+        """A release that is uninstalled can't be uninstalled again; an object can."""
+        if resource["type"] != RELEASE_TYPE:
+            return False
+        namespace, name = parse_id(str(resource["id"]))
+        return not self._status(name, namespace)
+
+    def _status(self, name: str, namespace: str) -> str:
+        live = self.helm.last_release(name, namespace)
+        return str((live or {}).get("info", {}).get("status", ""))
+
+    def _wait_for_namespaces(self) -> None:
+        """A release can't be installed again into a namespace that its hooks are still deleting."""
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            listed = self.client.get("/api/v1/namespaces")["items"]
+            if all(each["status"].get("phase") != "Terminating" for each in listed):
+                return
+            time.sleep(0.2)

@@ -1,0 +1,127 @@
+"""A process that has loaded what the program imports, and makes a copy of itself for each command that runs it.
+
+It saves the second and a half that the imports take. It is started by the first command, in a folder of the user's
+own with a socket, and belongs to one checkout, interpreter and set of Python variables. It starts over when a file
+that it has read changes, and ends with the checkout's last simulation. While it runs, it also makes copies that run
+complete commands, which saves their own imports.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from physical_ai.repository import ROOT, user_folder
+from simulator.home import checkout_prefix
+
+VARIABLE = "PHYSAI_RESIDENT_PROGRAM"
+"""Environment variable that, set to `off`, makes each command load the program anew."""
+FOLDER, SOCKET = "programs", "socket"
+
+
+def ask_for_copy(requests: int, answers: int, later: str = "") -> bool:
+    """Asks the resident process, started if need be, for a copy with these pipes as standard input and output.
+
+    Standard error, working directory and umask are those of this process. `later` is a module that it loads when it has
+    nothing else to do. False where there can be no copy.
+    """
+    return _ask({"later": later}, [requests, answers, sys.stderr.fileno()], start=True)
+
+
+def ask_for_command(module: str, control: int) -> bool:
+    """Asks the resident process for a copy that calls `serve` of a module, with the socket `control`.
+
+    It has this process's standard streams, working directory, umask and `sys.path`. False where none runs.
+    """
+    streams = [stream.fileno() for stream in (sys.stdin, sys.stdout, sys.stderr)]
+    return _ask({"module": module, "path": sys.path[0]}, [*streams, control], start=False)
+
+
+def _ask(wanted: dict[str, str], files: list[int], *, start: bool) -> bool:
+    if sys.platform != "linux" or os.environ.get(VARIABLE) == "off":
+        return False
+    umask = os.umask(0o077)
+    os.umask(umask)
+    message = json.dumps({"cwd": os.getcwd(), "umask": umask, **wanted}).encode()
+    try:
+        with _connected(_own_folder(), start=start) as connection:
+            socket.send_fds(connection, [message], files)
+    except OSError:
+        return False  # none runs, or a file system without sockets, for example; the program is loaded anew
+    return True
+
+
+def end(home: Path, checkout: Path = ROOT) -> None:
+    """Ends the checkout's resident processes in a home, unless it has a simulation."""
+    if has_simulations(home, checkout):
+        return
+    from simulator import processes  # not loaded by each command
+
+    for folder in home.glob(f"{FOLDER}/{checkout_prefix(checkout)}-*"):
+        processes.kill(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def has_simulations(home: Path, checkout: Path = ROOT) -> bool:
+    return any(home.glob(f"simulations/{checkout_prefix(checkout)}-*"))
+
+
+def _own_folder() -> Path:
+    """The folder of the resident process for this interpreter, which is private to its user."""
+    python = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
+    own = json.dumps([sys.executable, sys.version, sys.path[1:], sorted(python.items())])
+    folder = user_folder() / FOLDER / f"{checkout_prefix()}-{hashlib.sha256(own.encode()).hexdigest()[:8]}"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+    if found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(f"{folder} is open to others")
+    return folder
+
+
+def _connected(folder: Path, *, start: bool) -> socket.socket:
+    """A connection to the resident process of a folder; with `start` it is started where none listens."""
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    # The kernel takes no path of more than 108 characters.
+    inside = os.open(folder, os.O_RDONLY)
+    address = f"/proc/self/fd/{inside}/{SOCKET}"
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of two commands one starts it
+        try:
+            connection.connect(address)
+        except (FileNotFoundError, ConnectionRefusedError):
+            if not start:
+                raise
+            (folder / SOCKET).unlink(missing_ok=True)
+            with socket.socket(socket.AF_UNIX) as listener:
+                listener.bind(address)
+                listener.listen()
+                _start(folder, listener)
+                connection.connect(address)
+    except BaseException:
+        connection.close()
+        raise
+    finally:
+        os.close(inside)
+        os.close(lock)
+    return connection
+
+
+def _start(folder: Path, listener: socket.socket) -> None:
+    number = listener.fileno()
+    with (folder / "log").open("ab") as log:
+        subprocess.Popen(
+            [sys.executable, "-m", "simulator.resident_process", str(folder), str(number)],
+            pass_fds=[number],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )

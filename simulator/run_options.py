@@ -1,0 +1,81 @@
+"""How an operation of the engine is run: the options that `pulumi` has for it, and who is logged in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog import nearest
+from simulator.entra import DEPLOYER, Principal
+from simulator.errors import UnknownTarget
+from simulator.kubernetes_plugin import PluginName
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Options of `up`, `preview`, `refresh` and `down`."""
+
+    refresh: bool = False
+    """Read every resource first."""
+    targets: tuple[str, ...] = ()
+    """The only resources to work on, by URN or by name; all if empty."""
+    target_dependents: bool = False
+    """Also those that depend on the targets."""
+    excludes: tuple[str, ...] = ()
+    """Resources to leave alone, by URN or by name. A destroy has none."""
+    exclude_dependents: bool = False
+    """Also those that depend on them. Without it, the engine saves a state that it cannot read, if a component depends
+    on a resource that is left alone and does not exist yet (pulumi 3.259)."""
+    expect_no_changes: bool = False
+    continue_on_error: bool = False
+    """Continue with resources that do not depend on a failed resource."""
+    run_program: bool = False
+    """Run the program also in an operation that needs none: a refresh or a destroy."""
+    kubernetes_plugin: PluginName | None = None
+    """What runs the Kubernetes resources; None for what the first `up` chose."""
+    principal: Principal = DEPLOYER
+    recover: bool = True
+    """Repair first what a killed run has left. `pulumi` itself does not."""
+
+    def arguments(self, resources: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Arguments of the Automation API that `up`, `preview`, `refresh` and `destroy` share.
+
+        Raises:
+            UnknownTarget: no resource in state has such a name.
+        """
+        urns = [str(resource["urn"]) for resource in resources]
+        targets, excluded = (
+            list(dict.fromkeys(urn for target in given for urn in resolve(target, urns)))
+            for given in (self.targets, self.excludes)
+        )
+        named = {"target": targets or None, "target_dependents": self.target_dependents or None}
+        if not excluded:
+            return named
+        return {**named, "exclude": excluded, "exclude_dependents": self.exclude_dependents or None}
+
+
+def resolve(target: str, urns: Sequence[str]) -> list[str]:
+    """The URNs that a target names. A URN or a pattern names itself, and may be of a resource that does not exist yet.
+
+    Raises:
+        UnknownTarget: there is no resource of this name.
+
+    >>> resolve("net", ["urn:pulumi:dev::p::azure-native:network:VirtualNetwork::net"])
+    ['urn:pulumi:dev::p::azure-native:network:VirtualNetwork::net']
+    """
+    if target.startswith("urn:pulumi:") or "*" in target:
+        return [target]
+    found = [urn for urn in urns if urn.rsplit("::", 1)[-1] == target]
+    if not found:
+        raise UnknownTarget(target, near(target, urns))
+    return found
+
+
+def near(target: str, urns: Sequence[str]) -> list[str]:
+    """Names that are most like an unknown one, or that contain it: at most five."""
+    names = sorted({urn.rsplit("::", 1)[-1] for urn in urns})
+    alike = nearest(target, names)
+    found = [alike] if alike else []
+    found += [name for name in names if target.lower() in name.lower() and name != alike]
+    return found[:5]

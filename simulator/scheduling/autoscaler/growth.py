@@ -1,0 +1,132 @@
+"""Which pool grows, for whom, and why a pod makes none grow. Pure.
+
+As cluster-autoscaler's core: pods that fit on nodes which are there, or on the way, make nothing grow; for the others
+each pool is asked how many of its nodes would take how many of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.kubernetes.fit import Offer, counted, why_not
+from simulator.azure.autoscaling import ScaledPool
+from simulator.cluster.objects import Json, at, name
+
+FULL = "max node group size reached"
+BACKOFF = "in backoff after failed scale-up"
+EXPENDABLE_BELOW = -10
+"""Pods of lower priority make no pool grow (--expendable-pods-priority-cutoff)."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """An autoscaled pool in its present state."""
+
+    pool: ScaledPool
+    template: Offer
+    upcoming: int = 0
+    """Machines that are not, or not yet, nodes that work."""
+    in_backoff: bool = False
+
+    @property
+    def obstacle(self) -> str:
+        """Why the pool is not even considered; empty where it is."""
+        if self.in_backoff:
+            return BACKOFF
+        return FULL if self.pool.count >= self.pool.most else ""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One pool's next size."""
+
+    group: Group
+    added: int
+    pods: tuple[Json, ...]
+    """For which it grows."""
+
+    def __str__(self) -> str:
+        now, most = self.group.pool.count, self.group.pool.most
+        return f"{{{self.group.pool.scale_set} {now}->{now + self.added} (max: {most})}}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    growth: Growth | None
+    refused: tuple[tuple[Json, str], ...]
+    """Pods for which nothing grows, with the reasons of all pools; empty as long as something grows."""
+    needed: frozenset[str]
+    """Nodes on which a pod that waits would fit: they are not idle, whatever its scheduler waits for."""
+
+
+def is_candidate(pod: Mapping[str, Any]) -> bool:
+    """Whether a scheduler has given up on the pod for now, and a further node might help it."""
+    if pod["spec"].get("nodeName") or at(pod, "metadata.deletionTimestamp") or is_of_daemonset(pod):
+        return False
+    if int(at(pod, "spec.priority", 0)) < EXPENDABLE_BELOW:
+        return False
+    return any(
+        each["type"] == "PodScheduled" and each["status"] == "False" and each.get("reason") == "Unschedulable"
+        for each in at(pod, "status.conditions", [])
+    )
+
+
+def is_of_daemonset(pod: Mapping[str, Any]) -> bool:
+    owners: list[Json] = pod["metadata"].get("ownerReferences") or []
+    return any(owner.get("kind") == "DaemonSet" and owner.get("controller") for owner in owners)
+
+
+def plan(pods: Iterable[Json], offers: Iterable[Offer], groups: Sequence[Group]) -> Plan:
+    """The next step of growth.
+
+    Args:
+        pods: Candidates only.
+        offers: Nodes that are ready, of all pools.
+        groups: The autoscaled pools.
+    """
+    coming = [group.template for group in groups for _ in range(group.upcoming)]
+    left, needed = _without_place(sorted(pods, key=_order), [*offers, *coming])
+    options = [growth for group in groups if (growth := _growth(group, left)) is not None]
+    best = max(options, key=lambda each: (len(each.pods), -each.added), default=None)
+    refused = () if best is not None else tuple((pod, _reasons(pod, groups)) for pod in left)
+    return Plan(best, refused, frozenset(needed))
+
+
+def _order(pod: Mapping[str, Any]) -> tuple[int, str, str]:
+    return -int(at(pod, "spec.priority", 0)), str(at(pod, "metadata.creationTimestamp", "")), name(pod)
+
+
+def _without_place(pods: Iterable[Json], offers: Sequence[Offer]) -> tuple[list[Json], set[str]]:
+    """The pods that fit nowhere beside each other, and the names of the nodes that take the others."""
+    room, left, needed = list(offers), list[Json](), set[str]()
+    for pod in pods:
+        place = next((index for index, offer in enumerate(room) if not why_not(pod, offer)), None)
+        if place is None:
+            left.append(pod)
+        else:
+            needed.add(room[place].name)
+            room[place] = room[place].with_pod(pod)
+    return left, needed
+
+
+def _growth(group: Group, pods: Iterable[Json]) -> Growth | None:
+    """How many more nodes of the pool would take how many of the pods; None where it helps none."""
+    if group.obstacle:
+        return None
+    nodes, helped = list[Offer](), list[Json]()
+    for pod in pods:
+        place = next((index for index, offer in enumerate(nodes) if not why_not(pod, offer)), None)
+        if place is None and len(nodes) < group.pool.most - group.pool.count and not why_not(pod, group.template):
+            nodes.append(group.template)
+            place = len(nodes) - 1
+        if place is not None:
+            nodes[place] = nodes[place].with_pod(pod)
+            helped.append(pod)
+    return Growth(group, len(nodes), tuple(helped)) if nodes else None
+
+
+def _reasons(pod: Mapping[str, Any], groups: Iterable[Group]) -> str:
+    each = [(group.obstacle,) if group.obstacle else why_not(pod, group.template) for group in groups]
+    return f"pod didn't trigger scale-up: {counted(each)}"

@@ -1,0 +1,133 @@
+"""The autoscaler's way to Azure: the pools of its cluster, and their size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from simulator import pool_nodes
+from simulator.azure import Cloud
+from simulator.azure.autoscaling import ScaledPool, allocation_failure, profile, scaled_pools
+from simulator.cluster.objects import Json
+from simulator.errors import SimulationError
+from simulator.kubernetes.client import Client
+from simulator.subscription import AZURE_FILE, LIMITS_FILE, open_cloud
+from simulator.wire import Refused
+
+
+class NodesOnly:
+    """Implements `simulator.azure.cluster_host.ClusterHost` for who scales pools and does nothing else."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
+        pool_nodes.apply(self._client, pool, nodes)
+
+    def create(self, cluster_id: str, kubernetes_version: str) -> None:
+        raise NotImplementedError
+
+    def enable_metrics(self, cluster_id: str) -> None:
+        raise NotImplementedError
+
+    def enable_vault_secrets(self, cluster_id: str) -> None:
+        raise NotImplementedError
+
+    def delete(self, cluster_id: str) -> None:
+        raise NotImplementedError
+
+    def user_kubeconfig(self, cluster_id: str) -> str:
+        raise NotImplementedError
+
+    def budgets(self, cluster_id: str) -> Sequence[Mapping[str, Any]]:
+        raise NotImplementedError
+
+    def drain(self, cluster_id: str, pool: str, seconds: float) -> str:
+        raise NotImplementedError
+
+    def restart_node(self, cluster_id: str, node: str) -> None:
+        raise NotImplementedError
+
+    def grant(
+        self, cluster_id: str, assignment_id: str, principal_id: str, principal_type: str, role_guid: str
+    ) -> None:
+        raise NotImplementedError
+
+    def revoke(self, cluster_id: str, assignment_id: str) -> None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """What Azure lets the autoscaler do."""
+
+    cluster_id: str = ""
+    pools: tuple[ScaledPool, ...] = ()
+    profile: Json = field(default_factory=dict[str, Any])
+
+
+class Pools:
+    """The autoscaled pools of the cluster whose control plane is in the folder `slot`."""
+
+    def __init__(self, client: Client, slot: Path, slots_file: Path, simulation: Path) -> None:
+        self._client, self._slot, self._slots, self._folder = client, slot, slots_file, simulation
+        self._cloud: Cloud | None = None
+        self._stamp: object = None
+        self._limits: object = None
+        self._scaled = Scaled()
+
+    def now(self) -> Scaled:
+        """As Azure has it now; without any pool as long as the cluster is not known to Azure."""
+        limits = _stamp(self._folder / LIMITS_FILE)
+        if limits != self._limits:
+            self._cloud, self._limits = None, limits
+        stamp = (_stamp(self._folder / AZURE_FILE), _stamp(self._slots))
+        if stamp != self._stamp or self._cloud is None:
+            self._scaled = self._look() if None not in stamp else Scaled()
+            self._stamp = stamp
+        return self._scaled
+
+    def _look(self) -> Scaled:
+        slots: dict[str, str] = json.loads(self._slots.read_text(encoding="utf-8"))
+        cluster_id = next((key for key, slot in slots.items() if slot == self._slot.name), "")
+        if not cluster_id:
+            return Scaled()
+        if self._cloud is None:
+            self._cloud = open_cloud(self._folder, NodesOnly(self._client))
+        azure = self._cloud.azure()
+        return Scaled(cluster_id, tuple(scaled_pools(cluster_id, azure)), profile(cluster_id, azure))
+
+    def finish(self, registered: Mapping[str, int]) -> None:
+        """Finishes what an autoscaler before this one left under way: pools whose machines are not all nodes, or more.
+
+        The pools' state in Azure does not show it, where another operation ended meanwhile.
+
+        Args:
+            registered: Pool → number of its nodes in the cluster.
+        """
+        scaled = self.now()
+        for pool in scaled.pools:
+            if self._cloud is not None and pool.count != registered.get(pool.pool, 0):
+                self._cloud.finish_scaling(scaled.cluster_id, pool.pool)
+
+    def resize(self, pool: ScaledPool, count: int, without: Collection[int] = ()) -> str:
+        """Resizes the pool in Azure; returns Azure's error, or an empty text."""
+        cluster_id = self._scaled.cluster_id
+        if self._cloud is None:
+            return "Azure is not there"
+        try:
+            got = self._cloud.autoscale(cluster_id, pool.pool, count, without)
+        except (Refused, ValueError, SimulationError) as problem:
+            return str(problem)
+        return allocation_failure(pool.spec) if got < count else ""
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns

@@ -1,0 +1,141 @@
+"""What one more node of a pool would be, as the autoscaler believes. Pure.
+
+A pool with a node that is ready shows it. Of an empty pool the autoscaler knows what Azure reports, and that is not
+all and not quite right: cloudprovider/azure/azure_template.go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from physical_ai import catalog
+from physical_ai.kubernetes.fit import PODS, Offer, requests, why_not
+from simulator.azure.autoscaling import ScaledPool
+from simulator.cluster import names
+from simulator.cluster.objects import Json, at, is_ready, labels
+
+GPU_LABELS = ("kubernetes.azure.com/accelerator", "accelerator")
+PREDICTED = (
+    "kubernetes.io/arch",
+    "beta.kubernetes.io/arch",
+    "kubernetes.io/os",
+    "beta.kubernetes.io/os",
+    "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/instance-type",
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/zone",
+    "agentpool",
+    "kubernetes.azure.com/agentpool",
+    "storageprofile",
+    "kubernetes.azure.com/storageprofile",
+    "storagetier",
+    "kubernetes.azure.com/storagetier",
+    "kubernetes.azure.com/os-sku",
+    "kubernetes.azure.com/cluster",
+    # Upstream's list of GPU sizes ends at A100. Believed: that of AKS is longer.
+    *GPU_LABELS,
+)
+"""Labels of an empty pool's nodes that the autoscaler knows beside the pool's own. With zones it picks one at random;
+here it is the first."""
+PREDICTED_PODS = 110
+"""Whatever the pool's maxPods is."""
+NOT_READY_TAINTS = tuple(f"node.kubernetes.io/{each}" for each in ("not-ready", "disk-pressure", "network-unavailable"))
+PASSING_TAINTS = (
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "ToBeDeletedByClusterAutoscaler",
+    names.STARTUP_TAINTS,
+)
+"""Taints of a moment, which a fresh node is taken not to have."""
+
+
+def template(pool: ScaledPool, live: Iterable[Offer], daemonsets: Iterable[Json]) -> Offer:
+    """One more node of the pool.
+
+    Args:
+        pool: What Azure says of it.
+        live: Its nodes that are ready, with all their pods.
+        daemonsets: All of the cluster: their pods come with a node.
+    """
+    shown = min(live, key=lambda offer: offer.name, default=None)
+    node = copy_of(shown.node, pool) if shown is not None else predicted(pool)
+    offer = Offer.of(node)
+    pods = (pod_of(each) for each in daemonsets)
+    taken = [requests(pod) + Counter({PODS: 1}) for pod in pods if not why_not(pod, offer)]
+    return offer.with_taken(sum(taken, Counter[str]()))
+
+
+def pod_of(daemonset: Mapping[str, Any]) -> Json:
+    return {"spec": at(daemonset, "spec.template.spec", {})}
+
+
+def copy_of(node: Mapping[str, Any], pool: ScaledPool) -> Json:
+    """A live node as the pattern of the next one."""
+    kept = [taint for taint in at(node, "spec.taints", []) if not str(taint["key"]).startswith(PASSING_TAINTS)]
+    own = {**labels(node), "kubernetes.io/hostname": _name(pool)}
+    return {"metadata": {"name": _name(pool), "labels": own}, "spec": {"taints": kept}, "status": node["status"]}
+
+
+def predicted(pool: ScaledPool) -> Json:
+    """A node of an empty pool: GPUs by the size, and allocatable taken for as much as there is in all."""
+    size = catalog.vm_sizes().get(str(pool.spec.get("vmSize")))
+    real = labels(pool.sample)
+    own: dict[str, str] = dict(pool.spec.get("nodeLabels") or {})
+    own |= {key: real[key] for key in PREDICTED if key in real} | {"kubernetes.io/hostname": _name(pool)}
+    amounts = {
+        PODS: str(PREDICTED_PODS),
+        "cpu": str(size.vcpus if size else 0),
+        "memory": f"{size.memory_gib if size else 0}Gi",
+        "ephemeral-storage": f"{pool.spec['osDiskSizeGB']}Gi",
+        # Of any vendor's size, under NVIDIA's name (kubernetes/autoscaler, azure_template.go).
+        names.GPU: str(size.gpu.count if size and size.gpu else 0),
+    }
+    found = (predicted_taint(text) for text in pool.spec.get("nodeTaints") or ())
+    return {
+        "metadata": {"name": _name(pool), "labels": own},
+        "spec": {"taints": [taint for taint in found if taint is not None]},
+        "status": {"capacity": amounts, "allocatable": amounts},
+    }
+
+
+def predicted_taint(text: str) -> Json | None:
+    """A taint of a pool as the autoscaler reads it: None, so not at all, unless it has exactly one `=`.
+
+    That is how `nvidia.com/gpu:NoSchedule` gets lost, and an empty GPU pool looks fit for any pod.
+    """
+    parts = text.split("=")
+    if len(parts) != 2 or not re.search(r":(NoSchedule|NoExecute|PreferNoSchedule)", parts[1]):
+        return None
+    value, _, effect = parts[1].partition(":")
+    return {"key": parts[0], "value": value, "effect": effect}
+
+
+def works(node: Mapping[str, Any]) -> bool:
+    """Whether a node is ready as the autoscaler counts it: without a taint that says otherwise, which the node
+    lifecycle controller removes a moment after the kubelet is ready (utils/kubernetes/ready.go), and with its GPUs."""
+    keys = [str(taint["key"]) for taint in at(node, "spec.taints", [])]
+    tainted = any(key in NOT_READY_TAINTS or key.startswith(names.STARTUP_TAINTS) for key in keys)
+    return is_ready(node) and not tainted and not _lacks_gpus(node)
+
+
+def _lacks_gpus(node: Mapping[str, Any]) -> bool:
+    """Whether a node says it has GPUs, and offers none yet: it counts as one that is not ready
+    (processors/customresources/gpu_processor.go)."""
+    offered: Mapping[str, str] = at(node, "status.allocatable", {})
+    with_gpus = any(key in labels(node) for key in GPU_LABELS)
+    return with_gpus and not any(key.startswith(names.NVIDIA) and int(count) for key, count in offered.items())
+
+
+def _name(pool: ScaledPool) -> str:
+    return f"template-node-for-{pool.scale_set}"
+
+
+def instance_of(node: Mapping[str, Any]) -> int:
+    """The number of the node's machine in its scale set, from the provider id; -1 without one."""
+    tail = str(at(node, "spec.providerID", "")).rpartition("/")[2]
+    return int(tail) if tail.isdigit() else -1

@@ -1,0 +1,174 @@
+"""Who gets a node in one round of the KAI scheduler, and why the others don't. Pure.
+
+Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/actions/allocate and actions/common/allocate.go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from physical_ai.kubernetes.fit import Offer, requests
+from simulator.cluster.objects import Json, at, name
+from simulator.scheduling.kai.fair_share import fair_shares
+from simulator.scheduling.kai.jobs import Job, Part, part_of
+from simulator.scheduling.kai.nodes import fit_message, is_counted, preference, takes
+from simulator.scheduling.kai.order import Order
+from simulator.scheduling.kai.queues import Share, Shares, share_of
+
+UNABLE = "Unable to schedule pod"
+UNABLE_GROUP = "Unable to schedule podgroup"
+
+
+@dataclass
+class Round:
+    """The result of one round; pods by uid."""
+
+    bindings: dict[str, tuple[Json, str]] = field(default_factory=dict[str, tuple[Json, str]])
+    """Pods with the node of each."""
+    refusals: dict[str, tuple[Json, str]] = field(default_factory=dict[str, tuple[Json, str]])
+    """Pods with the reason for which each stays pending."""
+    jobs: dict[tuple[str, str], tuple[Job, str]] = field(default_factory=dict[tuple[str, str], tuple[Job, str]])
+    """Jobs, by namespace and name, of which not all could be scheduled, with the reason."""
+    not_ready: dict[tuple[str, str], tuple[Job, str]] = field(default_factory=dict[tuple[str, str], tuple[Job, str]])
+    """Jobs that wait for pods of their own."""
+
+
+def decide(jobs: Iterable[Job], shares: Shares, offers: Iterable[Offer]) -> Round:
+    """One round: jobs one after the other, the queue with the best claim first, then priority, then age.
+
+    `shares` takes in what is allocated already and what this round adds.
+    """
+    found, room = Round(), {offer.name: offer for offer in offers}
+    total, waiting = _free(room.values()), list[Job]()
+    for job in jobs:
+        for pod in job.active:
+            share = share_of(requests(pod))
+            shares.take(job.queue, share, preemptible=job.preemptible)
+            shares.ask(job.queue, share)
+            total = {key: total[key] + share[key] for key in total}
+        for pod in job.pending:
+            shares.ask(job.queue, share_of(requests(pod)))
+        if _is_waiting(job, shares, found):
+            waiting.append(job)
+    order = Order(shares, fair_shares(total, shares), total, _asked)
+    while waiting:
+        job = order.next(waiting)
+        waiting.remove(job)
+        left = _schedule(job, shares, room, found)
+        if left is not None and left.pending:
+            waiting.append(left)
+    return found
+
+
+def _free(offers: Iterable[Offer]) -> dict[str, float]:
+    """What the nodes that work leave of their resources."""
+    found = share_of({})
+    for offer in offers:
+        if is_counted(offer.node):
+            found = {key: found[key] + amount for key, amount in share_of(offer.free).items()}
+    return found
+
+
+def _is_waiting(job: Job, shares: Shares, found: Round) -> bool:
+    """Whether a job is looked at; why not is found."""
+    for pod in job.lost:
+        where = f"{job.namespace}/{job.name}"
+        message = f'Pod references subgroup "{part_of(pod)}", which does not exist in PodGroup {where}'
+        found.refusals[uid_of(pod)] = (pod, message)
+    if not job.pending and not job.gated:
+        return False
+    if job.not_ready:
+        found.not_ready[job.namespace, job.name] = (job, job.not_ready)
+    elif job.queue not in shares:
+        _refuse(job, f"QueueDoesNotExist: Queue '{job.queue}' does not exist.", found)
+    elif shares.children(job.queue):  # jobs are of queues without queues below them
+        for pod in job.pending:
+            found.refusals[uid_of(pod)] = (pod, UNABLE)
+        found.jobs[job.namespace, job.name] = (job, UNABLE_GROUP)
+    else:
+        return bool(job.pending)
+    return False
+
+
+def _asked(job: Job) -> Share:
+    return share_of(sum((requests(pod) for pod in job.next_pods()), Counter[str]()))
+
+
+def _schedule(job: Job, shares: Shares, room: dict[str, Offer], found: Round) -> Job | None:
+    """Places the pods of a job that are next, all or none; the job as it is then, None where it waits."""
+    asked, pods = _asked(job), job.next_pods()
+    over = shares.refusal(job.queue, asked, preemptible=job.preemptible)
+    if over is not None:
+        _refuse(job, f"{over[0]}: {over[1]}.", found)
+        return None
+    placing = _placed(pods, room)
+    if placing.without_place is not None:
+        own = fit_message(placing.without_place, list(placing.offers.values()))
+        _refuse(job, f"PodSchedulingErrors: {_of_job(job, placing, own)}.", found)
+        found.refusals[uid_of(placing.without_place)] = (placing.without_place, own)
+        return None
+    found.bindings |= {uid_of(pod): (pod, host) for pod, host in zip(pods, placing.hosts, strict=True)}
+    shares.take(job.queue, asked, preemptible=job.preemptible)
+    room.update(placing.offers)
+    return replace(job, parts=tuple(_with_nodes(part, pods) for part in job.parts))
+
+
+def _with_nodes(part: Part, placed: Sequence[Json]) -> Part:
+    uids = {uid_of(pod) for pod in placed}
+    started = tuple(pod for pod in part.pending if uid_of(pod) in uids)
+    pending = tuple(pod for pod in part.pending if uid_of(pod) not in uids)
+    return replace(part, pending=pending, active=(*part.active, *started))
+
+
+@dataclass(frozen=True)
+class _Placing:
+    offers: dict[str, Offer]
+    """The nodes with the pods that were placed on them."""
+    hosts: list[str]
+    """Where the pods go, as far as it came."""
+    without_place: Json | None = None
+    """The first pod for which there is no node."""
+
+
+def _placed(pods: Sequence[Json], room: Mapping[str, Offer]) -> _Placing:
+    """Looks for a node for each pod, beside the ones before it."""
+    offers, hosts = dict(room), list[str]()
+    for pod in pods:
+        fitting = [offer for offer in offers.values() if takes(pod, offer)]
+        if not fitting:
+            return _Placing(offers, hosts, pod)
+        best = min(fitting, key=lambda offer: preference(pod, offer))
+        offers[best.name] = best.with_pod(pod)
+        hosts.append(best.name)
+    return _Placing(offers, hosts)
+
+
+def uid_of(item: Mapping[str, Any]) -> str:
+    return str(at(item, "metadata.uid", ""))
+
+
+def _of_job(job: Job, placing: _Placing, own: str) -> str:
+    """KAI's words for a job of which a pod finds no place (actions/common/allocate.go, handleFailedTaskAllocation)."""
+    pod: Json = placing.without_place or {}
+    part = next(each for each in job.parts if each.name == part_of(pod))
+    if not part.missing or not any(each.least > 1 for each in job.parts):
+        return f"Resources were not found for pod {job.namespace}/{name(pod)} due to: {own}"
+    if job.is_whole:
+        return (
+            f"Resources were found for {len(placing.hosts)} pods while {part.least} are required for gang scheduling."
+            f" Additional pods cannot be scheduled due to: {own}"
+        )
+    places = sum(part_of(each) == part.name for each in job.next_pods()[: len(placing.hosts)])
+    return (
+        f"Resources were found for {places} pods from all sub-groups while sub-group {part.name} requires {part.least}"
+        f" pods for gang scheduling. Additional pods cannot be scheduled in this sub-group due to: {own}"
+    )
+
+
+def _refuse(job: Job, message: str, found: Round) -> None:
+    for pod in job.pending:
+        found.refusals[uid_of(pod)] = (pod, message)
+    found.jobs[job.namespace, job.name] = (job, message)

@@ -1,0 +1,141 @@
+"""KAI's scheduler at work on the API server."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from physical_ai.catalog.osmo import KAI_POD_GROUP_API, SCHEDULER
+from physical_ai.kubernetes.fit import Offer, holds
+from simulator.cluster.objects import Json, at, name, timestamp
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.scheduling.kai.decision import Round, decide, uid_of
+from simulator.scheduling.kai.jobs import Job, is_alive, is_kais, jobs_of
+from simulator.scheduling.kai.nodes import NODE_POOL
+from simulator.scheduling.kai.queues import queues_of
+from simulator.scheduling.view import CLASSES, GROUPS, QUEUES, View
+
+log = logging.getLogger("kai-scheduler")
+CONDITION = "UnschedulableOnNodePool"
+BINDER = "binder"
+BOUND = "PodBound"
+
+
+class KaiScheduler:
+    """Schedules the pods that name it, while its Deployment is available. It keeps nothing that the API has not."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._bound: dict[str, str] = {}
+        """Nodes of pods that were bound a moment ago, by uid, until the watch reports it."""
+        self._reported: dict[str, str] = {}
+        """What was last said about pods and groups, by uid."""
+        self._marked: set[str] = set()
+        """Groups whose status says that they wait, also before the watch reports it."""
+
+    def round(self) -> float | None:
+        """One look at the cluster; seconds until the next one is due, None where only a change calls for it."""
+        seen = self._view.pods
+        mine = {uid_of(pod): pod for pod in seen if is_kais(pod)}
+        self._bound = {uid: host for uid, host in self._bound.items() if uid in mine and not _has_node(mine[uid])}
+        waiting = any(is_alive(pod) and not _has_node(pod) and uid not in self._bound for uid, pod in mine.items())
+        if not waiting or not self._view.has_kai():
+            return None
+        known = mine.keys() | {uid_of(group) for group in self._view.all(GROUPS)}
+        self._reported = {uid: message for uid, message in self._reported.items() if uid in known}
+        pods = [self._with_node(pod) for pod in seen] if self._bound else seen
+        jobs = jobs_of(pods, self._view.all(GROUPS), self._view.all(CLASSES))
+        found = decide(jobs, queues_of(self._view.all(QUEUES)), offers_of(self._view.nodes, pods))
+        self._bind(found)
+        for pod, message in found.refusals.values():
+            self._view.set_condition(pod, message)
+            self._say(pod, "Unschedulable", message, "Warning")
+        for job, message in found.jobs.values():
+            self._mark(job, message)
+        for job, message in found.not_ready.values():
+            if job.group is not None:
+                self._say(job.group, "NotReady", message)
+        for job in jobs:
+            if not job.gated and all(uid_of(pod) in found.bindings for pod in job.pending):
+                self._unmark(job)
+        return None
+
+    def _with_node(self, pod: Json) -> Json:
+        """The pod with the node it was bound to, also before the watch says so."""
+        host = self._bound.get(uid_of(pod))
+        return pod if host is None or _has_node(pod) else {**pod, "spec": {**pod["spec"], "nodeName": host}}
+
+    def _bind(self, found: Round) -> None:
+        """The scheduler says where a pod goes, its binder whether it got there (pkg/binder/controllers)."""
+        for uid, (pod, host) in found.bindings.items():
+            where = f"{at(pod, 'metadata.namespace')}/{name(pod)}"
+            message = f"Successfully assigned pod {where} to node {host} at node-pool {NODE_POOL}"
+            log.info("%s", message)
+            self._say(pod, "Scheduled", message)
+            if not self._view.has_binder():
+                continue
+            problem = self._view.bind(pod, host)
+            if problem:
+                message = f"Failed to bind pod {where} to node {host}: {problem}"
+                log.warning("%s", message)
+                self._say(pod, "BindingError", message, "Warning", BINDER)
+                self._view.set_condition(pod, message, type=BOUND, reason="BindingError")
+            else:
+                self._bound[uid] = host
+                message = f"Pod bound successfully to node {host}"
+                self._say(pod, "Bound", message, component=BINDER)
+                self._view.set_condition(pod, message, type=BOUND, reason="Bound", status="True")
+
+    def _say(self, item: Json, reason: str, message: str, type: str = "Normal", component: str = SCHEDULER) -> None:
+        if self._reported.get(uid_of(item)) != message:
+            self._reported[uid_of(item)] = message
+            if type == "Warning":
+                log.info("%s: %s", name(item), message.replace("\n", ""))
+            self._view.record_event(item, component, reason, message, type)
+
+    def _mark(self, job: Job, message: str) -> None:
+        """Says in the group's status why it is not scheduled, unless some of it is."""
+        group = job.group
+        if group is None or job.active:
+            return
+        self._say(group, "Unschedulable", message)
+        before: list[Json] = at(group, "status.schedulingConditions", [])
+        if before and before[-1].get("message") == message:
+            return
+        reason, _, rest = message.partition(": ")
+        number = int(before[-1].get("transitionID") or 0) if before else 0
+        condition = {
+            "type": CONDITION,
+            "nodePool": NODE_POOL,
+            "reason": "Unschedulable",
+            "message": message,
+            "reasons": [{"reason": reason, "message": rest.removesuffix(".")}] if rest else [],
+            "status": "True",
+            "transitionID": str(number + 1),
+            "lastTransitionTime": timestamp(),
+        }
+        self._marked.add(uid_of(group))
+        self._set_status(group, [condition])
+
+    def _unmark(self, job: Job) -> None:
+        group = job.group
+        if group is not None and (uid_of(group) in self._marked or at(group, "status.schedulingConditions")):
+            self._marked.discard(uid_of(group))
+            self._set_status(group, None)
+
+    def _set_status(self, group: Json, conditions: list[Json] | None) -> None:
+        path = f"/apis/{KAI_POD_GROUP_API}/namespaces/{at(group, 'metadata.namespace')}/podgroups/{name(group)}/status"
+        self._view.patch(path, {"status": {"schedulingConditions": conditions}}, MERGE_PATCH)
+
+
+def _has_node(pod: Json) -> bool:
+    return bool(at(pod, "spec.nodeName"))
+
+
+def offers_of(nodes: list[Json], pods: list[Json]) -> list[Offer]:
+    """All nodes with what the pods on them leave."""
+    on: dict[str, list[Any]] = {}
+    for pod in pods:
+        if holds(pod):
+            on.setdefault(str(pod["spec"]["nodeName"]), []).append(pod)
+    return [Offer.of(node, on.get(name(node), ())) for node in nodes]

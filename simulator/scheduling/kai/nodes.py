@@ -1,0 +1,132 @@
+"""Which node takes a pod, and KAI's words where none does. Pure.
+
+Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/api/common_info/pod_errors.go, plugins/predicates,
+k8s_internal/predicates/maxNodeResources.go and scheduler_util. It runs the filters of Kubernetes v1.35.4.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from physical_ai.kubernetes.fit import (
+    AFFINITY,
+    CONFLICT,
+    CPU,
+    OTHER_NODE,
+    PODS,
+    TOO_MANY,
+    UNSCHEDULABLE,
+    Amounts,
+    Offer,
+    amounts,
+    lacking,
+    requests,
+    why_not,
+)
+from physical_ai.kubernetes.selectors import named_nodes
+from simulator.cluster.objects import Json, at, name
+from simulator.scheduling.kai.queues import GPU, GPU_RESOURCES, MEMORY, UNITS, human, share_of
+
+NOT_FOUND = "no nodes with enough resources were found"
+WORDS = {**dict.fromkeys(GPU_RESOURCES, "GPUs"), CPU: "CPU cores"}
+"""KAI's names for resources; others keep theirs."""
+STORAGE = ("ephemeral-storage", "storage")
+NODE_POOL = "default"
+"""What KAI calls all nodes, without a label that divides them."""
+PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
+
+
+def takes(pod: Mapping[str, Any], offer: Offer) -> bool:
+    return not node_reasons(pod, requests(pod), offer)
+
+
+def preference(pod: Mapping[str, Any], offer: Offer) -> tuple[Any, ...]:
+    """Sorts nodes: pods without GPUs leave nodes with some alone; all go where the least is left (bin packing)."""
+    gpus = sum(offer.free.get(each, 0) for each in GPU_RESOURCES)
+    asks = any(requests(pod)[each] > 0 for each in GPU_RESOURCES)
+    total = gpus + sum(offer.taken[each] for each in GPU_RESOURCES)
+    return (gpus, offer.name) if asks else (total > 0, offer.free.get(CPU, 0), offer.name)
+
+
+def fit_message(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
+    """Why no node takes a pod: what no node could, else how many nodes lack what."""
+    hopeless = list(_hopeless(pod, offers))
+    if hopeless:
+        where = f"{at(pod, 'metadata.namespace')}/{name(pod)}"
+        lines = "".join(f"{check}: {problem}.\n" for check, problem in hopeless)
+        return f"Scheduling conditions were not met for pod {where}:\n{lines}"
+    asked = requests(pod)
+    reasons = Counter(reason for offer in offers for reason in node_reasons(pod, asked, offer))
+    return f"{NOT_FOUND}: " + ". \n".join(sorted(f"{count} {reason}" for reason, count in reasons.items())) + "."
+
+
+def _hopeless(pod: Mapping[str, Any], offers: Sequence[Offer]) -> Iterator[tuple[str, str]]:
+    """What is checked before nodes are: whether the largest of them would do, and a pod that contradicts itself."""
+    if named_nodes(pod) == set():
+        yield "NodeAffinity", CONFLICT
+    asked = _counted(requests(pod)) | {PODS: 1}
+    nodes = [_counted(amounts(at(offer.node, "status.allocatable"))) for offer in offers]
+    most = {key: max((node.get(key, 0) for node in nodes), default=0) for key in asked}
+    own = ((GPU, "GPU", 1, ""), (CPU, "CPU", 1000, "cores"), (MEMORY, MEMORY, 10**9, "GB"))
+    others = ((key, key, 10**9 if key in STORAGE else 0, "GB" if key in STORAGE else "") for key in sorted(asked))
+    for key, called, size, unit in (*own, *(each for each in others if each[0] not in UNITS)):
+        if asked.get(key, 0) > most.get(key, 0):
+            yield "MaxNodePoolResources", f"{_demand(pod, asked)}. {_topped(called, most.get(key, 0), size, unit)}"
+            return
+
+
+def _counted(given: Amounts) -> dict[str, float]:
+    """Amounts with the GPUs of all vendors as one."""
+    others = {key: value for key, value in given.items() if key not in GPU_RESOURCES}
+    return {**others, GPU: sum(given.get(each, 0) for each in GPU_RESOURCES)}
+
+
+def _demand(pod: Mapping[str, Any], asked: Mapping[str, float]) -> str:
+    gpus, cores, memory = share_of(requests(pod))[GPU], asked.get(CPU, 0), asked.get(MEMORY, 0)
+    others = [
+        f", {key}: {human(value, 10**9)} (GB)" if key in STORAGE else f", {key}: {human(value)}"
+        for key, value in sorted(asked.items())
+        if key not in UNITS and value and not key.startswith("nvidia.com/mig-")
+    ]
+    mig = [f", mig {key}: {value:g}" for key, value in sorted(asked.items()) if key.startswith("nvidia.com/mig-")]
+    return (
+        f"The pod {at(pod, 'metadata.namespace')}/{name(pod)} requires GPU: {human(gpus)}, CPU: {human(cores, 1000)}"
+        f" (cores), memory: {human(memory, 10**9)} (GB){''.join((*others, *mig))}"
+    )
+
+
+def _topped(resource: str, most: float, size: int, unit: str) -> str:
+    """The most that a node has. Of resources without a unit KAI does not say how much."""
+    if not most or not size:
+        return f"No node in the {NODE_POOL} node-pool has {resource} resources"
+    amount = f"{human(most, size)} {unit}".rstrip()
+    return f"Max {resource} resources available in a single node in the {NODE_POOL} node-pool is topped at {amount}"
+
+
+def node_reasons(pod: Mapping[str, Any], asked: Amounts, offer: Offer) -> list[str]:
+    """Why a node does not take a pod; empty where it does. Resources are checked before everything else."""
+    short = [PODS if reason == TOO_MANY else reason.removeprefix("Insufficient ") for reason in lacking(asked, offer)]
+    if short:
+        return [f"node(s) didn't have enough resources: {WORDS.get(each, each)}" for each in short]
+    if state := list(_states(offer.node)):
+        return state
+    return [AFFINITY if reason == OTHER_NODE else reason for reason in why_not(pod, offer) if reason != UNSCHEDULABLE]
+
+
+def _states(node: Json | Mapping[str, Any]) -> Iterator[str]:
+    """Why a node takes no pod at all, whatever it tolerates (scheduler_utils.go, CheckNodeConditionPredicate)."""
+    if at(node, "spec.unschedulable"):
+        yield "node is unschedulable"
+    conditions: Iterable[Json] = at(node, "status.conditions", [])
+    for each in conditions:
+        if each.get("type") == "Ready" and each.get("status") != "True":
+            yield "node has NotReady condition"
+        elif each.get("type") in PRESSURES and each.get("status") != "False":
+            yield f"node has {each['type']} condition"
+
+
+def is_counted(node: Mapping[str, Any]) -> bool:
+    """Whether its resources are divided among queues."""
+    return not any(_states(node))

@@ -1,0 +1,90 @@
+"""Which job is next: queue by queue from the top, then by priority and age. Pure.
+
+Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion/queue_order, plugins/priority,
+plugins/elastic and framework/session_plugins.go (JobOrderFn).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cmp_to_key
+
+from simulator.scheduling.kai.fair_share import FairShares
+from simulator.scheduling.kai.jobs import Job
+from simulator.scheduling.kai.queues import RESOURCES, UNLIMITED, Queue, Share, Shares, exceeds
+
+NOTHING_DUE = 1000
+"""How much a resource that a queue is not due weighs in its share (noFairShareDrfMultiplier)."""
+
+
+def job_order(job: Job) -> tuple[int, int, str, str]:
+    """Sorts the jobs of one queue: those of priority first, then those below their minimum, then the oldest."""
+    return -job.priority, job.elasticity, job.created, job.name
+
+
+class Order:
+    """The order of the jobs of a round. What is allocated may change between two questions."""
+
+    def __init__(self, shares: Shares, fair: FairShares, total: Share, asked: Callable[[Job], Share]) -> None:
+        self._shares, self._fair, self._total, self._asked = shares, fair, total, asked
+
+    def next(self, jobs: Iterable[Job]) -> Job:
+        """The job that is scheduled next, of jobs whose queues have no queue below them."""
+        by_queue: dict[str, list[Job]] = {}
+        for job in jobs:
+            by_queue.setdefault(job.queue, []).append(job)
+        best = {queue: min(found, key=job_order) for queue, found in by_queue.items()}
+        return self._best(self._shares.children(""), best)
+
+    def _best(self, queues: Sequence[Queue], jobs: Mapping[str, Job]) -> Job:
+        """The first of the best jobs below each queue."""
+        found: list[tuple[Queue, Job]] = []
+        for queue in queues:
+            if queue.name in jobs:
+                found.append((queue, jobs[queue.name]))
+            elif below := [each for each in self._shares.children(queue.name) if self._leads_to(each, jobs)]:
+                found.append((queue, self._best(below, jobs)))
+        return min(found, key=cmp_to_key(lambda left, right: -1 if self._precedes(left, right) else 1))[1]
+
+    def _leads_to(self, queue: Queue, jobs: Mapping[str, Job]) -> bool:
+        return any(queue in self._shares.path(each) for each in jobs)
+
+    def _precedes(self, left: tuple[Queue, Job], right: tuple[Queue, Job]) -> bool:
+        ranks = self._rank(*left), self._rank(*right)
+        if ranks[0] != ranks[1]:
+            return ranks[0] < ranks[1]
+        due = self._due(left[0]), self._due(right[0])
+        if due[0] != due[1]:
+            for mine, other, answer in ((*due, True), (*reversed(due), False)):
+                if all(mine[key] <= other[key] for key in RESOURCES):
+                    return answer
+        return (left[0].created, left[0].name) < (right[0].created, right[0].name)
+
+    def _rank(self, queue: Queue, job: Job) -> tuple[bool, bool, int, bool, float, float]:
+        """Sorts queues: those below what they are due, below their quota, of higher priority, with a smaller share."""
+        held, asked = self._shares.allocated(queue.name), self._asked(job)
+        after = {key: held[key] + asked[key] for key in RESOURCES}
+        due = self._due(queue)
+        return (
+            all(self._fair[queue.name][key] < held[key] for key in RESOURCES),
+            any(exceeds(after[key], queue.quota[key]) for key in RESOURCES),
+            -queue.priority,
+            any(due[key] == 0 and after[key] > 0 for key in RESOURCES),
+            self._dominant(after, due),
+            self._dominant(held, due),
+        )
+
+    def _due(self, queue: Queue) -> dict[str, float]:
+        """The most that a queue is due of each resource (GetAllocatableShare); what has no end is the cluster's."""
+        found: dict[str, float] = {}
+        for key in RESOURCES:
+            most = queue.limit[key]
+            if queue.quota[key] != UNLIMITED:
+                amount = max(queue.quota[key], self._fair[queue.name][key])
+                most = amount if most == UNLIMITED else min(most, amount)
+            found[key] = self._total[key] if most == UNLIMITED else most
+        return found
+
+    def _dominant(self, held: Share, due: Share) -> float:
+        """The greatest part of what it is due that a queue has of any resource."""
+        return max(held[key] / due[key] if due[key] else held[key] * NOTHING_DUE for key in RESOURCES)

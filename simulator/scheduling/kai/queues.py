@@ -1,0 +1,190 @@
+"""Queues: what they may have, what they have, and what a further job would exceed. Pure.
+
+Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion and pkg/scheduler/api: a limit binds a
+queue and all above it; a quota binds only what can't be preempted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog.vendors import VENDORS
+from physical_ai.kubernetes.fit import CPU, Amounts
+from simulator.cluster.objects import Json, at, name
+
+UNLIMITED = -1
+DEFAULT_PRIORITY = 100
+GPU, MEMORY = "gpu", "memory"
+GPU_RESOURCES = tuple(vendor.resource for vendor in VENDORS)
+"""KAI counts the GPUs of both vendors as one resource (pkg/scheduler/api/resource_info/resource_info.go)."""
+MIG_RESOURCE = re.compile(r"nvidia\.com/mig-(\d+)g\.\d+gb")
+"""A MIG profile counts as so many GPUs as it has compute slices (resource_info/resource_vector.go, TotalGPUs)."""
+RESOURCES = (CPU, MEMORY, GPU)
+"""In the order in which KAI looks at them (resource_share/resource_quantities.go, AllResources)."""
+UNITS = {CPU: ("CPU cores", "cores", 1000), MEMORY: ("memory", "GB", 10**9), GPU: ("GPUs", "GPUs", 1)}
+"""By resource: its name and its unit in messages, and how many of its base units make one of those."""
+QUEUE_UNITS = {CPU: 1, MEMORY: 10**6, GPU: 1}
+"""How many base units (thousandths of a CPU, bytes, GPUs) make one of those that a Queue object counts in."""
+
+Share = Mapping[str, float]
+"""Of each resource, in base units; -1 has no end."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """One queue; amounts in base units, -1 without an end."""
+
+    name: str
+    display: str
+    parent: str
+    priority: int
+    created: str
+    quota: Share
+    limit: Share
+    weight: Share
+
+    @classmethod
+    def of(cls, item: Json) -> Queue:
+        """A Queue object. A resource it says nothing of has quota and limit 0, as in KAI."""
+
+        def each(field: str) -> dict[str, float]:
+            given = {key: float(at(item, f"spec.resources.{key}.{field}", 0)) for key in RESOURCES}
+            return {key: max(UNLIMITED, value * QUEUE_UNITS[key]) for key, value in given.items()}
+
+        return cls(
+            name=name(item),
+            display=str(at(item, "spec.displayName", "")) or name(item),
+            parent=str(at(item, "spec.parentQueue", "")),
+            priority=int(at(item, "spec.priority", DEFAULT_PRIORITY)),
+            created=str(at(item, "metadata.creationTimestamp", "")),
+            quota=each("quota"),
+            limit=each("limit"),
+            weight={key: float(at(item, f"spec.resources.{key}.overQuotaWeight", 0)) for key in RESOURCES},
+        )
+
+
+def share_of(asked: Amounts) -> dict[str, float]:
+    """What pods ask for, as queues count it: GPUs of both vendors, and MIG profiles by their slices."""
+    slices = ((MIG_RESOURCE.fullmatch(key), amount) for key, amount in asked.items())
+    gpus = sum(asked.get(each, 0) for each in GPU_RESOURCES)
+    gpus += sum(int(found[1]) * amount for found, amount in slices if found)
+    return {CPU: asked.get(CPU, 0), MEMORY: asked.get(MEMORY, 0), GPU: gpus}
+
+
+def human(value: float, unit: float = 1) -> str:
+    """A number as KAI writes it: at most three digits after the point, cut off (HumanizeResource)."""
+    if value == UNLIMITED:
+        return "Unlimited"
+    whole, _, rest = f"{value / unit:.6f}".partition(".")
+    rest = rest[:3].rstrip("0")
+    return f"{whole}.{rest}" if rest else whole
+
+
+def exceeds(amount: float, bound: float) -> bool:
+    return bound != UNLIMITED and amount > bound
+
+
+class Shares:
+    """The queues of a cluster, and what of each is allocated and asked for.
+
+    A queue below one that does not exist is none, and neither is what is below it (cache/cluster_info/queue.go).
+    """
+
+    def __init__(self, queues: Iterable[Queue]) -> None:
+        given = {queue.name: queue for queue in queues}
+        self.queues = {key: queue for key, queue in given.items() if _is_rooted(queue, given)}
+        self._allocated: dict[str, dict[str, float]] = {}
+        self._fixed: dict[str, dict[str, float]] = {}
+        self._requested: dict[str, dict[str, float]] = {}
+
+    def __contains__(self, queue: str) -> bool:
+        return queue in self.queues
+
+    def children(self, queue: str) -> list[Queue]:
+        """The queues directly below one; below none (""), those at the top."""
+        return [each for each in self.queues.values() if each.parent == queue]
+
+    def path(self, queue: str) -> Iterator[Queue]:
+        """The queue and those above it."""
+        while queue in self.queues:
+            yield self.queues[queue]
+            queue = self.queues[queue].parent
+
+    def allocated(self, queue: str) -> dict[str, float]:
+        return self._held(self._allocated, queue)
+
+    def requested(self, queue: str) -> dict[str, float]:
+        return self._held(self._requested, queue)
+
+    def _held(self, amounts: dict[str, dict[str, float]], queue: str) -> dict[str, float]:
+        return amounts.setdefault(queue, dict.fromkeys(RESOURCES, 0.0))
+
+    def take(self, queue: str, share: Share, *, preemptible: bool) -> None:
+        """Counts what a queue's pods have got, for it and for those above it."""
+        for held in (self._allocated, *(() if preemptible else (self._fixed,))):
+            self._count(held, queue, share)
+
+    def ask(self, queue: str, share: Share) -> None:
+        """Counts what a queue's pods have or wait for."""
+        self._count(self._requested, queue, share)
+
+    def _count(self, amounts: dict[str, dict[str, float]], queue: str, share: Share) -> None:
+        for each in self.path(queue):
+            mine = self._held(amounts, each.name)
+            for key, amount in share.items():
+                mine[key] += amount
+
+    def refusal(self, queue: str, share: Share, *, preemptible: bool) -> tuple[str, str] | None:
+        """Why a queue does not get that much more, as KAI's reason and message; None where it does.
+
+        Limits come first (capacity_policy/capacity_policy.go, IsJobOverQueueCapacity).
+        """
+        asked = [(key, share[key]) for key in RESOURCES if share[key]]
+        for each in self.path(queue):
+            for key, amount in asked:
+                held = self.allocated(each.name)[key]
+                if exceeds(held + amount, each.limit[key]):
+                    return "OverLimit", _over_limit(each, key, held, amount)
+        for each in () if preemptible else self.path(queue):
+            for key, amount in asked:
+                held = self._held(self._fixed, each.name)[key]
+                if exceeds(held + amount, each.quota[key]):
+                    return "NonPreemptibleOverQuota", _over_quota(each, key, held, amount)
+        return None
+
+
+def _is_rooted(queue: Queue, known: Mapping[str, Queue]) -> bool:
+    seen = {queue.name}
+    while queue.parent:
+        if queue.parent not in known or queue.parent in seen:
+            return False
+        seen.add(queue.parent)
+        queue = known[queue.parent]
+    return True
+
+
+def _over_limit(queue: Queue, key: str, held: float, asked: float) -> str:
+    resource, unit, size = UNITS[key]
+    most, has, more = (human(amount, size) for amount in (queue.limit[key], held, asked))
+    return (
+        f"{queue.display} quota has reached the allowable limit of {resource}. Limit is {most} {unit},"
+        f" currently {has} {unit} allocated and workload requested {more} {unit}"
+    )
+
+
+def _over_quota(queue: Queue, key: str, held: float, asked: float) -> str:
+    resource, unit, size = UNITS[key]
+    quota, has, more = (human(amount, size) for amount in (queue.quota[key], held, asked))
+    what = f"{unit} {resource}" if key == MEMORY else resource
+    return (
+        f"Non-preemptible workload is over quota. Workload requested {more} {what}, but {queue.display} quota is"
+        f" {quota} {unit}, while {has} {unit} are already allocated for non-preemptible pods. Use a preemptible"
+        " workload to go over quota."
+    )
+
+
+def queues_of(items: Iterable[Any]) -> Shares:
+    return Shares(map(Queue.of, items))

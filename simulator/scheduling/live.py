@@ -1,0 +1,44 @@
+"""KAI and the cluster autoscaler of one simulated cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from simulator.clock import seconds_per_model_minute
+from simulator.cluster.loop import Loop
+from simulator.kubernetes.client import Client
+from simulator.scheduling.autoscaler.live import Autoscaler
+from simulator.scheduling.autoscaler.pools import Pools
+from simulator.scheduling.kai.live import KaiScheduler
+from simulator.scheduling.view import View
+
+PAUSE = 3
+"""Least pause, as a multiple of the time that a round took: in a large cluster everything changes at once."""
+SCAN_MINUTES = 10 / 60
+"""Between two scans of the autoscaler (AKS's scan-interval), so that Pods created together count together."""
+
+
+def start(client: Client, plane: Path, slots: Path, simulation: Path) -> None:
+    """Starts both, each in a thread of its own.
+
+    Args:
+        client: An administrator's.
+        plane: Folder of the control plane.
+        slots: File that says which cluster of Azure has which control plane.
+        simulation: Folder of what the simulated Azure knows.
+    """
+    loops: list[Loop] = []
+
+    def changed() -> None:
+        for loop in loops:
+            loop.wake()
+
+    view = View(client, changed)
+    pools = Pools(client, plane, slots, simulation)
+    scan = SCAN_MINUTES * seconds_per_model_minute()
+    loops += [
+        Loop("kai-scheduler", KaiScheduler(view).round, pause=PAUSE),
+        Loop("autoscaler", Autoscaler(view, pools).round, scan, PAUSE),
+    ]
+    for loop in loops:
+        loop.start()

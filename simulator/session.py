@@ -1,0 +1,172 @@
+"""What one operation on a simulated stack needs, for as long as it lasts: tools, control plane, providers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from pulumi.automation.events import EngineEvent
+
+from physical_ai import safe_yaml
+from physical_ai.repository import ROOT
+from simulator import existing_cluster, program_environment, program_process
+from simulator.azure import AzureNative, Caller, Cloud
+from simulator.charts import chart_models, chart_source
+from simulator.clusters import Clusters
+from simulator.engine import Engine
+from simulator.entra import DEPLOYER, Principal
+from simulator.errors import EngineLost
+from simulator.kubelogin import PRINCIPAL_VARIABLE
+from simulator.kubernetes import KubernetesOptions, RenderedCharts
+from simulator.kubernetes.helm import Helm
+from simulator.kubernetes.kubeconfig import load
+from simulator.kubernetes.provider import PACKAGE, kubernetes_provider
+from simulator.kubernetes_plugin import STAND_IN, Plugin
+from simulator.program import import_ahead
+from simulator.random_values import RandomValues
+from simulator.recovery import AzureRecovery, ProviderRecovery
+from simulator.recovery_cluster import ClusterRecovery
+from simulator.stack_input import StackInput
+from simulator.subscription import open_cloud
+from simulator.tools import Progress, toolbox
+from simulator.wire.host import ProviderHost
+
+T = TypeVar("T")
+
+SIMULATED = {
+    "PHYSICAL_AI_SIMULATED": "1",
+    "PHYSICAL_AI_RETRY_SECONDS": "0.18",  # the second retry comes just after the half second without effect of a role
+    "PHYSICAL_AI_GATE_SECONDS": "60",
+}
+"""Environment variables for the program: addresses need not be real, and minutes are simulated in seconds."""
+
+RECORD_NOTE = (
+    "this stack records a past architecture: the simulated Azure takes sizes and Kubernetes versions that the real one"
+    " has retired, and would refuse"
+)
+
+
+class Reporter(Protocol):
+    """Receives the progress of an operation."""
+
+    def phase(self, name: str) -> None: ...
+    def tool(self, progress: Progress) -> None: ...
+    def event(self, event: EngineEvent) -> None: ...
+    def note(self, text: str) -> None: ...
+    def retry(self, why: str) -> None:
+        """The phase starts over; discard its events so far."""
+        ...
+
+
+@dataclass
+class Session:
+    engine: Engine
+    providers: ProviderHost
+    cloud: Cloud
+    clusters: Clusters
+    options: KubernetesOptions
+    folder: Path
+
+    def configure(self, given: StackInput) -> None:
+        project: dict[str, Any] = safe_yaml.load((ROOT / "Pulumi.yaml").read_text())
+        secret = {f"{project['name']}:secrets.{name}": text for name, text in given.secrets.items()}
+        self.engine.configure(project, self._with_existing_cluster(given, project["name"]), secret)
+
+    def _with_existing_cluster(self, given: StackInput, project: str) -> dict[str, Any]:
+        """The configuration, of a stack that needs a cluster with the way to one."""
+        changed = (
+            existing_cluster.provide(given.existing_cluster, self.clusters, self.folder)
+            if given.existing_cluster
+            else {}
+        )
+        target = f"{project}:target"
+        return {**given.config, target: {**given.config[target], **changed}} if changed else dict(given.config)
+
+    def recover(self) -> list[str]:
+        """The URNs of resources that a killed run has created and not recorded."""
+        return self.engine.recover(self._recoveries)
+
+    def _recoveries(self) -> dict[str, ProviderRecovery]:
+        """What there is, by package. Of a cluster that does not answer, nothing."""
+        found: dict[str, ProviderRecovery] = {AzureNative.package: AzureRecovery(self.cloud)}
+        for id in self.clusters.ids():
+            if self.clusters.is_running(id):
+                helm = Helm(self.options, load(self.clusters.admin_kubeconfig(id)))
+                found[PACKAGE] = ClusterRecovery(self.clusters.client(id), helm)
+        return found
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an operation needs.
+
+    `spare` starts a control plane before its cluster is created. `program` loads what the program imports; the engine
+    destroys a stack without it. `record` simulates an Azure that still offers what it has retired since, and reports
+    it. `principal` is logged in. `kubernetes` runs the Kubernetes resources.
+    """
+
+    spare: bool = True
+    program: bool = True
+    record: bool = False
+    principal: Principal = DEPLOYER
+    kubernetes: Plugin = STAND_IN
+
+
+@contextmanager
+def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter, needs: Needs) -> Generator[Session]:
+    """A session on the simulation in `folder`, of which there may be one at a time."""
+    if needs.record:
+        report.note(RECORD_NOTE)
+    if needs.program and not program_process.is_started():
+        import_ahead()
+    report.phase("tools")
+    tools = toolbox(tools_folder, report.tool)
+    report.phase("control plane")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    login = program_environment.install_kubelogin(folder)
+    clusters = Clusters(folder / "clusters", tools)
+    clusters.prepare(spare=needs.spare)
+    cloud = open_cloud(folder, clusters, record=needs.record)
+    path = f"{login.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    options = KubernetesOptions(
+        str(tools.path("helm")),
+        path,
+        chart_source,
+        working_directory=ROOT,
+        rendered=RenderedCharts(chart_models(), folder / "rendered"),
+        refused=clusters.refusal,
+    )
+    who = Caller(needs.principal.object_id, needs.principal.client_id)
+    official = needs.kubernetes.path is not None
+    needs.kubernetes.link(folder / "home")
+    served = (AzureNative.serving(cloud, who), RandomValues, *(() if official else (kubernetes_provider(options),)))
+    forced = {PRINCIPAL_VARIABLE: needs.principal.object_id, **needs.kubernetes.environment(folder)}
+    try:
+        with (
+            program_environment.environment(SIMULATED, path, forced),
+            ProviderHost(*served) as providers,
+        ):
+            clusters.wait()
+            cloud.settle()
+            try:
+                engine = Engine(folder, stack, tools, login, needs.kubernetes)
+                yield Session(engine, providers, cloud, clusters, options, folder)
+            finally:
+                options.stopping.set()  # before the host ends: pending waits would keep it running
+    finally:
+        cloud.close()
+        clusters.settle()
+
+
+def retry_if_engine_lost(run: Callable[[], T], report: Reporter) -> T:
+    """The result of `run`, which is called once more if the connection to the engine is lost: it continues where the
+    first call ended."""
+    try:
+        return run()
+    except EngineLost as lost:
+        report.retry(str(lost).partition("\n")[0])
+        return run()

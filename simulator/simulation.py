@@ -1,0 +1,298 @@
+"""One simulated stack from nothing to deployed and back: what `physai up`, `preview`, `down` and `status` do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from simulator import existing_cluster, leftovers, plugin, resident
+from simulator.azure import Cloud
+from simulator.cancellation import cancel
+from simulator.checkpoint import Checkpoint
+from simulator.clusters import Clusters
+from simulator.control_plane.kubeconfig import LOGIN_COMMAND
+from simulator.engine import DEFAULTS, Engine
+from simulator.entra import DEPLOYER, Principal
+from simulator.errors import Busy, NotSimulated, Protected, SimulationError
+from simulator.home import Home
+from simulator.kubelogin import PRINCIPAL_VARIABLE
+from simulator.kubernetes_plugin import Plugin, chosen, record
+from simulator.metrics.collector import Collected, collected
+from simulator.metrics.telemetry import Telemetry
+from simulator.processes import engines
+from simulator.run_options import RunOptions
+from simulator.session import Needs, Reporter, Session, open_session, retry_if_engine_lost
+from simulator.stack_input import StackInput
+from simulator.subscription import open_cloud
+from simulator.tools import TELEMETRY, Toolbox, toolbox
+
+
+@dataclass
+class Simulation:
+    """The simulation of one stack, in its own folder."""
+
+    stack: str
+    home: Home = field(default_factory=Home.of_user)
+
+    @property
+    def folder(self) -> Path:
+        return self.home.simulation(self.stack)
+
+    @property
+    def exists(self) -> bool:
+        return self.folder.exists()
+
+    def up(self, given: StackInput, report: Reporter, options: RunOptions = DEFAULTS) -> dict[str, Any]:
+        """Deploys the stack; its plain outputs.
+
+        Raises:
+            Busy, BuildFailed, ControlPlaneFailed, EngineFailed, UnknownTarget
+        """
+        needs = Needs(record=given.record, principal=options.principal, kubernetes=self._kubernetes(options))
+        with self._session(report, needs) as session:
+            record(self.folder, needs.kubernetes)
+            session.configure(given)
+            _recover(session, report, options)
+            report.phase("deploy")
+            try:
+                outputs = retry_if_engine_lost(
+                    lambda: session.engine.up(session.providers, report.event, options), report
+                )
+            finally:
+                self._keep_kubeconfig()
+        report.phase("done")
+        return outputs
+
+    def outputs(self) -> dict[str, Any]:
+        """The plain outputs of the last update, also of one that failed at its end; empty where there are none."""
+        return self._checkpoint.outputs()
+
+    def deployed_config(self) -> dict[str, Any]:
+        """The configuration of the last update, by full key, secrets encrypted; empty where there was none."""
+        return self._checkpoint.config()
+
+    def locks(self) -> list[dict[str, Any]]:
+        """The locks of a run that is under way, or was killed."""
+        return self._checkpoint.locks()
+
+    @property
+    def _checkpoint(self) -> Checkpoint:
+        return Checkpoint(self.folder / "backend", self.stack)
+
+    def _keep_kubeconfig(self) -> None:
+        """Without any credential: what it logs in with is `kubelogin`, as on Azure."""
+        kubeconfig = self.outputs().get("kubeconfig")
+        if isinstance(kubeconfig, str):
+            (self.folder / "kubeconfig").write_text(kubeconfig)
+
+    def preview(
+        self,
+        given: StackInput,
+        report: Reporter,
+        policy_packs: Sequence[Path] = (),
+        options: RunOptions = DEFAULTS,
+    ) -> None:
+        """Shows what `up` would change, and changes nothing. `policy_packs` are files that the engine can start."""
+        fresh = not self.exists
+        try:
+            plugin_of = self._kubernetes(options)
+            needs = Needs(spare=False, record=given.record, principal=options.principal, kubernetes=plugin_of)
+            with self._session(report, needs) as session:
+                session.configure(given)
+                _recover(session, report, options)
+                report.phase("preview")
+                retry_if_engine_lost(
+                    lambda: session.engine.preview(session.providers, report.event, policy_packs, options), report
+                )
+        except SimulationError:
+            if fresh:
+                self.discard()
+            raise
+        if fresh:
+            self.discard()
+        report.phase("done")
+
+    def refresh(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
+        """Reads every resource, and records in the state what it finds. Only with the program it needs `given`.
+
+        Raises:
+            NotSimulated: nothing has been deployed.
+            ChangesFound: something differs, and the options expect that nothing does.
+        """
+        self._demand()
+        needs = self._needs_of_state(options)
+        with self._session(report, needs) as session:
+            if given is not None:
+                session.configure(given)
+            _recover(session, report, options)
+            report.phase("refresh")
+            session.engine.refresh(session.providers, report.event, options)
+        report.phase("done")
+
+    def _kubernetes(self, options: RunOptions = DEFAULTS) -> Plugin:
+        """What runs the Kubernetes resources. Raises PluginUnusable."""
+        return chosen(self.folder, options.kubernetes_plugin, os.environ)
+
+    def _needs_of_state(self, options: RunOptions) -> Needs:
+        """Of an operation that the state alone is enough for, unless the options say otherwise."""
+        own = self._kubernetes(options)
+        return Needs(spare=False, program=options.run_program, principal=options.principal, kubernetes=own)
+
+    def cancel(self, report: Reporter) -> str:
+        """Ends a run that is under way, and removes the lock of one that was killed; what was done.
+
+        Raises:
+            NotSimulated, NothingToCancel
+            Busy: the run did not end in time.
+        """
+        self._demand()
+        report.phase("cancel")
+        done = cancel(self._checkpoint, self.home.lock(self.stack), engines(self.folder / "home"))
+        report.phase("done")
+        return done
+
+    def _demand(self) -> None:
+        if not self.exists:
+            raise NotSimulated(f"{self.stack} is not simulated; `physai up {self.stack}` deploys it")
+
+    def down(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
+        """Destroys the stack through the engine, then ends and removes the simulation itself.
+
+        With targets, only those are destroyed, and the simulation is kept. Only with the program it needs `given`.
+
+        Raises:
+            Protected: the stack's resources refuse to be deleted; nothing is removed then.
+            EngineFailed: something could not be deleted; the simulation is kept.
+        """
+        if not self.exists:
+            return
+        self.destroy(report, options, given)
+        if not options.targets:
+            report.phase("clean up")
+            self.discard()
+        report.phase("done")
+
+    def destroy(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
+        """Destroys the stack as `down`, and keeps the simulation: a cluster that existed before the stack runs on."""
+        needs = self._needs_of_state(options)
+        with self._session(report, needs) as session:
+            if given is not None:
+                session.configure(given)
+            _recover(session, report, options)
+            if not options.targets and (protected := session.engine.checkpoint.protected()):
+                raise Protected(
+                    f"{self.stack} is protected: {len(protected)} of its resources refuse to be deleted.\n"
+                    f"  Either lift that first:  physai up {self.stack} --set protect=false\n"
+                    f"  or discard the simulation:  physai down {self.stack} --discard"
+                )
+            if session.engine.has_state:
+                report.phase("destroy")
+                session.engine.destroy(session.providers, report.event, options)
+                changed = existing_cluster.changed_since(session.clusters, session.folder)
+                if changed is not None and not options.targets:
+                    leftovers.report(changed, self.home.leftovers(self.folder.name), report.note)
+
+    def discard(self) -> None:
+        """Ends every process of the simulation and removes all its files, without the engine."""
+        with self._lock():
+            self.telemetry.wipe()
+            Clusters(self.folder / "clusters", Toolbox(())).wipe()
+            # Renamed first: what is half removed must not look like a simulation.
+            waste = self.folder.with_name(f".{self.folder.name}")
+            shutil.rmtree(waste, ignore_errors=True)
+            if self.exists:
+                self.folder.rename(waste)
+            shutil.rmtree(waste, ignore_errors=True)
+        resident.end(self.home.folder)
+
+    def cloud_resources(self) -> Mapping[str, Mapping[str, Any]]:
+        """Everything in the simulated subscription: ARM id → `type`, `inputs` and `outputs`."""
+        return open_cloud(self.folder, self.clusters()).resources()
+
+    @contextmanager
+    def azure(self) -> Generator[Cloud]:
+        """The simulated Azure of a running simulation, for changes that the program does not make."""
+        with self._lock():
+            cloud = open_cloud(self.folder, self.clusters())
+            cloud.settle()
+            try:
+                yield cloud
+            finally:
+                cloud.close()
+
+    def environment(self, principal: Principal = DEPLOYER) -> dict[str, str]:
+        """Variables that make `kubectl` and `helm` use the simulated cluster, logged in as the principal, and the plain
+        `pulumi` read the simulated stack. Before there is a cluster, KUBECONFIG names a file that does not exist."""
+        if not self.exists:
+            raise SimulationError(f"{self.stack} has no simulated cluster; `physai up {self.stack}` makes one")
+        tools = toolbox(self.home.tools)
+        login = self.folder / "bin"
+        folders = (login, *(tools.path(name).parent for name in ("kubectl", "helm", "pulumi")))
+        path = os.pathsep.join((*map(str, folders), os.environ.get("PATH", "")))
+        kubernetes = self._kubernetes()
+        engine = Engine(self.folder, self.stack, tools, login / LOGIN_COMMAND, kubernetes)
+        plugin.install(self.folder, self.home.tools, tools.path("pulumi"), self.stack)
+        kubernetes.link(self.folder / "home")
+        login_as = {} if principal is DEPLOYER else {PRINCIPAL_VARIABLE: principal.object_id}
+        return {"KUBECONFIG": str(self.folder / "kubeconfig"), "PATH": path, **login_as, **engine.environment()}
+
+    @property
+    def telemetry(self) -> Telemetry:
+        return Telemetry(self.folder)
+
+    def start_telemetry(self, otherwise: Callable[[str], Collected], report: Reporter) -> None:
+        """Starts Prometheus and Alertmanager, which do what the objects of the stack's collector say.
+
+        Args:
+            otherwise: What to do for a cluster without a collector, by its name.
+
+        Raises:
+            BuildFailed, SimulationError: one of the two did not start.
+        """
+        report.phase("telemetry")
+        tools = toolbox(self.home.tools, report.tool, TELEMETRY)
+        clusters, resources = self.clusters(), self.cloud_resources()
+        for id in clusters.ids():
+            given = collected(clusters.client(id), id, resources) or otherwise(id.rpartition("/")[2])
+            self.telemetry.start(tools, given, clusters.metrics(id))
+        report.phase("done")
+
+    def clusters(self) -> Clusters:
+        return Clusters(self.folder / "clusters", toolbox(self.home.tools))
+
+    @contextmanager
+    def _lock(self) -> Generator[None]:
+        path = self.home.lock(self.stack)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            raise Busy(
+                f"another physai command is working on the simulated stack {self.stack}.\n"
+                "  Wait until it has finished; `physai status` shows the current state."
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def _session(self, report: Reporter, needs: Needs) -> Generator[Session]:
+        with self._lock(), open_session(self.folder, self.stack, self.home.tools, report, needs) as session:
+            yield session
+
+
+def _recover(session: Session, report: Reporter, options: RunOptions) -> None:
+    """Makes state and cloud agree after a run that was killed, unless the options leave that to the user."""
+    # The stand-in's own way to read what exists; the official plugin has none, and its users repair as on Azure.
+    adopted = session.recover() if options.recover and session.engine.recovers else []
+    if adopted:
+        report.note(f"the previous run was interrupted; {len(adopted)} resources it had created were adopted")

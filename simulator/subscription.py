@@ -1,0 +1,57 @@
+"""The simulated subscription of one simulation: who is in it, and where what Azure knows of it is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from simulator.azure import CatalogOffers, Cloud, ClusterHost, Directory, StandingRole
+from simulator.azure.roles import guid_of
+from simulator.entra import DEPLOYER, DEPLOYERS, PRINCIPALS, SUBSCRIPTION_ID, TENANT_ID
+from simulator.errors import SimulationError
+
+AZURE_FILE = "azure.json"
+LIMITS_FILE = "limits.json"
+"""What Azure has for this simulation, where a simulation has less than the default:
+`{"quota": {"lowPriorityCores": 40}, "capacity": {"Standard_NC40ads_H100_v5": 1}, "busy": {"cpu": 3}}`, in vCPUs, in
+nodes, and in requests: Azure upgrades the pool `cpu` until it has refused three requests to it or to its cluster.
+`{"taken": {"StorageAccount": ["stdev1"]}}` are names that are taken by others."""
+
+
+def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Cloud:
+    """The Azure of the simulation in `folder`. Several processes may have it open.
+
+    `record` is an Azure that still offers what it has retired since.
+
+    Raises:
+        SimulationError: the file of limits is invalid.
+    """
+    who = Directory(
+        subscription=SUBSCRIPTION_ID,
+        tenant=TENANT_ID,
+        deployer=DEPLOYER.object_id,
+        deployer_client=DEPLOYER.client_id,
+        principals={each.object_id: each.kind for each in (*PRINCIPALS, DEPLOYERS)},
+        roles=[StandingRole(who.object_id, guid_of(role), who.assigns) for who in PRINCIPALS for role in who.roles],
+        groups={each.object_id: each.groups for each in PRINCIPALS},
+    )
+    limits = _limits(folder / LIMITS_FILE)
+    return Cloud(
+        folder / AZURE_FILE,
+        host,
+        directory=who,
+        offers=CatalogOffers(past=record),
+        accepts_retired_sizes=record,
+        quota=limits.get("quota"),
+        capacity=limits.get("capacity"),
+        busy=limits.get("busy"),
+        taken=limits.get("taken"),
+    )
+
+
+def _limits(file: Path) -> dict[str, Any]:
+    try:
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    except ValueError as problem:
+        raise SimulationError(f"{file}: {problem}; write an object with `quota`, `capacity`, `busy`, `taken`") from None

@@ -1,0 +1,84 @@
+"""What `python -m simulator.tools` prints: what is missing, and on a terminal a bar for each tool."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+
+from simulator.tools.families import Progress
+from simulator.tools.install import Missing
+from simulator.tools.reporting import ToolLines, duration
+
+CORE_SECONDS_A_PACKAGE = 0.2
+"""All five families with their modules took 684 s on 2 cores of November 2026, and list 6,807 packages."""
+BAR = 6
+"""Characters of a bar."""
+SECONDS_BETWEEN_REDRAWS = 0.1
+_CLEAR = "\r\x1b[K"
+
+
+def announcement(missing: Missing, cores: int) -> str:
+    """What is missing and how it is obtained, with a rough estimate; empty where nothing is missing.
+
+    Downloads take seconds, and do not count. One that fails becomes a build.
+    """
+    downloads, builds = len(missing.downloads), len(missing.builds)
+    if not downloads and not builds:
+        return ""
+    ways = [_count(downloads, "download")] if downloads else []
+    ways += [f"{_count(builds, 'build')} from source"] if builds else []
+    packages = sum(family.packages for family in missing.builds)
+    seconds = packages * CORE_SECONDS_A_PACKAGE / cores
+    estimate = f", about {duration(seconds)} on {_count(cores, 'core')}" if builds else ""
+    return f"installing {_count(downloads + builds, 'tool')}: {', '.join(ways)}{estimate}"
+
+
+def usable_cores() -> int:
+    return os.cpu_count() or 1
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+class ToolBars:
+    """One line at the bottom of a terminal, which is redrawn: a bar for each tool, then what is under way."""
+
+    def __init__(
+        self, missing: Missing, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`write` prints text without a new line."""
+        self._write, self._clock = write, clock
+        self._shares = {family.name: 0.0 for family in (*missing.downloads, *missing.builds)}
+        self._lines = ToolLines(lambda line: write(f"{_CLEAR}{line}\n"), regular=False, clock=clock)
+        self._drawn = float("-inf")
+
+    def report(self, progress: Progress) -> None:
+        before = self._lines.current()
+        self._lines.report(progress)
+        share = progress.done / progress.total if progress.total else 0.0
+        self._shares[progress.family] = 1.0 if progress.finished else min(share, 1.0)
+        now = self._clock()
+        if progress.finished or not before or now - self._drawn >= SECONDS_BETWEEN_REDRAWS:
+            self._drawn = now
+            # A line that fills the last column would wrap, and could not be redrawn.
+            self._write(f"{_CLEAR}{self.line()[: shutil.get_terminal_size().columns - 1]}")
+
+    def line(self) -> str:
+        bars = "  ".join(f"{name} {_bar(share)}" for name, share in self._shares.items())
+        current = self._lines.current()
+        return f"{bars}  {current}" if current else bars
+
+    def close(self) -> None:
+        """Removes the line."""
+        self._write(_CLEAR)
+
+
+def _bar(share: float) -> str:
+    """
+    >>> _bar(0.5)
+    '###...'
+    """
+    return ("#" * int(share * BAR)).ljust(BAR, ".")

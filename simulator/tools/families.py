@@ -1,0 +1,138 @@
+"""The programs that the simulator runs, each family of them pinned by the go.mod in a folder beside this module."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import platform
+import re
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+HERE = Path(__file__).parent
+
+
+class BuildFailed(Exception):
+    """A tool could not be installed; the text names the tool, the reason, and the log."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one family is: `done` of `total`, which is 0 while it is unknown."""
+
+    family: str
+    action: Literal["build", "download"]
+    done: int
+    """Packages compiled, of at most `total`; or bytes fetched."""
+    total: int
+    reason: str = ""
+    """The reason why it is built rather than downloaded, if there is one."""
+    finished: bool = False
+
+
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Commands of one Go module."""
+
+    name: str
+    module: str
+    """The module whose version is stamped into the commands."""
+    commands: dict[str, str]
+    """Name that `go build` gives a command → the name it is known by."""
+    stamps: tuple[str, ...] = ()
+    """Linker variables that take the version; `{v}`, `{major}` and `{minor}` are filled in."""
+    tags: tuple[str, ...] = ()
+    """Build tags."""
+    packages: int = 0
+    """How many packages a build compiles at most, as `go list -deps tool` lists them, for estimates."""
+
+    @property
+    def folder(self) -> Path:
+        return HERE / self.name
+
+    def version(self) -> str:
+        """The pinned version, as `v1.36.3`."""
+        pinned = re.search(rf"^\s*(?:require )?{re.escape(self.module)} (v\S+)", self._read("go.mod"), re.MULTILINE)
+        if pinned is None:
+            raise BuildFailed(f"simulator/tools/{self.name}/go.mod does not require {self.module}")
+        return pinned[1]
+
+    def fingerprint(self) -> str:
+        """Changes whenever a build could give other bytes."""
+        machine = f"{platform.system()}-{platform.machine()}"
+        parts = (self._read("go.mod"), self._read("go.sum"), machine, *self.stamps, *self.tags)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+    def build_tags(self) -> str:
+        """The option of `go build` and `go list`."""
+        return f"-tags={','.join(self.tags)}"
+
+    def linker_flags(self) -> str:
+        version = self.version()
+        major, minor, *_ = version.removeprefix("v").split(".")
+        stamps = (f"-X {stamp.format(v=version, major=major, minor=minor)}" for stamp in self.stamps)
+        return " ".join(("-s", "-w", *stamps))
+
+    def _read(self, file: str) -> str:
+        return (self.folder / file).read_text()
+
+
+@contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Holds a lock between processes; it is released when its process ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+HELM = Family(
+    "helm", "helm.sh/helm/v3", {"helm": "helm"}, ("helm.sh/helm/v3/internal/version.version={v}",), packages=964
+)
+FAMILIES = (
+    Family("etcd", "go.etcd.io/etcd/server/v3", {"server": "etcd"}, packages=565),
+    Family("kwok", "sigs.k8s.io/kwok", {"kwok": "kwok"}, packages=974),
+    HELM,
+    Family(
+        "pulumi",
+        "github.com/pulumi/pulumi/pkg/v3",
+        {"pulumi": "pulumi"},
+        ("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version={v}",),
+        packages=1686,
+    ),
+    Family(
+        "kubernetes",
+        "k8s.io/kubernetes",
+        {name: name for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")},
+        # Charts and clients read the server's version; an unstamped build reports v0.0.0-master.
+        (
+            "k8s.io/component-base/version.gitVersion={v}",
+            "k8s.io/component-base/version.gitMajor={major}",
+            "k8s.io/component-base/version.gitMinor={minor}",
+            "k8s.io/client-go/pkg/version.gitVersion={v}",
+        ),
+        packages=2618,
+    ),
+)
+"""What the simulator runs, the quickest build first."""
+KUBELOGIN = Family("kubelogin", "github.com/Azure/kubelogin", {"kubelogin": "kubelogin"}, ("main.gitTag={v}",))
+DELIVERY = (HELM, KUBELOGIN)
+"""What a pipeline that deploys to Azure runs, besides Pulumi."""
+LINTERS = (Family("actionlint", "github.com/rhysd/actionlint", {"actionlint": "actionlint"}),)
+"""What looks at the repository's own files."""
+TELEMETRY = (
+    Family(
+        "prometheus",
+        "github.com/prometheus/prometheus",
+        {name: name for name in ("prometheus", "promtool", "alertmanager")},
+        # Without the service discovery of clouds, 200 packages; that by HTTP and files remains.
+        tags=("remove_all_sd",),
+    ),
+)
+"""What `physai up --telemetry` runs, and promtool for the tests of alert rules."""

@@ -1,0 +1,157 @@
+"""All commands the simulator runs: downloaded from releases where a checksum is pinned, else built."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from simulator.tools import release
+from simulator.tools.build import build
+from simulator.tools.families import FAMILIES, BuildFailed, Family, Progress, Report, locked
+
+VARIABLE = "PHYSAI_TOOLS_FROM"
+
+
+class Origin(StrEnum):
+    """The source of commands."""
+
+    AUTO = "auto"
+    """The release where its checksum is pinned and it can be reached, else a build."""
+    RELEASE = "release"
+    BUILD = "build"
+
+    @classmethod
+    def of_environment(cls) -> Origin:
+        """The value of $PHYSAI_TOOLS_FROM; `auto` by default.
+
+        Raises:
+            BuildFailed: it has another value.
+        """
+        value = os.environ.get(VARIABLE) or cls.AUTO
+        try:
+            return cls(value)
+        except ValueError:
+            raise BuildFailed(f"{VARIABLE} is {value!r}; it can be {', '.join(cls)}") from None
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """Where the commands are."""
+
+    folders: tuple[Path, ...]
+
+    def path(self, command: str) -> Path:
+        for folder in self.folders:
+            if (folder / command).exists():
+                return folder / command
+        raise KeyError(command)
+
+
+def _quiet(progress: Progress) -> None:
+    """Reports nothing."""
+
+
+def toolbox(
+    cache: Path, report: Report = _quiet, families: Sequence[Family] = FAMILIES, origin: Origin | None = None
+) -> Toolbox:
+    """All commands of the families, with those that are missing put into `cache`.
+
+    Raises:
+        BuildFailed: a command can neither be downloaded nor built, or not in the way that `origin` requires.
+    """
+    source = _Source(cache, report, Origin.of_environment() if origin is None else origin)
+    # Downloads first: they take seconds, and a failed one is built with the others.
+    downloaded = {family.name: source.download(family) for family in families}
+    return Toolbox(tuple(downloaded[family.name] or source.build(family) for family in families))
+
+
+@dataclass(frozen=True)
+class Missing:
+    """The families that `toolbox` would install, by how it would try to."""
+
+    downloads: tuple[Family, ...]
+    builds: tuple[Family, ...]
+
+
+def missing(cache: Path, origin: Origin = Origin.AUTO) -> Missing:
+    """What is not installed."""
+    absent = [family for family in FAMILIES if _installed(family, cache, origin) is None]
+    released = tuple(family for family in absent if origin is not Origin.BUILD and _is_pinned(family))
+    return Missing(released, tuple(family for family in absent if family not in released))
+
+
+def _is_pinned(family: Family) -> bool:
+    try:
+        release.pinned(family)
+    except release.NoRelease:
+        return False
+    return True
+
+
+def _installed(family: Family, cache: Path, origin: Origin) -> Path | None:
+    """The folder with all commands of the family, from where `origin` allows."""
+    folders = {Origin.BUILD: _built(family, cache), Origin.RELEASE: _released(family, cache)}
+    wanted = [folders[origin]] if origin in folders else list(folders.values())
+    return next((folder for folder in wanted if _is_complete(family, folder)), None)
+
+
+def _built(family: Family, cache: Path) -> Path:
+    return cache / f"{family.name}-{family.version()}-{family.fingerprint()}"
+
+
+def _released(family: Family, cache: Path) -> Path:
+    return cache / f"{family.name}-{family.version()}-{release.this_platform()}"
+
+
+def _is_complete(family: Family, folder: Path) -> bool:
+    return all((folder / command).exists() for command in family.commands.values())
+
+
+class _Source:
+    """Gets families for one call of `toolbox`, which remembers why one could not be downloaded."""
+
+    def __init__(self, cache: Path, report: Report, origin: Origin) -> None:
+        self._cache, self._report, self._origin = cache, report, origin
+        self._reasons: dict[str, str] = {}
+        self._unreachable: dict[str, str] = {}
+        """Why, by host: one timeout is enough for each."""
+
+    def download(self, family: Family) -> Path | None:
+        """The family's folder, if it exists or its release can be downloaded."""
+        found = _installed(family, self._cache, self._origin)
+        if found is not None or self._origin is Origin.BUILD:
+            return found
+        folder = _released(family, self._cache)
+        try:
+            wanted = release.pinned(family)
+            if wanted.host in self._unreachable:
+                raise release.NoRelease(self._unreachable[wanted.host])
+            with locked(self._cache / f"{family.name}.lock"):
+                if not _is_complete(family, folder):
+                    self._fetch(family, wanted, folder)
+        except release.NoRelease as problem:
+            if self._origin is Origin.RELEASE:
+                raise BuildFailed(
+                    f"{family.name} {family.version()} cannot be downloaded: {problem}.\n"
+                    f"  `physai tools --from auto` builds it instead."
+                ) from None
+            self._reasons[family.name] = str(problem)
+            return None
+        return folder
+
+    def _fetch(self, family: Family, wanted: release.Release, folder: Path) -> None:
+        try:
+            release.download(family, wanted, folder, self._report)
+        except release.Unreachable as problem:
+            self._unreachable[wanted.host] = str(problem)
+            raise
+
+    def build(self, family: Family) -> Path:
+        folder = _built(family, self._cache)
+        with locked(self._cache / f"{family.name}.lock"):
+            if not _is_complete(family, folder):
+                build(family, folder, self._cache, self._report, self._reasons.get(family.name, ""))
+        return folder

@@ -1,0 +1,82 @@
+"""Progress of downloads and builds: a line when one starts and ends, its share at intervals, an estimate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from simulator.tools.families import Progress
+
+SECONDS_BETWEEN_LINES = 30.0
+SURE_SHARE = 0.03
+"""Share of the work after which the rate so far gives an estimate for the rest."""
+_VERBS = {"build": ("building", "built"), "download": ("downloading", "downloaded")}
+
+
+class ToolLines:
+    """Turns progress into lines for `say`; `current` is the one for a terminal, which can redraw it at any time."""
+
+    def __init__(
+        self, say: Callable[[str], None], *, regular: bool, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`regular` reports the share done every half minute, for output that cannot be redrawn."""
+        self._say, self._regular, self._clock = say, regular, clock
+        self._latest: Progress | None = None
+        self._began = self._said = 0.0
+
+    @property
+    def share(self) -> float | None:
+        """How much is done, from 0 to 1; None while nothing is under way or the total is unknown."""
+        latest = self._latest
+        return latest.done / latest.total if latest is not None and latest.total else None
+
+    def current(self) -> str:
+        """What is under way; empty when nothing is."""
+        latest = self._latest
+        return _summary(latest, self._clock() - self._began) if latest is not None else ""
+
+    def report(self, progress: Progress) -> None:
+        now = self._clock()
+        if self._latest is None or _key(self._latest) != _key(progress):
+            self._began = self._said = now
+            self._say(_beginning(progress))
+        self._latest = progress
+        if progress.finished:
+            self._latest = None
+            self._say(f"{_VERBS[progress.action][1]} {progress.family} in {duration(now - self._began)}")
+        elif self._regular and now - self._said >= SECONDS_BETWEEN_LINES:
+            self._said = now
+            self._say(self.current())
+
+
+def _key(progress: Progress) -> tuple[str, str]:
+    return progress.family, progress.action
+
+
+def _beginning(progress: Progress) -> str:
+    if progress.action == "download":
+        return f"downloading {progress.family} from its project's release"
+    return f"building {progress.family} from its Go module{f': {progress.reason}' if progress.reason else ''}"
+
+
+def _summary(progress: Progress, elapsed: float) -> str:
+    verb = f"{_VERBS[progress.action][0]} {progress.family}"
+    if not progress.total:
+        return f"{verb}: {'resolving packages' if progress.action == 'build' else _amount(progress.done)}"
+    share = progress.done / progress.total
+    rest = elapsed * (1 / share - 1) if share >= SURE_SHARE else None
+    estimate = f", about {duration(rest)} left" if rest is not None and rest >= 1 else ""
+    if progress.action == "build":
+        done = f"{progress.done} of at most {progress.total} packages"
+    else:
+        done = f"{_amount(progress.done)} of {_amount(progress.total)}"
+    return f"{verb}: {done} ({share:.0%}){estimate}"
+
+
+def _amount(size: int) -> str:
+    return f"{size / 1e6:.0f} MB"
+
+
+def duration(seconds: float) -> str:
+    """Rounded, as `90 s` or `10 min`."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

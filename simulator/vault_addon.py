@@ -1,0 +1,56 @@
+"""What AKS' provider of secrets from key vaults installs in a cluster, as far as a program sees it.
+
+Fields: kubernetes-sigs/secrets-store-csi-driver, config/crd/bases. `simulator.operators.vault_secrets` does
+what its driver does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
+from physical_ai.catalog.vault_secrets import API_VERSION, DRIVER, KIND, PLURAL
+from simulator.cluster.definitions import definition as custom_resource
+from simulator.kubernetes.client import APPLY_PATCH, Client
+from simulator.metrics_addon import serve
+from simulator.pool_nodes import FIELD_MANAGER
+
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "object", "additionalProperties": _TEXT}
+
+
+def definition() -> dict[str, Any]:
+    """The CustomResourceDefinition."""
+    group, _, version = API_VERSION.partition("/")
+    entry = {"type": "object", "properties": {"key": _TEXT, "objectName": _TEXT}}
+    made = {
+        **dict.fromkeys(("secretName", "type"), _TEXT),
+        **dict.fromkeys(("labels", "annotations"), _TEXTS),
+        "data": {"type": "array", "items": entry},
+    }
+    objects = {"type": "array", "items": {"type": "object", "properties": made}}
+    spec = {"type": "object", "properties": {"provider": _TEXT, "parameters": _TEXTS, "secretObjects": objects}}
+    schema = {"type": "object", "properties": {"spec": spec}}
+    return custom_resource(group, version, KIND, PLURAL, schema)
+
+
+def driver() -> dict[str, Any]:
+    """The CSIDriver. With its token requests, kubelet hands over a token of the Pod's own account."""
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSIDriver",
+        "metadata": {"name": DRIVER},
+        "spec": {
+            "attachRequired": False,
+            "podInfoOnMount": True,
+            "volumeLifecycleModes": ["Ephemeral"],
+            "tokenRequests": [{"audience": TOKEN_AUDIENCE}],
+        },
+    }
+
+
+def install(client: Client) -> None:
+    """Applies both, and waits until the API server serves the kind."""
+    serve(client, [definition()])
+    path = f"/apis/storage.k8s.io/v1/csidrivers/{DRIVER}"
+    client.patch(path, driver(), APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})

@@ -1,0 +1,1 @@
+"""The workbench: the command `physai`, and the judgements behind it."""

@@ -1,0 +1,43 @@
+"""The `physai` command, also as `python -m workbench.cli`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Runs the command line: in a copy of a process that has loaded it, if there is one."""
+    try:
+        code = _run(sys.argv[1:])
+    except KeyboardInterrupt:  # while it was loaded: a command itself says what an interruption leaves
+        os.write(2, b"interrupted before the command began; nothing was changed\n")
+        code = INTERRUPTED
+    raise SystemExit(code)
+
+
+def _run(arguments: list[str]) -> int:
+    from workbench.cli import resident_command
+
+    code = resident_command.run(arguments)
+    if code is None:
+        _open_streams()
+        # Pydantic looks through the metadata of every installed package for plugins; a tenth of a command's start.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+        from workbench.cli.command_line import run_here
+
+        code = run_here(arguments)
+    return code
+
+
+def _open_streams() -> None:
+    """Gives a stream that whoever started this has closed, as `>&-` does, a place for its output: nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The alerts of a simulated stack with the causes that the diagnosis names for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+
+def with_findings(documents: Sequence[Mapping[str, Any]], stack: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Each alert that fires with its cause and what `physai why` advises; as it is, where no cause explains it.
+
+    The second value names what of the cluster could not be read.
+    """
+    from physical_ai.readiness import Unreachable, Unusable, read_reports
+    from physical_ai.readiness.nodes.signs import Alert
+    from physical_ai.readiness.workloads import node_workloads
+    from physical_ai.readiness.workloads.index import Index
+    from physical_ai.readiness.workloads.node_findings import of_node
+    from physical_ai.settings import load
+    from workbench.cli.cluster_gates import simulated_cluster
+
+    if not documents:
+        return [], ()
+    target = simulated_cluster(stack, load(stack).settings)
+    firing = [each for each in documents if each["state"] == "firing"]
+    alerts = [Alert(d["alert"], d["labels"], d["summary"], d["action"], d["runbook"]) for d in firing]
+    try:
+        reports = read_reports(target.get, target.expected)
+        given = node_workloads(target.get, stack)
+    except (Unreachable, Unusable) as problem:
+        return [_with_cause(each, ()) for each in documents], (f"{target.name} ({problem})",)
+    index = Index(replace(given, alerts=alerts, reports=reports))
+    found = {name: list(of_node(node, index)) for name, node in index.nodes.items()}
+    unread = dict.fromkeys([*(each for report in reports for each in report.unread), *given.unread])
+    return [_with_cause(each, found.get(each["labels"].get("node", ""), ())) for each in documents], tuple(unread)
+
+
+def _with_cause(document: Mapping[str, Any], found: Sequence[Any]) -> dict[str, Any]:
+    own = next((each for each in found if document["alert"] in each.alerts), None)
+    if own is None or document["state"] != "firing":
+        return {**document, "cause": None, "reason": None, "fix": document["action"]}
+    return {**document, "cause": own.cause, "reason": own.reason, "fix": own.fix}

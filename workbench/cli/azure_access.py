@@ -1,0 +1,64 @@
+"""Azure as commands of health change it: the real one with the caller's login, or the simulated one of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from workbench.cli.console import err
+from workbench.cli.exit_codes import FAILED
+
+if TYPE_CHECKING:
+    from simulator.entra import Principal
+    from workbench.health.arm import Answer, Arm
+
+IMPACTS_FILE = "impacts.json"
+"""Reports to the simulated Azure, in the simulation's folder."""
+
+
+def azure_arm(stack: str, *, real: bool, principal: Principal | None = None) -> Arm:
+    """Requests to Azure. Ends the command where there is no login.
+
+    Args:
+        real: The real Azure, instead of the stack's simulated one.
+        principal: Who is logged in to the simulated Azure; the deployer if None.
+    """
+    return _real() if real else _simulated(stack, principal)
+
+
+def _real() -> Arm:
+    from workbench.health.arm import Answer, NoAnswer
+    from workbench.preflight.answers import Unanswered
+    from workbench.preflight.login import NoLogin, logged_in_to_change
+
+    try:
+        exchange = logged_in_to_change()
+    except NoLogin as problem:
+        err.print(f"no login to Azure was found: {problem}", markup=False, style="red")
+        raise typer.Exit(FAILED) from None
+
+    def arm(method: str, path: str, parameters: Mapping[str, str], body: Any) -> Answer:
+        try:
+            return Answer(*exchange(method, path, parameters, body))
+        except Unanswered as problem:
+            raise NoAnswer(str(problem)) from None
+
+    return arm
+
+
+def _simulated(stack: str, principal: Principal | None) -> Arm:
+    from simulator.azure import ArmEndpoint
+    from simulator.entra import DEPLOYER
+    from simulator.simulation import Simulation
+    from workbench.health.arm import Answer
+
+    simulation, who = Simulation(stack), principal or DEPLOYER
+
+    def arm(method: str, path: str, parameters: Mapping[str, str], body: Any) -> Answer:
+        with simulation.azure() as cloud:
+            endpoint = ArmEndpoint(cloud, who.object_id, simulation.folder / IMPACTS_FILE)
+            return Answer(*endpoint(method, path, parameters, body))
+
+    return arm

@@ -1,0 +1,109 @@
+"""A copy of the resident process that runs a command line, for the process that the user has started.
+
+The resident process imports this module, and with it what the commands of `resident_command` import.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from contextlib import suppress
+from io import TextIOWrapper
+from typing import Any, cast
+
+from workbench.cli import console
+from workbench.cli.command_line import run_here
+from workbench.cli.exit_codes import FAILED
+
+USED = (
+    "workbench.cli.cluster_gates",
+    "workbench.cli.commands.why",
+    "workbench.cli.output.gates",
+    "workbench.cli.output.status",
+    "workbench.cli.output.workflows",
+    "workbench.cli.policy_pack",
+    "workbench.cli.preview.markdown",
+    "workbench.cli.preview.plan",
+    "workbench.cli.preview.review",
+    "workbench.cli.preview.sources",
+    "workbench.cli.progress",
+    "workbench.cli.requested_stack",
+    "workbench.cli.simulated_telemetry",
+    "workbench.cli.stack_status",
+    "workbench.cli.workflows.gateway_check",
+    "workbench.cli.workflows.runner",
+    "simulator.simulation",
+)
+"""What commands import when they run, with all that these import."""
+
+for _module in USED:
+    importlib.import_module(_module)
+
+STDERR = 2
+
+
+def serve(control: socket.socket) -> None:
+    """Runs the command line that comes over the socket, and answers with its exit code. Does not return."""
+    with control.makefile("rb") as lines:
+        request = json.loads(lines.readline())
+    _take_over(request)
+    control.sendall(b"\n")  # from here on the command runs, and only here
+    threading.Thread(target=_obey, args=(control,), daemon=True).start()
+    code = _code_of(request["arguments"])
+    for thread in threading.enumerate():
+        if not thread.daemon and thread is not threading.current_thread():
+            thread.join()
+    # `os._exit` does not call these, and a return would end in the resident process's code.
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nothing reads it any more
+            stream.flush()
+    control.sendall(f"{code}".encode())
+    os._exit(code)
+
+
+def _take_over(request: dict[str, Any]) -> None:
+    """Becomes like the process that the user has started."""
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")  # as in `workbench.cli.main`
+    time.tzset()
+    with suppress(PermissionError):
+        os.nice(request["nice"] - os.nice(0))
+    sys.argv = ["physai", *request["arguments"]]
+    stdin, stdout, stderr = request["streams"]
+    sys.stdin, sys.stdout, sys.stderr = _opened(0, "r", stdin), _opened(1, "w", stdout), _opened(2, "w", stderr)
+    console.renew()
+
+
+def _opened(number: int, mode: str, text: tuple[str, str]) -> TextIOWrapper:
+    encoding, errors = text
+    by_line = 1 if os.isatty(number) or number == STDERR else -1
+    return cast("TextIOWrapper", open(number, mode, by_line, encoding=encoding, errors=errors, closefd=False))
+
+
+def _obey(control: socket.socket) -> None:
+    """Sends this process the signals that the user's process receives, and ends all that it has started with that."""
+    with suppress(OSError):
+        while numbers := control.recv(16):
+            for number in numbers:
+                os.kill(os.getpid(), number)
+    os.killpg(0, signal.SIGKILL)
+
+
+def _code_of(arguments: list[str]) -> int:
+    try:
+        return run_here(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else FAILED
+    except BaseException:
+        traceback.print_exc()
+        return FAILED

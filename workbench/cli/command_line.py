@@ -1,0 +1,27 @@
+"""Runs a command line in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from simulator import program_process
+from workbench.cli.resident_command import COPY
+
+RUN_THE_PROGRAM = ("up", "preview")
+"""Commands that run the program."""
+WITHOUT = {"-h", "--help", "--from"}
+"""Options with which they do not: `--from` shows what a plain `pulumi preview` printed."""
+
+
+def run_here(arguments: Sequence[str]) -> int:
+    """The exit code. The program's process starts before the command's own imports, which take a second."""
+    if (
+        arguments[:1]
+        and arguments[0] in RUN_THE_PROGRAM
+        and not WITHOUT & {each.partition("=")[0] for each in arguments}
+    ):
+        program_process.start(later=COPY)
+    from workbench.cli.main import collect_garbage_rarely, run
+
+    collect_garbage_rarely()
+    return run(list(arguments))

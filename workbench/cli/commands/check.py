@@ -1,0 +1,112 @@
+"""The `check` command: would Azure, or the cluster that exists already, accept this stack?"""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from physical_ai.findings import Finding, Severity, any_at_least
+from workbench.cli.azure_login import SUBSCRIPTION_VARIABLE, azure_of_login
+from workbench.cli.console import print_json
+from workbench.cli.exit_codes import FINDINGS
+from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
+
+if TYPE_CHECKING:
+    from physical_ai.settings import Settings
+
+
+SubscriptionOption = Annotated[
+    str | None,
+    typer.Option("--subscription", metavar="ID", help=f"The subscription; ${SUBSCRIPTION_VARIABLE} if omitted."),
+]
+BudgetsOf = Annotated[
+    Path | None,
+    typer.Option(
+        "--kubeconfig",
+        metavar="FILE",
+        help="The stack's AKS cluster, whose disruption budgets are read too: some keep AKS from every upgrade.",
+    ),
+]
+Offline = Annotated[bool, typer.Option("--offline", help="Do not query Azure or the cluster, even with a login.")]
+
+
+def check(  # noqa: PLR0917 - each is an option
+    stack: Stack = DEFAULT_STACK,
+    subscription: SubscriptionOption = None,
+    offline: Offline = False,
+    severity: Least = Severity.ERROR,
+    kubeconfig: BudgetsOf = None,
+    file: Files = None,
+    set_: Assignments = None,
+    json: Json = False,
+) -> None:
+    """Check in advance what Azure would reject in a stack: quota, sizes, versions, registrations, your permissions.
+
+    Without a login it reports what is known offline, and what Azure would have to answer. For a stack on an
+    existing cluster, it reads that cluster instead: software, storage, machines, and other owners of its GPUs.
+    """
+    from physical_ai.settings.facts.created import region_of
+    from workbench.cli.declared_needs import foreign_of
+    from workbench.cli.existing_check import check_existing
+    from workbench.cli.output import check as output
+    from workbench.cli.requested_stack import read_stack
+    from workbench.preflight import check as check_azure
+    from workbench.preflight.backends import claims
+    from workbench.preflight.charts import unverified
+
+    requested = read_stack(stack, file, set_)
+    loaded = requested.loaded
+    settings = loaded.settings
+    today = datetime.datetime.now(datetime.UTC).date()
+    existing = check_existing(loaded, today, offline=offline)
+    if existing is not None:
+        findings, why_not = existing
+        queried, asked = False, "The cluster"
+    else:
+        azure, why_not = (None, "--offline") if offline else azure_of_login(subscription)
+        findings = check_azure(settings, azure, shutil.which, today, partial(foreign_of, requested))
+        queried, asked = azure is not None, "Azure"
+    if existing is None:
+        findings = [*findings, *_budgets(settings, kubeconfig)]
+    findings = [*findings, *unverified(loaded.plan.charts), *claims(settings, _others(stack))]
+    if json:
+        print_json(output.document(stack, region_of(settings), findings, queried=queried, why_not=why_not))
+    else:
+        output.print_findings(stack, findings, why_not, asked)
+    if any_at_least(findings, severity):
+        raise typer.Exit(FINDINGS)
+
+
+def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:
+    """What stands against upgrades: of the cluster where it is named, otherwise what the settings tell."""
+    from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.readiness.upgrade_budgets import blocking
+    from workbench.cli.cluster_gates import real_cluster
+    from workbench.preflight import upgrade_budgets
+
+    if kubeconfig is None:
+        yield from upgrade_budgets.declared(settings)
+        return
+    try:
+        yield from upgrade_budgets.present(blocking(real_cluster(kubeconfig, settings).get), str(kubeconfig))
+    except (Unreachable, Unusable) as problem:
+        text = f"The cluster's disruption budgets cannot be read: {problem}"
+        yield Finding(Severity.UNKNOWN, upgrade_budgets.TOPIC, "disruption budgets", text, None, str(kubeconfig))
+
+
+def _others(stack: str) -> Iterator[Settings]:
+    """The other stacks of the checkout; one that cannot be loaded deploys nothing."""
+    from physical_ai.settings import SettingsError, existing, load
+
+    for name in existing():
+        if name != stack:
+            try:
+                yield load(name).settings
+            except SettingsError:
+                continue

@@ -1,0 +1,97 @@
+"""The `explain` command: effective settings, and the layer of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from workbench.cli.console import out, print_json, print_warnings
+from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
+
+if TYPE_CHECKING:
+    from physical_ai.settings import Settings
+
+SettingPath = Annotated[str | None, typer.Argument(help="Only this setting and those below it, such as pools.h100gpu.")]
+
+
+def explain(
+    stack: Stack = DEFAULT_STACK,
+    path: SettingPath = None,
+    file: Files = None,
+    set_: Assignments = None,
+    json: Json = False,
+) -> None:
+    """Show the effective settings of a stack, and the file that each value comes from."""
+    from workbench.cli.requested_stack import read_stack
+
+    _check_order(stack, path)
+    loaded = read_stack(stack, file, set_).loaded
+    print_warnings(loaded.warnings)
+    rows = loaded.explain(path)
+    if json:
+        print_json([{"path": row.path, "value": row.value, "origin": row.origin} for row in rows])
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("setting", no_wrap=True)
+    table.add_column("value", overflow="fold")
+    table.add_column("from", no_wrap=True)
+    for row in rows:
+        origin = f"[dim]{row.origin}[/]" if row.origin == "default" else escape(row.origin)
+        table.add_row(escape(row.path), escape(_text(row.value)), origin)
+    out.print(table)
+    if (rows and rows[0].path.startswith("monitoring")) or path is None:
+        for line in _series(loaded.settings):
+            out.print(line)
+    if rows and rows[0].path.startswith("health"):
+        for line in _out_of_service(loaded.settings):
+            out.print(line)
+
+
+def _check_order(stack: str, path: str | None) -> None:
+    """Raises typer.BadParameter for a setting in the place of the stack."""
+    from physical_ai.settings import existing
+    from physical_ai.settings.layers.shape import tree
+    from physical_ai.settings.layers.stack_file import PREFIX
+
+    known, setting = existing(), stack.removeprefix(PREFIX)
+    if stack in known or (path not in known and re.split(r"[.\[/]", setting)[0] not in tree().fields):
+        return
+    problem = f"'{stack}' is not a stack, and the stack comes before the setting"
+    problem += f". Write: physai explain {path if path in known else DEFAULT_STACK} {setting}"
+    raise typer.BadParameter(problem, param_hint="STACK")
+
+
+def _out_of_service(settings: Settings) -> Iterator[str]:
+    """How many nodes of each pool NVSentinel may have cordoned at a time: one, by `manifests/health-limits.yaml`."""
+    from physical_ai.settings.facts.health import passthrough_pools, reaches
+
+    acts = passthrough_pools(settings) if reaches(settings, "taint") else {}
+    for name in settings.pools:
+        yield f"nodes cordoned automatically: {name} {'at most 1 at a time' if name in acts else 'none'}"
+
+
+def _series(settings: Settings) -> Iterator[str]:
+    """What the metrics of GPUs cost in series: a GPU, MIG instance or share of each pool, a node, the pool at most."""
+    from physical_ai.settings.facts.telemetry import series_per_pool
+
+    for name, count in series_per_pool(settings).items():
+        each, node = _range(count.least_each, count.most_each), _range(count.least, count.most)
+        pool = count.most * settings.pools[name].scale.most
+        yield f"series of GPUs: {name} {each} for each {count.unit}, {node} a node, at most {pool}"
+
+
+def _range(least: int, most: int) -> str:
+    return str(most) if least == most else f"{least} to {most}"
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)

@@ -1,0 +1,56 @@
+"""The `policy` command: what the rules find in the resources that a stack declares."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from physical_ai.findings import Severity, any_at_least
+from workbench.cli.console import err, print_json
+from workbench.cli.exit_codes import FAILED, FINDINGS
+from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
+
+ListOption = Annotated[bool, typer.Option("--list", help="List the rules instead, with their reasons.")]
+BeforeAzure = Annotated[
+    bool, typer.Option("--preview", help="Use only what a first preview knows, before Azure has returned any value.")
+]
+
+
+def policy(  # noqa: PLR0917 - each is an option
+    stack: Stack = DEFAULT_STACK,
+    severity: Least = Severity.ERROR,
+    preview: BeforeAzure = False,
+    rules: ListOption = False,
+    file: Files = None,
+    set_: Assignments = None,
+    json: Json = False,
+) -> None:
+    """Check every resource that a stack declares against the policies.
+
+    The program runs without the Pulumi engine, in seconds; nothing is deployed or simulated.
+    """
+    import pulumi
+
+    from workbench.cli.output import policy as output
+    from workbench.cli.policy_pack import declared_resources
+    from workbench.cli.requested_stack import read_stack
+    from workbench.policies import evaluate
+
+    if rules:
+        output.print_rules(as_json=json)
+        return
+    requested = read_stack(stack, file, set_)
+    try:
+        declared = declared_resources(requested, preview=preview)
+    except pulumi.RunError as refusal:
+        err.print(str(refusal), markup=False, style="red")
+        raise typer.Exit(FAILED) from None
+    findings = evaluate(declared)
+    document = output.document(stack, declared, findings)
+    if json:
+        print_json(document)
+    else:
+        output.print_findings(document)
+    if any_at_least(findings, severity):
+        raise typer.Exit(FINDINGS)

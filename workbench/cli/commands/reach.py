@@ -1,0 +1,144 @@
+"""The `reach` command: who reaches whom in a stack, and the rule that decides it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from workbench.cli.console import err, print_json
+from workbench.cli.exit_codes import BAD_INPUT, FAILED, FINDINGS
+from workbench.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Stack
+
+if TYPE_CHECKING:
+    from physical_ai.settings import Settings
+    from workbench.policies import Stack as Declared
+    from workbench.policies.flows.world import World
+
+From = Annotated[str | None, typer.Argument(metavar="FROM", help="Who connects, such as task or internet.")]
+To = Annotated[str | None, typer.Argument(metavar="TO", help="What it connects to, such as database or gateway.")]
+Port = Annotated[
+    list[int] | None, typer.Option("--port", metavar="NUMBER", help="With FROM and TO: this port; repeatable.")
+]
+Udp = Annotated[bool, typer.Option("--udp", help="With --port: ask about UDP instead of TCP.")]
+Picture = Annotated[
+    Path | None,
+    typer.Option("--picture", metavar="FILE", help="Also write a diagram in Mermaid's notation, as FILE.mmd."),
+]
+BeforeAzure = Annotated[
+    bool, typer.Option("--preview", help="Use only what a first preview knows, before Azure has returned any value.")
+]
+
+
+FOREIGN_CLUSTER = "The cluster is not the stack's: its network is not known, and NetworkPolicies count as enforced."
+
+
+def reach(  # noqa: PLR0917 - each is an option
+    stack: Stack = DEFAULT_STACK,
+    source: From = None,
+    target: To = None,
+    port: Port = None,
+    udp: Udp = False,
+    preview: BeforeAzure = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    file: Files = None,
+    set_: Assignments = None,
+    picture: Picture = None,
+    json: Json = False,
+) -> None:
+    """Show which connections of a stack are open, which are closed, and the rule that decides each; exit with 3 if one
+    that is needed is closed, or one that is forbidden is open.
+
+    Without FROM and TO: every declared flow. With both: each step between them. The stack's declaration is read, and
+    with --kubeconfig the cluster's Pods, Services and policies; nothing is sent.
+    """
+    from workbench.cli.output import reach as output
+    from workbench.policies.flows.asking import Unasked, ask
+    from workbench.policies.flows.judging import judge_world
+
+    if source is not None and target is None:
+        raise typer.BadParameter(f"name what {source} connects to: physai reach {stack} {source} TO", param_hint="TO")
+    if source is None and (port or udp):
+        raise typer.BadParameter("name FROM and TO as well", param_hint="--port" if port else "--udp")
+    if any(not 0 < each < 65536 for each in port or ()):
+        raise typer.BadParameter("a port is a number from 1 to 65535", param_hint="--port")
+    world, notes = _world(stack, file, set_, (kubeconfig, context), preview=preview)
+    try:
+        if source is None or target is None:
+            judged = judge_world(world)
+        else:
+            judged = ask(world, source, target, port or (), "UDP" if udp else "TCP")
+    except Unasked as problem:
+        err.print(str(problem), markup=False, style="red", soft_wrap=True)
+        raise typer.Exit(BAD_INPUT) from None
+    if picture is not None:
+        _draw(picture, output.diagram(judged, steps=source is not None))
+    cluster = str(kubeconfig) if kubeconfig else None
+    if json:
+        print_json(output.document(stack, judged, notes, cluster))
+    elif source is None:
+        output.print_table(stack, judged, notes)
+    else:
+        output.print_steps(judged, notes)
+    if any(not each.holds for each in judged):
+        raise typer.Exit(FINDINGS)
+
+
+def _world(
+    stack: str,
+    file: list[Path] | None,
+    set_: list[str] | None,
+    access: tuple[Path | None, str | None],
+    *,
+    preview: bool,
+) -> tuple[World, list[str]]:
+    """What decides about connections, and what is not known of it."""
+    import pulumi
+
+    from workbench.cli.policy_pack import declared_resources
+    from workbench.cli.requested_stack import read_stack
+    from workbench.policies.flows.network_policies import Engine
+    from workbench.policies.flows.world import read
+
+    requested = read_stack(stack, file, set_)
+    try:
+        declared = declared_resources(requested, preview=preview)
+    except pulumi.RunError as refusal:
+        err.print(str(refusal), markup=False, style="red")
+        raise typer.Exit(FAILED) from None
+    kubeconfig, context = access
+    if kubeconfig is not None:
+        return _live(declared, requested.loaded.settings, kubeconfig, context)
+    if context is not None:
+        raise typer.BadParameter("name the file that has it with --kubeconfig", param_hint="--context")
+    world = read(declared.resources)
+    unknown = world.cluster is None and world.ground.engine is Engine.UNKNOWN
+    return world, [FOREIGN_CLUSTER] if unknown else []
+
+
+def _live(declared: Declared, settings: Settings, kubeconfig: Path, context: str | None) -> tuple[World, list[str]]:
+    from physical_ai.readiness import Unreachable, Unusable
+    from workbench.cli.cluster_gates import real_cluster
+    from workbench.cli.live_reach import live_world
+
+    target = real_cluster(kubeconfig, settings, context)
+    try:
+        return live_world(declared, target.get)
+    except (Unreachable, Unusable) as problem:
+        err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
+        raise typer.Exit(FAILED) from None
+
+
+def _draw(file: Path, text: str) -> None:
+    if file.suffix != ".mmd":
+        raise typer.BadParameter(
+            f"{file}: only Mermaid is drawn; write {file.with_suffix('.mmd')}.", param_hint="--picture"
+        )
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise typer.BadParameter(
+            f"{file}: {problem.strerror}; write the path of a file in a folder that exists.", param_hint="--picture"
+        ) from None

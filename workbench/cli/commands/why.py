@@ -1,0 +1,200 @@
+"""Commands that diagnose a cluster: why one thing does not work, and all that does not. They change nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from workbench.cli.console import err, print_json
+from workbench.cli.exit_codes import BAD_INPUT, FAILED, FINDINGS
+from workbench.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Prometheus, Stack
+
+if TYPE_CHECKING:
+    from physical_ai.readiness.workloads import Workloads
+    from physical_ai.settings import Settings
+
+OF_PLATFORM = ("node", "pool", "workflow", "release")
+"""Subjects that work only where the platform's parts do: a Pod that runs, or a Job that is complete, is in order."""
+Subject = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A pool, a node, a workflow, a Pod, a Job or Deployment (also as NAMESPACE/NAME), a queue; also one that"
+        " has left.",
+    ),
+]
+
+Azure = Annotated[
+    bool,
+    typer.Option(
+        "--azure", help="With --kubeconfig: also read the state of the node pools from Azure (needs a login)."
+    ),
+]
+Osmo = Annotated[
+    Path | None,
+    typer.Option(
+        "--osmo",
+        metavar="FILE",
+        help="With --kubeconfig: OSMO's status of the workflow (osmo workflow query NAME --format-type json).",
+    ),
+]
+
+
+def why(  # noqa: PLR0917 - each is an option
+    wanted: Subject,
+    stack: Stack = DEFAULT_STACK,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    file: Files = None,
+    set_: Assignments = None,
+    azure: Azure = False,
+    osmo: Osmo = None,
+    prometheus: Prometheus = None,
+    json: Json = False,
+) -> None:
+    """Explain why a Pod, Job, workflow, node or pool does not work: the first cause, its evidence and the fix; exit
+    with 3 if an action is needed.
+
+    From OSMO, the group and its queue over the pools and the autoscaler to the node and the container. Changes nothing.
+    """
+    from physical_ai.readiness.platform.read import RECORDS
+    from physical_ai.readiness.workloads import UnknownSubject, explain
+    from workbench.cli.output.why import SCHEMA_VERSION, print_explanations
+
+    given = _read(stack, (kubeconfig, context), file, set_, prometheus, azure=azure, osmo=osmo, wanted=wanted)
+    try:
+        title, causes = explain(wanted, given)
+    except UnknownSubject as unknown:
+        nearest = f" Did you mean {', '.join(unknown.nearest)}?" if unknown.nearest else ""
+        err.print(
+            f"the cluster has no pool, node, workflow, Pod, Job or Deployment named {wanted}, and no event or record of"
+            f" one that has left.{nearest}{_unread(given)}",
+            markup=False,
+            style="red",
+        )
+        raise typer.Exit(BAD_INPUT) from None
+    needed = any(each.needs_action for each in causes)
+    if json:
+        print_json({
+            "schemaVersion": SCHEMA_VERSION, "stack": stack, "subject": title, "actionNeeded": needed,
+            "causes": [each.document() for each in causes], "unread": list(given.unread),
+        })  # fmt: skip
+    else:
+        print_explanations(title, causes, given.unread)
+    if needed:
+        raise typer.Exit(FINDINGS)
+    if title.partition(" ")[0] in OF_PLATFORM and given.refused:
+        raise typer.Exit(FAILED)
+    if any(not each.startswith(RECORDS) for each in given.refused):
+        raise typer.Exit(FAILED)
+
+
+def _unread(given: Workloads) -> str:
+    return f" Not read: {'; '.join(given.unread)}." if given.unread else ""
+
+
+def doctor(  # noqa: PLR0917 - each is an option
+    stack: Stack = DEFAULT_STACK,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    file: Files = None,
+    set_: Assignments = None,
+    azure: Azure = False,
+    prometheus: Prometheus = None,
+    json: Json = False,
+) -> None:
+    """List everything that does not work in the cluster, grouped by cause; exit with 3 if an action is needed.
+
+    Causes that need an action come first, then those that affect most. Exits with 1 where nothing that was read needs
+    one, and a part of the cluster could not be read. Changes nothing.
+    """
+    from physical_ai.readiness.workloads import doctor as findings_of
+    from workbench.cli.output.why import SCHEMA_VERSION, print_findings
+
+    given = _read(stack, (kubeconfig, context), file, set_, prometheus, azure=azure)
+    findings = findings_of(given)
+    needed = any(each.first.needs_action for each in findings)
+    if json:
+        print_json({
+            "schemaVersion": SCHEMA_VERSION, "stack": stack, "actionNeeded": needed,
+            "findings": [each.document() for each in findings], "unread": list(given.unread),
+        })  # fmt: skip
+    else:
+        print_findings(findings, given.unread)
+    if needed:
+        raise typer.Exit(FINDINGS)
+    if given.refused:
+        raise typer.Exit(FAILED)
+
+
+def _read(
+    stack: str,
+    access: tuple[Path | None, str | None],
+    file: list[Path] | None,
+    set_: list[str] | None,
+    prometheus: str | None,
+    *,
+    azure: bool = False,
+    osmo: Path | None = None,
+    wanted: str = "",
+) -> Workloads:
+    from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.readiness.platform.parts import installed
+    from physical_ai.readiness.platform.read import read_platform
+    from physical_ai.readiness.workloads import pool_plans, read_workloads
+    from physical_ai.settings.facts.osmo_access import control_plane_url
+    from workbench.cli.cluster_gates import cluster_of
+    from workbench.cli.prometheus_signs import read_signals
+    from workbench.cli.requested_stack import read_stack
+
+    kubeconfig, context = access
+    if (azure or osmo) and not kubeconfig:
+        raise typer.BadParameter("the simulated ones are always read", param_hint="--azure" if azure else "--osmo")
+    loaded = read_stack(stack, file, set_).loaded
+    settings = loaded.settings
+    beside = _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)
+    target = cluster_of(stack, kubeconfig, settings, context)
+    try:
+        found = read_workloads(target.get, target.expected, pool_plans(settings), stack, wanted)
+        unread = list(found.unread)
+        known = {**found.owners, **({} if found.queues is None else {"Queue": found.queues})}
+        # The simulator has a control plane where the settings name none.
+        agents = control_plane_url(settings) is not None or (kubeconfig is None and settings.osmo.installs_backend)
+        platform = read_platform(target.get, installed(settings, loaded.plan, agents=agents), known, unread)
+        found = replace(found, platform=platform, unread=tuple(dict.fromkeys(unread)))
+        signals = read_signals(stack, kubeconfig, prometheus)
+        beside |= {"alerts": signals.alerts, "xids": signals.xids, "unread": (*found.unread, *signals.unread)}
+        beside["refused"] = found.unread
+        return replace(found, has_agents=agents, **beside)
+    except (Unreachable, Unusable) as problem:
+        err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
+        raise typer.Exit(FAILED) from None
+
+
+def _beside_a_simulated_one(stack: str) -> dict[str, Any]:
+    from workbench.cli.diagnosis_sources import simulated_pools, simulated_workflows
+    from workbench.cli.simulated_stack import simulation_of
+
+    simulation = simulation_of(stack)
+    if not simulation.exists:
+        return {}
+    return {"azure": simulated_pools(simulation), "workflows": simulated_workflows(simulation)}
+
+
+def _beside_a_real_cluster(settings: Settings, *, azure: bool, osmo: Path | None) -> dict[str, Any]:
+    from workbench.cli.azure_login import subscription_of_login
+    from workbench.cli.diagnosis_sources import azure_pools, described_workflow
+    from workbench.preflight import Unanswered
+    from workbench.preflight.login import NoLogin, logged_in
+
+    found: dict[str, Any] = {"workflows": described_workflow(osmo)} if osmo else {}
+    if azure:
+        try:
+            get = logged_in()
+            found["azure"] = azure_pools(get, subscription_of_login(get), settings)
+        except (NoLogin, Unanswered) as problem:
+            err.print(f"Azure is left out: {problem}", markup=False, style="yellow")
+    return found

@@ -1,0 +1,43 @@
+"""What a stack declares, for the checks of its needs in Azure."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from contextlib import redirect_stderr
+from functools import cache
+
+from workbench.cli.requested_stack import RequestedStack, read_stack
+from workbench.preflight.declared import DeclaredResource, ForeignScope, foreign_scopes
+
+
+def declared_by(requested: RequestedStack) -> list[DeclaredResource]:
+    """The resources of a stack, from a run of the program without an engine, of about a second.
+
+    Raises pulumi.RunError: the program refused its settings.
+    """
+    from workbench.cli.policy_pack import declared_resources
+
+    return [
+        DeclaredResource(each.type, each.name, each.inputs, each.options.provider, each.urn)
+        for each in declared_resources(requested, preview=False).resources
+    ]
+
+
+def foreign_of(requested: RequestedStack, own: str) -> list[ForeignScope]:
+    """What a stack needs in subscriptions other than its own."""
+    return foreign_to(declared_by(requested), own)
+
+
+def foreign_to(declared: Iterable[DeclaredResource], own: str) -> list[ForeignScope]:
+    """What resources need in other subscriptions. The stack's own has another id in a run without an engine."""
+    from workbench.mocks.azure_answers import SUBSCRIPTION
+
+    return foreign_scopes(declared, (SUBSCRIPTION, own))
+
+
+@cache
+def declared_of(stack: str) -> tuple[DeclaredResource, ...]:
+    """The resources of a committed stack, without what the program warns of. Raises SettingsError, pulumi.RunError."""
+    with redirect_stderr(io.StringIO()):
+        return tuple(declared_by(read_stack(stack)))

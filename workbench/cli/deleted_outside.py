@@ -1,0 +1,37 @@
+"""Errors of an operation on an object that somebody deleted outside of Pulumi, whose state still has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from workbench.cli.changes import Message
+
+_NAME = r'"(?P<name>[^"]+)"'
+_OF_OBJECTS = (
+    # The API server, whose kinds are plural: a Pod's own events name a singular one (`secret "x" not found`).
+    re.compile(rf"\b[a-z]+s(?:\.[a-z0-9.-]+)? {_NAME} not found\s*$", re.MULTILINE),
+    # Helm, of an upgrade and of an uninstallation (pulumi-kubernetes, provider/pkg/provider/helm_release.go).
+    re.compile(rf"{_NAME} has no deployed releases\s*$", re.MULTILINE),
+    re.compile(r"\bRelease not loaded: (?P<name>[\w.-]+): release: not found\s*$", re.MULTILINE),
+    # Azure, of what is in something that is gone.
+    re.compile(r"\bCode=.?(?:ResourceGroup|ParentResource|Resource)NotFound\b.*'(?P<name>[^']+)'"),
+)
+
+
+def deleted_outside(messages: Iterable[Message]) -> list[str]:
+    """Names of objects that an operation did not find, in the order of the messages."""
+    errors = [message.text for message in messages if message.severity == "error" and message.urn]
+    found = (match["name"] for text in errors for pattern in _OF_OBJECTS for match in pattern.finditer(text))
+    return list(dict.fromkeys(found))
+
+
+def advice(names: Iterable[str]) -> str:
+    """What to do, as the end of a sentence about the failure; empty without any."""
+    joined = ", ".join(names)
+    if not joined:
+        return ""
+    return (
+        f". In Pulumi's state and not found: {joined}. If somebody deleted it outside of Pulumi, the same command fails"
+        " in the same way until its --refresh takes it out of the state; then it is created again"
+    )

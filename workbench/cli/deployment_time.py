@@ -1,0 +1,104 @@
+"""How long a first deployment of a stack takes on Azure: what the program declares, with the catalogue's timings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from physical_ai.catalog.timings import Reference, Timing, reference, timing
+from workbench.costs.schedule import Schedule, Step, schedule
+from workbench.policies import Resource, Stack
+
+GATE = "GPUs ready"
+GATE_TYPE = "physical-ai:gpu:GpuGate"
+_OPERATOR = "gpu-operator"
+SHORT = 0.5
+"""Minutes below which a step on the path is left out of the table."""
+
+
+@dataclass(frozen=True)
+class DeploymentTime:
+    """The fastest and the slowest deployment, each with its own path."""
+
+    stack: str
+    fast: Schedule
+    slow: Schedule
+    types: dict[str, str]
+    """Types of the steps by name."""
+    reference: Reference
+
+    def timing(self, name: str) -> Timing:
+        return timing(self.types[name])
+
+
+def deployment_time(name: str, declared: Stack) -> DeploymentTime:
+    """The time of a first deployment."""
+    created = [each for each in declared.resources if each.custom]
+    needs = {_label(each): _needs(each, created) for each in created}
+    types = {_label(each): each.type for each in created}
+    # The program waits for the nodes' GPUs, which no resource of its own stands for.
+    needs[GATE], types[GATE] = _before_gpus(created), GATE_TYPE
+    fast, slow = (
+        schedule(Step(step, timing(types[step]).minutes[case], tuple(before)) for step, before in needs.items())
+        for case in (0, 1)
+    )
+    return DeploymentTime(name, fast, slow, types, reference())
+
+
+def _label(resource: Resource) -> str:
+    return f"{resource.type.rpartition(':')[2]} {resource.name}"
+
+
+def _needs(resource: Resource, created: Sequence[Resource]) -> list[str]:
+    waits = {*resource.options.depends_on, resource.options.provider.rpartition("::")[0], resource.options.parent}
+    return [_label(each) for each in created if each.urn in waits]
+
+
+def _before_gpus(created: Sequence[Resource]) -> list[str]:
+    return [
+        _label(each)
+        for each in created
+        if (each.type.endswith(":AgentPool") and "gpuProfile" in each.inputs)
+        or (each.type.endswith(":Release") and each.inputs.get("name") == _OPERATOR)
+        or each.type.endswith((":NVIDIADriver", "/v1:DaemonSet"))
+    ]
+
+
+def document(found: DeploymentTime) -> dict[str, Any]:
+    """The result as data. Minutes are rounded to a tenth."""
+    path = [
+        {
+            "step": each.step.name,
+            "type": found.types[each.step.name],
+            "start": round(each.start, 1),
+            "end": round(each.end, 1),
+            "minutes": list(found.timing(each.step.name).minutes),
+            "published": found.timing(each.step.name).published,
+            "source": found.timing(each.step.name).source,
+        }
+        for each in found.slow.path
+    ]
+    compared = found.reference
+    return {
+        "stack": found.stack,
+        "minutes": [round(found.fast.minutes, 1), round(found.slow.minutes, 1)],
+        "steps": len(found.types),
+        "path": path,
+        "fastPath": [each.step.name for each in found.fast.path],
+        "reference": {"minutes": list(compared.minutes), "what": compared.what, "source": compared.source},
+    }
+
+
+def table_rows(data: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    """The path for people: step, when it runs in the slow case, how long it takes, where the figure is from."""
+    return [
+        (
+            each["step"],
+            f"{each['start']:.0f}–{each['end']:.0f}",
+            f"{each['minutes'][0]:g}–{each['minutes'][1]:g}",
+            each["source"] if each["published"] else f"ours: {each['source']}",
+        )
+        for each in data["path"]
+        if each["minutes"][1] > SHORT
+    ]

@@ -1,0 +1,76 @@
+"""What `physai check` asks of a cluster that exists already, through the context that its stack names."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from physical_ai.findings import Finding, Severity
+from physical_ai.readiness.answers import is_forbidden
+from physical_ai.readiness.client import connect
+from physical_ai.readiness.existing import survey
+from physical_ai.readiness.existing_owners import CLUSTER, judge
+from physical_ai.readiness.installed_driver import OWNERS
+from physical_ai.readiness.kubeconfig_context import explained, kubeconfig_file, read_context
+from physical_ai.readiness.reader import Get, Missing, Unreachable, Unusable
+from physical_ai.settings import Loaded, Settings
+from physical_ai.settings.target import existing_cluster
+from workbench.preflight.existing import Read, Wanted, judge_cluster, read_cluster
+
+
+def context_of(settings: Settings) -> str | None:
+    """The context of the cluster that exists already; None for one that the stack creates."""
+    target = existing_cluster(settings)
+    return target.context if target is not None else None
+
+
+def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tuple[list[Finding], str | None] | None:
+    """The findings; and why the cluster was not asked, if it was not. None for a cluster that the stack creates."""
+    settings = loaded.settings
+    target = existing_cluster(settings)
+    if target is None:
+        return None
+    if offline:
+        return [], "--offline"
+    file, context = kubeconfig_file(target.kubeconfig, os.environ), target.context or ""
+    try:
+        text = read_context(file, context)
+    except Unusable as problem:
+        return [], str(problem)
+    try:
+        get = connect(text)
+        found = read_cluster(reader(get))
+        owners = judged_owners(loaded, get)
+    except (Unreachable, Unusable) as problem:
+        return [], explained(file, context, text, problem)
+    selectors = {name: pool.node_selector for name, pool in settings.pools.items()}
+    return [*owners, *judge_cluster(Wanted(settings, selectors), found, today)], None
+
+
+def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
+    """What a preview and a deployment would report: what stops them, and how they treat objects of other owners."""
+    try:
+        return list(judge(loaded.settings, loaded.plan, survey(get)).findings)
+    except Unreachable as problem:
+        if not is_forbidden(problem):
+            raise
+        return [Finding(Severity.UNKNOWN, OWNERS, CLUSTER, f"Parts of it cannot be read: {problem}", None, CLUSTER)]
+
+
+def reader(get: Get) -> Read:
+    """Lists of the API server; None for a kind that it does not have, or that the caller may not read."""
+
+    def read(path: str) -> Sequence[Mapping[str, Any]] | None:
+        try:
+            answer = get(path, {})
+        except Missing:
+            return None
+        except Unreachable as problem:
+            if is_forbidden(problem):
+                return None
+            raise
+        return list(answer.get("items") or ())
+
+    return read

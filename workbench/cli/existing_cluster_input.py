@@ -1,0 +1,33 @@
+"""What the simulator has to make before a stack is deployed in a cluster that exists already."""
+
+from __future__ import annotations
+
+from physical_ai.settings import NodePool, Pool, Settings
+from physical_ai.settings.facts.gpu import driver_version
+from physical_ai.settings.facts.pools import CPU_POOL
+from simulator.stack_input import ExistingClusterInput, NodeClass
+
+
+def existing_cluster_input(settings: Settings) -> ExistingClusterInput | None:
+    """The cluster as the stack describes it; None where the stack creates its cluster itself."""
+    if settings.azure_network is not None:
+        return None
+    from workbench.cli.existing_check import context_of  # takes a while to load
+
+    context = context_of(settings)
+    if context is None:
+        return None
+    classes: dict[str, NodePool] = {CPU_POOL: settings.cpu_pool, **settings.pools}
+    return ExistingClusterInput(context, tuple(_class(settings, name, pool) for name, pool in classes.items()))
+
+
+def _class(settings: Settings, name: str, pool: NodePool) -> NodeClass:
+    driver = _host_driver(settings, pool) if isinstance(pool, Pool) else ""
+    return NodeClass(name, pool.sku, pool.scale.most, pool.node_selector, tuple(pool.tolerate), driver)
+
+
+def _host_driver(settings: Settings, pool: Pool) -> str:
+    """Any version will do where the settings request none."""
+    if pool.driver.source.value != "host":
+        return ""
+    return driver_version(settings, pool) or settings.gpu_operator.driver.version or ""

@@ -1,0 +1,208 @@
+"""The `physai` command: its commands, and the one place where failures become messages and exit codes."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import sys
+from functools import cache
+from typing import Any
+
+import typer
+from typer.main import get_command
+
+from workbench.cli.commands import (
+    accept,
+    bootstrap,
+    catalogue,
+    charts,
+    check,
+    compat,
+    cost,
+    evidence,
+    explain,
+    gates,
+    lint,
+    node,
+    obtain,
+    operations,
+    osmo,
+    policy,
+    pr_preview,
+    reach,
+    schema,
+    simulate,
+    stack_new,
+    stacks,
+    telemetry,
+    time,
+    unstick,
+    usage,
+    why,
+)
+from workbench.cli.commands import run as run_workflows
+from workbench.cli.console import discard_output, err, print_json
+from workbench.cli.exit_codes import BAD_INPUT, DONE, FAILED, INTERRUPTED, UNREAD
+from workbench.cli.groups import CommandGroup, UnknownCommand, listing, with_values_named
+
+# No child process uses the engine's connections; without this, gRPC prints a warning for each program that is started.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
+app = typer.Typer(
+    name="physai",
+    cls=CommandGroup,
+    help="GPU platform for physical AI on AKS: describe its stacks, check them, and simulate them on this machine.",
+    epilog="Exit codes: 0 done, 1 the operation failed, 2 the input is wrong, 3 findings, 130 interrupted.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for name, command in {
+    "stacks": stacks.stacks,
+    "explain": explain.explain,
+    "cost": cost.cost,
+    "time": time.time,
+    "usage": usage.usage,
+    "sizes": catalogue.sizes,
+    "regions": catalogue.regions,
+    "status": simulate.status,
+    "preview": simulate.preview,
+    "up": simulate.up,
+    "refresh": operations.refresh,
+    "down": operations.down,
+    "cancel": operations.cancel,
+    "unstick": unstick.unstick,
+    "policy": policy.policy,
+    "reach": reach.reach,
+    "compat": compat.compat,
+    "check": check.check,
+    "obtain": obtain.obtain,
+    "gates": gates.gates,
+    "accept": accept.accept,
+    "why": why.why,
+    "doctor": why.doctor,
+    "evidence": evidence.evidence,
+    "pr-preview": pr_preview.pr_preview,
+    "lint": lint.lint,
+    "run": run_workflows.run,
+    "alerts": telemetry.alerts,
+    "dashboards": telemetry.dashboards,
+    "env": simulate.env,
+    "tools": simulate.tools,
+    "schema": schema.schema,
+    "bootstrap": bootstrap.bootstrap,
+}.items():
+    app.command(**listing(name))(command)
+for name, group in {
+    "node": node.app,
+    "stack": stack_new.app,
+    "osmo": osmo.app,
+    "charts": charts.app,
+    "fault": telemetry.fault_app,
+}.items():
+    app.add_typer(group, **listing(name))
+
+
+UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
+"""Errors of a disk that is full, or of a folder in which the user may not write."""
+
+
+def collect_garbage_rarely() -> None:
+    """Makes the garbage collector run a hundred times less often.
+
+    While the SDKs' thousands of classes are imported, it searches all of them each time: 0.6 s that free nothing.
+    """
+    gc.set_threshold(100_000, 50, 50)
+
+
+# Made once for a process, of all options of all commands.
+_command = cache(lambda: with_values_named(get_command(app)))
+
+
+def run(arguments: list[str]) -> int:
+    """Runs a command line. Returns the exit code: no expected failure ends in a traceback."""
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()  # what cannot be written is found out here, and not when the process ends
+    except (BrokenPipeError, SystemExit) as end:
+        if isinstance(end, SystemExit) and not end.code:  # Typer's options for completion
+            return 0
+        discard_output()  # nothing reads it any more; Typer and Rich make that a SystemExit
+        return UNREAD
+    except OSError as problem:
+        if problem.errno not in UNWRITABLE:
+            raise
+        discard_output()
+        err.print(f"physai: {_unwritable(problem)}", markup=False, style="red")
+        return FAILED
+    return code
+
+
+def _unwritable(problem: OSError) -> str:
+    place = str(problem.filename or "a file")
+    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = f" for {problem.filename}" if problem.filename else ""
+        return f"there is no space left{where}\n  Free some, or write to another disk."
+    return (
+        f"{place} cannot be written: {problem.strerror}\n  Name a folder of your own with PHYSAI_HOME, or make this one"
+        " writable."
+    )
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        code = _command()(arguments, prog_name="physai", standalone_mode=False)
+    except typer.Abort:
+        err.print("canceled; nothing was changed")
+        return FAILED
+    except Exception as problem:
+        failure = _failure(problem, arguments)
+        if failure is None:
+            raise
+        code, text = failure
+        if "--json" in arguments and text:
+            print_json({"error": {"exitCode": code, "text": text, "faults": _faults(problem)}})
+        return code
+    if code == INTERRUPTED:
+        err.print("interrupted; run the same command again to continue")
+    return code if isinstance(code, int) else DONE
+
+
+def _faults(problem: Exception) -> list[dict[str, Any]]:
+    """What is wrong in the settings, as data; empty for any other failure."""
+    from physical_ai.settings import SettingsError
+
+    if not isinstance(problem, SettingsError):
+        return []
+    return [fault.document() for fault in problem.faults]
+
+
+def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None:
+    """Prints an expected failure; its exit code and text. None for a defect of this program."""
+    if isinstance(problem, typer.TyperException | UnknownCommand):
+        if type(problem).__name__ == "NoArgsIsHelpError":  # private to Typer, which has printed the help
+            return BAD_INPUT, ""
+        from workbench.cli.usage_errors import called, usage_text
+
+        text = usage_text(problem, *called(_command(), arguments))
+        err.print(text, markup=False, style="red")
+        return BAD_INPUT, text
+    from physical_ai.settings import SettingsError
+
+    if isinstance(problem, SettingsError):
+        err.print(str(problem), markup=False)
+        count = len(problem.faults)
+        err.print(f"\n{count} {'error' if count == 1 else 'errors'}; nothing was changed", style="red")
+        return BAD_INPUT, str(problem)
+
+    from physical_ai.catalog.charts import ChecksumMismatch
+    from simulator.errors import Interrupted, SimulationError, UnknownTarget
+    from simulator.tools import BuildFailed
+    from workbench.cli.chart_download import PullFailed
+
+    if isinstance(problem, SimulationError | BuildFailed | ChecksumMismatch | PullFailed):
+        err.print(str(problem), markup=False, style="red")
+        code = BAD_INPUT if isinstance(problem, UnknownTarget) else FAILED
+        return INTERRUPTED if isinstance(problem, Interrupted) else code, str(problem)
+    return None

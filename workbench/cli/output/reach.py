@@ -1,0 +1,144 @@
+"""Who reaches whom: as a table, step by step, as data, and as a diagram."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from workbench.cli.console import err, out
+from workbench.policies.flows.asking import counts, grouped
+from workbench.policies.flows.judging import Judgement, state_of
+from workbench.policies.flows.verdicts import Verdict
+
+SCHEMA_VERSION = 1
+"""Of the document: it grows when a key changes its meaning or goes, not with a new one."""
+EDGES = {"open": "-->", "closed": "--x", "unknown": "-.->"}
+STATES = {True: "open", False: "closed", None: "unknown"}
+
+
+def document(stack: str, judged: Sequence[Judgement], notes: Sequence[str], cluster: str | None) -> dict[str, Any]:
+    """All connections as data. `cluster` is the kubeconfig that was read; without one everything is as declared."""
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "stack": stack,
+        "azure": "declared",
+        "kubernetes": cluster or "declared",
+        "summary": dict(counts(judged)),
+        "flows": [flow(each) for each in judged],
+        "notes": list(notes),
+    }
+
+
+def flow(judged: Judgement) -> dict[str, Any]:
+    """One connection as data; `open` is null where it is not known."""
+    verdict = judged.way.verdict
+    return {
+        "from": judged.flow.source,
+        "to": judged.flow.target,
+        "target": judged.way.target,
+        "port": judged.way.port or None,
+        "protocol": judged.flow.protocol,
+        "must": judged.flow.must.value,
+        "open": verdict.open,
+        "holds": judged.holds,
+        "by": verdict.by,
+        "why": judged.flow.why or None,
+        "instead": judged.flow.instead or None,
+        "steps": [_step(each) for each in judged.way.hops],
+    }
+
+
+def _step(verdict: Verdict) -> dict[str, Any]:
+    resource = verdict.resource
+    named = {"type": resource.type, "name": resource.name} if resource is not None else None
+    return {"open": verdict.open, "by": verdict.by, "resource": named}
+
+
+def print_table(stack: str, judged: Sequence[Judgement], notes: Sequence[str]) -> None:
+    """Each flow on a line; first those that are not as they have to be."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("from", "to", "port", "is", "must be"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("by", overflow="fold")
+    for each, ports in sorted(grouped(judged), key=lambda row: row[0].holds):
+        style = "red" if not each.holds else "yellow" if each.way.verdict.open is None else ""
+        cells = (each.flow.source, _target(each), _ports(each, ports), state_of(each), each.flow.must.value)
+        table.add_row(*(escape(cell) for cell in (*cells, each.way.verdict.by)), style=style)
+    out.print(table)
+    for each in (each for each in judged if not each.holds):
+        out.print(
+            f"{each}. It must be {each.flow.must.value}: {each.flow.why}", markup=False, style="red", soft_wrap=True
+        )
+    _print_notes(notes)
+    number = counts(judged)
+    states = ", ".join(f"{number[each]} {each}" for each in ("open", "closed", "unknown"))
+    err.print(f"{stack}: {len(judged)} connections: {states}; {number['broken']} not as they have to be")
+
+
+def print_steps(judged: Sequence[Judgement], notes: Sequence[str]) -> None:
+    """Each connection with what it passes, in order."""
+    for each, ports in grouped(judged):
+        head = f"{each.flow.source} → {_target(each)}, port {_ports(each, ports)}: {state_of(each)}"
+        out.print(head, markup=False, style="bold" if each.holds else "bold red", soft_wrap=True)
+        for at, step in enumerate(each.way.hops, 1):
+            resource = f" ({step.resource.type.rpartition(':')[2]} {step.resource.name})" if step.resource else ""
+            out.print(f"  {at}. {STATES[step.open]}: {step.by}{resource}", markup=False, soft_wrap=True)
+        if each.flow.why:
+            held = "" if each.holds else "It is not as it has to be. "
+            out.print(f"  {held}Must be {each.flow.must.value}: {each.flow.why}", markup=False, soft_wrap=True)
+        if each.flow.instead and each.way.verdict.open:
+            out.print(f"  Protected by: {each.flow.instead}", markup=False, soft_wrap=True)
+    _print_notes(notes)
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    for each in notes:
+        err.print(each, markup=False, style="yellow", soft_wrap=True)
+
+
+def _target(judged: Judgement) -> str:
+    target, way = judged.flow.target, judged.way.target
+    return target if way == target else f"{target} {way}"
+
+
+def _ports(judged: Judgement, ports: Sequence[int]) -> str:
+    shown = ",".join(str(each) for each in dict.fromkeys(ports) if each) or "?"
+    return shown if judged.flow.protocol == "TCP" else f"{shown}/{judged.flow.protocol}"
+
+
+def diagram(judged: Sequence[Judgement], *, steps: bool) -> str:
+    """Mermaid: every connection as an edge, or the steps of each."""
+    lines = ["flowchart LR"]
+    if not steps:
+        for each, ports in grouped(judged):
+            edge = f"{EDGES[state_of(each)]}|{_text(_ports(each, ports))}|"
+            lines.append(f"  {_node(each.flow.source)} {edge} {_node(_target(each))}")
+        return "\n".join(dict.fromkeys(lines)) + "\n"
+    for number, (each, ports) in enumerate(grouped(judged)):
+        last = f"f{number}[{_quoted(f'{each.flow.source}')}]"
+        for at, step in enumerate(each.way.hops):
+            here = f"h{number}_{at}{{{{{_quoted(step.by)}}}}}"
+            lines.append(f"  {last} --> {here}")
+            last = f"h{number}_{at}"
+            if step.open is not True:
+                break
+        target = f"t{number}[{_quoted(f'{_target(each)} : {_ports(each, ports)}')}]"
+        lines.append(f"  {last} {EDGES[state_of(each)]} {target}")
+    return "\n".join(lines) + "\n"
+
+
+def _node(name: str) -> str:
+    return f"{re.sub(r'[^A-Za-z0-9]', '_', name)}[{_quoted(name)}]"
+
+
+def _quoted(text: str) -> str:
+    return f'"{_text(text)}"'
+
+
+def _text(text: str) -> str:
+    """Without what Mermaid or the page around it would read as markup."""
+    return "".join(each if each.isalnum() or each in " .,:;-_/()'→" else f"#{ord(each)};" for each in text)

@@ -1,0 +1,62 @@
+"""Policies over a stack: over what the program declares, and as the policy pack of an engine run."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+from physical_ai.repository import ROOT
+from workbench.cli.console import out
+
+if TYPE_CHECKING:
+    from workbench.cli.changes import Run
+    from workbench.cli.requested_stack import RequestedStack
+    from workbench.policies import Stack as Declared
+
+PACK = ROOT / "workbench" / "policies" / "pack" / "__main__.py"
+"""The policy pack, as a file that the engine starts without a language host."""
+MANDATORY = "mandatory"
+
+
+def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
+    """What the program declares with these settings, run without an engine.
+
+    Args:
+        preview: as in a first preview, where no output of Azure is known.
+    """
+    from simulator.program import load_azure_on_demand
+
+    load_azure_on_demand()  # before the program imports it
+    from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
+    from workbench.mocks.recorder import declared
+
+    stack = requested.input
+    config = {key.removeprefix(PREFIX): value for key, value in stack.config.items() if key.startswith(PREFIX)}
+    if stack.secrets:
+        config[SECRETS] = dict(stack.secrets)
+    today = datetime.datetime.now(datetime.UTC).date()
+    return declared(stack.stack, config, preview=preview, today=today)
+
+
+def is_refused(run: Run) -> bool:
+    """Whether the policy pack refuses what a run would do."""
+    return any(each.level == MANDATORY for each in run.violations)
+
+
+def violations_document(run: Run) -> list[dict[str, Any]]:
+    """What the policy pack reports of a run's resources."""
+    return [
+        {"rule": each.policy, "level": each.level, "urn": each.urn, "message": each.text} for each in run.violations
+    ]
+
+
+def print_violations(run: Run) -> None:
+    """The same, for people."""
+    for each in run.violations:
+        style = "red" if each.level == MANDATORY else "yellow"
+        kind, _, name = each.urn.rpartition("::")
+        place = f"{kind.rpartition(':')[2]} {name}" if each.urn else "stack"
+        out.print(f"[{style}]{each.level}[/] {each.policy}: {escape(place)}", soft_wrap=True)
+        out.print(f"  {escape(each.text)}", soft_wrap=True)

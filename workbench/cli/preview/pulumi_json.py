@@ -1,0 +1,87 @@
+"""The output of `pulumi preview --json` of a real stack, read as the simulator's previews are.
+
+Source of the format: pulumi/pulumi, sdk/go/common/display (PreviewDigest, PreviewStep).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from physical_ai.nested import is_mapping
+from workbench.cli.changes import Run, Step
+from workbench.cli.preview.model import OPERATOR, Deployed
+
+POOL, CLUSTER, RELEASE = "AgentPool", "ManagedCluster", "Release"
+
+
+def parsed(text: str) -> Mapping[str, Any]:
+    """The digest. Raises ValueError for anything else."""
+    document: Any = json.loads(text)
+    if not is_mapping(document) or not isinstance(document.get("steps"), list):
+        raise ValueError("it has no list `steps`")
+    return document
+
+
+def run_of(digest: Mapping[str, Any]) -> Run:
+    """Its steps."""
+    run = Run()
+    for row in _steps(digest):
+        differences: Mapping[str, Any] = row.get("detailedDiff") or {}
+        step = Step(
+            urn=row["urn"],
+            type=_state(row, "newState").get("type") or _state(row, "oldState").get("type") or "",
+            op=row["op"],
+            properties=tuple(sorted(differences or row.get("diffReasons") or ())),
+            keys=tuple(row.get("replaceReasons") or ()),
+            old=dict(_inputs(row, "oldState")),
+            new=dict(_inputs(row, "newState")),
+        )
+        run.steps[step.urn, step.op] = step
+    return run
+
+
+def deployed(digest: Mapping[str, Any]) -> Deployed:
+    """What the real stack has deployed."""
+    version: str | None = None
+    for row in _steps(digest):
+        inputs = _inputs(row, "oldState")
+        if _kind(row) == RELEASE and inputs.get("name") == OPERATOR:
+            version = cast("str | None", inputs.get("version"))
+    return Deployed(any(row.get("oldState") for row in _steps(digest)), version, tuple(_pools(digest)))
+
+
+def nodes(digest: Mapping[str, Any]) -> dict[str, int]:
+    """Nodes of each pool, as the state knows them: with `--refresh`, as Azure has them."""
+    return {str(pool["name"]): int(pool.get("count") or 0) for pool in _pools(digest)}
+
+
+def _pools(digest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    seen: set[str] = set()
+    for row in _steps(digest):
+        inputs = _inputs(row, "oldState")
+        outputs: Mapping[str, Any] = _state(row, "oldState").get("outputs") or {}
+        if not inputs or row["urn"] in seen:
+            continue
+        seen.add(row["urn"])
+        if _kind(row) == POOL:
+            yield {**inputs, "name": inputs["agentPoolName"], "count": outputs.get("count", inputs.get("count"))}
+        elif _kind(row) == CLUSTER:
+            yield from inputs.get("agentPoolProfiles") or []
+
+
+def _steps(digest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return digest["steps"]
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    return str(_state(row, "oldState").get("type") or "").rpartition(":")[2]
+
+
+def _state(row: Mapping[str, Any], side: str) -> Mapping[str, Any]:
+    return row.get(side) or {}
+
+
+def _inputs(row: Mapping[str, Any], side: str) -> Mapping[str, Any]:
+    return _state(row, side).get("inputs") or {}

@@ -1,0 +1,91 @@
+"""What a refresh reads of a resource beside what the program declares, and what that makes of a preview.
+
+The table of what Azure adds is `tolerated_differences.yaml` of the catalogue. For example, a cluster's GET lists every
+node pool. azure-native's Read takes the elements that were added to a list into the inputs
+(pulumi/pulumi-azure-native#1532). So after a refresh every preview removes them from `agentPoolProfiles`, where the
+program declares the system pool alone. The engine cannot ignore added elements of a list, and ignoring the whole list
+would let later updates of the cluster send node counts of an earlier day (pulumi/pulumi-azure-native#2719).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from physical_ai.catalog.engine_values import UNKNOWN
+from physical_ai.catalog.tolerated import ABSENT, Tolerated, tolerated, tolerated_differences, without_added
+from physical_ai.nested import is_mapping
+from physical_ai.settings.guards import is_list
+from workbench.cli.changes import Run, Step
+
+_PART = re.compile(r"([^.\[\]]+)")
+
+
+def significant(run: Run) -> list[Step]:
+    """The changes of a run without `read_back`."""
+    left_out = {step.urn for step in read_back(run)}
+    return [step for step in run.changed() if step.urn not in left_out]
+
+
+def read_back(run: Run) -> list[Step]:
+    """The changes that only take away what Azure adds by itself.
+
+    An update of a cluster makes its outputs unknown in a preview, so what depends on them goes with it.
+    """
+    changed = run.changed()
+    listed = {step.urn for step in changed if _only_tolerated(step)}
+    return [step for step in changed if step.urn in listed or (listed and _only_unknown(step))]
+
+
+def significant_drift(run: Run) -> list[Step]:
+    """What a refresh found, without what Azure adds by itself."""
+    return [step for step in run.drifted() if not _only_tolerated(step)]
+
+
+def reasons(steps: Iterable[Step]) -> list[str]:
+    """Why changes are not counted, as Azure's doing; each once."""
+    found = [row.reason for step in steps for path in step.properties if (row := _row(step, path)) is not None]
+    return list(dict.fromkeys(found))
+
+
+def _only_tolerated(step: Step) -> bool:
+    if step.op not in ("update", "refresh") or step.gone or not step.properties:
+        return False
+    return all(_row(step, path) is not None for path in step.properties) or _equal_without(step)
+
+
+def _equal_without(step: Step) -> bool:
+    """Whether both sides are equal without what Azure adds, in whatever order Azure lists it."""
+    tops = {_PART.findall(path)[0] for path in step.properties}
+    known = {name for row in tolerated_differences() if row.type == step.type for name in row.lists}
+    if not tops <= known:
+        return False
+    return all(
+        without_added(step.type, top, step.old.get(top)) == without_added(step.type, top, step.new.get(top))
+        for top in tops
+    )
+
+
+def _row(step: Step, path: str) -> Tolerated | None:
+    before, after = (_value(side, path, ABSENT) for side in (step.old, step.new))
+    return tolerated(step.type, path, before, after)
+
+
+def _only_unknown(step: Step) -> bool:
+    return step.op == "update" and _all(step, lambda path: _value(step.new, path) == UNKNOWN)
+
+
+def _all(step: Step, holds: Callable[[str], object]) -> bool:
+    return bool(step.properties) and all(holds(path) for path in step.properties)
+
+
+def _value(inputs: Any, path: str, absent: Any = None) -> Any:
+    for part in _PART.findall(path):
+        if is_mapping(inputs) and part in inputs:
+            inputs = inputs[part]
+        elif is_list(inputs) and part.isdigit() and int(part) < len(inputs):
+            inputs = inputs[int(part)]
+        else:
+            return absent
+    return inputs

@@ -1,0 +1,123 @@
+"""Queries to a Prometheus, or to what has its interface."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Mapping
+from typing import Any, cast
+from urllib.parse import urlencode, urlsplit
+
+import urllib3
+
+from physical_ai.nested import at, is_mapping
+from physical_ai.servers.bounds import Bounds
+from physical_ai.servers.deadline import bounded
+from physical_ai.servers.documents import NotADocument, decoded
+from physical_ai.servers.exchange import NoAnswer, Request, exchange
+from physical_ai.telemetry.usage import Sample
+
+TOKEN = "PROMETHEUS_TOKEN"  # noqa: S105 - a name
+BOUNDS = Bounds(seconds=60, idle=60)
+"""A query over weeks takes a while before its first byte."""
+
+
+DEFAULT = "http://127.0.0.1:9090"
+"""Where `kubectl port-forward` makes that of a cluster answer."""
+
+
+def simulated_address(stack: str) -> str | None:
+    """That of a simulated stack; None where it runs none."""
+    from simulator.simulation import Simulation
+
+    telemetry = Simulation(stack).telemetry
+    return telemetry.prometheus if telemetry.is_running() else None
+
+
+class PrometheusFailed(Exception):
+    """It does not answer, or refuses a query; the text describes why and what to do."""
+
+
+def ask(address: str, queries: Mapping[str, str]) -> dict[str, list[Sample]]:
+    """The results of instant queries by name.
+
+    Raises:
+        PrometheusFailed: with the address, the reason, and what to write.
+    """
+    token = os.environ.get(TOKEN)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    # Straight to the address: the proxies of the environment are not for it.
+    pools = bounded(urllib3.PoolManager(ssl_context=ssl.create_default_context()))
+    with pools:
+        return {name: _ask(pools, headers, address, query) for name, query in queries.items()}
+
+
+def firing(address: str) -> list[Mapping[str, Any]]:
+    """The alerts that fire, with the annotations of their rules, which their series do not have.
+
+    Raises:
+        PrometheusFailed: also where the address has the queries alone, as that of Azure's workspace.
+    """
+    token = os.environ.get(TOKEN)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    request = Request("GET", f"{address.rstrip('/')}/api/v1/alerts", headers)
+    with bounded(urllib3.PoolManager(ssl_context=ssl.create_default_context())) as pools:
+        try:
+            document = decoded(exchange(pools, request, BOUNDS).body)
+        except (NoAnswer, NotADocument) as problem:
+            raise PrometheusFailed(f"{address} lists no alerts: {problem}") from None
+    found = at(document, "data.alerts")
+    if not isinstance(found, list):
+        raise PrometheusFailed(f"{address} lists no alerts")
+    alerts = cast("list[Any]", found)
+    return [each for each in alerts if is_mapping(each) and each.get("state") == "firing"]
+
+
+def _ask(pools: Any, headers: Mapping[str, str], address: str, query: str) -> list[Sample]:
+    request = Request("GET", f"{address.rstrip('/')}/api/v1/query?{urlencode({'query': query})}", headers)
+    if urlsplit(address).scheme not in ("http", "https"):
+        raise PrometheusFailed(_unreachable(address, "the address begins with neither http:// nor https://"))
+    try:
+        answer = exchange(pools, request, BOUNDS)
+    except NoAnswer as problem:
+        raise PrometheusFailed(_unreachable(address, str(problem).rstrip("."))) from None
+    if answer.status in (401, 403):
+        raise PrometheusFailed(_unreachable(address, f"it answers {answer.status}"))
+    try:
+        document = decoded(answer.body)
+    except NotADocument as problem:
+        raise PrometheusFailed(_unreachable(address, f"it answers {answer.status} with {problem}")) from None
+    if is_mapping(document) and document.get("status") == "error":
+        raise PrometheusFailed(f"{address} refuses the query: {document.get('error', answer.status)}\n  {query}")
+    samples = _samples(document)
+    if samples is None:
+        said = "something else than results of a query"
+        raise PrometheusFailed(_unreachable(address, f"it answers {answer.status} with {said}"))
+    return samples
+
+
+def _samples(document: Any) -> list[Sample] | None:
+    """The results of an instant query; None where the document has another form."""
+    found = at(document, "data.result") if at(document, "status") == "success" else None
+    if not isinstance(found, list):
+        return None
+    samples: list[Sample] = []
+    for each in cast("list[Any]", found):
+        labels, value = at(each, "metric"), at(each, "value")
+        if not is_mapping(labels) or not all(isinstance(text, str) for text in labels.values()):
+            return None
+        try:
+            samples.append(Sample(dict(labels), float(value[1])))
+        except (TypeError, ValueError, LookupError):
+            return None
+    return samples
+
+
+def _unreachable(address: str, reason: str) -> str:
+    return (
+        f"--prometheus {address}: no Prometheus can be read there: {reason}.\n"
+        "  In the cluster: kubectl port-forward --namespace monitoring service/kube-prometheus-prometheus 9090:9090,\n"
+        "  then --prometheus http://127.0.0.1:9090. In Azure: the query endpoint of the Azure Monitor workspace, and\n"
+        f"  in {TOKEN} what `az account get-access-token --resource https://prometheus.monitor.azure.com` prints.\n"
+        "  In the simulator: `physai up STACK --telemetry` starts one, and no --prometheus is needed."
+    )

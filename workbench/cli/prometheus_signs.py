@@ -1,0 +1,159 @@
+"""Alerts and Xids of a Prometheus, as signs of the diagnosis."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from physical_ai.nested import at
+
+if TYPE_CHECKING:
+    from physical_ai.readiness.nodes.signs import Alert, Seen
+    from physical_ai.telemetry.usage import Sample
+
+RECENT, WINDOW = "1d", "30d"
+"""How far back an Xid may explain what is seen now, and how far back Xids are listed."""
+NOT_ASKED = "alerts and Xids, because no Prometheus was named: add --prometheus URL"
+NOT_RUNNING = (
+    "alerts and Xids, because the simulated stack runs no Prometheus: physai up {stack} --telemetry starts one"
+)
+BEHIND_SECONDS = 300.0
+"""A series is stale after as long; one that is older says nothing of now."""
+REPORTED = "DCGM_FI_DEV_FB_USED|gpu_operator_node_device_plugin_devices_total|gpu_used_vram"
+"""Series that each node with working exporters has."""
+_TEMPLATE = re.compile(r"\{\{\s*\$labels\.(\w+)\s*\}\}")
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a Prometheus says."""
+
+    alerts: Sequence[Alert] | None = None
+    """Those that fire; None where none was asked, or it did not answer."""
+    pending: Sequence[Alert] = ()
+    """Those whose hold has not passed yet."""
+    reported: Mapping[str, float] = field(default_factory=dict[str, float])
+    """When each node's GPUs were reported last, in seconds since 1970."""
+    xids: Mapping[str, Sequence[Seen]] = field(default_factory=dict[str, "Sequence[Seen]"])
+    """Xids of the last weeks by node. Those of now are labels of alerts."""
+    unread: tuple[str, ...] = ()
+    """What was not read, and what to add."""
+
+    def not_read(self, node: str) -> tuple[str, ...]:
+        """What was not read of one node."""
+        if self.alerts is None or node in self.reported:
+            return self.unread
+        silent = f"alerts and Xids of {node}, because the Prometheus has no series of its GPUs"
+        return (*self.unread, f"{silent}: their exporters report nothing, or are not scraped")
+
+    def of(self, node: str) -> tuple[list[Alert], list[Seen]]:
+        """What is about one node."""
+        alerts = [each for each in self.alerts or () if ("node", node) in each.about((node,))]
+        return alerts, list(self.xids.get(node, ()))
+
+
+def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) -> Signals:
+    """From the Prometheus that is named, or the simulated stack's if it runs."""
+    from workbench.cli.prometheus import PrometheusFailed, ask, firing, simulated_address
+
+    address = prometheus or (None if kubeconfig else simulated_address(stack))
+    if address is None:
+        return Signals(unread=(NOT_ASKED if kubeconfig else NOT_RUNNING.format(stack=stack),))
+    queries = {
+        "alerts": 'ALERTS{alertstate="firing"}',
+        "pending": 'ALERTS{alertstate="pending"}',
+        "recent": _xids(RECENT),
+        "all": _xids(WINDOW),
+        "newest": "max(timestamp(up))",
+        "reported": f'max by (node) (timestamp({{__name__=~"{REPORTED}"}}))',
+    }
+    try:
+        found = ask(address, queries)
+    except PrometheusFailed as problem:
+        reason = " ".join(str(problem).splitlines()[0].split())
+        return Signals(unread=(f"alerts and Xids, because {reason}",))
+    if problem := _outdated(address, found["newest"]):
+        return Signals(unread=(f"alerts and Xids, because {problem}",))
+    alerts = [_alert(each) for each in found["alerts"]]
+    if alerts:
+        with suppress(PrometheusFailed):  # it has the queries alone: an alert then has its labels
+            alerts = _annotated(alerts, firing(address))
+    recent = {_key(each) for each in found["recent"]}
+    reported = {each.labels.get("node", ""): each.value for each in found["reported"]}
+    pending = [_alert(each) for each in found["pending"]]
+    return Signals(alerts, pending, reported, _by_node(found["all"], recent))
+
+
+def _outdated(address: str, newest: Sequence[Sample]) -> str:
+    """Why the answers of a Prometheus say nothing of now; empty where they do."""
+    if not newest:
+        return f"the Prometheus at {address} has scraped nothing: no rule of it can fire"
+    late = time.time() - newest[0].value
+    if late > BEHIND_SECONDS:
+        minutes = int(late // 60)
+        return f"the Prometheus at {address} is {minutes} minutes behind: its newest scrape is that old"
+    return ""
+
+
+def _annotated(alerts: Sequence[Alert], listed: Iterable[Mapping[str, Any]]) -> list[Alert]:
+    """The alerts with the words of their rules, in which values are filled in."""
+    words = {
+        (name, frozenset(labels.items())): at(each, "annotations", dict[str, str]())
+        for each in listed
+        for name, labels in [_split(at(each, "labels", dict[str, str]()))]
+    }
+    found: list[Alert] = []
+    for each in alerts:
+        said = words.get((each.name, frozenset(each.labels.items())), {})
+        summary = str(said.get("summary") or said.get("description") or said.get("message") or "")
+        runbook = str(said.get("runbook_url") or "")
+        action = str(said.get("action") or "") or each.action
+        found.append(replace(each, summary=summary or each.summary, action=action, runbook=runbook))
+    return found
+
+
+def _split(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Name and labels of an alert, without those that only its series has."""
+    own = {key: value for key, value in given.items() if key not in ("__name__", "alertname", "alertstate")}
+    return given.get("alertname", ""), own
+
+
+def _xids(window: str) -> str:
+    return f"max by (node, UUID, gpu, xid) (max_over_time(DCGM_EXP_XID_ERRORS_COUNT[{window}])) > 0"
+
+
+def _key(sample: Sample) -> tuple[str, ...]:
+    return tuple(sample.labels.get(key, "") for key in ("node", "UUID", "gpu", "xid"))
+
+
+def _by_node(samples: Sequence[Sample], recent: Container[tuple[str, ...]]) -> dict[str, list[Seen]]:
+    from physical_ai.readiness.nodes.signs import Seen
+
+    found: dict[str, list[Seen]] = {}
+    for each in samples:
+        given = each.labels
+        if given.get("xid", "").isdigit():
+            gpu, number = given.get("UUID", ""), given.get("gpu", "")
+            seen = Seen(
+                int(given["xid"]), "metric", gpu or number, index=number, past=True, old=_key(each) not in recent
+            )
+            found.setdefault(given.get("node", ""), []).append(seen)
+    return found
+
+
+def _alert(sample: Sample) -> Alert:
+    """An alert by its series, which has no annotations: those of this project's rules are known."""
+    from physical_ai.readiness.nodes.signs import Alert
+    from physical_ai.telemetry.rules import alert_rows
+
+    name, labels = _split(sample.labels)
+    row = alert_rows().get(name)
+    if row is None:
+        return Alert(name, labels)
+    said = _TEMPLATE.sub(lambda label: labels.get(label[1], "?"), row.summary).replace("$pool", labels.get("pool", "?"))
+    return Alert(name, labels, re.sub(r"\s*\{\{[^}]*\}\}", "", said), row.action)

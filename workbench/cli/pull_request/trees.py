@@ -1,0 +1,274 @@
+"""Base and head of a change as folders: what git knows of them, and how each runs its own `physai`."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from physical_ai.repository import ROOT
+from simulator import clock, resident
+from simulator.engine import STATE_AT_THE_END
+from simulator.errors import SimulationError
+from simulator.home import HOME_VARIABLE, Home
+from simulator.tools import LINTERS, TELEMETRY
+from simulator.tools.install import VARIABLE as TOOLS_FROM
+from workbench.cli.pull_request.bytecode import take_bytecode
+
+SHARED = ("tools", "charts")
+"""What the base's home shares with the user's, and the head's has a copy of: built programs and downloaded charts."""
+PYTHON_PATH = ("", "agents", "agents/grid_driver")
+PASSED_ON = re.compile(
+    r"PATH|LD_LIBRARY_PATH|TMPDIR|TZ|TERM|LANG|LANGUAGE|LC_\w+|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|GO(PROXY|SUMDB|TOOLCHAIN|GC)"
+    rf"|{TOOLS_FROM}|{clock.VARIABLE}|{clock.IDLE_VARIABLE}",
+    re.IGNORECASE,
+)
+"""Variables that a side's code gets: what programs need to run and to download tools. All others may be secret, also
+those whose names begin as ours do."""
+_LOGIN = re.compile(r"[^/@\s]+:[^/@\s]*@|//[^/]*@")
+"""A login within an address, also in one without `//`, which programs accept for a proxy."""
+UNUSED = tuple(f"{family.name}-" for family in (*LINTERS, *TELEMETRY))
+"""How folders of tools begin that neither `up` nor `preview` runs."""
+KILL_SECONDS, KILL_ROUNDS = 10, 20
+SET_CHILD_SUBREAPER = 36
+"""Option of prctl(2): orphans below the process become its children, and not those of PID 1."""
+
+
+class NoSuchRevision(SimulationError):
+    """Git does not know the name of a revision."""
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A command that has ended, or was killed at its time limit."""
+
+    code: int
+    out: str
+    err: str
+    timed_out: bool = False
+
+
+@dataclass(frozen=True)
+class Repository:
+    """The checkout that contains a change."""
+
+    folder: Path
+
+    def base(self, name: str, head: str) -> str:
+        """The commit where the head left the base: later commits of the base are no part of the change."""
+        commit = self._commit(name)
+        shared = self._git("merge-base", commit, head, check=False).stdout.decode().strip()
+        return shared or commit
+
+    def head(self, name: str | None) -> tuple[str, str]:
+        """Commit and tree of the head; without a name, the tree of the checkout's files, untracked ones included."""
+        commit = self._commit(name or "HEAD")
+        return commit, self._git(
+            "rev-parse", f"{commit}^{{tree}}"
+        ).stdout.decode().strip() if name else self._working_tree()
+
+    def changed(self, base: str, head: str) -> list[str]:
+        """Files that differ; a renamed file by both names."""
+        out = self._git("diff", "--name-only", "--no-renames", "-z", base, head).stdout.decode()
+        return [name for name in out.split("\0") if name]
+
+    def export(self, tree: str, folder: Path) -> None:
+        """Writes a tree's files by an index of its own; git keeps no record of the folder."""
+        with tempfile.TemporaryDirectory() as scratch:
+            environment = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
+            self._git("read-tree", tree, environment=environment)
+            self._git("checkout-index", "--all", f"--prefix={folder}/", environment=environment)
+
+    def _working_tree(self) -> str:
+        """The working tree as a tree object, written with an index of its own: the user's index does not change."""
+        with tempfile.TemporaryDirectory() as scratch:
+            index = Path(scratch) / "index"
+            own = Path(self._git("rev-parse", "--absolute-git-dir").stdout.decode().strip()) / "index"
+            if own.exists():
+                shutil.copy(own, index)
+            environment = {"GIT_INDEX_FILE": str(index)}
+            self._git("add", "--all", environment=environment)
+            return self._git("write-tree", environment=environment).stdout.decode().strip()
+
+    def _commit(self, name: str) -> str:
+        found = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", check=False)
+        if found.returncode:
+            raise NoSuchRevision(
+                f"git has no commit {name!r} in this repository.\n  Fetch it first:  git fetch origin {name}"
+            )
+        return found.stdout.decode().strip()
+
+    def _git(
+        self, *arguments: str, check: bool = True, environment: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        command = ["git", "-C", str(self.folder), *arguments]
+        ran = subprocess.run(command, capture_output=True, env={**os.environ, **(environment or {})}, check=False)
+        if check and ran.returncode:
+            raise SimulationError(f"git {arguments[0]}: {ran.stderr.decode().strip()}")
+        return ran
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side's files, and the home of its simulations."""
+
+    folder: Path
+    home: Path
+    shares_tools: bool = False
+    """Whether its home has the user's own tools. A side without them gets copies, and can change only these."""
+
+    def copy_tools(self) -> None:
+        """Copies the user's tools and charts that this side's home does not have yet."""
+        for name in () if self.shares_tools else SHARED:
+            for tool in sorted(_users_home().glob(f"{name}/*/")):
+                copy = self.home / name / tool.name
+                if not copy.exists() and not tool.name.startswith(UNUSED):
+                    shutil.copytree(tool, copy, symlinks=True)
+
+    def physai(self, *arguments: str, timeout: float | None = None) -> Completed:
+        """Runs this side's own `physai`, with the packages of this process."""
+        return self._python("-m", "workbench.cli", *arguments, timeout=timeout)
+
+    def simulation(self, stack: str) -> Path:
+        """The folder of this side's simulation of a stack."""
+        return Home(self.home).simulation(stack, self.folder)
+
+    def document(self, *arguments: str, timeout: float) -> tuple[dict[str, Any] | None, str]:
+        """The JSON document that a command prints; or None, and its error output."""
+        ran = self.physai(*arguments, timeout=timeout)
+        if ran.timed_out:
+            return None, f"`physai {arguments[0]}` did not finish within {timeout / 60:.0f} minutes."
+        try:
+            return (json.loads(ran.out), "") if ran.code == 0 else (None, end_of_output(ran.err, self))
+        except (ValueError, RecursionError):
+            return None, f"`physai {arguments[0]}` printed no JSON: {ran.out[:200]}"
+
+    def _python(self, *arguments: str, timeout: float | None = None) -> Completed:
+        passed_on = {name: value for name, value in os.environ.items() if _is_passed_on(name, value)}
+        environment = {
+            **passed_on,
+            # Go and other programs keep caches there.
+            "HOME": os.environ.get("HOME", str(self.home)) if self.shares_tools else str(self.home),
+            HOME_VARIABLE: str(self.home),
+            **STATE_AT_THE_END,  # a simulation of a side is removed in any case
+            resident.VARIABLE: "off",  # one command for a stack: loading for others would only take processor time
+            "PYTHONPATH": os.pathsep.join(str(self.folder / part) for part in PYTHON_PATH),
+        }
+        command = [sys.executable, *arguments]
+        with subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            text=True,
+        ) as process:
+            try:
+                out, err = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                _kill_group(process)
+                out, err = process.communicate()
+                return Completed(process.returncode, out, err, timed_out=True)
+            except BaseException:
+                _kill_group(process)
+                raise
+        return Completed(process.returncode, out, err)
+
+
+def end_of_output(text: str, side: Side, lines: int = 20) -> str:
+    """The last lines of a command's output, without the names of temporary folders."""
+    shown = text.replace(f"{side.folder}/", "").replace(str(side.home), "$PHYSAI_HOME").strip().splitlines()
+    return "\n".join(shown[-lines:]) or "it printed nothing"
+
+
+@contextmanager
+def sides(repository: Repository, base: str, head: str) -> Generator[tuple[Side, Side]]:
+    """Base and head in temporary folders; at the end these are removed, and processes that run in them killed."""
+    folder = Path(tempfile.mkdtemp(prefix="physai-pr-")).resolve()
+    before = adopt_orphans()
+    try:
+        both = (
+            Side(folder / "base", folder / "base-home", shares_tools=True),
+            Side(folder / "head", folder / "head-home"),
+        )
+        for side in both:
+            side.home.mkdir()
+        for name in SHARED:
+            (_users_home() / name).mkdir(parents=True, exist_ok=True)
+            (both[0].home / name).symlink_to(_users_home() / name)
+        for side, tree in zip(both, (base, head), strict=True):
+            repository.export(tree, side.folder)
+        take_bytecode(both[0].folder, ROOT)
+        yield both
+    finally:
+        kill_processes(folder)
+        kill_descendants(before)
+        adopt_orphans(adopt=False)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def kill_processes(folder: Path) -> None:
+    """Kills every process whose working directory is `folder` or below it."""
+    killed: list[psutil.Process] = []
+    for process in psutil.process_iter():
+        try:
+            if Path(process.cwd()).is_relative_to(folder):
+                process.kill()
+                killed.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    psutil.wait_procs(killed, timeout=KILL_SECONDS)
+
+
+def adopt_orphans(*, adopt: bool = True) -> set[int]:
+    """Makes this process the parent of all that outlives its own parent below it, so that nothing that a side's code
+    starts can leave; or no longer. The processes below this one now.
+
+    Linux only: elsewhere, what changes its folder and its session is not found again.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
+    return {each.pid for each in psutil.Process().children(recursive=True)}
+
+
+def kill_descendants(but: set[int]) -> None:
+    """Kills the processes below this one, and those that they start meanwhile, but for some."""
+    for _ in range(KILL_ROUNDS):
+        found = [each for each in psutil.Process().children(recursive=True) if each.pid not in but]
+        if not found:
+            return
+        for each in found:
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+        psutil.wait_procs(found, timeout=KILL_SECONDS)
+
+
+def _users_home() -> Path:
+    return Home.of_user().folder
+
+
+def _is_passed_on(name: str, value: str) -> bool:
+    """Whether a side gets a variable; addresses that contain a login are left out."""
+    return PASSED_ON.fullmatch(name) is not None and not _LOGIN.search(value)
+
+
+def _kill_group(process: subprocess.Popen[str]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return

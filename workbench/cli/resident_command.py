@@ -1,0 +1,81 @@
+"""Commands that run in a copy of the resident process, which has loaded what they import: that takes them a second.
+
+This module imports little, since it runs before the command does. The copy's side is `command_copy`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from simulator import resident
+from workbench.cli.exit_codes import FAILED
+
+COMMANDS = frozenset({"up", "preview", "refresh", "down", "status", "gates", "why", "doctor", "run", "explain"})
+"""The commands that are used most while a simulation runs, which is as long as there is a resident process."""
+COPY = "workbench.cli.command_copy"
+"""The module whose `serve` the copy calls."""
+PATIENCE = 60.0
+"""Seconds in which a copy answers; its imports may have to come first."""
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run(arguments: Sequence[str]) -> int | None:
+    """Runs a command line in a copy of the resident process: its exit code. None where there is none."""
+    if not arguments or arguments[0] not in COMMANDS or {"-h", "--help"} & set(arguments):
+        return None
+    if any(stream is None for stream in (sys.stdin, sys.stdout, sys.stderr)):  # closed by who started this
+        return None
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            if not resident.ask_for_command(COPY, theirs.fileno()):
+                return None
+        return _answer(ours, _request(arguments))
+
+
+def _request(arguments: Sequence[str]) -> dict[str, Any]:
+    """What a copy takes over from this process, beside what the resident process does."""
+    streams = [(stream.encoding, stream.errors) for stream in (sys.stdin, sys.stdout, sys.stderr)]
+    own = {"environment": dict(os.environ), "nice": os.nice(0), "streams": streams}
+    return {"arguments": [*arguments], **own}
+
+
+def _answer(control: socket.socket, request: dict[str, Any]) -> int | None:
+    try:
+        control.settimeout(PATIENCE)
+        control.sendall(json.dumps(request).encode() + b"\n")
+        if not control.recv(1):
+            return None  # the resident process has ended, or could not load the module; nothing has begun
+        control.settimeout(None)
+        with _passing_signals(control):
+            answer = control.recv(16)
+    except OSError:
+        return None
+    if not answer:
+        print("physai: the process of this command was killed", file=sys.stderr)
+        return FAILED
+    return int(answer)
+
+
+@contextmanager
+def _passing_signals(control: socket.socket) -> Generator[None]:
+    """Sends the copy the signals that this process receives; it ends when this process does."""
+
+    def passed(number: int, _: FrameType | None) -> None:
+        control.sendall(bytes([number]))
+
+    wanted = [number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, passed) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

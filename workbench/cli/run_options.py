@@ -1,0 +1,32 @@
+"""From options of the command line to the simulator's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from simulator.entra import Principal
+    from simulator.run_options import RunOptions
+
+
+def principal_named(name: str) -> Principal:
+    """Raises typer.BadParameter for a name that the simulated tenant does not have."""
+    from simulator.entra import UnknownPrincipal, principal
+
+    try:
+        return principal(name)
+    except UnknownPrincipal as problem:
+        raise typer.BadParameter(str(problem), param_hint="--as") from None
+
+
+def run_options(as_: str, targets: list[str] | None, excludes: list[str] | None = None, **given: Any) -> RunOptions:
+    """Raises typer.BadParameter."""
+    from simulator.run_options import RunOptions
+
+    if targets and excludes:
+        raise typer.BadParameter("use either --target or --exclude", param_hint="--target / --exclude")
+    return RunOptions(
+        targets=tuple(targets or ()), excludes=tuple(excludes or ()), principal=principal_named(as_), **given
+    )

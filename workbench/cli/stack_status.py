@@ -1,0 +1,229 @@
+"""The present state of a simulated stack, read from its Azure and its API server."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from parts.slurm import names as slurm
+from parts.slurm.facts import SLURM
+from physical_ai.catalog import UnknownName, amd, cert_manager, network_operator, nvsentinel
+from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
+from physical_ai.catalog.hardware import machine
+from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.catalog.vendors import VENDORS
+from physical_ai.readiness import Report, Unreachable, read_reports
+from physical_ai.readiness.devices import SLICES, with_devices
+from physical_ai.readiness.objects import pool_of
+from physical_ai.readiness.reader import SLURM_PODS
+from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
+from physical_ai.readiness.text import line
+from simulator.existing_cluster import id_of
+from simulator.kubernetes.client import Client, Object
+from simulator.osmo.history import History
+from simulator.simulation import Simulation
+from workbench.cli.simulated_stack import deployed_pools, readiness_client, running_cluster
+
+SIMULATED = ("Azure Resource Manager", "Entra ID", "virtual machines and GPUs (KWOK nodes)", "GPU Operator, KAI, OSMO")
+MODELLED = {
+    network_operator.RELEASE: "Network Operator",
+    amd.RELEASE: "AMD GPU Operator",
+    nvsentinel.RELEASE: "NVSentinel",
+    cert_manager.RELEASE: "cert-manager",
+    slurm.OPERATOR_RELEASE: "Slurm's operator",
+}
+"""By release: what a stack that has it runs besides as a model, since its containers do not run."""
+GPUS = tuple(vendor.resource for vendor in VENDORS)
+DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"
+"""The driver that GPU Feature Discovery found running."""
+CLUSTER_TYPE = "containerservice:ManagedCluster"
+WORKFLOWS_SHOWN = 5
+OF_KUBERNETES = ("default", "kube-node-lease", "kube-public", "kube-system")
+QUIET_TAINTS = ("node.kubernetes.io/",)
+
+
+def simulated(releases: Iterable[str]) -> list[str]:
+    """What is simulated of a stack with these releases."""
+    return [*SIMULATED, *(MODELLED[name] for name in releases if name in MODELLED)]
+
+
+def status_document(simulation: Simulation) -> dict[str, Any]:
+    """`{stack, exists, simulated, pools: […], releases: […], osmo: {…}, telemetry: {…}}`, stable for scripts."""
+    document: dict[str, Any] = {
+        "stack": simulation.stack,
+        "exists": simulation.exists,
+        "simulated": simulated(()),
+        "cluster": None,
+        "running": False,
+        "pools": [],
+        "namespaces": [],
+        "releases": [],
+        "osmo": {},
+        "telemetry": None,
+    }
+    if not simulation.exists:
+        return document
+    resources = simulation.cloud_resources()
+    clusters = simulation.clusters()
+    cluster = _cluster(resources) or id_of(clusters)
+    if cluster is None:
+        return document
+    if simulation.telemetry.is_running():
+        addresses = {each: getattr(simulation.telemetry, each) for each in ("prometheus", "alertmanager")}
+        document["telemetry"] = addresses
+    document["cluster"] = cluster.rsplit("/", 1)[-1]
+    document["running"] = clusters.is_running(cluster)
+    nodes: list[Object] = []
+    namespaces: list[Object] = []
+    slurmds: Mapping[str, SlurmNode] = {}
+    if document["running"]:
+        client = clusters.client(cluster)
+        nodes, namespaces = _nodes(client), client.get("/api/v1/namespaces")["items"]
+        slurmds = slurm_nodes(client.get(SLURM_PODS)["items"])
+    document["namespaces"] = sorted(
+        item["metadata"]["name"] for item in namespaces if item["metadata"]["name"] not in OF_KUBERNETES
+    )
+    outputs = simulation.outputs()
+    document["osmo"] = _osmo(simulation, outputs)
+    releases: Mapping[str, Mapping[str, Any]] = outputs.get("releases") or {}
+    document["releases"] = [{"name": name, **release} for name, release in releases.items()]
+    document["simulated"] = simulated(releases)
+    reports = _reports(simulation, clusters.client(cluster)) if document["running"] else {}
+    summaries: Mapping[str, Mapping[str, Any]] = outputs.get("pools") or {}
+    for body in _pool_bodies(resources, cluster) if cluster in resources else _classes(summaries):
+        name = body["name"]
+        pool = _pool(body, nodes)
+        facts = _gpu_facts(pool, summaries.get(name, {}), reports.get(name))
+        document["pools"].append({**pool, **facts, "slurm": _slurm(pool, summaries.get(name, {}), slurmds)})
+    return document
+
+
+def _slurm(
+    pool: Mapping[str, Any], summary: Mapping[str, Any], slurmds: Mapping[str, SlurmNode]
+) -> list[dict[str, Any]] | None:
+    """What Slurm says of the nodes of a pool of its own; None elsewhere."""
+    if summary.get("scheduler") != SLURM:
+        return None
+    return [slurmds[each["name"]].document() for each in pool["members"] if each["name"] in slurmds]
+
+
+def _nodes(client: Client) -> list[Object]:
+    """The nodes, with what the DRA driver offers on them as a resource of its own."""
+    nodes: list[Object] = client.get("/api/v1/nodes")["items"]
+    return [dict(node) for node in with_devices(nodes, client.get(SLICES)["items"])]
+
+
+def _osmo(simulation: Simulation, outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """OSMO in the last deployment, and the last workflows that ran on it."""
+    exported: Mapping[str, Any] = outputs.get("osmo") or {}
+    kept = {key: exported[key] for key in ("mode", "queues", "platforms") if key in exported}
+    return {**kept, "workflows": History(simulation.folder).all()[-WORKFLOWS_SHOWN:]} if kept else {}
+
+
+def node_counts(simulation: Simulation) -> dict[str, int]:
+    """The number of nodes in each pool now; empty where no cluster runs."""
+    cluster = running_cluster(simulation)
+    if cluster is None:
+        return {}
+    nodes: list[Object] = simulation.clusters().client(cluster).get("/api/v1/nodes")["items"]
+    counts = Counter(pool_of(node) for node in nodes)
+    return {pool["name"]: counts[pool["name"]] for pool in azure_pools(simulation)}
+
+
+def azure_pools(simulation: Simulation) -> list[Mapping[str, Any]]:
+    """Every pool of the simulated cluster as Azure Resource Manager describes it; empty where no cluster exists."""
+    resources = simulation.cloud_resources()
+    cluster = _cluster(resources)
+    return _pool_bodies(resources, cluster) if cluster else []
+
+
+def _cluster(resources: Mapping[str, Mapping[str, Any]]) -> str | None:
+    return next((id for id, entry in resources.items() if entry["type"].endswith(CLUSTER_TYPE)), None)
+
+
+def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> list[Mapping[str, Any]]:
+    """A cluster's pools as Azure Resource Manager describes them: the inline one first, then by name."""
+    inline: Sequence[Mapping[str, Any]] = resources[cluster]["inputs"].get("agentPoolProfiles") or []
+    prefix = f"{cluster}/agentPools/".lower()
+    own = {id: entry["inputs"] for id, entry in resources.items() if id.lower().startswith(prefix)}
+    return [*inline, *({**own[id], "name": id.rsplit("/", 1)[-1]} for id in sorted(own))]
+
+
+def _classes(summaries: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The GPU classes of a cluster that existed before the stack, in the form of Azure's pools: from the outputs."""
+    return [
+        {"name": name, "vmSize": given["size"], "nodeLabels": given["labels"], "nodeTaints": given["taints"]}
+        for name, given in summaries.items()
+    ]
+
+
+def _pool(body: Mapping[str, Any], nodes: Sequence[Object]) -> dict[str, Any]:
+    name, size = body["name"], body["vmSize"]
+    members = [node for node in nodes if pool_of(node) == name]
+    labels: Mapping[str, str] = body.get("nodeLabels") or {}
+    return {
+        "name": name,
+        "size": size,
+        "driverSource": labels.get(DRIVER_LABEL),
+        "priority": body.get("scaleSetPriority") or "Regular",
+        "autoscaled": bool(body.get("enableAutoScaling")),
+        "limits": {"min": body.get("minCount"), "max": body.get("maxCount")} if body.get("enableAutoScaling") else None,
+        "nodes": len(members),
+        "ready": sum(map(_is_ready, members)),
+        "gpusPerNode": _gpus_of(size),
+        "gpusAllocatable": sum(map(_gpus_offered, members)),
+        "members": [
+            {"name": node["metadata"]["name"], "ready": _is_ready(node), "gpus": _gpus_offered(node)}
+            for node in sorted(members, key=lambda each: each["metadata"]["name"])
+        ],
+        "labels": dict(members[0]["metadata"]["labels"]) if members else dict(labels),
+        "declaredLabels": dict(labels),
+        "taints": _taints(members[0]) if members else list(body.get("nodeTaints") or []),
+    }
+
+
+def _reports(simulation: Simulation, client: Client) -> dict[str, Report]:
+    """Readiness of the GPUs, by pool."""
+    try:
+        return {report.pool: report for report in read_reports(readiness_client(client), deployed_pools(simulation))}
+    except Unreachable:
+        return {}  # the cluster stopped after the reads above
+
+
+def _gpu_facts(pool: Mapping[str, Any], summary: Mapping[str, Any], report: Report | None) -> dict[str, Any]:
+    """The GPUs that the last deployment declared for a pool, and what its nodes offer."""
+    found: Mapping[str, Any] = report.document() if report is not None else {"gpus": {}, "closed": []}
+    lines = [line(each) for each in report.closed] if report is not None else []
+    return {
+        # The running version, where it is known: for the driver of an AKS node image none is requested.
+        "driverVersion": pool["labels"].get(DRIVER_VERSION_LABEL) or summary.get("driverVersion"),
+        "sharing": summary.get("sharing"),
+        "gpus": found["gpus"],
+        "gates": [{**each, "line": text} for each, text in zip(found["closed"], lines, strict=True)],
+    }
+
+
+def _gpus_of(size: str) -> int:
+    try:
+        gpu = machine(size).gpu
+    except UnknownName:
+        return 0
+    return gpu.count if gpu is not None else 0
+
+
+def _gpus_offered(node: Object) -> int:
+    """GPUs, not slices of them, that a node offers, by the device plugin or for claims."""
+    offered = node["status"].get("allocatable", {})
+    return sum(int(offered.get(resource, 0)) for resource in (*GPUS, CLAIM_DRIVER))
+
+
+def _is_ready(node: Object) -> bool:
+    conditions: list[Object] = node["status"].get("conditions") or []
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def _taints(node: Object) -> list[str]:
+    taints: list[Object] = node["spec"].get("taints") or []
+    shown = [taint for taint in taints if not taint["key"].startswith(QUIET_TAINTS)]
+    return sorted(f"{t['key']}={t.get('value', '')}:{t['effect']}" for t in shown)

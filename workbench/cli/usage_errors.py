@@ -1,0 +1,164 @@
+"""Messages for a wrong command line: what is wrong, where, and what to write instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+
+from physical_ai.catalog import nearest, regions
+from workbench.cli.groups import UnknownCommand, value_name
+
+DATE = "2026-07-31"
+"""An example."""
+_NOT_A = {"float_parsing": "a number", "int_parsing": "a whole number", "datetime_from_date_parsing": "a date"}
+"""Pydantic's names of errors, and what the value should have been."""
+_TOO = {"greater_than_equal": ("small", "At least", "ge"), "less_than_equal": ("large", "At most", "le")}
+
+
+def called(root: Any, arguments: Sequence[str]) -> tuple[str, Any]:
+    """The command that arguments call, as `physai osmo values`, and what Typer has of it."""
+    words, command = ["physai"], root
+    for word in arguments:
+        below = getattr(command, "commands", {}).get(word)
+        if below is None:
+            break
+        words.append(word)
+        command = below
+    return " ".join(words), command
+
+
+def usage_text(problem: typer.TyperException | UnknownCommand, path: str, command: Any) -> str:
+    """What is wrong on the command line.
+
+    Args:
+        path: the command's words, as `called` has them.
+        command: the command itself.
+    """
+    if isinstance(problem, UnknownCommand):
+        near = nearest(problem.name, problem.known)
+        return _lines(f"{path}: there is no command '{problem.name}'", _meant(near), f"All commands: {path} --help")
+    text, advice = _told(problem, path, command)
+    return _lines(f"{path}: {text}", advice, f"All options: {path} --help")
+
+
+def _told(problem: typer.TyperException, path: str, command: Any) -> tuple[str, str]:
+    """The problem and the advice. Typer exports no classes of these errors, so their attributes tell them apart."""
+    name = getattr(problem, "option_name", None)
+    if name is not None and hasattr(problem, "possibilities"):
+        return _no_option(name, command)
+    if name is not None:
+        return _wrong_use(name, problem.message, path, command)
+    if hasattr(problem, "param_type"):
+        parameter = getattr(problem, "param", None)
+        return f"{_place(problem)} is missing", f"Write: {path} {value_name(parameter)}" if parameter else ""
+    if extra := re.match(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", problem.message, re.DOTALL):
+        return _extra(extra[1], path, command)
+    return _wrong_value(problem)
+
+
+def _no_option(name: str, command: Any) -> tuple[str, str]:
+    bare = {each.lstrip("-"): each for each in _options(command)}
+    near = nearest(name.lstrip("-"), bare)  # with the dashes, short names would all be alike
+    return f"there is no option {name}", _meant(bare[near]) if near else ""
+
+
+def _wrong_use(name: str, message: str, path: str, command: Any) -> tuple[str, str]:
+    """An option without its value, or a flag with one."""
+    option = _options(command).get(name)
+    if option is None or "does not take" in message:
+        return f"{name} takes no value", f"Write: {path} {name}"
+    value = value_name(option)
+    needs = "needs a value" if option.nargs == 1 else f"needs {option.nargs} values"
+    return f"{name} {needs}: {value}", f"Write: {path} {name} {_example(option) or value}"
+
+
+def _extra(given: str, path: str, command: Any) -> tuple[str, str]:
+    """More arguments than the command has. The texts of several are in one, divided by spaces."""
+    arguments = [value_name(each) for each in command.params if each.param_type_name == "argument"]
+    takes = " and ".join(arguments) or "no arguments"
+    return f"'{given}' is too much: the command takes {takes}", _instead(given, path, command)
+
+
+def _instead(given: str, path: str, command: Any) -> str:
+    """Where a stack or a region that is no argument of the command belongs."""
+    from physical_ai.settings import existing
+
+    options = _options(command)
+    kind = "stack" if given in existing() else "region" if given in regions() else None
+    if kind is not None and f"--{kind}" in options:
+        return f"Write: {path} --{kind} {given}"
+    if kind == "stack":
+        return f"Its settings: physai explain {given}"
+    if kind == "region":
+        return f"Its sizes: physai sizes --region {given}"
+    return "Remove it."
+
+
+def _wrong_value(problem: typer.TyperException) -> tuple[str, str]:
+    parameter, place = getattr(problem, "param", None), _place(problem)
+    before = f"{place}: " if place else ""
+    found = _pydantic(problem.__cause__)
+    if found is not None:
+        value, kind = found["input"], found["type"]
+        context: Mapping[str, Any] = found.get("ctx") or {}
+        if kind in _TOO:
+            size, bound, key = _TOO[kind]
+            return f"{before}{value} is too {size}", f"{bound} {context[key]}."
+        if kind in _NOT_A:
+            example = _example(parameter)
+            return f"{before}'{value}' is not {_NOT_A[kind]}", f"Write for example {place} {example}" if example else ""
+    message = problem.message.removeprefix("Value error, ").rstrip(".")
+    if "does not match the format" in message:
+        value = message.split("'")[1]
+        return f"{before}'{value}' is not a date", f"Write it as year, month and day: {place} {DATE}"
+    if choice := re.fullmatch(r"'(.*)' is not one of (.*)", message, re.DOTALL):
+        known = re.findall(r"'([^']*)'", choice[2])
+        advice = f"{_meant(nearest(choice[1], known))}  One of: {', '.join(known)}."
+        return f"{before}'{choice[1]}' is not possible here", advice.strip()
+    return f"{before}{message}", ""
+
+
+def _example(option: Any) -> str | None:
+    """A value that an option takes: a choice, or what its help gives as an example."""
+    if option is None:
+        return None
+    choices = getattr(getattr(option, "type_descriptor", None), "choices", None)
+    if choices:
+        return str(getattr(choices[-1], "value", choices[-1]))
+    words = r"(?:\S+ )" * (option.nargs - 1)
+    given = re.search(rf", such as ({words}\S+?)(?=[;:]|\.(?:\s|$)|$)", option.help or "")
+    if given:
+        return given[1]
+    return "3" if re.search(r"\bint\b", str(getattr(option.type_descriptor, "annotation", ""))) else None
+
+
+def _pydantic(cause: BaseException | None) -> Mapping[str, Any] | None:
+    """The first of Pydantic's errors, where it has refused the value."""
+    from pydantic import ValidationError
+
+    return dict(cause.errors()[0]) if isinstance(cause, ValidationError) else None
+
+
+def _place(problem: typer.TyperException) -> str | None:
+    """The option or the argument that a problem is with."""
+    hint, parameter = getattr(problem, "param_hint", None), getattr(problem, "param", None)
+    if hint is not None or parameter is None:
+        return hint
+    return " / ".join(parameter.opts) if parameter.param_type_name == "option" else value_name(parameter)
+
+
+def _options(command: Any) -> dict[str, Any]:
+    """Every option of a command, by each of its names."""
+    options = [each for each in command.params if each.param_type_name == "option"]
+    return {name: each for each in options for name in (*each.opts, *each.secondary_opts)} | {"--help": None}
+
+
+def _meant(near: str | None) -> str:
+    return f"Did you mean '{near}'?" if near else ""
+
+
+def _lines(problem: str, advice: str, where: str) -> str:
+    return f"{problem}\n  {advice}{'  ' if advice else ''}{where}"

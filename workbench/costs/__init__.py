@@ -1,0 +1,32 @@
+"""The cost of a stack per hour and month: an estimate from the catalogue's list prices. Pure functions.
+
+>>> from settings import load
+>>> estimate(load("dev-westus2").settings, spot_factor=0.5).pool("h100gpu").hourly.maximum
+6.98
+"""
+
+from __future__ import annotations
+
+from workbench.costs.change import Change, PoolChange, between, change
+from workbench.costs.deployed import deployed
+from workbench.costs.estimate import HOURS_A_MONTH, STALE_DAYS, estimate
+from workbench.costs.model import Basis, Estimate, NodePrice, PoolCost, PriceList, Span
+from workbench.costs.not_counted import NotCounted
+
+__all__ = [
+    "HOURS_A_MONTH",
+    "STALE_DAYS",
+    "Basis",
+    "Change",
+    "Estimate",
+    "NodePrice",
+    "NotCounted",
+    "PoolChange",
+    "PoolCost",
+    "PriceList",
+    "Span",
+    "between",
+    "change",
+    "deployed",
+    "estimate",
+]

@@ -1,0 +1,38 @@
+"""The cost of a deployed stack, from the bodies of its node pools in Azure instead of from settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from physical_ai.settings import Priority
+from workbench.costs.estimate import priced
+from workbench.costs.model import Estimate, PoolCost, Span
+
+
+def deployed(stack: str, region: str, pools: Iterable[Mapping[str, Any]], spot_factor: float | None = None) -> Estimate:
+    """The cost of node pools at list prices.
+
+    Args:
+        pools: bodies as in ARM: `name`, `vmSize`, `count`, `enableAutoScaling`, `minCount`, `maxCount`,
+            `scaleSetPriority`, `spotMaxPrice`.
+
+    The list of costs that are not counted is empty: it follows from settings.
+    """
+    costs = tuple(_pool(body, region, spot_factor) for body in pools)
+    return Estimate(stack, region, costs, spot_factor, ())
+
+
+def _pool(body: Mapping[str, Any], region: str, spot_factor: float | None) -> PoolCost:
+    size, priority = str(body["vmSize"]), Priority(body.get("scaleSetPriority") or Priority.REGULAR)
+    max_price = body.get("spotMaxPrice")
+    limit = -1.0 if max_price is None else float(max_price)
+    price = priced(size, region, spot_max_price=limit if priority is Priority.SPOT else None, spot_factor=spot_factor)
+    return PoolCost(str(body["name"]), size, priority.value, _nodes(body), price)
+
+
+def _nodes(body: Mapping[str, Any]) -> Span:
+    count = int(body.get("count") or 0)
+    if not body.get("enableAutoScaling"):
+        return Span(count, count, count)
+    return Span(int(body.get("minCount") or 0), count, int(body.get("maxCount") or 0))

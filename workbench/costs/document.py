@@ -1,0 +1,72 @@
+"""Estimates and changes as data with stable keys."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from workbench.costs.change import Change
+from workbench.costs.model import HOURS_A_MONTH, Estimate, PoolCost, Span
+
+
+def document(found: Estimate, today: datetime.date) -> dict[str, Any]:
+    """An estimate. Money in USD; `null` where there is no price."""
+    return {
+        "stack": found.stack,
+        "region": found.region,
+        "estimate": True,
+        "currency": "USD",
+        "hoursAMonth": HOURS_A_MONTH,
+        "spotFactor": found.spot_factor,
+        "prices": [{"source": each.source, "date": each.date.isoformat()} for each in found.lists],
+        "daysOld": found.days_old(today),
+        "stale": found.is_stale(today),
+        "pools": [_pool(pool) for pool in found.pools],
+        "hourly": money(found.hourly),
+        "monthly": money(found.monthly),
+        "complete": not found.unpriced and not found.not_counted,
+        "unpriced": [{"pool": pool.name, "size": pool.size} for pool in found.unpriced],
+        "spotAtRegular": [pool.name for pool in found.spot_at_regular],
+        "notCounted": [each.what for each in found.not_counted],
+    }
+
+
+def change_document(found: Change) -> dict[str, Any]:
+    """The difference in cost that a change makes; below zero, it costs less."""
+    return {
+        "hourly": money(found.hourly),
+        "monthly": money(found.monthly),
+        "unpriced": [pool.name for pool in found.unpriced],
+        "pools": [
+            {
+                "name": pool.name,
+                "kind": pool.kind,
+                "before": _pool(pool.before) if pool.before else None,
+                "after": _pool(pool.after) if pool.after else None,
+                "hourly": money(pool.hourly),
+                "monthly": money(pool.monthly),
+            }
+            for pool in found.pools
+        ],
+    }
+
+
+def _pool(pool: PoolCost) -> dict[str, Any]:
+    return {
+        "name": pool.name,
+        "size": pool.size,
+        "priority": pool.priority,
+        "nodes": {"min": pool.nodes.minimum, "asked": pool.nodes.initial, "max": pool.nodes.maximum},
+        "usdPerNodeHour": round(pool.price.usd_per_hour, 4) if pool.price else None,
+        "regularUsdPerNodeHour": pool.price.regular if pool.price else None,
+        "basis": pool.price.basis.value if pool.price else None,
+        "hourly": money(pool.hourly),
+        "monthly": money(pool.monthly),
+    }
+
+
+def money(span: Span | None) -> dict[str, float] | None:
+    """A span of USD as data, rounded."""
+    if span is None:
+        return None
+    return {"min": round(span.minimum, 4), "asked": round(span.initial, 4), "max": round(span.maximum, 4)}

@@ -1,0 +1,67 @@
+"""The cost of a stack, from its settings."""
+
+from __future__ import annotations
+
+from physical_ai.catalog import price
+from physical_ai.settings import NodePool, Pool, Priority, Scale, Settings
+from physical_ai.settings.facts.created import region_of
+from physical_ai.settings.facts.pools import node_pools
+from workbench.costs.model import HOURS_A_MONTH, STALE_DAYS, Basis, Estimate, NodePrice, PoolCost, PriceList, Span
+from workbench.costs.others import not_counted
+
+
+def estimate(settings: Settings, spot_factor: float | None = None) -> Estimate:
+    """The cost of a stack at list prices.
+
+    Args:
+        spot_factor: the fraction of the regular price that Spot nodes cost, above 0 and at most 1. Price lists have
+            no Spot prices, which change hourly; without a factor Spot pools have the regular price, marked as such.
+
+    Raises:
+        ValueError: the factor is out of range.
+    """
+    if spot_factor is not None and not 0 < spot_factor <= 1:
+        raise ValueError(f"{spot_factor:g} is not a fraction of a price: use a number above 0 and at most 1")
+    pools = tuple(
+        PoolCost(
+            name, pool.sku, _priority(pool).value, nodes(pool.scale), node_price(pool, settings.region, spot_factor)
+        )
+        for name, pool in node_pools(settings).items()
+    )
+    return Estimate(settings.stack, region_of(settings), pools, spot_factor, not_counted(settings))
+
+
+def nodes(scale: Scale) -> Span:
+    """Minimum, initial and maximum number of nodes of a pool."""
+    if scale.count is not None:
+        return Span(scale.count, scale.count, scale.count)
+    return Span(scale.min or 0, scale.initial_count, scale.most)
+
+
+def node_price(pool: NodePool, region: str, spot_factor: float | None) -> NodePrice | None:
+    """Cost of one node of the pool per hour; None if the catalogue has no price for its size in the region."""
+    spot_max_price = pool.spot.max_price if isinstance(pool, Pool) and pool.is_spot else None
+    return priced(pool.sku, region, spot_max_price=spot_max_price, spot_factor=spot_factor)
+
+
+def priced(size: str, region: str, *, spot_max_price: float | None, spot_factor: float | None) -> NodePrice | None:
+    """Cost of one node of a size per hour. `spot_max_price` is None for a regular node, -1 for Spot without limit."""
+    row = price(size, region)
+    if row is None:
+        return None
+    listed = PriceList(row.source, row.date)
+    if spot_max_price is None:
+        return NodePrice(row.usd_per_hour, row.usd_per_hour, Basis.REGULAR, listed)
+    usd = row.usd_per_hour if spot_factor is None else row.usd_per_hour * spot_factor
+    basis = Basis.SPOT_AT_REGULAR if spot_factor is None else Basis.SPOT_FACTOR
+    # Above its maximum price a node is evicted and costs nothing.
+    if 0 < spot_max_price < usd:
+        usd, basis = spot_max_price, Basis.MAX_PRICE
+    return NodePrice(usd, row.usd_per_hour, basis, listed)
+
+
+def _priority(pool: NodePool) -> Priority:
+    return pool.priority if isinstance(pool, Pool) else Priority.REGULAR
+
+
+__all__ = ["HOURS_A_MONTH", "STALE_DAYS", "estimate", "node_price", "nodes", "priced"]

@@ -1,0 +1,157 @@
+"""The parts of an estimate. Money is in USD."""
+
+from __future__ import annotations
+
+import datetime
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from workbench.costs.not_counted import NotCounted
+
+HOURS_A_MONTH = 730
+"""As in Azure's pricing calculator: 365 days of 24 hours, divided by 12."""
+STALE_DAYS = 180
+"""Price lists older than this are reported as old wherever they are used."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """One figure at three sizes of a pool.
+
+    `initial` is the fixed count, or the count with which an autoscaled pool is created; `minimum` and `maximum` are the
+    autoscaler's bounds. For a fixed pool all three are equal.
+    """
+
+    minimum: float
+    initial: float
+    maximum: float
+
+    def times(self, factor: float) -> Span:
+        return Span(self.minimum * factor, self.initial * factor, self.maximum * factor)
+
+    def plus(self, other: Span) -> Span:
+        return Span(self.minimum + other.minimum, self.initial + other.initial, self.maximum + other.maximum)
+
+    @staticmethod
+    def total(spans: Iterable[Span]) -> Span:
+        found = Span(0, 0, 0)
+        for span in spans:
+            found = found.plus(span)
+        return found
+
+
+class Priced(ABC):
+    """Something with a cost per hour, if its price is known."""
+
+    @property
+    @abstractmethod
+    def hourly(self) -> Span | None: ...
+
+    @property
+    def monthly(self) -> Span | None:
+        return self.hourly.times(HOURS_A_MONTH) if self.hourly else None
+
+
+Item = TypeVar("Item", bound=Priced)
+
+
+class Total(Generic[Item]):
+    """The sum over the pools that have a price."""
+
+    pools: tuple[Item, ...]
+
+    @property
+    def hourly(self) -> Span:
+        return Span.total(pool.hourly for pool in self.pools if pool.hourly)
+
+    @property
+    def monthly(self) -> Span:
+        return self.hourly.times(HOURS_A_MONTH)
+
+    @property
+    def unpriced(self) -> tuple[Item, ...]:
+        """Pools that the sum omits."""
+        return tuple(pool for pool in self.pools if pool.hourly is None)
+
+
+class Basis(StrEnum):
+    """How the price of a node was determined."""
+
+    REGULAR = "regular"
+    SPOT_FACTOR = "spot-factor"
+    """Spot: the regular price times the user's factor."""
+    SPOT_AT_REGULAR = "spot-at-regular"
+    """Spot, at the regular price, because no factor was given: no list has Spot prices."""
+    MAX_PRICE = "max-price"
+    """Spot: the pool's `spot.maxPrice`."""
+
+
+@dataclass(frozen=True)
+class PriceList:
+    """Where prices come from."""
+
+    source: str
+    date: datetime.date
+
+
+@dataclass(frozen=True)
+class NodePrice:
+    """Cost of one node per hour."""
+
+    usd_per_hour: float
+    regular: float
+    basis: Basis
+    listed: PriceList
+
+
+@dataclass(frozen=True)
+class PoolCost(Priced):
+    """One node pool. `price` is None if the catalogue has none for its size in the region."""
+
+    name: str
+    size: str
+    priority: str
+    nodes: Span
+    price: NodePrice | None
+
+    @property
+    def hourly(self) -> Span | None:
+        return self.nodes.times(self.price.usd_per_hour) if self.price else None
+
+
+@dataclass(frozen=True)
+class Estimate(Total[PoolCost]):
+    """The cost of a stack. Sums omit pools without a price in the catalogue: see `unpriced`."""
+
+    stack: str
+    region: str | None
+    """None for a cluster that the stack does not create."""
+    pools: tuple[PoolCost, ...]
+    spot_factor: float | None
+    not_counted: tuple[NotCounted, ...]
+
+    def pool(self, name: str) -> PoolCost:
+        """The pool of this name. Raises KeyError."""
+        return {pool.name: pool for pool in self.pools}[name]
+
+    @property
+    def spot_at_regular(self) -> tuple[PoolCost, ...]:
+        """Spot pools that cost less than shown, by an unknown amount."""
+        return tuple(pool for pool in self.pools if pool.price and pool.price.basis is Basis.SPOT_AT_REGULAR)
+
+    @property
+    def lists(self) -> tuple[PriceList, ...]:
+        """The price lists used, oldest first."""
+        used = {pool.price.listed for pool in self.pools if pool.price}
+        return tuple(sorted(used, key=lambda each: (each.date, each.source)))
+
+    def days_old(self, today: datetime.date) -> int | None:
+        """Age of the oldest list used, in days; None if no price was found."""
+        return (today - self.lists[0].date).days if self.lists else None
+
+    def is_stale(self, today: datetime.date) -> bool:
+        """Whether the prices are so old that they need a note."""
+        return (self.days_old(today) or 0) > STALE_DAYS

@@ -1,0 +1,64 @@
+"""Which nodes of a cluster a run checks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from physical_ai.catalog.acceptance import ACCEPTED_CONDITION
+from physical_ai.kubernetes.objects import Json, at, is_ready, name
+from physical_ai.readiness.objects import pool_of
+from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT
+from workbench.health.acceptance.running import Target
+
+
+class NoNodes(Exception):
+    """Nothing is there to check; the text shows why."""
+
+
+def choose(
+    nodes: Sequence[Json], pools: Sequence[str], *, pool: str | None = None, node: str | None = None, new: bool = False
+) -> list[Target]:
+    """The nodes of the stack's GPU pools that are wanted, by name.
+
+    Args:
+        pools: Names of the stack's GPU pools.
+        new: Only those that have not passed yet: with the taint, or without a result, as nodes that joined before the
+            policy which gives the taint.
+
+    Raises:
+        NoNodes: there is no such node, or none that is Ready.
+    """
+    if pool is not None and pool not in pools:
+        raise NoNodes(f"the stack has no GPU pool {pool}; it has {', '.join(sorted(pools))}")
+    known = sorted((each for each in nodes if pool_of(each) in pools), key=name)
+    if node is not None and node not in map(name, known):
+        raise NoNodes(f"no GPU pool of the stack has a node {node}; they have {', '.join(map(name, known)) or 'none'}")
+    wanted = [each for each in known if pool in (None, pool_of(each)) and node in (None, name(each))]
+    wanted = [each for each in wanted if not new or is_kept_out(each) or not is_accepted(each)]
+    ready = [Target(each, pool_of(each)) for each in wanted if is_ready(each)]
+    if wanted and not ready:
+        raise NoNodes(f"{', '.join(map(name, wanted))}: not Ready; `physai why {name(wanted[0])}` shows why")
+    return ready
+
+
+def not_ready(nodes: Sequence[Json], targets: Sequence[Target], pools: Sequence[str]) -> list[str]:
+    """Nodes of the pools that a run over all of them leaves out, since they are not Ready."""
+    taken = {name(each.node) for each in targets}
+    return sorted(
+        name(each) for each in nodes if pool_of(each) in pools and not is_ready(each) and name(each) not in taken
+    )
+
+
+def is_accepted(node: Mapping[str, Any]) -> bool:
+    """Whether the node passed its last run."""
+    conditions: list[Json] = at(node, "status.conditions", [])
+    return any(each["type"] == ACCEPTED_CONDITION and each["status"] == "True" for each in conditions)
+
+
+def is_kept_out(node: Mapping[str, Any]) -> bool:
+    """Whether a node takes no work because it has not been accepted."""
+    key = split_taint(NOT_ACCEPTED_TAINT)[0]
+    taints: list[Json] = at(node, "spec.taints", [])
+    return any(each["key"] == key for each in taints)

@@ -1,0 +1,186 @@
+"""Runs the Job of a check in a cluster, and removes it. Changes the cluster."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from physical_ai.kubernetes.objects import Json, at, labels, name
+from physical_ai.planning.acceptance import CONTAINER, NAMESPACE
+from physical_ai.readiness.client import Send
+from physical_ai.readiness.reader import Missing, Unreachable
+from workbench.health.acceptance.judging import JobOutcome
+
+POLL_SECONDS = 2.0
+PLACE_SECONDS = 60.0
+"""How long the scheduler may refuse the Pod before its reason counts."""
+ABSENT_POLLS = 30
+"""Looks without a Pod until the Job is taken to be unable to make one."""
+INDEX = "batch.kubernetes.io/job-completion-index"
+_JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
+PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+_STUCK = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError")
+
+
+class Stopped(Exception):
+    """The user has ended the run."""
+
+
+def run_job(
+    send: Send,
+    job: Mapping[str, Any],
+    stop: threading.Event,
+    seen: Callable[[str], None],
+    beside: Sequence[Mapping[str, Any]] = (),
+) -> JobOutcome:
+    """How the check ended, of several Pods the first one. Its Job is deleted before this returns or raises.
+
+    Args:
+        beside: Objects that the Pods need, which the Job owns, so that they go with it in any case.
+        seen: Called with what the Pod is doing, whenever that changes.
+
+    Raises:
+        Stopped: `stop` was set.
+        Unreachable, Unusable: as `send` does.
+    """
+    created: Json = send("POST", _JOBS, {}, job)
+    try:
+        for each in beside:
+            send("POST", _collection(each), {}, _owned(each, created))
+        return _wait(send, name(created), stop, seen)
+    finally:
+        delete_job(send, name(created))
+
+
+def _collection(item: Mapping[str, Any]) -> str:
+    version, plural = str(item["apiVersion"]), f"{str(item['kind']).lower()}s".replace("policys", "policies")
+    base = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    return f"{base}/namespaces/{NAMESPACE}/{plural}"
+
+
+def _owned(item: Mapping[str, Any], job: Json) -> Json:
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": name(job), "uid": str(at(job, "metadata.uid", ""))}
+    return {**item, "metadata": {**item["metadata"], "ownerReferences": [owner]}}
+
+
+def delete_job(send: Send, job: str) -> None:
+    """Deletes a Job and its Pods; nothing where it is gone."""
+    try:
+        send("DELETE", f"{_JOBS}/{job}", {"propagationPolicy": "Background"})
+    except Missing:
+        return
+
+
+def _wait(send: Send, job: str, stop: threading.Event, seen: Callable[[str], None]) -> JobOutcome:
+    began, absent, last = time.monotonic(), 0, ""
+    while not stop.is_set():
+        pods = _pods(send, job)
+        pod = next((each for each in pods if labels(each).get(INDEX, "0") == "0"), None)
+        if failed := next((text for each in pods if each is not pod and (text := _failed(send, each))), ""):
+            return JobOutcome("", None, failed)
+        if pod is None:
+            absent += 1
+            late = _late(send, job)
+            if late or absent > ABSENT_POLLS:
+                return JobOutcome("", None, late or _refusal(send, job) or "the Job made no Pod")
+        else:
+            result = ended(send, pod)
+            if result is not None:
+                return result
+            if time.monotonic() - began > PLACE_SECONDS:
+                refused = next((text for each in pods if (text := _unplaced(each))), "")
+                if refused:
+                    return JobOutcome("", None, f"the Pod finds no place on the node: {refused}")
+            doing = _doing(pod)
+            if doing != last:
+                seen(doing)
+                last = doing
+        stop.wait(POLL_SECONDS)
+    raise Stopped
+
+
+def _pods(send: Send, job: str) -> list[Json]:
+    found: list[Json] = send("GET", PODS, {"labelSelector": f"job-name={job}"})["items"]
+    return found
+
+
+def _failed(send: Send, pod: Json) -> str:
+    """Why a Pod that serves the first one does not any more; empty while it does."""
+    result = ended(send, pod)
+    # What a rank beside the first one prints is not needed: its exit code says how it ended.
+    if result is None or result.exit_code == 0 or at(_status(pod), "state.terminated.exitCode") == 0:
+        return ""
+    why = result.problem or (result.log.strip().splitlines() or [f"exit code {result.exit_code}"])[-1]
+    return f"the Pod on {at(pod, 'spec.nodeName', 'the other node')} ended before the first: {why}"
+
+
+def ended(send: Send, pod: Json) -> JobOutcome | None:
+    """The result, or why there will be none; None while the check runs."""
+    status = _status(pod)
+    terminated = at(status, "state.terminated")
+    if terminated is not None:
+        return _outcome(send, pod, int(terminated["exitCode"]))
+    waiting: Json = at(status, "state.waiting", {})
+    if waiting.get("reason") in _STUCK:
+        return JobOutcome(
+            "", None, f"the container cannot start: {waiting['reason']}: {waiting.get('message', '')}".rstrip(": ")
+        )
+    if at(pod, "status.phase") == "Failed":
+        reason, message = at(pod, "status.reason", "Failed"), at(pod, "status.message", "")
+        return JobOutcome("", None, f"the Pod was ended: {reason}: {message}".rstrip(": "))
+    return None
+
+
+def _outcome(send: Send, pod: Json, code: int) -> JobOutcome:
+    """The end of a container with its log; without the log there is no result, and the refusal says why."""
+    try:
+        return JobOutcome(str(send("GET", f"{PODS}/{name(pod)}/log", {"container": CONTAINER})), code)
+    except (Missing, Unreachable) as refusal:
+        said = f"the container ended with exit code {code}, and its log could not be read: {refusal}"
+        return JobOutcome("", None, said)
+
+
+def _late(send: Send, job: str) -> str:
+    """That the Job was ended at its deadline, or deleted; empty where it was not."""
+    try:
+        found: Json = send("GET", f"{_JOBS}/{job}", {})
+    except Missing:
+        return "another client deleted the Job"
+    conditions: list[Json] = at(found, "status.conditions", [])
+    if not any(each.get("reason") == "DeadlineExceeded" for each in conditions):
+        return ""
+    return f"it had not finished after {int(at(found, 'spec.activeDeadlineSeconds', 0)) // 60} minutes, and was stopped"
+
+
+def _refusal(send: Send, job: str) -> str:
+    """Why the Job could not create its Pod, or has none any more."""
+    events: list[Json] = send("GET", f"/api/v1/namespaces/{NAMESPACE}/events", {})["items"]
+    mine = [each for each in events if at(each, "involvedObject.name") == job and each.get("type") == "Warning"]
+    return str(mine[-1].get("message", "")) if mine else ""
+
+
+def _unplaced(pod: Json) -> str:
+    if at(pod, "status.containerStatuses") is not None:
+        return ""
+    conditions: list[Json] = at(pod, "status.conditions", [])
+    return next(
+        (
+            str(each.get("message", ""))
+            for each in conditions
+            if each["type"] == "PodScheduled" and each["status"] == "False"
+        ),
+        "",
+    )
+
+
+def _doing(pod: Json) -> str:
+    if at(_status(pod), "state.running") is not None:
+        return "runs"
+    return "pulls its image" if at(pod, "spec.nodeName") else "waits for the scheduler"
+
+
+def _status(pod: Json) -> Json:
+    statuses: list[Json] = at(pod, "status.containerStatuses", [])
+    return next((each for each in statuses if each["name"] == CONTAINER), dict[str, Any]())

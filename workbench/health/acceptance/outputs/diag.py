@@ -1,0 +1,172 @@
+"""`dcgmi diag -r N -j`: the documents of DCGM 3 and of DCGM 4 (NVIDIA/DCGM dcgmi/Diag.cpp of v3.3.9 and v4.6.0).
+
+DCGM leaves out the results of what it did not run: of a test on one GPU, which leaves a gap (`null`) in a list of DCGM
+3, and of a whole test, of which DCGM 4 keeps the name alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from grid_agent.report.plain import plain
+from workbench.health.acceptance.outputs.unrecognised import Unrecognised, last_line
+
+_ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
+_STATUSES = {"pass": "pass", "fail": "fail", "warn": "warn", "skip": "skip", "skipped": "skip", "not run": "not run"}
+"""Statuses of the documents, in lower case."""
+_RAN = ("pass", "warn", "fail")
+_NAMES = {"gpu_memory": "memory"}
+"""Names of DCGM 3 that are others in DCGM 4, once both are in small letters."""
+_START = re.compile(r'\{(?=\s*")')
+MOST_STARTS = 1000
+"""Braces in the log that are tried as the beginning of the document."""
+
+
+@dataclass(frozen=True)
+class DiagTest:
+    """One test on one GPU, or on the node."""
+
+    name: str
+    status: str
+    """pass, fail, warn, skip or not run."""
+    where: str
+    """`GPU 0`; empty for a test of the node."""
+    warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Diag:
+    version: str
+    """Of DCGM; empty where the document has none."""
+    tests: Sequence[DiagTest]
+
+    def gpus_of(self, test: str) -> set[str]:
+        """Numbers of the GPUs on which a test ran, whatever came of it."""
+        found = [each for each in self.tests if spelled(each.name) == test and each.status in _RAN]
+        return {gpu for each in found if each.where.startswith("GPU ") for gpu in re.findall(r"\d+", each.where[4:])}
+
+
+def spelled(name: str) -> str:
+    """A test's name as DCGM 4 has it: `Memory Bandwidth` of DCGM 3 is memory_bandwidth."""
+    common = "_".join(name.lower().split())
+    return _NAMES.get(common, common)
+
+
+def read_diag(text: str) -> Diag:
+    """The results. Text around the document is passed over: the host engine prints to the same log.
+
+    Raises:
+        Unrecognised: there is no such document, dcgmi could not run, or a form or status that is not known.
+    """
+    document = _document(text)
+    root: Any = next((document[key] for key in _ROOTS if key in document), None)
+    if not isinstance(root, dict):
+        raise Unrecognised(f"dcgmi printed no results: {last_line(text)}")
+    results = cast("dict[str, Any]", root)
+    if results.get("runtime_error"):
+        raise Unrecognised(f"dcgmi could not run its tests: {plain(str(results['runtime_error']))}")
+    tests = [
+        found
+        for category in _entries(results, "test_categories")
+        for test in _entries(category, "tests")
+        for found in _tests(_name(test), test)
+    ]
+    if not tests:
+        raise Unrecognised("dcgmi ran no test")
+    metadata: Any = document.get("metadata")
+    places = [cast("dict[str, Any]", each) for each in (metadata, results, document) if isinstance(each, dict)]
+    return Diag(next((plain(str(each["version"])) for each in places if each.get("version")), ""), tests)
+
+
+def _document(text: str) -> dict[str, Any]:
+    """The first object in the text that is a document of dcgmi; others may be before it."""
+    decoder, problem = json.JSONDecoder(object_pairs_hook=_once), ""
+    for start in list(_START.finditer(text))[:MOST_STARTS]:
+        try:
+            found: Any = decoder.raw_decode(text, start.start())[0]
+        except (ValueError, RecursionError) as wrong:
+            problem = problem or (str(wrong) if any(root in text[start.start() :] for root in _ROOTS) else "")
+            continue
+        if any(root in found for root in _ROOTS):
+            return cast("dict[str, Any]", found)
+    raise Unrecognised(
+        f"dcgmi's document is incomplete: {plain(problem)}"
+        if problem
+        else f"dcgmi printed no document: {last_line(text)}"
+    )
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object. One that has a key twice says two things, of which JSON's readers take the last."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice in an object")
+    return found
+
+
+def _entries(parent: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects of a list that must be there. Gaps in it are passed over."""
+    given: Any = parent.get(key)
+    if not isinstance(given, list):
+        raise Unrecognised(f"dcgmi's results have another form: '{key}' is {_kind(given)}, not a list")
+    return [_object(each, key) for each in cast("list[Any]", given) if each is not None]
+
+
+def _object(given: Any, key: str) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise Unrecognised(f"dcgmi's results have another form: '{key}' has {_kind(given)}, not objects")
+    return cast("dict[str, Any]", given)
+
+
+def _kind(given: Any) -> str:
+    return "not there" if given is None else plain(json.dumps(given), 40)
+
+
+def _name(test: Mapping[str, Any]) -> str:
+    given: Any = test.get("name")
+    if not isinstance(given, str) or not given.strip():
+        raise Unrecognised(f"dcgmi's results have another form: a test's name is {_kind(given)}")
+    return plain(given, 80)
+
+
+def _tests(name: str, test: Mapping[str, Any]) -> list[DiagTest]:
+    """Each result of a test. DCGM 4 has a summary beside them, which may be the only verdict."""
+    given = _entries(test, "results") if test.get("results") is not None else []
+    summary = test.get("test_summary")
+    if summary is not None and not any(_status(each) == _status(_object(summary, "test_summary")) for each in given):
+        given.append(_object(summary, "test_summary"))
+    if not given:
+        return [DiagTest(name, "not run", "")]
+    return [DiagTest(name, _status(each), _where(each), _warnings(each)) for each in given]
+
+
+def _status(result: Mapping[str, Any]) -> str:
+    given = result.get("status")
+    if not isinstance(given, str) or given.lower() not in _STATUSES:
+        raise Unrecognised(f"dcgmi reports the status {_kind(given)}, which is not known")
+    return _STATUSES[given.lower()]
+
+
+def _where(result: Mapping[str, Any]) -> str:
+    if "entity_id" in result:
+        return plain(f"{result.get('entity_group', 'GPU')} {result['entity_id']}", 40)
+    gpus = result.get("gpu_ids", result.get("gpu_id", ""))
+    return plain(f"GPU {gpus}", 40) if gpus not in ("", None) else ""
+
+
+def _warnings(result: Mapping[str, Any]) -> list[str]:
+    """The texts: a list of objects with `warning`, or with `warnings` in DCGM 3's deployment tests, or one text."""
+    given: Any = result.get("warnings") or []
+    entries: list[Any] = cast("list[Any]", given) if isinstance(given, list) else [given]
+    texts: list[str] = []
+    for each in entries:
+        if isinstance(each, dict):
+            own = cast("dict[str, Any]", each)
+            texts.append(plain(str(own.get("warning") or own.get("warnings") or "")))
+        elif each is not None:
+            texts.append(plain(str(each)))
+    return [text for text in texts if text]

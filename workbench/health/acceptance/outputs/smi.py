@@ -1,0 +1,47 @@
+"""`nvidia-smi -q -x`, or its text, followed by /proc/driver/nvidia/version.
+
+Acceptance reads what the GRID agent reads, by the agent's own reader: a node must not be healthy for one and failed for
+the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from grid_agent.report.reading import EXIT_CODES, LOST, TROUBLE, Gpu, read_report, spelled
+from grid_agent.report.tree import Unreadable
+from workbench.health.acceptance.outputs.unrecognised import Unrecognised, last_line
+
+SmiGpu = Gpu
+__all__ = ["EXIT_CODES", "LOST", "Smi", "SmiGpu", "read_smi", "spelled"]
+
+
+@dataclass(frozen=True)
+class Smi:
+    driver: str
+    gpus: Sequence[SmiGpu]
+    modules: Literal["open", "proprietary"]
+    """Flavour of the kernel modules."""
+    warnings: Sequence[str] = ()
+    """Lines beside the report that speak of trouble."""
+
+
+def read_smi(text: str) -> Smi:
+    """What nvidia-smi and the driver's version file say.
+
+    Raises:
+        Unrecognised: there is no report, not as many GPUs as it announces, or no version file after it, which shows
+            that the report is complete.
+    """
+    try:
+        report = read_report(text)
+    except Unreadable as problem:
+        said = next((line for line in text.splitlines() if TROUBLE.search(line)), text)
+        raise Unrecognised(f"nvidia-smi printed no complete report: {problem}: {last_line(said)}") from problem
+    if report.problems:
+        raise Unrecognised(f"nvidia-smi printed no complete report: {'; '.join([*report.problems, *report.warnings])}")
+    if report.modules not in ("open", "proprietary"):
+        raise Unrecognised(f"the driver's version does not follow nvidia-smi's report: {last_line(text)}")
+    return Smi(report.driver, report.gpus, report.modules, report.warnings)

@@ -1,0 +1,21 @@
+"""`vectorAdd` of the CUDA samples."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.health.acceptance.outputs.unrecognised import Unrecognised, last_line
+
+
+def read_vector_add(text: str) -> str:
+    """Why it failed; empty where its result was right.
+
+    Raises:
+        Unrecognised: neither its result nor an error of CUDA is in the text.
+    """
+    if re.search(r"^Test PASSED\s*$", text, re.MULTILINE):
+        return ""
+    failed = re.search(r"^(Failed to .*|Result verification failed.*)$", text, re.MULTILINE)
+    if failed is None:
+        raise Unrecognised(f"vectorAdd printed no result: {last_line(text)}")
+    return failed[1]

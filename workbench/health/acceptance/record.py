@@ -1,0 +1,134 @@
+"""What acceptance leaves behind: one ConfigMap a node, and a condition of the node. Read by repair and its rules.
+
+The ConfigMap `acceptance-<node>` in NAMESPACE has the whole result under the key DATA_KEY as JSON, so that it outlives
+the node. The node's condition says in short whether the last run passed; it ends with the Node object.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from physical_ai.catalog.acceptance import ACCEPTED_CONDITION, AcceptanceLevel
+from physical_ai.planning.acceptance import NAMESPACE
+
+Verdict = Literal["passed", "failed", "no-verdict", "skipped"]
+"""no-verdict: the check ended without an answer that is understood, which never counts as passed."""
+
+LABEL = "physical-ai/acceptance"
+"""On ConfigMaps, Jobs and Pods of acceptance; its value is the node's name, or its first 63 characters."""
+DATA_KEY = "result.json"
+
+
+class Unreadable(ValueError):
+    """A ConfigMap that is not a record of acceptance."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check on one node. `measured` are figures by name with their unit in the name, such as `h2d_gb_s`."""
+
+    check: str
+    verdict: Verdict
+    message: str
+    measured: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(frozen=True)
+class NodeResult:
+    """One run of acceptance on one node.
+
+    `node_uid` and `boot_id` identify the Node object and its start: a node of the same name may be another
+    machine. `time` is when the run ended. `baseline` are the figures of the node's first passing run by check, with
+    which later runs are compared.
+    """
+
+    node: str
+    node_uid: str
+    boot_id: str
+    pool: str
+    sku: str
+    level: AcceptanceLevel
+    time: datetime
+    checks: Sequence[CheckResult]
+    baseline: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
+
+    @property
+    def passed(self) -> bool:
+        """Whether at least one check passed and no other ended otherwise than passed or skipped."""
+        verdicts = {each.verdict for each in self.checks}
+        return "passed" in verdicts and verdicts <= {"passed", "skipped"}
+
+    @property
+    def problems(self) -> list[str]:
+        """What kept the node from passing, each as `check: message`; empty for one that passed."""
+        found = [f"{each.check}: {each.message}" for each in self.checks if each.verdict not in {"passed", "skipped"}]
+        return found or ([] if self.passed else ["no check applies to the node"])
+
+
+def config_map_name(node: str) -> str:
+    """The name of a node's ConfigMap."""
+    return f"acceptance-{node}"
+
+
+def config_map(result: NodeResult) -> dict[str, Any]:
+    """The ConfigMap with a result."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": config_map_name(result.node),
+            "namespace": NAMESPACE,
+            "labels": {LABEL: result.node[:63]},
+        },
+        "data": {DATA_KEY: json.dumps(document(result), indent=2, sort_keys=True)},
+    }
+
+
+def document(result: NodeResult) -> dict[str, Any]:
+    """The result as JSON, with `passed` for readers other than this module."""
+    return {
+        **asdict(result),
+        "time": result.time.astimezone(UTC).isoformat(timespec="seconds"),
+        "passed": result.passed,
+    }
+
+
+def read(config_map_object: Mapping[str, Any]) -> NodeResult:
+    """The result in a ConfigMap.
+
+    Raises:
+        Unreadable: it holds none, or one of another form.
+    """
+    name = config_map_object.get("metadata", {}).get("name", "")
+    try:
+        found: Any = json.loads(config_map_object["data"][DATA_KEY])
+        return NodeResult(
+            node=found["node"],
+            node_uid=found["node_uid"],
+            boot_id=found["boot_id"],
+            pool=found["pool"],
+            sku=found["sku"],
+            level=found["level"],
+            time=datetime.fromisoformat(found["time"]),
+            checks=[CheckResult(**each) for each in found["checks"]],
+            baseline=found["baseline"],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
+        raise Unreadable(f"ConfigMap {NAMESPACE}/{name} is not a record of acceptance: {problem}") from problem
+
+
+def condition(result: NodeResult) -> dict[str, str]:
+    """The node's condition that follows from a result."""
+    when = result.time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "type": ACCEPTED_CONDITION,
+        "status": "True" if result.passed else "False",
+        "reason": "Passed" if result.passed else "Failed",
+        "message": f"level {result.level}" if result.passed else "; ".join(result.problems)[:1024],
+        "lastHeartbeatTime": when,
+        "lastTransitionTime": when,
+    }

@@ -1,0 +1,149 @@
+"""Reads what a cluster knows of one GPU machine. It writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from physical_ai.catalog.own_names import REPAIR_LABEL
+from physical_ai.kubernetes.objects import Json, at, name, time_of
+from physical_ai.readiness.answers import is_forbidden
+from physical_ai.readiness.events import OF_NODES, read_events
+from physical_ai.readiness.model import ClosedGate
+from physical_ai.readiness.nodes.operands import failing
+from physical_ai.readiness.nodes.signs import Alert, Seen, seen_in, unusual
+from physical_ai.readiness.reader import Get, Missing, Unreachable
+from workbench.health.acceptance import record as accepted
+from workbench.health.evidence import record
+from workbench.health.evidence.events import own_events
+from workbench.health.evidence.node_evidence import NodeEvidence, gpu_work
+from workbench.health.replacement import record as repaired
+
+Item = TypeVar("Item")
+
+
+class UnknownNode(Exception):
+    """Neither a node nor a record of a machine has the name; `known` are names that exist."""
+
+    def __init__(self, wanted: str, known: Sequence[str]) -> None:
+        super().__init__(wanted)
+        self.known = known
+
+
+def machines(get: Get) -> list[record.Machine]:
+    """The records of all machines, those that are gone included. Raises as `get` does."""
+    path = f"/api/v1/namespaces/{record.NAMESPACE}/configmaps"
+    return [record.read(each) for each in _items(get, path, {"labelSelector": record.LABEL})]
+
+
+def read_node_evidence(
+    get: Get,
+    wanted: str,
+    alerts: Sequence[Alert] = (),
+    metrics: Sequence[Seen] = (),
+    *,
+    gates: Sequence[ClosedGate] = (),
+    stack: str = "STACK",
+    unread: Sequence[str] = (),
+    since: datetime | None = None,
+) -> NodeEvidence:
+    """What is known of a node, also of one that has left the cluster: at most seven requests.
+
+    The node has to be readable; of the rest, what the login may not read is named in the evidence.
+
+    Args:
+        alerts: Of a Prometheus, about this node.
+        metrics: Xids that a Prometheus has seen.
+        gates: Closed gates of the cluster.
+        unread: What a Prometheus was not asked for, or did not answer.
+        since: Earlier events are omitted: they are of the machine before its repair.
+
+    Raises:
+        UnknownNode
+        Unreachable, Unusable: as `get` does.
+    """
+    refused: list[str] = []
+
+    def may(what: str, read: Callable[[], list[Item]]) -> list[Item]:
+        try:
+            return read()
+        except Unreachable as refusal:
+            if not is_forbidden(refusal):
+                raise
+            refused.append(f"{what} ({refusal})")
+            return []
+
+    node = _one(get, f"/api/v1/nodes/{wanted}")
+    records = may("records of machines", lambda: machines(get))
+    vm = str(at(node, "status.nodeInfo.systemUUID", "")) if node else ""
+    machine = record.of_node(records, wanted, vm)
+    if node is None and machine is None and not alerts and not metrics:
+        known = [name(each) for each in _items(get, "/api/v1/nodes", {})]
+        raise UnknownNode(wanted, sorted({*known, *(each.node for each in records)}))
+    about = f"{OF_NODES},involvedObject.name={wanted}"
+    events = own_events([dict(each) for each in read_events(get, "/api/v1/events", refused, about=about)], node)
+    events = [each for each in events if since is None or _is_later(each, since)]
+    on_node = {"fieldSelector": f"spec.nodeName={wanted}"}
+    pods = may("Pods", lambda: _items(get, "/api/v1/pods", on_node)) if node else []
+    results = may("results of acceptance", lambda: _acceptance(get, wanted))
+    repairs = may("records of repairs", lambda: _repairs(get, wanted))
+    return NodeEvidence(
+        name=wanted,
+        machine=machine,
+        node=node,
+        acceptance=next(iter(results), None),
+        alerts=alerts,
+        seen=[*seen_in(alerts, node, events), *metrics],
+        conditions=unusual(node),
+        events=events,
+        work=gpu_work(pods),
+        repairs=repairs,
+        now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        gate=next((each for each in gates if each.node == wanted), None),
+        operands=failing(pods),
+        stack=stack,
+        unread=tuple(dict.fromkeys((*unread, *refused))),
+    )
+
+
+def _is_later(event: Json, since: datetime) -> bool:
+    """Also of an event whose time nobody can read."""
+    try:
+        return datetime.fromisoformat(time_of(event)) >= since
+    except (ValueError, TypeError):
+        return True
+
+
+def _acceptance(get: Get, node: str) -> list[accepted.NodeResult]:
+    """The result of the node; none where there is none that can be understood."""
+    path = f"/api/v1/namespaces/{accepted.NAMESPACE}/configmaps/{accepted.config_map_name(node)}"
+    found = _one(get, path)
+    try:
+        return [accepted.read(found)] if found else []
+    except accepted.Unreadable:
+        return []
+
+
+def _repairs(get: Get, node: str) -> list[repaired.Record]:
+    path = f"/api/v1/namespaces/{repaired.NAMESPACE}/configmaps"
+    found: list[repaired.Record] = []
+    for each in _items(get, path, {"labelSelector": REPAIR_LABEL}):
+        try:
+            repair = repaired.read(each)
+        except repaired.Unreadable:
+            continue
+        if node in (repair.node, repair.new_node):
+            found.append(repair)
+    return sorted(found, key=lambda each: each.started)
+
+
+def _one(get: Get, path: str) -> Json | None:
+    try:
+        return dict(get(path, {}))
+    except Missing:
+        return None
+
+
+def _items(get: Get, path: str, parameters: Mapping[str, str]) -> list[Json]:
+    return list(get(path, parameters).get("items") or [])

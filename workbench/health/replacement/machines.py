@@ -1,0 +1,117 @@
+"""The machines of an AKS node pool, through Azure's API: deleting one, restarting one, and the pool's count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from physical_ai.nested import at
+from workbench.health.arm import Arm, NoAnswer, Refused, Request, sent
+
+AKS_VERSION = "2025-09-01"
+"""API version of Microsoft.ContainerService, the one that the program's own pools use."""
+COMPUTE_VERSION = "2024-07-01"
+BUSY = ("OperationNotAllowed", "Conflict")
+"""Codes while another operation works on the pool, its cluster or the machine."""
+FINAL = ("Succeeded", "Failed", "Canceled")
+_MACHINE = re.compile(
+    r"azure://(/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Compute/virtualMachineScaleSets/[^/]+"
+    r"/virtualMachines/\d+)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class PoolState:
+    """A pool as Azure sees it."""
+
+    count: int
+    autoscaled: bool
+    least: int
+    """Nodes that an autoscaled pool always has; 0 for another one."""
+    state: str
+    """`Succeeded`, `Failed`, or what is being done, such as `Updating`."""
+
+    @property
+    def is_settled(self) -> bool:
+        return self.state in FINAL
+
+
+def machine_id(provider_id: str) -> str:
+    """The resource id of a node's machine, from the node's `spec.providerID`; empty for one outside of a scale set."""
+    found = _MACHINE.match(provider_id)
+    return found[1] if found else ""
+
+
+class Machines:
+    """The machines of one AKS cluster, by its resource id. Each method raises Refused or NoAnswer."""
+
+    def __init__(self, arm: Arm, cluster_id: str) -> None:
+        self._arm, self._cluster = arm, cluster_id.rstrip("/")
+
+    def pool(self, name: str) -> PoolState:
+        properties = self._properties(self._pool(name))
+        autoscaled = properties.get("enableAutoScaling") is True
+        return PoolState(
+            count=int(properties.get("count") or 0),
+            autoscaled=autoscaled,
+            least=int(properties.get("minCount") or 0) if autoscaled else 0,
+            state=str(properties.get("provisioningState", "")),
+        )
+
+    def delete(self, pool: str, node: str) -> bool:
+        """Starts the deletion of a machine; False where AKS is busy with another operation of the pool.
+
+        AKS neither cordons nor drains the node, and the pool's count goes down by one.
+        """
+        path = f"{self._path(pool)}/deleteMachines"
+        request = Request(f"delete machine {node}", "POST", path, AKS_VERSION, {"machineNames": [node]})
+        try:
+            return self._unless_busy(request)
+        except Refused as refusal:
+            if refusal.status == 404:  # the deletion that an earlier run began
+                return True
+            raise
+
+    def restart(self, provider_id: str) -> bool:
+        """Starts a restart of a node's machine; False where Azure is busy with it.
+
+        Its disk, its Node object and its place in the pool stay.
+        """
+        found = machine_id(provider_id)
+        if not found:
+            raise NoAnswer(f"{provider_id or 'a node without a provider id'} names no machine of a scale set")
+        what = f"restart {found.rpartition('/')[2]}"
+        return self._unless_busy(Request(what, "POST", f"{found}/restart", COMPUTE_VERSION))
+
+    def resize(self, pool: str, count: int) -> bool:
+        """Starts bringing a pool to a count of nodes, everything else as it is; False where AKS is busy."""
+        body = self._pool(pool)
+        properties = {key: value for key, value in self._properties(body).items() if key not in _READ_ONLY}
+        wanted = {"properties": {**properties, "count": count}}
+        return self._unless_busy(Request(f"scale pool {pool} to {count}", "PUT", self._path(pool), AKS_VERSION, wanted))
+
+    def _unless_busy(self, request: Request) -> bool:
+        try:
+            sent(self._arm, request)
+        except Refused as refusal:
+            if refusal.status == 409 and refusal.code in BUSY:
+                return False
+            raise
+        return True
+
+    def _path(self, pool: str) -> str:
+        return f"{self._cluster}/agentPools/{pool}"
+
+    def _pool(self, name: str) -> Any:
+        return sent(self._arm, Request(f"read pool {name}", "GET", self._path(name), AKS_VERSION)).body
+
+    @staticmethod
+    def _properties(body: Any) -> dict[str, Any]:
+        return dict(cast("Mapping[str, Any]", at(body, "properties", {})))
+
+
+_READ_ONLY = frozenset({"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag", "status"})
+"""Of a pool's GET (AKS API 2025-09-01), which a PUT leaves out."""

@@ -1,0 +1,177 @@
+"""Runs a repair from its record to its end, and begins, cancels and previews one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from physical_ai.catalog.acceptance import AcceptanceLevel
+from physical_ai.catalog.nvsentinel import QUARANTINE_ANNOTATION
+from physical_ai.kubernetes.objects import Json, annotations_of, at, name
+from physical_ai.readiness.objects import pool_of
+from physical_ai.readiness.reader import Unreachable
+from workbench.health.arm import NoAnswer
+from workbench.health.replacement.cluster import Changed, RepairCluster, boot_id, held_by, is_cordoned, uid
+from workbench.health.replacement.machine_steps import is_by_hand
+from workbench.health.replacement.record import Action, Record, Step
+from workbench.health.replacement.reservation import Taken, is_reserved, reserve
+from workbench.health.replacement.steps import budget_refusal, perform
+from workbench.health.replacement.world import Stopped, World
+
+POLL_SECONDS = 5.0
+PATIENCE = timedelta(minutes=45)
+"""How long one step after the drain may wait before the command ends: a new node with its driver takes half of that."""
+OWN_DEADLINE = (Step.DRAIN, Step.UNCORDON)
+REMINDER = timedelta(minutes=2)
+"""After this long without another line, a wait is printed again."""
+FAILURES = 12
+"""Answers in a row that may be missing."""
+
+
+def unfinished(cluster: RepairCluster, node: str) -> Record | None:
+    """The repair of a node that has not ended, also where the node has gone or a new one has taken its place."""
+    open_ones = [each for each in cluster.records() if not each.has_ended]
+    return next((each for each in open_ones if node in (each.node, each.new_node)), None)
+
+
+def action_of(advice: str, *, reboot: bool | None) -> Action:
+    """What is done: what a person wants, or a restart where that is the advice of the node's evidence."""
+    wanted = advice == "reboot" if reboot is None else reboot
+    return "reboot" if wanted else "replace"
+
+
+def new_record(  # noqa: PLR0917 - what a repair is
+    node: Json,
+    action: Action,
+    reason: str,
+    world: World,
+    wait: timedelta,
+    level: AcceptanceLevel = "quick",
+) -> Record:
+    """The record of a repair that may begin now. It is not written yet.
+
+    Raises:
+        Stopped: the node is of no GPU pool, or the pool's budget does not allow it.
+    """
+    pool = pool_of(node)
+    if pool not in world.expected:
+        raise Stopped(f"{name(node)} is of pool {pool or 'no'}, which is no GPU pool of the stack")
+    earlier = [each.earlier + 1 for each in world.cluster.records() if each.node_uid == uid(node)]
+    now = world.now().replace(microsecond=0)
+    record = Record(
+        node=name(node),
+        node_uid=uid(node),
+        boot_id=boot_id(node),
+        pool=pool,
+        provider_id=str(at(node, "spec.providerID", "")),
+        action=action,
+        started=now,
+        deadline=now + wait,
+        reason=reason,
+        level=level,
+        uids_before=tuple(sorted(uid(each) for each in world.cluster.nodes(pool))),
+        earlier=max(earlier, default=0),
+    )
+    if why := budget_refusal(record, world):
+        raise Stopped(why)
+    return record
+
+
+def begin(record: Record, world: World) -> Record:
+    """Writes the record of a new repair, which from then on has the turn of its pool.
+
+    Between its making and this a person was asked, so all that allowed it is asked again.
+
+    Raises:
+        Stopped: another command has begun a repair of the pool meanwhile, or its budget is used up.
+    """
+    try:
+        reserve(world.cluster, record, world.now())
+    except Taken as taken:
+        raise Stopped(str(taken)) from None
+    found = world.cluster.begin(record)
+    why = budget_refusal(found, world)
+    if not why and not is_reserved(world.cluster, found):  # this process slept while the reservation expired
+        why = f"another command has begun a repair of pool {found.pool} meanwhile"
+    if why:
+        keep_record(found.at(Step.DONE, outcome=f"not begun: {why}"), world)
+        raise Stopped(why)
+    return found
+
+
+def repair(record: Record, world: World, say: Callable[[str], None], sleep: Callable[[float], None]) -> Record:
+    """Goes on with a repair to its end. After each step the record is in the cluster.
+
+    Raises:
+        Stopped: it cannot continue without an action.
+        Unreachable, Unusable, NoAnswer, Refused: the cluster or Azure did not answer for a while, or refuses.
+    """
+    failures, said = 0, ""
+    since = printed = world.now()
+    while not record.has_ended:
+        try:
+            result = perform(record, world)
+            if isinstance(result, Record):
+                keep_record(result, world)
+        except (Unreachable, NoAnswer) as problem:
+            failures += 1
+            if failures > FAILURES:
+                raise
+            say(f"no answer, asking again: {problem}")
+            sleep(POLL_SECONDS)
+            continue
+        failures = 0
+        if isinstance(result, Record):
+            if result.step is not record.step:
+                say(f"{record.step.value}: done")
+                since = world.now()
+            record, said = result, ""
+            continue
+        waited = world.now() - since
+        if result != said:
+            say(f"{record.step.value}: waiting for {result}")
+            said, printed = result, world.now()
+        elif world.now() - printed >= REMINDER:
+            say(f"{record.step.value}: still waiting after {int(waited.total_seconds()) // 60} min for {result}")
+            printed = world.now()
+        if record.step not in OWN_DEADLINE and not _awaits_a_person(record) and waited > PATIENCE:
+            raise Stopped(f"{record.step.value} has waited {PATIENCE.seconds // 60} minutes for {result}")
+        sleep(POLL_SECONDS)
+    return record
+
+
+def _awaits_a_person(record: Record) -> bool:
+    return record.step is Step.REMOVE and is_by_hand(record)
+
+
+def keep_record(record: Record, world: World) -> None:
+    """Keeps a record with its next step.
+
+    Raises:
+        Stopped: another command goes on with the repair.
+    """
+    try:
+        world.cluster.save(record)
+    except Changed:
+        raise Stopped(f"another command goes on with the repair of {record.node}") from None
+
+
+def cancel(record: Record, world: World) -> Record:
+    """Ends a repair where it is. Its node goes back to work if its machine was not touched.
+
+    A successor that was not accepted stays cordoned, for its own repair; and so does what NVSentinel has cordoned, or
+    anybody else, before the repair did or during it. A node that somebody has uncordoned stays as it is.
+    """
+    touched = record.step not in (Step.EVIDENCE, Step.CORDON, Step.DRAIN, Step.REPORT)
+    for each in world.cluster.nodes(record.pool):
+        if held_by(each) != record.name:
+            continue
+        own = not touched and uid(each) == record.node_uid
+        keep = not own or record.cordoned_before or QUARANTINE_ANNOTATION in annotations_of(each)
+        try:
+            world.cluster.uncordon(each, keep_cordoned=keep or not is_cordoned(each))
+        except Changed:
+            raise Stopped(f"{name(each)} was changed at this moment; run the command again") from None
+    ended = record.at(Step.DONE, outcome=f"canceled at the step {record.step.value}")
+    keep_record(ended, world)
+    return ended

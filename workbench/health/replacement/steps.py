@@ -1,0 +1,149 @@
+"""The steps of a repair. Each may end at any point and be done again: it looks first at what is already so.
+
+What a step does to a node, to its Pods or to its machine it does only while the node is the repair's: immediately
+before each act it reads the node again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+
+from physical_ai.kubernetes.objects import Json, at, is_ready, name, namespace
+from workbench.health.budget import refusal
+from workbench.health.replacement.cluster import Blocked, Changed, held_by, is_cordoned
+from workbench.health.replacement.drain import load_of
+from workbench.health.replacement.machine_steps import await_node, remove, restore
+from workbench.health.replacement.proof import accept, uncordon
+from workbench.health.replacement.record import Record, Step
+from workbench.health.replacement.reservation import Taken, reserve
+from workbench.health.replacement.world import Standing, Stopped, World, check_held, same
+
+__all__ = ["Result", "Standing", "Stopped", "World", "perform"]
+
+Result = Record | str
+"""The record with its next step, or what the step waits for."""
+
+
+def perform(record: Record, world: World) -> Result:
+    """One attempt at the record's step.
+
+    Raises:
+        Stopped
+        Unreachable, Unusable, NoAnswer, Refused: as the cluster and Azure do.
+    """
+    if record.has_ended:
+        return record
+    kept = world.cluster.record(record.name)
+    if kept is None:
+        raise Stopped(f"the record {record.name} of the repair of {record.node} was deleted; nothing more is done")
+    if kept != record:
+        how = f"has ended: {kept.outcome}" if kept.has_ended else f"is at the step {kept.step}"
+        raise Stopped(f"another command goes on with the repair of {record.node}, which {how}")
+    try:
+        return _STEPS[record.step](record, world)
+    except Changed:
+        return f"{record.new_node or record.node}, which was changed at this moment"
+
+
+def budget_refusal(record: Record, world: World) -> str:
+    """Why the pool cannot do without the node now; empty where it can."""
+    nodes = world.cluster.nodes(record.pool)
+    out = [name(each) for each in nodes if is_cordoned(each) or not is_ready(each)]
+    repairs = [
+        each.node
+        for each in world.cluster.records()
+        if each.pool == record.pool and not each.has_ended and each.name != record.name
+    ]
+    return refusal(record.pool, record.node, [name(each) for each in nodes], out, repairs)
+
+
+def _evidence(record: Record, world: World) -> Result:
+    world.cluster.save_evidence(record, world.gather(record.node))
+    return record.at(Step.CORDON)
+
+
+def _cordon(record: Record, world: World) -> Result:
+    node = same(record, world)
+    if node is None:
+        return record.at(Step.DONE, outcome=f"{record.node} left the cluster before it was cordoned")
+    other = held_by(node)
+    if other == record.name:
+        check_held(record, node)
+        return record.at(Step.DRAIN)
+    if other:
+        raise Stopped(f"{record.node} is held by another repair, {other}")
+    if is_cordoned(node) != record.cordoned_before:  # kept first: afterwards the cordon is the repair's own
+        return record.at(Step.CORDON, cordoned_before=is_cordoned(node))
+    try:
+        reserve(world.cluster, record, world.now())
+    except Taken as taken:
+        raise Stopped(str(taken)) from None
+    if why := budget_refusal(record, world):
+        raise Stopped(f"{record.node} was not cordoned: {why}")
+    world.cluster.cordon(node, record.name)
+    return record.at(Step.DRAIN)
+
+
+def _drain(record: Record, world: World) -> Result:
+    node = same(record, world)
+    if node is None:  # the autoscaler, or an eviction of the Spot VM, was faster
+        return record.at(Step.REPORT)
+    check_held(record, node)
+    pods = world.cluster.pods(record.node)
+    uids = {(namespace(each), name(each)): str(at(each, "metadata.uid", "")) for each in pods}
+    load = load_of(pods)
+    for pod in load.released:
+        with contextlib.suppress(Blocked):  # it has a job again, which the next look sees
+            _evict(record, world, pod, uids[pod])
+    if load.is_gone:
+        return record.at(Step.REPORT)
+    blocked: list[str] = []
+    for pod in load.evicted:
+        try:
+            _evict(record, world, pod, uids[pod])
+        except Blocked as obstacle:
+            blocked.append(f"{pod[0]}/{pod[1]}: {obstacle}")
+    left = [f"{space}/{pod} ({reason})" for space, pod, reason in load.awaited] + blocked
+    if left and world.now() >= record.deadline:
+        raise Stopped(
+            f"the drain of {record.node} timed out; remaining: {'; '.join(left)}. No Pod was deleted by force."
+            " The node stays cordoned; run the command again, with a longer --deadline, or with --cancel"
+        )
+    until = f"until {record.deadline:%Y-%m-%d %H:%M} UTC"
+    if left:
+        return f"work on {record.node} to end, {until}: {'; '.join(left)}"
+    return f"evicted Pods to leave {record.node}"
+
+
+def _evict(record: Record, world: World, pod: tuple[str, str], pod_uid: str) -> None:
+    """Evicts one Pod of a node that is the repair's at this moment."""
+    node: Json | None = same(record, world)
+    if node is not None:
+        check_held(record, node)
+        world.cluster.evict(*pod, pod_uid)
+
+
+def _report(record: Record, world: World) -> Result:
+    if world.report is None:
+        return record.at(Step.REMOVE)
+    return record.at(Step.REMOVE, impact=world.report(record, world.cluster.evidence(record)))
+
+
+def _done(record: Record, world: World) -> Result:
+    del world
+    return record
+
+
+_STEPS: Mapping[Step, Callable[[Record, World], Result]] = {
+    Step.EVIDENCE: _evidence,
+    Step.CORDON: _cordon,
+    Step.DRAIN: _drain,
+    Step.REPORT: _report,
+    Step.REMOVE: remove,
+    Step.RESTORE: restore,
+    Step.AWAIT: await_node,
+    Step.ACCEPT: accept,
+    Step.UNCORDON: uncordon,
+    Step.DONE: _done,
+}

@@ -1,0 +1,76 @@
+"""What a repair works with, how one ends before its end, and what every act asks first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from physical_ai.catalog.acceptance import AcceptanceLevel
+from physical_ai.kubernetes.objects import Json
+from workbench.health.replacement.cluster import RepairCluster, held_by, is_cordoned, uid
+from workbench.health.replacement.machines import Machines
+from workbench.health.replacement.record import Record
+
+
+class Stopped(Exception):
+    """The repair cannot continue without an action. Its record is kept, and the same command resumes it."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What still speaks against a node that was accepted."""
+
+    causes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    """What could not be read, so that nothing is known of it."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What a repair works with."""
+
+    cluster: RepairCluster
+    machines: Machines | None
+    """None where Azure has nothing to do with the cluster's machines."""
+    expected: Mapping[str, Mapping[str, int]]
+    """Resources that a node of each pool should offer."""
+    least: Mapping[str, AcceptanceLevel]
+    """The lowest level of each pool that runs programs on every GPU of a node."""
+    gather: Callable[[str], Mapping[str, Any]]
+    """What is known of a node, as JSON."""
+    report: Callable[[Record, Mapping[str, Any]], str] | None
+    """Sends the report about the repair with this evidence to Azure unless that has been done; its name. None: no
+    report is sent."""
+    accept: Callable[[str, AcceptanceLevel], str]
+    """Accepts a node; why it did not pass, empty where it did."""
+    standing: Callable[[Record], Standing]
+    """What alerts, conditions and gates say of the repair's new node now."""
+    now: Callable[[], datetime]
+    hold: timedelta = timedelta(minutes=30)
+    """How long alerts and conditions of a repaired node may take to end: an Xid is counted for 5 minutes after it, and
+    the longest alert about one looks back over 15 more."""
+
+
+def same(record: Record, world: World) -> Json | None:
+    """The node with its Node object of the repair's beginning: another machine may have its name by now."""
+    node = world.cluster.node(record.node)
+    return node if node is not None and uid(node) == record.node_uid else None
+
+
+def check_held(record: Record, node: Json) -> None:
+    """Raises Stopped where the node is no longer the repair's: somebody has uncordoned it, or holds it otherwise."""
+    named, holder = str(node["metadata"]["name"]), held_by(node)
+    if is_cordoned(node) and holder == record.name:
+        return
+    if holder and holder != record.name:
+        what = f"is held by another repair, {holder}"
+    elif is_cordoned(node):
+        what = "is no longer this repair's: its annotation was removed, and another holder keeps the node cordoned"
+    else:
+        what = "was uncordoned during its repair"
+    raise Stopped(
+        f"{named} {what}; nothing more is done to it. physai node replace {record.node} --cancel ends the repair; the"
+        " same command then begins another one"
+    )

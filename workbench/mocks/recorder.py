@@ -1,0 +1,271 @@
+"""Runs the program without an engine and records every resource it declares, options included."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextvars
+import datetime
+import json
+import os
+import runpy
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+from unittest import mock
+
+import pulumi
+from pulumi.runtime import mocks, rpc
+from pulumi.runtime.config import set_all_config
+from pulumi.runtime.proto import resource_pb2, source_pb2
+
+from components.config import SIMULATED_VARIABLE
+from physical_ai.repository import ROOT
+from workbench.mocks.azure_answers import AKS_KUBECONFIG, DEPLOYER, SUBSCRIPTION, computes, created, guid
+from workbench.mocks.existing_answers import described_cluster
+from workbench.policies import Options, Resource, Stack
+from workbench.policies.wire import plain
+
+PROJECT = "physical-ai"
+
+_T = TypeVar("_T")
+
+
+class Refusal(Exception):
+    """The program did something that the engine would refuse."""
+
+
+class _NoMocks(mocks.Mocks):
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
+        raise AssertionError("the recorder answers registrations itself")
+
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
+        if args.token == "azure-native:authorization:getClientConfig":  # noqa: S105 - no password
+            return {
+                "clientId": guid("cli"),
+                "objectId": DEPLOYER,
+                "subscriptionId": SUBSCRIPTION,
+                "tenantId": guid("tenant"),
+            }, []
+        if args.token == "azure-native:containerservice:listManagedClusterUserCredentials":  # noqa: S105 - likewise
+            value = base64.b64encode(AKS_KUBECONFIG.encode()).decode()
+            return {"kubeconfigs": [{"name": "clusterUser", "value": value}]}, []
+        if args.token == "azure-native:redisenterprise:listDatabaseKeys":  # noqa: S105 - likewise
+            # Base64, with each character of it that an address or a shell reads as something else.
+            return {kind: f"{guid(kind)}/+=" for kind in ("primaryKey", "secondaryKey")}, []
+        raise Refusal(f"the program calls {args.token}, which this recorder does not answer")
+
+
+class Recorder(mocks.MockMonitor):
+    """Keeps each registration as it was sent. With `preview`, nothing that Azure computes is known, names included."""
+
+    def __init__(self, *, preview: bool) -> None:
+        super().__init__(_NoMocks())
+        self.preview = preview
+        self.exports: dict[str, Any] = {}
+        self._recorded: dict[str, Resource] = {}
+        self._duplicates: list[str] = []
+
+    @property
+    def declared_resources(self) -> tuple[Resource, ...]:
+        """All resources, by type and name.
+
+        Raises:
+            AssertionError: one was declared twice.
+        """
+        assert not self._duplicates, f"declared twice: {self._duplicates}"
+        return tuple(sorted(self._recorded.values(), key=lambda each: (each.type, each.name)))
+
+    def RegisterResource(self, request: Any) -> Any:
+        urn = self.make_urn(request.parent, request.type, request.name)
+        if request.type == "pulumi:pulumi:Stack":
+            return resource_pb2.RegisterResourceResponse(urn=urn)
+        self.keep(urn, request)
+        if not request.custom:
+            return resource_pb2.RegisterResourceResponse(urn=urn)
+        if self.preview:
+            return resource_pb2.RegisterResourceResponse(urn=urn)
+        if not computes(request.type):
+            return resource_pb2.RegisterResourceResponse(urn=urn, id=request.name, object=request.object)
+        known_inputs = rpc.deserialize_properties(request.object)
+        id_, outputs = created(request.type, request.name, known_inputs)
+        wire = _result(rpc.serialize_properties(outputs, {}))
+        return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire)
+
+    def ReadResource(self, request: Any) -> Any:
+        """What the program reads, and does not declare, is as it says: policies are not about it."""
+        urn = self.make_urn(request.parent, request.type, request.name)
+        return resource_pb2.ReadResourceResponse(urn=urn, properties=request.properties)
+
+    def keep(self, urn: str, request: Any) -> None:
+        """Records one registration."""
+        if urn in self._recorded:
+            self._duplicates.append(urn)
+        inputs = {key: plain(value) for key, value in request.object.fields.items()}
+        self._recorded[urn] = Resource(request.type, request.name, inputs, _options(request), urn, request.custom)
+
+    def register_error_hook(self, hook: pulumi.ErrorHook) -> None:
+        """Replaces the callback server, which exists beside a real engine only."""
+
+    def register_resource_hook(self, hook: pulumi.ResourceHook) -> None:
+        """As `register_error_hook`."""
+
+
+def _options(request: Any) -> Options:
+    return Options(
+        parent=request.parent,
+        provider=request.provider,
+        protect=request.protect,
+        depends_on=tuple(sorted(request.dependencies)),  # the SDK gathers them in a set
+        ignore_changes=tuple(request.ignoreChanges),
+        replace_on_changes=tuple(request.replaceOnChanges),
+        delete_before_replace=request.deleteBeforeReplace,
+        deleted_with=request.deletedWith,
+        replace_with=tuple(request.replace_with),
+        retain_on_delete=request.retainOnDelete,
+    )
+
+
+def declared(stack: str, config: Mapping[str, Any], *, preview: bool, today: datetime.date) -> Stack:
+    """The resources that the program declares for a stack in a simulation, as policies read them.
+
+    Args:
+        config: The complete configuration: values by key, without the project's prefix.
+        preview: Whether nothing is known that Azure computes, as in a first preview.
+        today: The day for which the support of versions is checked.
+
+    Raises:
+        pulumi.RunError: the program refused its settings.
+    """
+    recorder = Recorder(preview=preview)
+    run_program(recorder, stack, config, simulated=True, today=today)
+    environment, _, region = stack.partition("-")
+    return Stack(environment, recorder.declared_resources, region=region)
+
+
+def run_program(
+    recorder: Recorder, stack: str, config: Mapping[str, Any], *, simulated: bool, today: datetime.date
+) -> None:
+    """Runs `__main__` as the engine would. `simulated`: whether the program is run as in the simulator."""
+    with mock.patch("components.config.today", return_value=today):
+        contextvars.Context().run(_run, recorder, stack, config, simulated)
+
+
+def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: bool) -> None:
+    # Objects, numbers and booleans reach a program as JSON, text as it is.
+    wire = {f"{PROJECT}:{key}": value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
+    set_all_config(wire, [f"{PROJECT}:secrets"])
+
+    def program() -> pulumi.Output[None]:
+        pulumi.runtime.register_stack_transformation(_without_aliases)
+        runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
+        root: Any = pulumi.runtime.get_root_resource()
+        return pulumi.Output.all(**root.outputs).apply(recorder.exports.update)
+
+    with (
+        _event_loop(),
+        mock.patch.dict(os.environ, {"PULUMI_CONFIG": "{}", SIMULATED_VARIABLE: "1" if simulated else ""}),
+        # A tenth of a run's time, for lines of source that nothing here shows.
+        mock.patch("pulumi.runtime.resource._get_stack_trace", source_pb2.StackTrace),
+        mock.patch("pulumi.log.debug", _no_debug),
+        mock.patch("components.config.pulled_charts", _none_recorded),
+        mock.patch("components.config.plugin_problems", _no_problems),
+        mock.patch("components.kubernetes.existing_cluster.open_cluster", described_cluster),
+        mock.patch("components.gates.gpu_gate.connect", _cluster_without_nodes),
+        mock.patch("components.gates.osmo_gate.connect", _cluster_with_osmo),
+        mock.patch("components.gates.release_gate.connect", _cluster_with_releases),
+    ):
+        mocks.set_mocks(_NoMocks(), project=PROJECT, stack=stack, preview=recorder.preview, monitor=recorder)
+        setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010 - not in the type stubs
+        mocks.test(program)()  # pyright: ignore[reportUnknownMemberType]  # untyped
+
+
+def _none_recorded(stack: str) -> list[tuple[str, str]]:
+    """Charts are not downloaded."""
+    return []
+
+
+def _no_problems() -> list[tuple[str, str, str]]:
+    """No plugin takes part."""
+    return []
+
+
+def _cluster_without_nodes(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
+    """The cluster that the GPU gate reads: without nodes there is nothing to wait for."""
+    return lambda path, parameters: {"items": []}
+
+
+def _cluster_with_osmo(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
+    """The cluster that the OSMO gate reads: scheduler and agents are available, and no workflow runs."""
+    item = {"metadata": {"name": "x"}, "spec": {"replicas": 1}}
+    status = {"availableReplicas": 1, "conditions": [{"type": "Available", "status": "True"}]}
+
+    def get(path: str, parameters: Mapping[str, str]) -> Any:
+        return {"metadata": {}, "items": [] if path.endswith("/pods") else [{**item, "status": status}]}
+
+    return get
+
+
+def _cluster_with_releases(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
+    """The cluster that the release gate reads: every release is deployed."""
+    labels = {"owner": "helm", "version": "1", "status": "deployed"}
+    return lambda path, parameters: {"items": [{"metadata": {"labels": labels}}]}
+
+
+@contextmanager
+def _event_loop() -> Generator[None]:
+    """An event loop for one run, so that runs do not affect each other."""
+    loop = asyncio.new_event_loop()
+    loop.set_default_executor(_SameThread())
+    # A value that an `apply` refuses fails everything that is made of it. The run raises the first of these errors; the
+    # others would be printed with their tracebacks when they are collected.
+    loop.set_exception_handler(_ignore_unread_results)
+    asyncio.set_event_loop(loop)
+    try:
+        yield
+    finally:
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+        asyncio.set_event_loop(None)
+
+
+class _SameThread(ThreadPoolExecutor):
+    """Does what is submitted at once; an error is that of the future.
+
+    The SDK registers each resource in a thread, so as not to wait for the engine. A recorder answers at once, and
+    threads would take a quarter of a run's time.
+    """
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        future: Future[_T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as problem:
+            future.set_exception(problem)
+        return future
+
+
+def _result(work: Coroutine[Any, Any, _T]) -> _T:
+    """What `work` returns, which waits for nothing: the values are known."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("it waits for a value that is not known")
+
+
+def _no_debug(*_: object, **__: object) -> None:
+    """Replaces `pulumi.log.debug`, whose text goes to an engine."""
+
+
+def _ignore_unread_results(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    if "never retrieved" not in context.get("message", ""):
+        loop.default_exception_handler(context)
+
+
+def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult:
+    """azure-native gives each resource about a hundred aliases, one for each API version; turning them into URNs takes
+    nine tenths of a run's time, and nothing here reads them."""
+    args.opts.aliases = None
+    return pulumi.ResourceTransformationResult(args.props, args.opts)

@@ -1,0 +1,45 @@
+"""Jinja as OSMO uses it: sandboxed, an undefined name is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, Template, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+
+from workbench.osmo.refusal import Refusal, crash
+from workbench.osmo.template_errors import meaning
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """The environment of all templates."""
+    return SandboxedEnvironment(undefined=StrictUndefined)
+
+
+@lru_cache(maxsize=2048)
+def _compiled(text: str) -> Template:
+    return environment().from_string(text)
+
+
+def render(text: str, tokens: Mapping[str, Any]) -> str:
+    """The text with its expressions replaced, in this process: for templates of a configuration, not of users.
+
+    Raises Refusal: OSMOUsageError for an error of Jinja's; others crash OSMO.
+    """
+    if "{" not in text:
+        return without_last_newline(text)
+    try:
+        return _compiled(text).render(tokens)
+    except TemplateError as error:
+        raise Refusal("OSMOUsageError", f"'{text}': {meaning(error)}") from None
+    except (TypeError, ValueError) as error:
+        raise crash(f"'{text}': {meaning(error)}") from None
+
+
+def without_last_newline(text: str) -> str:
+    """Jinja's result for a text without expressions: line ends become \\n, and one at the end is removed."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    return plain.removesuffix("\n")

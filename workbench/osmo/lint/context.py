@@ -1,0 +1,137 @@
+"""The context of a check: the configuration of a stack, or one given as chart values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from physical_ai.catalog.nccl import pool_kind
+from physical_ai.planning.osmo_platforms import DEFAULT_POOL
+from physical_ai.planning.osmo_service import SECTIONS
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.gpu import has_host_mig, is_vgpu, knows_gpu
+from physical_ai.settings.facts.osmo import PlatformFacts, platforms
+from workbench.osmo.service.configuration import Configuration, load
+from workbench.osmo.service.stack_config import loaded_config
+from workbench.osmo.shapes import a_map
+from workbench.osmo.workflow.rendering import Variables
+
+CURRENT, NEXT = "6.3", "6.4"
+
+
+@dataclass(frozen=True)
+class Context:
+    """A configuration, the workflow's pool, and facts about the platforms' nodes."""
+
+    name: str
+    """Of the stack, or of the file the configuration is from."""
+    config: Configuration
+    pool: str = DEFAULT_POOL
+    facts: Mapping[str, PlatformFacts] = field(default_factory=dict[str, PlatformFacts])
+    """By platform; empty where the configuration is not the stack's own."""
+    cut_vgpu: frozenset[str] = frozenset()
+    """Platforms whose GPUs are vGPUs that Azure's host partitions by MIG."""
+    nccl: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Kind of the nodes for NCCL (`infiniband`, …), by platform with GPUs."""
+    variables: Variables = field(default_factory=Variables)
+    osmo_version: str = CURRENT
+    """Release that the file is checked for."""
+    root: Path | None = None
+    """The folder that has to contain the files of workflows; None: the Git repository that a workflow is in."""
+
+
+def of_stack(
+    settings: Settings,
+    pool: str | None = None,
+    variables: Variables | None = None,
+    served: Sequence[Settings] = (),
+) -> Context:
+    """The context of a stack's settings.
+
+    Args:
+        pool: The OSMO pool; the default one if omitted.
+        served: Stacks that the stack's control plane serves: a pool of theirs has their nodes.
+    """
+    config = loaded_config(settings, served)
+    backend = a_map(a_map(config["pools"]).get(pool or DEFAULT_POOL)).get("backend")
+    name = settings.stack
+    settings = next((each for each in served if each.osmo.backend_name == backend), settings)
+    facts = {item.name: item for item in platforms(settings)}
+    cut = {item.name for item in facts.values() if _is_cut(settings, item)}
+    return Context(
+        name,
+        load(config),
+        pool or DEFAULT_POOL,
+        facts,
+        frozenset(cut),
+        {
+            name: pool_kind(settings.pools[item.pool].sku).kind
+            for name, item in facts.items()
+            if item.pool in settings.pools
+        },
+        variables or Variables(),
+    )
+
+
+def _is_cut(settings: Settings, facts: PlatformFacts) -> bool:
+    pool = settings.pools.get(facts.pool)
+    return pool is not None and knows_gpu(pool) and is_vgpu(pool) and has_host_mig(pool)
+
+
+def config_of_values(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The service's configuration in values of the chart `service`, by the names of its file, without secrets."""
+    configs = a_map(a_map(document.get("services")).get("configs"))
+    names = {
+        **SECTIONS,
+        "dataset": "dataset",
+        "groupTemplates": "group_templates",
+        "backendTests": "backend_tests",
+        "roles": "roles",
+    }
+    found = {names[key]: _without_secrets(_with_keys(section)) for key, section in configs.items() if key in names}
+    return {key: section for key, section in found.items() if section is not None}
+
+
+def of_chart_values(
+    document: Mapping[str, Any], name: str, pool: str | None = None, variables: Variables | None = None
+) -> Context:
+    """The context of values for the chart `service`. Raises Refusal where the service would not load them."""
+    config = with_storage(config_of_values(document))
+    return Context(name, load(config), pool or DEFAULT_POOL, variables=variables or Variables())
+
+
+def with_storage(config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration with storage for Pods, of which values only name the Secret."""
+    workflow = config.setdefault("workflow", {})
+    data = a_map(workflow).setdefault("workflow_data", {})
+    a_map(data).setdefault("credential", {"endpoint": "azure://osmo/workflow-data"})
+    return config
+
+
+def _with_keys(section: Any) -> Any:
+    """A section with `…` for the keys of buckets that come from Secrets: OSMO writes them into every Pod."""
+    buckets: Any = a_map(section).get("buckets") if isinstance(section, dict) else None
+    if not isinstance(buckets, dict):
+        return cast("Any", section)
+    named: dict[str, Any] = {name: _with_key(bucket) for name, bucket in a_map(buckets).items()}
+    return {**a_map(section), "buckets": named}
+
+
+def _with_key(bucket: Any) -> Any:
+    if not isinstance(bucket, dict) or not _is_reference(a_map(bucket).get("default_credential")):
+        return cast("Any", bucket)
+    return {**a_map(bucket), "default_credential": {"access_key_id": "…", "access_key": "…"}}
+
+
+def _without_secrets(value: Any) -> Any:
+    """The value without references to Secrets, which the service fills in when it loads. Null removes a key."""
+    if not isinstance(value, dict):
+        return value
+    kept = {key: _without_secrets(item) for key, item in a_map(value).items() if not _is_reference(item)}
+    return {key: item for key, item in kept.items() if item is not None}
+
+
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, dict) and ("secretName" in value or "secret_file" in value)

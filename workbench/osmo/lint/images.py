@@ -1,0 +1,47 @@
+"""Images with Isaac Sim or Isaac Lab, by their names, and their version of Isaac Sim."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from workbench.osmo.names import Image
+
+FIRST_ON_CUT_VGPU = (6, 0)
+"""First Isaac Sim for vGPUs partitioned by MIG (Azure VM docs, nc-rtxpro6000-bse-v6 FAQ; isaac-sim/IsaacSim#794)."""
+
+_LAB_TO_SIM = {1: (4, 0), 2: (5, 0), 3: (6, 1)}
+"""The newest Isaac Sim of each major version of Isaac Lab; 2.x has 4.5 to 5.1, 3.x has 6.1 and 6.2
+(Isaac Sim 6.2 docs, compatibility; Isaac Lab release notes)."""
+
+_NAME = re.compile(r"isaac-?(sim|lab)(-[a-z0-9.]+)*")
+_VERSION = re.compile(r"v?(\d+)\.(\d+)")
+
+
+@dataclass(frozen=True)
+class Isaac:
+    """An image with Isaac Sim in it."""
+
+    product: str
+    version: str
+    sim: tuple[int, int] | None
+    """Version of Isaac Sim; None where the tag does not show it."""
+
+    @property
+    def runs_on_cut_vgpu(self) -> bool | None:
+        """Whether it renders on a MIG-backed vGPU; None where the version is not known."""
+        return None if self.sim is None else self.sim >= FIRST_ON_CUT_VGPU
+
+
+def isaac(image: Image) -> Isaac | None:
+    """The product in an image, by name and tag; None for other images."""
+    name = image.name.rpartition("/")[2]
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    found = _VERSION.match(image.tag or "")
+    version = (int(found[1]), int(found[2])) if found else None
+    if match[1] == "sim":
+        return Isaac("Isaac Sim", image.tag or "", version)
+    sim = _LAB_TO_SIM.get(version[0], FIRST_ON_CUT_VGPU if version[0] > max(_LAB_TO_SIM) else None) if version else None
+    return Isaac("Isaac Lab", image.tag or "", sim)

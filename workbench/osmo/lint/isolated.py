@@ -1,0 +1,82 @@
+"""The check of files of unknown origin, in a process with limits: a file may need hours, or end the process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from physical_ai.findings import Severity
+from physical_ai.untrusted import files, process
+from workbench.osmo.lint.context import Context
+from workbench.osmo.lint.finding import WorkflowFinding
+from workbench.osmo.lint.run import Checked, check_text, unchecked
+
+LIMIT = process.Limit(seconds=1.0, memory=512 * 1024 * 1024, patience=60)
+"""Of one file. The largest samples need a fiftieth of the time."""
+STOPPED = f"the check of this file needs more than {LIMIT.seconds:g} s, or {LIMIT.memory >> 20} MiB of memory"
+
+
+def check_files(paths: Mapping[Path, Path], context: Context, *, complete: bool = False) -> list[Checked]:
+    """Checks files, each with the folder that has to contain it.
+
+    Args:
+        complete: with the submission and its objects. They are made again in this process, within the limits that the
+            first time kept: no process hands over more than findings.
+    """
+    found: dict[Path, Checked] = {}
+    texts: dict[Path, str] = {}
+    for path, within in paths.items():
+        try:
+            texts[path] = files.read_text(path, within=within)
+        except files.Unreadable as problem:
+            found[path] = unchecked(str(path), str(problem))
+    works = [partial(_answer, text, path, context) for path, text in texts.items()]
+    for (path, text), answer in zip(texts.items(), process.run_each(works, LIMIT), strict=True):
+        if isinstance(answer, process.Stopped):
+            found[path] = unchecked(str(path), STOPPED)
+        elif complete and answer["accepted"]:
+            found[path] = check_text(text, str(path), context, path.parent)
+        else:
+            found[path] = Checked(str(path), answer["kind"], [_finding(item) for item in answer["findings"]])
+    return [found[path] for path in paths]
+
+
+def failure(work: Callable[[], object]) -> str | None:
+    """Why work on a file of unknown origin fails, as a message; None where it ends well within the limits."""
+    try:
+        return process.run(partial(_message, work), LIMIT)
+    except process.Stopped:
+        return STOPPED
+
+
+def _message(work: Callable[[], object]) -> str | None:
+    try:
+        work()
+    except Exception as error:
+        return _summary(error)
+    return None
+
+
+def _summary(error: Exception) -> str:
+    message = getattr(error, "message", None)
+    return str(message) if message else f"{error} ({type(error).__name__})".strip()
+
+
+def _answer(text: str, path: Path, context: Context) -> dict[str, Any]:
+    try:
+        checked = check_text(text, str(path), context, path.parent)
+    except Exception as error:
+        checked = unchecked(str(path), f"the check of this file failed: {_summary(error)}")
+    return {
+        "kind": checked.kind,
+        "accepted": checked.submission is not None,
+        "findings": [asdict(finding) for finding in checked.findings],
+    }
+
+
+def _finding(data: dict[str, Any]) -> WorkflowFinding:
+    data["severity"] = Severity(data["severity"])
+    return WorkflowFinding(**data)

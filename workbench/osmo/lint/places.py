@@ -1,0 +1,52 @@
+"""The field of a workflow that a refusal of OSMO is about."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.osmo.lint.finding import Path
+from workbench.osmo.lint.view import WORKFLOW, View
+
+_QUOTED = re.compile(r"'([^']+)'|the mount (\S+)")
+_WORDS = {
+    "privileged": ("privileged",),
+    "hostNetwork": ("hostNetwork",),
+    "cacheSize": ("cacheSize",),
+    "mount": ("volumeMounts",),
+    "topology": ("resources",),
+    "exec_timeout": ("timeout", "exec_timeout"),
+    "queue_timeout": ("timeout", "queue_timeout"),
+    "tasks": ("tasks",),
+}
+"""A word of a message → the field below the task or the workflow that it is about."""
+
+
+def refused_at(message: str, view: View) -> Path:
+    """The field that a refusal's message names by name or value; else the task, resource or group; else the workflow.
+
+    A value is searched for in the task, resource or group that the message begins with, before the whole workflow.
+    """
+    base = _owner(message, view)
+    quoted = [first or second for first, second in _QUOTED.findall(message)]
+    for root in dict.fromkeys((base, WORKFLOW)):
+        for text in quoted:
+            if text != "workflow" and (path := view.source.field_of(root, text)) and path != root:
+                return path
+    for word, field in _WORDS.items():
+        if word in message and view.source.has((*base, *field)):
+            return (*base, *field)
+    return base if base != WORKFLOW else (*WORKFLOW, "name")
+
+
+def _owner(message: str, view: View) -> Path:
+    """What the message begins with: a task, a group with its tasks, or a resource."""
+    name = message.removeprefix("OSMO would crash here: ").partition(":")[0]
+    name = name.removeprefix("Assertion failed for task ").partition(" requests ")[0]
+    for task in view.tasks:
+        if name == task.name or (task.group is None and name == f"{task.name}-group"):
+            return task.path
+    for index, group in enumerate(view.spec.groups):
+        if name == group.name:
+            return (*WORKFLOW, "groups", index)
+    found = re.match(r"resource '(.+?)'", name)
+    return (*WORKFLOW, "resources", found[1]) if found and found[1] in view.spec.resources else WORKFLOW

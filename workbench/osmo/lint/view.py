@@ -1,0 +1,138 @@
+"""A workflow for the checks: every task with its path in the file, its resources and its platform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from physical_ai.findings import Severity
+from physical_ai.planning.osmo_platforms import CAPABILITIES
+from physical_ai.settings.facts.osmo import PlatformFacts
+from workbench.osmo import units
+from workbench.osmo.lint.context import Context
+from workbench.osmo.lint.finding import Path, Rule
+from workbench.osmo.lint.source import Source
+from workbench.osmo.service.pools import Platform, Pool
+from workbench.osmo.shapes import a_list, a_map
+from workbench.osmo.tokens import default_variables
+from workbench.osmo.workflow.schema import ResourceSpec, TaskGroupSpec, TaskSpec, WorkflowSpec
+
+WORKFLOW: Path = ("workflow",)
+
+
+@dataclass(frozen=True)
+class TaskView:
+    """One task, with its resource and platform."""
+
+    spec: TaskSpec
+    path: Path
+    group: TaskGroupSpec | None
+    """None for a task outside groups."""
+    resource: ResourceSpec | None
+    """None where the resource does not exist."""
+    resource_path: Path
+    platform_name: str
+    platform: Platform | None
+    facts: PlatformFacts | None
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def gpus(self) -> int:
+        """Number of GPUs that the workflow requests."""
+        return (self.resource.gpu or 0) if self.resource else 0
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the task uses GPUs, or runs on a platform with GPUs."""
+        return self.gpus > 0 or self.is_on_gpu_platform
+
+    @property
+    def is_on_gpu_platform(self) -> bool:
+        """Whether the platform's template requests GPUs."""
+        return self.platform is not None and requests_gpus(self.platform.parsed_pod_template)
+
+
+def requests_gpus(template: Mapping[str, Any]) -> bool:
+    """Whether a container of a merged pod template requests a resource of NVIDIA's."""
+    for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
+        resources = a_map(container.get("resources"))
+        for kind in ("requests", "limits"):
+            if any(str(key).startswith("nvidia.com/") for key in a_map(resources.get(kind))):
+                return True
+    return False
+
+
+def forces_capabilities(template: Mapping[str, Any]) -> bool:
+    """Whether a merged pod template sets the driver capabilities of a task to `all`, whatever the workflow says."""
+    for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
+        if container.get("name") == CONTROL_CONTAINER:
+            continue
+        for item in map(a_map, a_list(container.get("env"))):
+            if item.get("name") == CAPABILITIES and item.get("value") == "all":
+                return True
+    return False
+
+
+@dataclass
+class View:
+    """A workflow that is valid by the schema, and its context."""
+
+    source: Source
+    context: Context
+    pool: Pool
+    spec: WorkflowSpec
+    placeholders: frozenset[Path] = frozenset()
+    """Paths of values that replace invalid ones: findings about them are suppressed."""
+
+    def add(
+        self, rule: Rule, path: Path, message: str, fix: str | None = None, severity: Severity | None = None
+    ) -> None:
+        if not any(path[: len(place)] == place for place in self.placeholders):
+            self.source.add(rule, path, message, fix, severity)
+
+    @cached_property
+    def tasks(self) -> list[TaskView]:
+        return list(self._tasks())
+
+    def _tasks(self) -> Iterator[TaskView]:
+        for index, task in enumerate(self.spec.tasks):
+            yield self._view(task, (*WORKFLOW, "tasks", index), None)
+        for number, group in enumerate(self.spec.groups):
+            for index, task in enumerate(group.tasks):
+                yield self._view(task, (*WORKFLOW, "groups", number, "tasks", index), group)
+
+    def _view(self, task: TaskSpec, path: Path, group: TaskGroupSpec | None) -> TaskView:
+        resource = self.spec.resources.get(task.resource)
+        platform = (resource.platform if resource else None) or self.pool.default_platform or ""
+        return TaskView(
+            spec=task,
+            path=path,
+            group=group,
+            resource=resource,
+            resource_path=(*WORKFLOW, "resources", task.resource),
+            platform_name=platform,
+            platform=self.pool.platforms.get(platform),
+            facts=self.context.facts.get(platform),
+        )
+
+    def environment(self, task: TaskView) -> dict[str, str]:
+        """The variables of a task as they are submitted: the file's, and those of the command line over them."""
+        given = (text.partition("=") for text in self.context.variables.environment)
+        return {**task.spec.environment, **{name: value for name, _, value in given}}
+
+    def variables(self, task: TaskView) -> dict[str, Any]:
+        """Default variables of the task's platform."""
+        own = task.platform.default_variables if task.platform else {}
+        return default_variables(self.pool.common_default_variables, own)
+
+
+def gib(amount: str) -> float | None:
+    """An amount in GiB as OSMO reads it; None for an invalid one."""
+    parts = units.split_amount(amount)
+    return units.convert(amount, "Gi") if parts and (parts[1] or "B") in units.POWERS else None

@@ -1,0 +1,71 @@
+"""How OSMO merges pod templates with each other and into a Pod.
+
+Maps are merged key by key, later values win, and null is a value like any other. Two lists are merged by the `name` of
+their items; an item without one is appended, so equal tolerations are duplicated.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from workbench.osmo.refusal import crash
+
+
+def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]:
+    """`layers` over `base`, left to right, the arguments untouched.
+
+    >>> merge({"env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "A", "value": "2"}, {"name": "B"}]})
+    {'env': [{'name': 'A', 'value': '2'}, {'name': 'B'}]}
+
+    Raises Refusal where a map is merged into something else, or a list holds items that have no name to read.
+    """
+    result = dict(copy.deepcopy(base))
+    for layer in layers:
+        merge_into(result, copy.deepcopy(layer))
+    return result
+
+
+def merge_into(base: Any, layer: Mapping[str, Any]) -> Any:
+    """Like `merge`, in place and sharing what `layer` holds.
+
+    A base that is not a map is kept when the layer is empty, as in OSMO.
+    """
+    for key, value in layer.items():
+        if not isinstance(base, dict):
+            raise crash(f"'{key}' can't be set in a value of type {type(base).__name__}")
+        target = cast("dict[str, Any]", base)
+        if isinstance(value, Mapping):
+            below: Any = target[key] if key in target else dict[str, Any]()
+            target[key] = merge_into(below, cast("Mapping[str, Any]", value))
+        elif isinstance(value, list) and isinstance(target.get(key), list):
+            _merge_list(target[key], cast("list[Any]", value), key)
+        else:
+            target[key] = value
+    return cast("Any", base)
+
+
+def _merge_list(base: list[Any], layer: Sequence[Any], key: str) -> None:
+    """Items of `layer` onto the item of `base` that has their name, the last if several; the others after them."""
+    index = {item["name"]: position for position, item in enumerate(base) if _is_named(item, key)}
+    rest: list[Any] = []
+    for item in layer:
+        if _is_named(item, key) and item["name"] in index:
+            base[index[item["name"]]] = merge_into(base[index[item["name"]]], item)
+        else:
+            rest.append(item)
+    base.extend(rest)
+
+
+def _is_named(item: Any, key: str) -> bool:
+    """Whether a list's item is merged by its name. OSMO looks for `name` in texts and lists too, and then fails."""
+    if isinstance(item, Mapping):
+        found = cast("Mapping[str, Any]", item)
+        if isinstance(found.get("name"), Mapping | list):
+            raise crash(f"the list '{key}' can't be merged: the name of an item is not text")
+        return "name" in found
+    if isinstance(item, str | list) and "name" not in item:
+        return False
+    kind = type(cast("object", item)).__name__
+    raise crash(f"the list '{key}' can't be merged: an item is not a map, but of type {kind}")

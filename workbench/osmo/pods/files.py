@@ -1,0 +1,77 @@
+"""Files that OSMO adds to containers: each a separate Secret, named by its content, and a mount."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import posixpath
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.osmo.workflow.spec_data import File
+
+
+@dataclass(frozen=True)
+class FileMount:
+    """A file at `path`, its content in base64."""
+
+    group_uuid: str
+    path: str
+    content: str
+    key: str = ""
+    """The source of the Secret's name where its content changes between attempts."""
+
+    @property
+    def digest(self) -> str:
+        source = f"custom-{self.key}" if self.key else f"content-{self.content}{self.base}"
+        return hashlib.sha256(source.encode()).hexdigest()
+
+    @property
+    def base(self) -> str:
+        return posixpath.basename(self.path)
+
+    @property
+    def name(self) -> str:
+        return f"osmo-{self.group_uuid[:16]}-{self.digest[:32]}"
+
+    @property
+    def volume(self) -> dict[str, Any]:
+        return {"name": self.name, "secret": {"secretName": self.name}}
+
+    @property
+    def mount(self) -> dict[str, Any]:
+        return {"mountPath": self.path, "subPath": self.base, "name": self.name}
+
+    def secret(self, labels: dict[str, str]) -> dict[str, Any]:
+        return secret(self.name, labels, data={self.base: self.content})
+
+
+def text_file(group_uuid: str, path: str, text: str, key: str = "") -> FileMount:
+    """A file of text."""
+    return FileMount(group_uuid, path, encoded(text), key)
+
+
+def task_file(group_uuid: str, file: File) -> FileMount:
+    """A file of the workflow's: its contents may be in base64 already."""
+    return FileMount(group_uuid, file.path, file.contents if file.base64 else encoded(file.contents))
+
+
+def encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def secret(
+    name: str,
+    labels: dict[str, str],
+    data: dict[str, str] | None = None,
+    texts: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """A Secret as OSMO writes it: both kinds of data, either may be empty."""
+    return {
+        "apiVersion": "v1",
+        "data": data or {},
+        "stringData": texts or {},
+        "kind": "Secret",
+        "metadata": {"name": name, "labels": dict(labels)},
+        "type": "Opaque",
+    }

@@ -1,0 +1,59 @@
+"""The conversion of a script of unknown origin, in a process with the limits that the check of a workflow has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+from physical_ai.findings import Finding, Severity
+from physical_ai.untrusted import process
+from workbench.osmo.lint.isolated import LIMIT
+from workbench.osmo.sbatch.convert import convert
+from workbench.osmo.sbatch.platform import Platform
+from workbench.osmo.sbatch.report import MANUAL, SCRIPT
+from workbench.osmo.sbatch.writing import text as as_text
+
+STOPPED = f"the conversion needs more than {LIMIT.seconds:g} s, or {LIMIT.memory >> 20} MiB of memory"
+SMALLER = "Put what is large into the image, and call it from the script."
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a script: its workflow, and that as text; None where something can't be converted."""
+
+    workflow: Mapping[str, Any] | None
+    written: str | None
+    findings: Sequence[Finding]
+
+
+def convert_script(text: str, file: str, known: Sequence[Platform], platform: str | None, image: str | None) -> Result:
+    """The conversion within the limits; one that reaches them is a refusal."""
+    try:
+        answer = process.run(partial(_answer, text, file, known, platform, image), LIMIT)
+    except process.Stopped:
+        return _failed(file, STOPPED)
+    if answer["failed"] is not None:
+        return _failed(file, f"the conversion failed: {answer['failed']}")
+    return Result(answer["workflow"], answer["written"], [_finding(each) for each in answer["findings"]])
+
+
+def _answer(text: str, file: str, known: Sequence[Platform], platform: str | None, image: str | None) -> dict[str, Any]:
+    try:
+        found = convert(text, file, known, platform=platform, image=image)
+        written = as_text(found.workflow, file) if found.workflow is not None else None
+    except Exception as error:
+        # Whatever a script of unknown origin does to its reader, it is the script that is refused.
+        return {"failed": f"{error} ({type(error).__name__})".strip()}
+    findings = [asdict(each) for each in found.findings]
+    return {"failed": None, "workflow": found.workflow, "written": written, "findings": findings}
+
+
+def _failed(file: str, problem: str) -> Result:
+    return Result(None, None, [Finding(Severity.ERROR, SCRIPT, f"{file}:1", problem, SMALLER, MANUAL)])
+
+
+def _finding(data: dict[str, Any]) -> Finding:
+    data["severity"] = Severity(data["severity"])
+    return Finding(**data)

@@ -1,0 +1,220 @@
+"""What the header asks for, as one job with the amounts of each node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from workbench.osmo.names import NAME
+from workbench.osmo.sbatch import values
+from workbench.osmo.sbatch.header import Directive
+from workbench.osmo.sbatch.options import Option
+from workbench.osmo.sbatch.report import OPTION, VALUE, Report, Wrong
+
+_Value = TypeVar("_Value")
+MOST_NODES, MOST_PROCESSES = 1000, 1024
+"""Of a job, and of a node. Each node becomes a task."""
+_GPU_OPTIONS = ("gpus", "gpus-per-node", "gpus-per-task", "gres")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of the form that can be converted."""
+
+    name: str
+    nodes: int = 1
+    processes: int = 1
+    """That srun starts on each node."""
+    cpus: int | None = None
+    """Of a node, as all amounts; None: what the platform gives."""
+    cpus_per_process: int | None = None
+    gpus: int = 0
+    gpu_type: str = ""
+    memory: int | None = None
+    """MiB."""
+    storage: int | None = None
+    """MiB."""
+    seconds: int | None = None
+    partition: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    image: str | None = None
+    requeue: bool = False
+    gpus_per_process: int = 0
+    """GPUs that Slurm shows to each process; 0 where each sees those of the node."""
+    is_exclusive: bool = False
+    """Whether no other job gets a part of its nodes."""
+    has_all_memory: bool = False
+    """Whether it asks for the memory of its nodes, however much that is."""
+    lines: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The line of each option."""
+
+    def line(self, *names: str) -> int:
+        """Where the first of these options is; 1 where none is."""
+        return next((self.lines[name] for name in names if name in self.lines), 1)
+
+
+def job_of(directives: tuple[Directive, ...], default_name: str, report: Report, *, has_platform: bool = False) -> Job:
+    """The job. Where its header can't be converted, the report contains it, and the job has what could be read.
+
+    Args:
+        has_platform: the user names the platform, so that the header's wishes for nodes are settled.
+    """
+    given: dict[str, Directive] = {}
+    for each in directives:
+        outcome = each.option.outcome_of(each.value, has_platform=has_platform)
+        if outcome == "refused":
+            report.refuse(OPTION, each.line, f"--{each.option.name} can't be converted", each.option.advice)
+        elif outcome == "no effect":
+            if each.option.advice:
+                report.note(each.line, f"--{each.option.name} has no counterpart", _why(each.option))
+        else:
+            given[each.option.name] = each
+    return _Reader(given, report).job(default_name)
+
+
+def _why(option: Option) -> str:
+    """Why an option may be left out."""
+    if option.outcome == "no effect":
+        return option.advice
+    return "The platform is named on the command line." if option.of_platform else "This value changes nothing here."
+
+
+@dataclass
+class _Reader:
+    given: Mapping[str, Directive]
+    report: Report
+
+    def job(self, default_name: str) -> Job:
+        nodes, processes = self._layout()
+        gpu_type, gpus = self._gpus(nodes, processes)
+        per_process, cpus = self._cpus(processes, gpus)
+        found, inherited = self._of("export", values.variables, ({}, False))
+        if inherited and found:
+            self.report.note(self.given["export"].line, "variables of the shell that calls sbatch are not converted")
+        return Job(
+            name=self._name(default_name),
+            nodes=nodes,
+            processes=processes,
+            cpus=cpus,
+            cpus_per_process=per_process,
+            gpus=gpus,
+            gpu_type=gpu_type,
+            memory=self._memory(cpus, gpus),
+            storage=self._of("tmp", lambda text: values.memory(text, "tmp"), None),
+            seconds=self._of("time", values.seconds, None),
+            partition=self.given["partition"].value if "partition" in self.given else "",
+            environment=found,
+            image=self._of("container-image", values.image, None),
+            requeue="requeue" in self.given,
+            gpus_per_process=gpus // processes if "gpus-per-task" in self.given and processes > 1 else 0,
+            is_exclusive="exclusive" in self.given,
+            has_all_memory=self._all_memory,
+            lines={name: each.line for name, each in self.given.items()},
+        )
+
+    def _of(self, name: str, read: Callable[[str], _Value], default: _Value) -> _Value:
+        directive = self.given.get(name)
+        if directive is None:
+            return default
+        try:
+            return read(directive.value)
+        except Wrong as wrong:
+            self.report.refuse(VALUE, directive.line, wrong.problem, wrong.fix)
+            return default
+
+    @property
+    def _all_memory(self) -> bool:
+        return "mem" in self.given and re.fullmatch(r"0+[KMGT]?", self.given["mem"].value, re.IGNORECASE) is not None
+
+    def _count(self, name: str) -> int | None:
+        return self._of(name, lambda text: values.count(text, name), None)
+
+    def _refuse(self, name: str, problem: str, fix: str) -> None:
+        self.report.refuse(VALUE, self.given[name].line, problem, fix)
+
+    def _name(self, default: str) -> str:
+        given = self.given["job-name"].value if "job-name" in self.given else default
+        if re.match(NAME, given):
+            return given
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", given).strip("-_") or "job"
+        name = name if name[0].isalpha() else f"job-{name}"
+        line = self.given["job-name"].line if "job-name" in self.given else 1
+        self.report.note(line, f"'{given}' is not a name of a workflow: it becomes '{name}'")
+        return name
+
+    def _layout(self) -> tuple[int, int]:
+        """Nodes, and processes on each."""
+        nodes, total, each = (self._count(name) for name in ("nodes", "ntasks", "ntasks-per-node"))
+        for name, number, most in (
+            ("nodes", nodes, MOST_NODES),
+            ("ntasks-per-node", each, MOST_PROCESSES),
+            ("ntasks", total, MOST_PROCESSES * 8),
+        ):
+            if number is not None and number > most:
+                self._refuse(name, f"--{name}={number} is more than {most}", f"At most {most}.")
+                return 1, 1
+        if total is None or (nodes is None and total == 1):
+            return nodes or 1, each or 1
+        return self._of_total(total, nodes, each)
+
+    def _of_total(self, total: int, nodes: int | None, each: int | None) -> tuple[int, int]:
+        """The same from the number of all processes."""
+        if nodes is None and each is not None and total % each == 0:
+            return total // each, each
+        if nodes is None:
+            fix = f"Write the nodes too: --nodes=1 --ntasks-per-node={total}, for example."
+            self._refuse("ntasks", f"--ntasks={total} leaves the number of nodes open", fix)
+            return 1, 1
+        if total % nodes or (each is not None and each * nodes != total):
+            fix = "Write --nodes and --ntasks-per-node, without --ntasks."
+            self._refuse("ntasks", f"--ntasks={total} is not the same number of processes on each node", fix)
+            return nodes, 1
+        return nodes, total // nodes
+
+    def _gpus(self, nodes: int, processes: int) -> tuple[str, int]:
+        """Type and number of the GPUs of a node."""
+        found: dict[str, tuple[str, int]] = {}
+        for name in _GPU_OPTIONS:
+            kind, number = self._of(
+                name, values.gres if name == "gres" else lambda text, name=name: values.gpus(text, name), ("", 0)
+            )
+            if not number:
+                continue
+            if name == "gpus" and number % nodes:
+                self._refuse(
+                    name, f"--gpus={number} is not the same number on each of {nodes} nodes", "--gpus-per-node=N"
+                )
+                continue
+            factor = processes if name == "gpus-per-task" else 1
+            found[name] = (kind, number // nodes if name == "gpus" else number * factor)
+        if len(set(found.values())) > 1:
+            *_, last = found
+            self._refuse(last, f"{', '.join(f'--{name}' for name in found)} differ", "Write --gpus-per-node only.")
+        return next(iter(found.values()), ("", 0))
+
+    def _cpus(self, processes: int, gpus: int) -> tuple[int | None, int | None]:
+        """CPUs of a process, where the header says so, and of a node."""
+        each, of_gpu = self._count("cpus-per-task"), self._count("cpus-per-gpu")
+        if each is not None and of_gpu is not None:
+            self._refuse("cpus-per-gpu", "--cpus-per-task and --cpus-per-gpu exclude each other", "Write one of them.")
+        if of_gpu is not None and not gpus:
+            self._refuse("cpus-per-gpu", "--cpus-per-gpu without GPUs", "--cpus-per-task=N")
+        if each is not None:
+            return each, each * processes
+        return None, of_gpu * gpus if of_gpu is not None else None
+
+    def _memory(self, cpus: int | None, gpus: int) -> int | None:
+        """MiB of a node."""
+        parts = {"mem": 1, "mem-per-cpu": cpus, "mem-per-gpu": gpus or None}
+        given = [name for name in parts if name in self.given and not (name == "mem" and self._all_memory)]
+        if len(given) > 1:
+            self._refuse(given[1], f"{' and '.join(f'--{name}' for name in given)} exclude each other", "Write --mem.")
+        for name in given:
+            number = self._of(name, lambda text, name=name: values.memory(text, name), None)
+            if parts[name] is None:
+                self._refuse(name, f"--{name} without a number of {name.rpartition('-')[2]}s", "--mem=AMOUNT")
+            elif number is not None:
+                return number * (parts[name] or 1)
+        return None

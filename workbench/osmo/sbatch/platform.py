@@ -1,0 +1,89 @@
+"""Which platform a job runs on: from its partition, the type of its GPUs, or because there is only one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from physical_ai.settings.facts.osmo import PlatformFacts
+from workbench.osmo.lint.context import Context
+from workbench.osmo.sbatch.report import Wrong
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform that a job can run on."""
+
+    name: str
+    pool: str
+    """The node pool; the platform's own name where it is not known."""
+    has_gpu: bool | None
+    """None where it is not known."""
+    gpus: int | None = None
+    """What one task can have of a node; None where it is not known, as below."""
+    cpus: int | None = None
+    memory_gib: int | None = None
+
+
+def platforms_of(context: Context) -> list[Platform]:
+    """The platforms of a context's OSMO pool."""
+    return [_platform(name, context.facts.get(name)) for name in context.config.pool(context.pool).platforms]
+
+
+def _platform(name: str, facts: PlatformFacts | None) -> Platform:
+    if facts is None:
+        return Platform(name, name, None)
+    return Platform(name, facts.pool, facts.has_gpu, facts.most, facts.room.cpus, facts.room.memory_gib)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The platform of a job, and how it was found where the job does not name it."""
+
+    name: str
+    remark: str | None = None
+
+
+def choose(
+    known: Sequence[Platform], chosen: str | None, partition: str, gpu_type: str, *, has_gpu: bool | None
+) -> Choice:
+    """The platform of a job. Raises `Wrong` where several are possible, or none.
+
+    Args:
+        chosen: named by the user, over what the header says.
+        has_gpu: whether the job asks for GPUs; None for one that gets those of its nodes, whatever they have.
+    """
+    every = ", ".join(platform.name for platform in known) or "none"
+    if chosen is not None:
+        if chosen not in [platform.name for platform in known]:
+            raise Wrong(f"there is no platform '{chosen}'", f"Platforms: {every}.")
+        return Choice(chosen)
+    if "," in partition:
+        raise Wrong(f"--partition={partition} leaves the partition open", f"Write one. Platforms: {every}.")
+    wanted = partition.lower()
+    for platform in known:
+        if wanted and wanted in (platform.name.lower(), platform.pool.lower()):
+            return Choice(platform.name)
+    if has_gpu is None:
+        fix = f"Write the GPUs of a node (--gres=gpu:N), or name the platform by --platform. Platforms: {every}."
+        raise Wrong("--exclusive gives a job all GPUs that its nodes have, and the header does not say which", fix)
+    fitting = [each for each in known if each.has_gpu in (None, has_gpu)]
+    why = "a GPU" if has_gpu else "no GPU"
+    if gpu_type:
+        fitting = [each for each in fitting if _same_gpu(each.name, gpu_type)]
+        why = f"GPUs of type {gpu_type}"
+    if len(fitting) == 1:
+        found = fitting[0].name
+        return Choice(found, f"the job asks for {why}, for which there is one platform: {found}")
+    named = f"no platform is called '{partition}'" if partition else "the header names no partition"
+    raise Wrong(
+        f"{named}, and {len(fitting)} platforms have {why}",
+        f"Write --platform NAME, or --partition=NAME in the header. Platforms: {every}.",
+    )
+
+
+def _same_gpu(platform: str, gpu_type: str) -> bool:
+    """Whether a type of GPU, as Slurm's sites call it, is a platform's: h100 and h100nvl, rtxpro6000 and rtxpro."""
+    one, other = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (platform, gpu_type))
+    return one.startswith(other) or other.startswith(one)

@@ -1,0 +1,81 @@
+"""What a conversion reports: findings with the line of the script, and what to write instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from physical_ai.findings import Finding, Severity
+from workbench.osmo.lint.run import MOST_FINDINGS
+from workbench.osmo.lint.source import shortened
+
+MANUAL = "https://slurm.schedmd.com/sbatch.html"
+OPTION, VALUE, SCRIPT, NOTE = "sbatch-option", "sbatch-value", "sbatch-script", "sbatch-note"
+"""Rules: an option that has no counterpart; a value that can't be used; a line of the script; a remark."""
+
+LONGEST_QUOTE = 60
+
+
+def quoted(text: str) -> str:
+    """A word of the script in a message: of a long one its start, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
+
+
+class Wrong(Exception):
+    """A value that can't be converted."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(problem)
+        self.problem, self.fix = problem, fix
+
+
+@dataclass
+class Report:
+    """Findings about one script, collected so that all of them are reported at once."""
+
+    file: str
+    findings: list[Finding] = field(default_factory=list[Finding])
+    left_out: int = 0
+    """Findings beyond the most that are kept, whose number the last one says."""
+    _seen: set[Finding] = field(default_factory=set[Finding])
+    _is_refused: bool = False
+
+    def refuse(self, rule: str, line: int, problem: str, fix: str) -> None:
+        self._add(Severity.ERROR, rule, line, problem, fix)
+
+    def warn(self, rule: str, line: int, problem: str, fix: str) -> None:
+        self._add(Severity.WARNING, rule, line, problem, fix)
+
+    def note(self, line: int, problem: str, fix: str | None = None) -> None:
+        self._add(Severity.INFO, NOTE, line, problem, fix)
+
+    @property
+    def refused(self) -> bool:
+        return self._is_refused
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it leaves out what is still found, but for the first error."""
+        return len(self.findings) >= MOST_FINDINGS
+
+    def in_order(self) -> list[Finding]:
+        found = sorted(self.findings, key=lambda finding: int(finding.where.rpartition(":")[2]))
+        if self.left_out:
+            worst = max((finding.severity for finding in found), key=lambda severity: severity.rank)
+            problem = f"{self.left_out} more findings are left out"
+            found.append(Finding(worst, NOTE, found[-1].where, problem, None, MANUAL))
+        return found
+
+    def _add(self, severity: Severity, rule: str, line: int, problem: str, fix: str | None) -> None:
+        found = Finding(
+            severity, rule, f"{self.file}:{line}", shortened(problem), shortened(fix) if fix else None, MANUAL
+        )
+        if found in self._seen:
+            return
+        # An error is never left out of account: without one the script would be converted.
+        if self.is_full and (self.refused or severity is not Severity.ERROR):
+            self.left_out += 1
+            return
+        self._seen.add(found)
+        self.findings.append(found)
+        self._is_refused = self._is_refused or found.is_error

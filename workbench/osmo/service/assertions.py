@@ -1,0 +1,32 @@
+"""Resource validations: comparisons of a task's resources with numbers, or with what nodes have."""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import BaseModel, ConfigDict
+
+from workbench.osmo.choices import OperatorType
+
+_TOKEN = re.compile(r"\{\{([^}]+)\}\}")
+_NODE_TOKENS = ("K8_STORAGE", "K8_CPU", "K8_MEMORY", "K8_GPU", "K8_GPU_PRODUCT", "K8_GPU_CUDA_DRIVER")
+
+
+class ResourceAssertion(BaseModel):
+    """A comparison of two rendered texts. The message is shown when it fails."""
+
+    model_config = ConfigDict(extra="forbid", use_enum_values=True)
+
+    operator: OperatorType
+    left_operand: str
+    right_operand: str
+    assert_message: str
+
+    @property
+    def is_about_nodes(self) -> bool:
+        """Whether OSMO checks each node: the first token of an operand contains the name of a K8_ token."""
+        for operand in (self.left_operand, self.right_operand):
+            first = _TOKEN.search(operand)
+            if first is not None and any(name in first[1] for name in _NODE_TOKENS):
+                return True
+        return False

@@ -1,0 +1,42 @@
+"""Resource validations evaluated with a task's tokens."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from workbench.osmo import units
+from workbench.osmo.jinja import render
+from workbench.osmo.refusal import crash
+from workbench.osmo.service.assertions import ResourceAssertion
+
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "GT": operator.gt,
+    "GE": operator.ge,
+    "LT": operator.lt,
+    "LE": operator.le,
+    "EQ": operator.eq,
+}
+_NUMBER = re.compile(r"\d+(\.\d+)?")
+
+
+def failure(assertion: ResourceAssertion, tokens: Mapping[str, Any], task: str) -> str | None:
+    """The assertion's message if it fails. Raises Refusal where OSMO can't evaluate it."""
+    left, right = (_operand(text, tokens) for text in (assertion.left_operand, assertion.right_operand))
+    # The message comes first: an unknown token in it fails even where the comparison holds.
+    message = render(assertion.assert_message, tokens)
+    try:
+        holds = _COMPARISONS[str(assertion.operator)](left, right)
+    except TypeError:
+        raise crash(f"{task}: '{left}' {assertion.operator} '{right}' can't be compared") from None
+    return None if holds else f"Assertion failed for task {task}: {message}"
+
+
+def _operand(text: str, tokens: Mapping[str, Any]) -> float | str:
+    """An operand's value: an amount in Ki, a number, or else text. A sign, `.5` and `1e3` make text of it."""
+    rendered = render(text, tokens)
+    if units.AMOUNT.fullmatch(rendered) and rendered.endswith(tuple(units.POWERS)):
+        return int(units.convert(rendered, "Ki"))
+    return float(rendered) if _NUMBER.fullmatch(rendered) else rendered

@@ -1,0 +1,183 @@
+"""From a workflow file's text to YAML: sections, default values, Jinja with the user's variables, special tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import yaml
+
+from physical_ai.untrusted import documents
+from physical_ai.untrusted.syntax_errors import meaning
+from workbench.osmo.choices import NORMAL
+from workbench.osmo.refusal import Refusal, crash
+from workbench.osmo.workflow import line_marks, sandbox
+
+_SECTION = re.compile(r"^([a-zA-Z][a-zA-Z0-9_-]*):", re.MULTILINE)
+_SPECIAL = re.compile(r"\{\{(uuid|workflow_id|output|(?:input|host):.+)\Z", re.DOTALL)
+"""A special token, in a text that ends before the `}}` of the token and has no other `}`."""
+SECTIONS = ("version", "workflow", "default-values")
+
+
+@dataclass(frozen=True)
+class Variables:
+    """What is given on the command line of `osmo workflow submit`."""
+
+    set: Sequence[str] = ()
+    """`name=value`, numbers as numbers."""
+    set_string: Sequence[str] = ()
+    """`name=value`, as text."""
+    environment: Sequence[str] = ()
+    """`NAME=value` over every task's environment (`--set-env`)."""
+    priority: str = NORMAL
+
+
+@dataclass(frozen=True)
+class Section:
+    """A top-level section: its text, with the key, and the line of the file it starts on, from 0."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The workflow section after rendering."""
+
+    text: str
+    lines: tuple[int, ...] = field(repr=False)
+    """For each line of `text` the line of the file it came from, from 0."""
+
+
+def is_templated(text: str) -> bool:
+    """Whether OSMO's command line renders a file before it reads it; it does not recognize one with only `{% %}`."""
+    return any(sign in text for sign in ("{%%", "{{", "{#", "default-values"))
+
+
+def has_workflow(text: str) -> bool:
+    """Whether the file has the section `workflow`, whatever else it has."""
+    return any(start[1] == "workflow" for start in _SECTION.finditer(text))
+
+
+def sections(text: str) -> dict[str, Section]:
+    """The file's top-level sections; text before the first is ignored.
+
+    Raises Refusal for an unknown key, a duplicate key, or a missing `workflow`.
+    """
+    starts = list(_SECTION.finditer(text))
+    found: dict[str, Section] = {}
+    for index, start in enumerate(starts):
+        key, end = start[1], starts[index + 1].start() if index + 1 < len(starts) else len(text)
+        line = text.count("\n", 0, start.start())
+        if key not in SECTIONS:
+            raise Refusal("OSMOUserError", f"unknown top-level key '{key}' in line {line + 1}", line=line + 1)
+        if key in found:
+            raise Refusal("OSMOUserError", f"duplicate top-level key '{key}' in line {line + 1}", line=line + 1)
+        found[key] = Section(text[start.start() : end], line)
+    if "workflow" not in found:
+        raise Refusal("OSMOUserError", "no section 'workflow:' at the start of a line")
+    return found
+
+
+def variables(parts: Mapping[str, Section], given: Variables, tokens: Sequence[str] = ()) -> dict[str, Any]:
+    """Names that templates may use: default values, what the command line sets over them, and placeholders of `tokens`.
+
+    Raises Refusal.
+    """
+    values = _defaults(parts)
+    pairs: list[tuple[str, Any]] = [(name, _number(value)) for name, value in map(_assignment, given.set)]
+    pairs += map(_assignment, given.set_string)
+    pairs += [(stand_in(token), f"{{{{{token}}}}}") for token in tokens]
+    if not isinstance(values, dict):
+        if pairs:
+            raise Refusal("OSMOUsageError", "default-values is not a map of names and values")
+        try:
+            values = dict(values)
+        except (TypeError, ValueError) as error:
+            raise Refusal("OSMOUsageError", f"default-values is not a map: {error}") from None
+    result = cast("dict[str, Any]", values)
+    result.update(pairs)
+    return result
+
+
+def _defaults(parts: Mapping[str, Section]) -> Any:
+    if "default-values" not in parts:
+        return {}
+    try:
+        document = documents.load_for_python(parts["default-values"].text)
+    except yaml.YAMLError as error:
+        raise Refusal("OSMOUsageError", f"default-values is not YAML: {meaning(error)}") from None
+    if not isinstance(document, dict) or "default-values" not in document:
+        raise Refusal("OSMOUsageError", "default-values: a space is missing after the colon")
+    return cast("dict[str, Any]", document)["default-values"] or {}
+
+
+def stand_in(token: str) -> str:
+    """The placeholder name of a special token while Jinja renders."""
+    return f"hash{int(hashlib.md5(token.encode(), usedforsecurity=False).hexdigest(), 16)}"
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise Refusal("OSMOUsageError", f"'{text}' is not an assignment: write name=value")
+    return name, value
+
+
+def _number(text: str) -> int | float | str:
+    """A number as Python reads it (1_000, nan), everything else as text: `false` is text, and true in a condition."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def render(text: str, given: Variables, limit: sandbox.Limit = sandbox.OSMO) -> Rendered:
+    """The file's workflow section with Jinja applied. Raises Refusal."""
+    parts = sections(text)
+    workflow = parts["workflow"]
+    # Inside {% raw %} the token's placeholder name remains.
+    template, tokens = _with_stand_ins(workflow.text)
+    try:
+        plain, marked = sandbox.render(template, variables(parts, given, tokens), limit)
+    except Refusal as refusal:
+        if refusal.line and refusal.column:
+            refusal.column = _written_column(template.split("\n")[refusal.line - 1], refusal.column, tokens)
+        raise
+    return Rendered(plain, line_marks.line_map(plain, marked, workflow.line))
+
+
+def _written_column(line: str, column: int, tokens: Sequence[str]) -> int:
+    """A column of a template's line with placeholders, as one of the line in the file."""
+    before = line[: column - 1]
+    return column - sum(before.count(stand_in(token)) * (len(stand_in(token)) - len(token)) for token in tokens)
+
+
+def _with_stand_ins(text: str) -> tuple[str, list[str]]:
+    """The template with placeholders for special tokens, and the tokens. In linear time: tokens may never end."""
+    parts = text.split("}")
+    tokens: dict[str, None] = {}
+    for index, part in enumerate(parts[:-2]):
+        # `}}` follows where the next part is empty.
+        found = _SPECIAL.search(part) if not parts[index + 1] else None
+        if found is not None:
+            tokens[found[1]] = None
+            parts[index] = f"{part[: found.start()]}{{{{{stand_in(found[1])}"
+    return "}".join(parts), list(tokens)
+
+
+def load_yaml(rendered: str) -> Mapping[str, Any]:
+    """The rendered section as data. Raises Refusal."""
+    try:
+        document = documents.load_for_python(rendered)
+    except yaml.YAMLError as error:
+        raise Refusal("OSMOUsageError", f"the rendered workflow is not YAML: {meaning(error)}") from None
+    workflow = cast("dict[str, Any]", document).get("workflow") if isinstance(document, dict) else None
+    if not isinstance(workflow, dict):
+        raise crash("'workflow' is not a map")
+    return {"workflow": workflow}

@@ -1,0 +1,84 @@
+"""Examples of rules, and the parts that they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from physical_ai.settings.facts.pools import IMMUTABLE_POOL_PROPERTIES
+from workbench.policies.model import UNKNOWN, Options, Resource, Stack
+
+COMPONENT = "urn:pulumi:s::p::physical-ai:index:Platform$physical-ai:azure:Cluster::c"
+PROVIDER = "urn:pulumi:s::p::pulumi:providers:kubernetes::k8s::id"
+NAMESPACE = "kubernetes:core/v1:Namespace"
+SECRET = "kubernetes:core/v1:Secret"  # noqa: S105 - a type token
+CLUSTER_URN = "urn:pulumi:s::p::azure-native:containerservice:ManagedCluster::aks"
+IDENTITY_URN = (
+    "urn:pulumi:s::p::physical-ai:azure:Identities$azure-native:managedidentity:UserAssignedIdentity::control-plane"
+)
+PROTECTED_CLUSTER = Resource("test:index:Cluster", "aks", {}, Options(protect=True), CLUSTER_URN, custom=False)
+SPOT_LABEL = {"kubernetes.azure.com/scalesetpriority": "spot"}
+SPOT_TAINTS = ["nvidia.com/gpu=present:NoSchedule", "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
+
+
+@dataclass(frozen=True)
+class Example:
+    """Inputs and options of a resource of `type`, and what to change in them to violate the rule.
+
+    None as a changed value removes it. `others` are the rest of the stack, `bad_others` the rest of a stack that
+    violates the rule.
+    """
+
+    type: str
+    inputs: dict[str, Any] = field(default_factory=dict[str, Any])
+    bad: dict[str, Any] = field(default_factory=dict[str, Any])
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    bad_options: dict[str, Any] = field(default_factory=dict[str, Any])
+    environment: str = "dev"
+    region: str = "westus2"
+    secrets: frozenset[str] = frozenset()
+    others: tuple[Resource, ...] = ()
+    bad_others: tuple[Resource, ...] | None = None
+
+    def stack(self, *, broken: bool) -> Stack:
+        """The example as a stack; its first resource is the one that the rule applies to."""
+        others = self.bad_others if broken and self.bad_others is not None else self.others
+        given: dict[str, Any] = {"parent": COMPONENT, **self.shown_options(broken=broken)}
+        resource = Resource(self.type, "it", self.shown(broken=broken), Options(**given), "urn")
+        return Stack(self.environment, (resource, PROTECTED_CLUSTER, *others), self.secrets, self.region)
+
+    def shown(self, *, broken: bool) -> dict[str, Any]:
+        """The resource's inputs."""
+        inputs = {**self.inputs, **(self.bad if broken else {})}
+        return {key: value for key, value in inputs.items() if value is not None}
+
+    def shown_options(self, *, broken: bool) -> dict[str, Any]:
+        """The resource's options that the example is about."""
+        return {**self.options, **(self.bad_options if broken else {})}
+
+
+SPOT = {
+    "scaleSetPriority": "Spot",
+    "scaleSetEvictionPolicy": "Delete",
+    "nodeLabels": SPOT_LABEL,
+    "nodeTaints": SPOT_TAINTS,
+}
+SYSTEM = {"name": "system", "mode": "System", "nodeTaints": ["CriticalAddonsOnly=true:NoSchedule"]}
+GPU = {"gpuProfile": {"driver": "None"}, "nodeTaints": ["nvidia.com/gpu=present:NoSchedule"]}
+ENTRA = {"disableLocalAccounts": True, "aadProfile": {"managed": True, "enableAzureRBAC": True}}
+IDENTITY = {"oidcIssuerProfile": {"enabled": True}, "securityProfile": {"workloadIdentity": {"enabled": True}}}
+OUTBOUND = {"defaultOutboundAccess": False, "natGateway": {"id": UNKNOWN}, "networkSecurityGroup": {"id": UNKNOWN}}
+REPLACING = {"replace_on_changes": IMMUTABLE_POOL_PROPERTIES, "delete_before_replace": True}
+DIGEST = f"docker.io/library/ubuntu@sha256:{'0' * 64}"
+REQUESTS = {"requests": {"cpu": "10m", "memory": "16Mi"}}
+ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}
+
+
+def workload(container: dict[str, Any] | None = None, **pod: Any) -> dict[str, Any]:
+    """Inputs of a workload that violates no rule, except by the given values."""
+    containers = [{"image": DIGEST, "resources": REQUESTS, **(container or {})}]
+    return {"updateStrategy": ROLLING, "template": {"spec": {"containers": containers, **pod}}}
+
+
+AGENT = {"metadata": {"name": "gpu-grid-driver-installer"}, "spec": workload(hostPID=True)}
+KNOWN_SECRET = frozenset({"hunter2"})

@@ -1,0 +1,70 @@
+"""Whether nodes reach the cluster's API server, and who else does.
+
+A public one accepts authorized ranges only, where there are any, and these need the address with which nodes leave (AKS
+docs, api-server-authorized-ip-ranges). A private one has its name in a private zone, which AKS creates and links for
+`system` (AKS docs, private-clusters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.policies.flows.identity import of_type
+from workbench.policies.flows.names import zone_is_seen
+from workbench.policies.flows.verdicts import Verdict
+from workbench.policies.model import Resource, Unknown, known, known_list, known_map
+
+CLUSTER, PUBLIC_ADDRESS = "azure-native:containerservice:ManagedCluster", "azure-native:network:PublicIPAddress"
+NODES_ONLY = "0.0.0.0/32"
+"""Stands for the public address of AKS's load balancer, the same page, "Special case"."""
+PORT = 443
+
+
+@dataclass(frozen=True)
+class ApiServer:
+    cluster: Resource
+    is_private: bool
+    """Whether nodes reach it at an address of the network."""
+
+    def lets_in_nodes(self, resources: Sequence[Resource]) -> Verdict:
+        """Whether it accepts nodes, or its name leads them to it."""
+        access = known_map(self.cluster.inputs.get("apiServerAccessProfile"))
+        if self.is_private:
+            zone = access.get("privateDNSZone")
+            if known(zone, "system") in ("system", "none") and not isinstance(zone, Unknown):
+                return Verdict(True, f"private DNS zone of AKS ({known(zone, 'system')})", self.cluster)
+            return zone_is_seen(zone, self.cluster, resources)
+        return self._by_ranges(access.get("authorizedIPRanges"), resources)
+
+    def _by_ranges(self, given: Any, resources: Sequence[Resource]) -> Verdict:
+        if isinstance(given, Unknown):
+            return Verdict(None, f"authorized ranges of {self.cluster.name}", self.cluster)
+        ranges = known_list(given)
+        if not ranges or NODES_ONLY in ranges:
+            return Verdict(True, f"public access to {self.cluster.name}", self.cluster)
+        nodes = of_type(resources, PUBLIC_ADDRESS)
+        if any(each.urn in self.cluster.options.depends_on for each in nodes):
+            return Verdict(True, f"authorized ranges of {self.cluster.name}", self.cluster)
+        if not nodes:
+            return Verdict(None, f"addresses of nodes in the authorized ranges of {self.cluster.name}", self.cluster)
+        return Verdict(False, f"authorized ranges of {self.cluster.name}, without the nodes' address", self.cluster)
+
+    def lets_in_anybody(self) -> Verdict:
+        """Whether addresses all over the internet reach it."""
+        access = known_map(self.cluster.inputs.get("apiServerAccessProfile"))
+        if known(access.get("enablePrivateCluster")) is True:
+            return Verdict(False, f"no public address of {self.cluster.name}", self.cluster)
+        if access.get("authorizedIPRanges"):
+            return Verdict(False, f"authorized ranges of {self.cluster.name}", self.cluster)
+        return Verdict(True, f"public access to {self.cluster.name}", self.cluster)
+
+
+def api_server(resources: Sequence[Resource]) -> ApiServer | None:
+    """That of the stack's cluster; None where the cluster is not the stack's."""
+    for cluster in of_type(resources, CLUSTER):
+        access = known_map(cluster.inputs.get("apiServerAccessProfile"))
+        inside = (known(access.get(key)) is True for key in ("enablePrivateCluster", "enableVnetIntegration"))
+        return ApiServer(cluster, any(inside))
+    return None

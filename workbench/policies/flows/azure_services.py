@@ -1,0 +1,136 @@
+"""Azure's services with data: where each is reached, and whom it lets in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.policies.data_services import PUBLIC_ACCESS
+from workbench.policies.flows.verdicts import Verdict
+from workbench.policies.model import Resource, known, known_map
+
+SERVER, FIREWALL_RULE = "azure-native:dbforpostgresql:Server", "azure-native:dbforpostgresql:FirewallRule"
+REDIS = "azure-native:redisenterprise:RedisEnterprise"
+PUBLIC_ADDRESS, ENDPOINT = "azure-native:network:PublicIPAddress", "azure-native:network:PrivateEndpoint"
+COLLECTION = "azure-native:monitor:DataCollectionEndpoint"
+SCOPE, SCOPED = "azure-native:monitor:PrivateLinkScope", "azure-native:monitor:PrivateLinkScopedResource"
+KINDS: Mapping[str, tuple[str, int]] = {
+    SERVER: ("database", 5432),
+    REDIS: ("cache", 10000),
+    "azure-native:keyvault:Vault": ("vault", 443),
+    "azure-native:storage:StorageAccount": ("storage", 443),
+    "azure-native:containerregistry:Registry": ("registry", 443),
+    COLLECTION: ("collection", 443),
+    "azure-native:monitor:AzureMonitorWorkspace": ("metrics", 443),
+    "azure-native:dashboard:Grafana": ("grafana", 443),
+}
+"""What the flows call each type, and its port."""
+TAGS: Mapping[str, str] = {
+    "database": "AzureCloud",
+    "cache": "AzureCloud",
+    "vault": "AzureKeyVault",
+    "storage": "Storage",
+    "registry": "AzureContainerRegistry",
+    "collection": "AzureMonitor",
+    "metrics": "AzureMonitor",
+    "grafana": "AzureCloud",
+}
+"""Service tags of the public endpoints (Azure docs, service-tags-overview); AzureCloud for one without its own."""
+_CLOSED: Mapping[str, str] = {
+    **PUBLIC_ACCESS,
+    REDIS: "publicNetworkAccess",
+    COLLECTION: "networkAcls.publicNetworkAccess",
+    "azure-native:monitor:AzureMonitorWorkspace": "publicNetworkAccess",
+    "azure-native:dashboard:Grafana": "properties.publicNetworkAccess",
+}
+_RULES: Mapping[str, str] = {
+    "azure-native:keyvault:Vault": "properties.networkAcls.defaultAction",
+    "azure-native:storage:StorageAccount": "networkRuleSet.defaultAction",
+    "azure-native:containerregistry:Registry": "networkRuleSet.defaultAction",
+}
+"""What decides about an address that no rule names: `Allow`, also where it is absent, or `Deny`."""
+AZURE_SERVICES = "0.0.0.0"  # noqa: S104 - no address to listen on
+"""Start and end of a firewall rule that lets in whatever runs in Azure (Azure docs, postgresql concepts-firewall)."""
+
+
+@dataclass(frozen=True)
+class Service:
+    kind: str
+    resource: Resource
+    port: int
+    firewall: tuple[Resource, ...]
+    """Rules that let addresses in; for a database only."""
+    nodes: frozenset[str]
+    """URNs of the nodes' public addresses."""
+    endpoints: tuple[Resource, ...]
+    is_reached_elsewhere: bool = False
+    """Whether its private endpoint is that of a private link scope of another stack."""
+
+    def lets_in_nodes(self) -> Verdict:
+        """Whether the public endpoint accepts what leaves the nodes."""
+        public = self._public()
+        if public.open is not True or self.resource.type != SERVER:
+            return public
+        for rule in self.firewall:
+            start = known(rule.inputs.get("startIpAddress"))
+            if start == AZURE_SERVICES or self.nodes & set(rule.options.depends_on):
+                return Verdict(True, f"firewall rule {_name(rule, 'firewallRuleName')}", rule)
+        return Verdict(False, f"firewall of {self.name}, which has no rule for the nodes", self.resource)
+
+    def lets_in_anybody(self) -> Verdict:
+        """Whether the public endpoint accepts addresses all over the internet."""
+        public = self._public()
+        if public.open is not True or self.resource.type != SERVER:
+            return public
+        for rule in self.firewall:
+            ends = (known(rule.inputs.get("startIpAddress")), known(rule.inputs.get("endIpAddress")))
+            if ends[0] != ends[1] or AZURE_SERVICES in ends:
+                return Verdict(True, f"firewall rule {_name(rule, 'firewallRuleName')}", rule)
+        return Verdict(False, f"firewall of {self.name}", self.resource)
+
+    @property
+    def name(self) -> str:
+        return self.resource.name
+
+    def _public(self) -> Verdict:
+        access = _at(self.resource.inputs, _CLOSED[self.resource.type])
+        if access in ("Disabled", "SecuredByPerimeter"):
+            if self.is_reached_elsewhere:
+                by = f"the private link scope of {self.name}, which is not of the stack"
+                return Verdict(None, by, self.resource)
+            return Verdict(False, f"no public access to {self.name}", self.resource)
+        default = _at(self.resource.inputs, _RULES.get(self.resource.type, ""))
+        if default == "Deny":
+            return Verdict(False, f"rules of {self.name}", self.resource)
+        return Verdict(True, f"public access to {self.name}", self.resource)
+
+
+def services(resources: Sequence[Resource]) -> Iterator[Service]:
+    nodes = frozenset(each.urn for each in resources if each.type == PUBLIC_ADDRESS)
+    firewall = tuple(each for each in resources if each.type == FIREWALL_RULE)
+    endpoints = [each for each in resources if each.type == ENDPOINT]
+    for each in resources:
+        # Components have the same last name, and no inputs.
+        if each.type in KINDS and each.custom:
+            kind, port = KINDS[each.type]
+            scoped = [found for found in resources if found.type == SCOPED and each.urn in found.options.depends_on]
+            own = tuple(found for found in endpoints if _leads_to(found, each, *scoped))
+            elsewhere = bool(scoped) and not any(found.type == SCOPE and found.custom for found in resources)
+            yield Service(kind, each, port, firewall if each.type == SERVER else (), nodes, own, elsewhere)
+
+
+def _leads_to(endpoint: Resource, *services: Resource) -> bool:
+    """To one of them: a private link scope stands for what is in it."""
+    return any(each.urn in endpoint.options.depends_on for each in services)
+
+
+def _name(resource: Resource, key: str) -> str:
+    return str(known(resource.inputs.get(key), resource.name))
+
+
+def _at(inputs: Mapping[str, Any], path: str) -> Any:
+    value: Any = dict(inputs)
+    for step in path.split(".") if path else ():
+        value = known_map(value).get(step)
+    return known(value) if path and not isinstance(value, dict) else None

@@ -1,0 +1,106 @@
+"""What is on the way of a connection: NetworkPolicies, security groups, what leads out, the API server's ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from ipaddress import IPv4Network
+
+from workbench.policies.flows.declared import Flow, Required
+from workbench.policies.flows.network_policies import Engine, decide
+from workbench.policies.flows.parties import Address, Entity, Party, Pod, Source
+from workbench.policies.flows.security_groups import AZURE, PLATFORM
+from workbench.policies.flows.verdicts import Hops, Verdict, best, worst
+from workbench.policies.flows.world import Subnet, World
+
+SOMEWHERE = Address("20.42.0.4")
+"""An address of Azure's that is no one's in particular: public endpoints have addresses of the internet."""
+FOREIGN = "the network under the cluster, which is not of the stack"
+
+
+def is_needed(flow: Flow) -> bool:
+    return flow.must in (Required.OPEN, Required.ASKED)
+
+
+def chosen(flow: Flow, ways: Iterable[Hops]) -> Hops:
+    """The one that decides: what has to be open is open for all, and what has to be closed for none."""
+    found = list(ways)
+    return worst(found) if is_needed(flow) else best(found)
+
+
+def by_policies(world: World, source: Party, target: Party, port: int, protocol: str = "TCP") -> Hops:
+    """What NetworkPolicies say; nothing where neither end is a Pod."""
+    ends = list(dict.fromkeys(each.namespace for each in (source, target) if isinstance(each, Pod)))
+    if not ends:
+        return ()
+    if world.ground.engine is Engine.NONE and world.policies:
+        return (Verdict(True, "networkPolicy none: nothing enforces NetworkPolicies", world.cluster),)
+    found = decide(world.policies, source, target, port, protocol, world.ground)
+    if found.by is not None:
+        metadata = world.policies[found.by]["metadata"]
+        by = f"NetworkPolicy {metadata['name']} of {metadata['namespace']}"
+        if found.allowed is None:
+            by = f"the network plugin, and its reading of {by}"
+        return (Verdict(found.allowed, by, world.policy_resources[found.by]),)
+    resource = next((world.namespaces[each] for each in ends if each in world.namespaces), None)
+    return (Verdict(found.allowed, f"no NetworkPolicy of {' and '.join(ends)}", resource),)
+
+
+def of_nodes(world: World, flow: Flow, way: Callable[[Subnet], Hops]) -> Hops:
+    """By the subnets of nodes: what has to be open is open in all of them, and what has to be closed in none."""
+    found = [way(each) for each in world.node_subnets]
+    return chosen(flow, found) if found else ()
+
+
+def among_nodes(world: World, flow: Flow, source: Party, target: Party, port: int) -> Hops:
+    """What security groups say: nodes and Pods of one subnet do not pass them by."""
+
+    def range_of(party: Party, subnet: Subnet) -> IPv4Network:
+        return world.pod_range if isinstance(party, Pod) and world.pod_range is not None else subnet.cidr
+
+    def way(subnet: Subnet) -> Hops:
+        if subnet.group is None:
+            return ()
+        start, end, wholly = range_of(source, subnet), range_of(target, subnet), is_needed(flow)
+        leaves = subnet.group.lets_out(start, end, port, wholly=wholly, protocol=flow.protocol)
+        arrives = subnet.group.lets_in(start, port, end, wholly=wholly, protocol=flow.protocol)
+        return (leaves, arrives)
+
+    return of_nodes(world, flow, way)
+
+
+def out(world: World, flow: Flow, target: Address, port: int, tag: str | None = None) -> Hops:
+    """From nodes to a public address, or to one of the platform. Packets of Pods have their node's address."""
+    if target.text in PLATFORM:
+        return of_nodes(
+            world,
+            flow,
+            lambda each: (each.group.lets_out_to_platform(target.text, port, flow.protocol),) if each.group else (),
+        )
+    if not world.node_subnets:
+        # What has to be closed may not rely on it.
+        return () if world.cluster is not None else (Verdict(None if is_needed(flow) else True, FOREIGN),)
+
+    def way(subnet: Subnet) -> Hops:
+        end: Source = tag or IPv4Network(target.text)
+        group = subnet.group
+        wholly = is_needed(flow)
+        first = (group.lets_out(subnet.cidr, end, port, wholly=wholly, protocol=flow.protocol),) if group else ()
+        return (*first, subnet.leaves)
+
+    return of_nodes(world, flow, way)
+
+
+def to_api_server(world: World, flow: Flow, port: int) -> Hops:
+    server = world.api_server
+    if server is None:
+        return ()
+    accepted = server.lets_in_nodes(world.resources)
+    if not server.is_private:
+        return (*out(world, flow, SOMEWHERE, port, AZURE), accepted)
+    return (accepted, *among_nodes(world, flow, Entity("node"), Entity("node"), port))
+
+
+def by_group(subnet: Subnet, source: Source, port: int, target: str | IPv4Network, *, wholly: bool) -> Verdict:
+    if subnet.group is None:
+        return Verdict(True, f"no security group of {subnet.resource.name}", subnet.resource)
+    return subnet.group.lets_in(source, port, target, wholly=wholly)

@@ -1,0 +1,41 @@
+"""The resource that another one names: by the id, or by the dependency in a preview, which does not know the id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from workbench.policies.model import Resource, known, known_map
+
+
+def id_of(reference: Any) -> str | None:
+    """The id in a reference such as `{id: …}`, or one that stands alone; None where it is not known yet."""
+    value = known(reference)
+    return str(found) if (found := known(known_map(value).get("id") if isinstance(value, dict) else value)) else None
+
+
+def named(reference: Any, source: Resource, among: Iterable[Resource], key: str) -> Resource | None:
+    """The resource that a property of `source` refers to; None for one of another stack.
+
+    Args:
+        key: the property with the name that the id ends with, such as `natGatewayName`.
+    """
+    identifier = id_of(reference)
+    for each in among:
+        name = known(each.inputs.get(key))
+        # A mock of the engine and a preview know no names that Azure chooses; the dependency then decides.
+        if identifier is None or name is None:
+            if each.urn and each.urn in source.options.depends_on:
+                return each
+        elif identifier.lower().endswith(f"/{str(name).lower()}"):
+            return each
+    return None
+
+
+def last_part(reference: Any) -> str:
+    """The name at the end of an id, for people."""
+    return (id_of(reference) or "").rpartition("/")[2] or "one that is not known yet"
+
+
+def of_type(resources: Sequence[Resource], *types: str) -> list[Resource]:
+    return [each for each in resources if each.type in types and each.custom]

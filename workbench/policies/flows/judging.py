@@ -1,0 +1,51 @@
+"""Whether each declared flow is as it has to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.policies.flows.declared import FLOWS, Flow, Required
+from workbench.policies.flows.paths import ways
+from workbench.policies.flows.ways import Way
+from workbench.policies.flows.world import World, read
+from workbench.policies.model import Resource, Stack
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One connection of a flow: to one port of one target."""
+
+    flow: Flow
+    way: Way
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is as it has to be, or not known yet."""
+        if self.way.verdict.open is None or self.flow.must in (Required.TOLERATED, Required.ASKED):
+            return True
+        return self.way.verdict.open is (self.flow.must is Required.OPEN)
+
+    @property
+    def resource(self) -> Resource | None:
+        """The one that decides it, or else the target."""
+        return self.way.verdict.resource or self.way.resource
+
+    def __str__(self) -> str:
+        return (
+            f"{self.flow.source} → {self.way.target}, port {self.way.port}: {state_of(self)}, by {self.way.verdict.by}"
+        )
+
+
+def state_of(judged: Judgement) -> str:
+    """`open`, `closed` or `unknown`."""
+    return {True: "open", False: "closed", None: "unknown"}[judged.way.verdict.open]
+
+
+def judge_world(world: World) -> list[Judgement]:
+    """Every connection of every flow, in the order of `declared.yaml`."""
+    return [Judgement(flow, way) for flow in FLOWS for way in ways(world, flow)]
+
+
+def judge(stack: Stack) -> list[Judgement]:
+    """Every connection of every flow that the stack has, in the order of `declared.yaml`."""
+    return judge_world(read(stack.resources))

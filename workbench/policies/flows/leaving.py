@@ -1,0 +1,103 @@
+"""The way of a node's packets out of its subnet: routes, and what gives them a public address.
+
+A route of the subnet's table wins over a NAT gateway, the longest prefix over others (Azure docs, nat-overview and
+virtual-networks-udr-overview). What AKS itself sets up is its cluster's outbound type (AKS docs, egress-outboundtype).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Network
+from typing import Any
+
+from workbench.policies.flows.identity import id_of, last_part, named, of_type
+from workbench.policies.flows.verdicts import Verdict
+from workbench.policies.model import Resource, known, known_list, known_map
+
+ROUTE_TABLE, NAT_GATEWAY = "azure-native:network:RouteTable", "azure-native:network:NatGateway"
+ROUTE = "azure-native:network:Route"
+BY_AKS = {
+    "loadBalancer": "AKS's load balancer",
+    "managedNATGateway": "AKS's NAT gateway",
+    "managedNATGatewayV2": "AKS's NAT gateway",
+}
+"""Outbound types for which the subnet needs nothing."""
+INTERNET_ROUTE = IPv4Network("0.0.0.0/0")
+
+
+def leaves(subnet: Resource, resources: Sequence[Resource], outbound: str | None, target: IPv4Network) -> Verdict:
+    """Whether a packet to a public address finds its way out.
+
+    Args:
+        outbound: the cluster's outbound type; None where it is not known.
+        target: the address; the whole internet for any.
+    """
+    route = _route(subnet, resources, target)
+    if route is not None:
+        return route
+    if known_map(subnet.inputs.get("natGateway")):
+        return _by_gateway(subnet, resources)
+    if outbound in BY_AKS:
+        return Verdict(True, f"{BY_AKS[outbound]} (outboundType {outbound})", subnet)
+    if known(subnet.inputs.get("defaultOutboundAccess")) is False or outbound is not None:
+        return Verdict(False, f"no NAT gateway and no route of {subnet.name}", subnet)
+    return Verdict(None, f"what leads out of {subnet.name}", subnet)
+
+
+def _by_gateway(subnet: Resource, resources: Sequence[Resource]) -> Verdict:
+    given = subnet.inputs.get("natGateway")
+    gateway = named(given, subnet, of_type(resources, NAT_GATEWAY), "natGatewayName")
+    if gateway is None:
+        return Verdict(None, f"NAT gateway {last_part(given)}, which is not of the stack", subnet)
+    addresses = ("publicIpAddresses", "publicIpPrefixes")
+    if not any(known(gateway.inputs.get(key), ["?"]) for key in addresses if key in gateway.inputs):
+        return Verdict(False, f"no public address of {gateway.name}", gateway)
+    return Verdict(True, f"NAT gateway {gateway.name}", gateway)
+
+
+def _route(subnet: Resource, resources: Sequence[Resource], target: IPv4Network) -> Verdict | None:
+    """What the subnet's table says of the address; None where it has no route for it."""
+    given = subnet.inputs.get("routeTable")
+    if not known_map(given):
+        return None
+    table = named(given, subnet, of_type(resources, ROUTE_TABLE), "routeTableName")
+    if table is None:
+        return Verdict(None, f"route table {last_part(given)}, not of the stack", subnet)
+    own = [(known_map(each), table) for each in known_list(table.inputs.get("routes"))]
+    own += [(dict(each.inputs), each) for each in of_type(resources, ROUTE) if _is_of(each, table)]
+    covering = [(prefix, each, by) for each, by in own if (prefix := _prefix(each)) and _has(prefix, target)]
+    if not covering:
+        return None
+    _, route, resource = max(covering, key=lambda each: each[0].prefixlen)
+    return _next(route, resource, table)
+
+
+def _next(route: dict[str, Any], resource: Resource, table: Resource) -> Verdict | None:
+    hop = str(known(route.get("nextHopType"), ""))
+    by = f"route {known(route.get('name') or route.get('routeName'), resource.name)} of {table.name}"
+    if hop == "None":
+        return Verdict(False, f"{by}, which drops packets", resource)
+    if hop == "VirtualAppliance":
+        address = known(route.get("nextHopIpAddress"), "")
+        return Verdict(None, f"{by}: the firewall {address}, whose rules are not of the stack", resource)
+    if hop == "VirtualNetworkGateway":
+        return Verdict(None, f"{by}: what is behind the network's gateway", resource)
+    # To the internet: what gives the packet its address decides.
+    return None if hop == "Internet" else Verdict(False, f"{by}, which stays in the network", resource)
+
+
+def _has(prefix: IPv4Network, target: IPv4Network) -> bool:
+    """Two halves stand for the whole, as VPN gateways and firewalls announce them."""
+    return target.subnet_of(prefix) or (target == INTERNET_ROUTE and prefix.prefixlen == 1)
+
+
+def _prefix(route: dict[str, Any]) -> IPv4Network | None:
+    try:
+        return IPv4Network(str(known(route.get("addressPrefix"))))
+    except ValueError:
+        return None  # a service tag, or IPv6
+
+
+def _is_of(route: Resource, table: Resource) -> bool:
+    name = known(route.inputs.get("routeTableName"))
+    return (id_of(name) == known(table.inputs.get("routeTableName"))) if name else table.urn in route.options.depends_on

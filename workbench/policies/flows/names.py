@@ -1,0 +1,100 @@
+"""Whether the name of a service with a private endpoint leads to that endpoint.
+
+A zone group writes the endpoint's address into private zones, and only networks with a link to a zone see what is in it
+(Azure docs, private-endpoint-dns). Names are resolved by the network's DNS servers: those of a hub see what the hub's
+network is linked to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+from workbench.policies.flows.identity import id_of, last_part, named, of_type
+from workbench.policies.flows.verdicts import Verdict, all_of
+from workbench.policies.gateway import RELEASE
+from workbench.policies.model import Resource, known, known_list, known_map
+
+ZONE_GROUP = "azure-native:network:PrivateDnsZoneGroup"
+ZONE, LINK = "azure-native:privatedns:PrivateZone", "azure-native:privatedns:VirtualNetworkLink"
+RECORD = "azure-native:privatedns:PrivateRecordSet"
+VIRTUAL_NETWORK = "azure-native:network:VirtualNetwork"
+
+
+def leads_to(endpoint: Resource, resources: Sequence[Resource]) -> Verdict:
+    """Whether the nodes resolve the name of what the endpoint is for to the endpoint's address."""
+    for group in of_type(resources, ZONE_GROUP):
+        if not _is_of(group, endpoint):
+            continue
+        zones = [
+            known_map(each).get("privateDnsZoneId") for each in known_list(group.inputs.get("privateDnsZoneConfigs"))
+        ]
+        return all_of(zone_is_seen(each, group, resources) for each in zones)
+    return Verdict(False, f"no private DNS zone of {endpoint.name}", endpoint)
+
+
+def _is_of(group: Resource, endpoint: Resource) -> bool:
+    name = known(group.inputs.get("privateEndpointName"))
+    own = known(endpoint.inputs.get("privateEndpointName"))
+    return name == own if name and own else endpoint.urn in group.options.depends_on
+
+
+def zone_is_seen(zone_id: Any, source: Resource, resources: Sequence[Resource]) -> Verdict:
+    """Whether the nodes resolve names of a zone that `source` names."""
+    zones = of_type(resources, ZONE)
+    identifier = id_of(zone_id)
+    if identifier is None:
+        # Not known yet: those that it waits for, of which each has to be seen.
+        found = [each for each in zones if each.urn in source.options.depends_on]
+        return all_of(_is_linked(each, resources) for each in found)
+    zone = named(zone_id, source, zones, "privateZoneName")
+    if zone is None:
+        return Verdict(None, f"links of the zone {last_part(zone_id)}, which is not of the stack", source)
+    return _is_linked(zone, resources)
+
+
+def gateway_name(balancer: Resource, resources: Sequence[Resource]) -> tuple[Verdict, ...]:
+    """Whether clients resolve the name of OSMO's gateway, where the stack keeps it in a private zone."""
+    records = of_type(resources, RECORD) if balancer.type == RELEASE else []
+    zones = of_type(resources, ZONE)
+    found: list[Verdict] = []
+    for record in records:
+        zone = next((each for each in zones if _is_in(record, each)), None)
+        name = known(record.inputs.get("privateZoneName"), record.name)
+        foreign = Verdict(None, f"links of the zone {name}, which is not of the stack", record)
+        found.append(foreign if zone is None else _is_linked(zone, resources))
+    return tuple(found)
+
+
+def _is_linked(zone: Resource, resources: Sequence[Resource]) -> Verdict:
+    networks = of_type(resources, VIRTUAL_NETWORK)
+    links = [each for each in of_type(resources, LINK) if _is_in(each, zone)]
+    own = [each for each in links if any(_leads(each, network) for network in networks)]
+    foreign = next((each for each in networks if _foreign_servers(each)), None)
+    name = known(zone.inputs.get("privateZoneName"), zone.name)
+    if foreign is None:
+        if own:
+            return Verdict(True, f"link {own[0].name} of the zone {name}", own[0])
+        return Verdict(False, f"no link of the zone {name} to the network", zone)
+    others = [each for each in links if each not in own]
+    servers = ", ".join(_foreign_servers(foreign))
+    if others:
+        return Verdict(True, f"link {others[0].name} of the zone {name}, for the DNS servers {servers}", others[0])
+    return Verdict(None, f"the DNS servers {servers}, and the zones that they see", foreign)
+
+
+def _is_in(link: Resource, zone: Resource) -> bool:
+    name, own = known(link.inputs.get("privateZoneName")), known(zone.inputs.get("privateZoneName"))
+    return name == own if name and own else zone.urn in link.options.depends_on
+
+
+def _leads(link: Resource, network: Resource) -> bool:
+    return named(link.inputs.get("virtualNetwork"), link, [network], "virtualNetworkName") is network
+
+
+def _foreign_servers(network: Resource) -> list[str]:
+    """DNS servers outside of the network itself; none where it has Azure's, or a resolver in it."""
+    servers = [str(each) for each in known_list(known_map(network.inputs.get("dhcpOptions")).get("dnsServers"))]
+    spaces = known_list(known_map(network.inputs.get("addressSpace")).get("addressPrefixes"))
+    return [each for each in servers if not any(IPv4Address(each) in IPv4Network(str(space)) for space in spaces)]

@@ -1,0 +1,183 @@
+"""Who reaches whom under NetworkPolicies, as Kubernetes defines them and the cluster's network plugin enforces them.
+
+Kubernetes' rules (docs, services-networking/network-policies): a Pod that no policy of a direction selects is open in
+it; policies add up; what a Pod sends must be allowed for it and, where the receiver is a Pod, for that.
+
+The plugins differ in `ipBlock`. Cilium's matches addresses outside of the cluster only, neither Pods nor nodes (AKS
+docs, azure-cni-powered-by-cilium) nor an API server that it knows (cilium/cilium#20550). That one outside of the
+cluster matches none either is assumed: the stricter case. Azure's network policy manager and Calico match every
+address, also of Pods and nodes (AKS docs, migrate-from-npm-to-cilium-network-policy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from ipaddress import IPv4Network, ip_address, ip_network
+from typing import Any
+
+from physical_ai.kubernetes.selectors import selects_labels
+from workbench.policies.flows.parties import Address, Party, Pod
+
+Json = Mapping[str, Any]
+NAME = "kubernetes.io/metadata.name"
+
+
+class Engine(StrEnum):
+    CILIUM = "cilium"
+    ADDRESSES = "addresses"
+    """Azure's network policy manager, or Calico: an `ipBlock` matches every address."""
+    NONE = "none"
+    """Nothing enforces policies."""
+    UNKNOWN = "unknown"
+
+
+PRIVATE_RANGE = IPv4Network("10.0.0.0/8")
+"""Stands for the addresses of Pods and nodes where the cluster is not the stack's."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The cluster under the policies: what enforces them, and the addresses that matter to plugins that match them."""
+
+    engine: Engine = Engine.CILIUM
+    pods: IPv4Network = PRIVATE_RANGE
+    nodes: tuple[IPv4Network, ...] = (PRIVATE_RANGE,)
+    api_server: IPv4Network | None = None
+    """None for one with a public address."""
+
+    def addresses(self, party: Party) -> tuple[IPv4Network, ...]:
+        """The ranges in which a party has its address."""
+        if isinstance(party, Address):
+            return (IPv4Network(party.text),)
+        if isinstance(party, Pod):
+            return (self.pods,)
+        if party.name == API_SERVER:
+            return (self.api_server or SOME_PUBLIC,)
+        return self.nodes
+
+
+API_SERVER = "api server"
+"""Name of the entity in `declared.yaml`."""
+SOME_PUBLIC = IPv4Network("20.42.0.4/32")
+"""An address of Azure's that is no one's in particular."""
+CILIUM = Ground()
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether one connection is allowed; `by` is the place in the list of a policy that decides, None if none does.
+
+    `allowed` is None where it depends on what enforces the policies.
+    """
+
+    allowed: bool | None
+    by: int | None = None
+    direction: str = ""
+
+
+@dataclass(frozen=True)
+class _Connection:
+    source: Party
+    target: Party
+    port: int
+    protocol: str
+    ground: Ground
+
+
+def reaches(policies: Iterable[Json], source: Party, target: Party, port: int, protocol: str = "TCP") -> bool:
+    """Whether a connection is allowed by both of its ends, with Cilium."""
+    return decide(list(policies), source, target, port, protocol).allowed is True
+
+
+def decide(  # noqa: PLR0917 - the parts of one connection
+    policies: Sequence[Json], source: Party, target: Party, port: int, protocol: str = "TCP", ground: Ground = CILIUM
+) -> Decision:
+    """The same, with the policy that decides: one that allows it, or the first that selects the closed end."""
+    if ground.engine is Engine.NONE:
+        return Decision(True)
+    if ground.engine is Engine.UNKNOWN:
+        one, other = (
+            decide(policies, source, target, port, protocol, replace(ground, engine=each))
+            for each in (Engine.CILIUM, Engine.ADDRESSES)
+        )
+        return one if one.allowed is other.allowed else replace(one, allowed=None)
+    connection = _Connection(source, target, port, protocol, ground)
+    sent = _may(policies, connection, source, target, "Egress")
+    received = _may(policies, connection, target, source, "Ingress")
+    if not sent.allowed or not received.allowed:
+        return sent if not sent.allowed else received
+    return received if sent.by is None else sent
+
+
+def _may(policies: Sequence[Json], connection: _Connection, own: Party, other: Party, kind: str) -> Decision:
+    """Whether one end allows it, in the direction `kind`."""
+    if not isinstance(own, Pod):
+        return Decision(True)
+    chosen = [place for place, each in enumerate(policies) if kind in _kinds(each) and _selects(each, own)]
+    key, peers = ("egress", "to") if kind == "Egress" else ("ingress", "from")
+    for place in chosen:
+        rules: Sequence[Json] = policies[place]["spec"].get(key) or ()
+        for rule in rules:
+            if _names(rule.get(peers), other, own.namespace, connection.ground) and _opens(
+                rule.get("ports"), connection
+            ):
+                return Decision(True, place, kind)
+    return Decision(False, chosen[0], kind) if chosen else Decision(True)
+
+
+def _kinds(policy: Json) -> Sequence[str]:
+    spec = policy["spec"]
+    return spec.get("policyTypes") or (["Ingress", "Egress"] if "egress" in spec else ["Ingress"])
+
+
+def _selects(policy: Json, pod: Pod) -> bool:
+    here = policy["metadata"]["namespace"] == pod.namespace
+    return here and selects_labels(policy["spec"].get("podSelector") or {}, pod.labels)
+
+
+def _names(peers: Sequence[Json] | None, party: Party, namespace: str, ground: Ground) -> bool:
+    return not peers or any(_is(peer, party, namespace, ground) for peer in peers)
+
+
+def _is(peer: Json, party: Party, namespace: str, ground: Ground) -> bool:
+    if "ipBlock" in peer:
+        return _in_block(peer["ipBlock"], party, ground)
+    if not isinstance(party, Pod):
+        return False
+    spaces = peer.get("namespaceSelector")
+    here = {**party.space, NAME: party.namespace}
+    near = party.namespace == namespace if spaces is None else selects_labels(spaces, here)
+    return near and selects_labels(peer.get("podSelector") or {}, party.labels)
+
+
+def _in_block(block: Json, party: Party, ground: Ground) -> bool:
+    """A range of addresses is in it if all of it is: a Pod's own address is not known before it runs."""
+    if ground.engine is Engine.CILIUM and not isinstance(party, Address):
+        return False
+    if isinstance(party, Address) and ip_address(party.text).version != ip_network(block["cidr"]).version:
+        return False
+    own, cidr = ground.addresses(party), ip_network(block["cidr"])
+    left_out = [ip_network(each) for each in block.get("except") or ()]
+    return all(
+        isinstance(cidr, IPv4Network)
+        and each.subnet_of(cidr)
+        and not any(isinstance(out, IPv4Network) and each.overlaps(out) for out in left_out)
+        for each in own
+    )
+
+
+def _opens(ports: Sequence[Json] | None, connection: _Connection) -> bool:
+    return not ports or any(_is_port(each, connection) for each in ports)
+
+
+def _is_port(given: Json, connection: _Connection) -> bool:
+    if given.get("protocol", "TCP") != connection.protocol:
+        return False
+    port: int | str | None = given.get("port")
+    if port is None:
+        return True
+    if isinstance(port, int):
+        return port <= connection.port <= given.get("endPort", port)
+    return isinstance(connection.target, Pod) and connection.target.ports.get(port) == connection.port

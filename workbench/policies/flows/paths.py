@@ -1,0 +1,179 @@
+"""The ways of a flow in a stack: the one part that finds its ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from workbench.policies.flows import api_server, images
+from workbench.policies.flows.azure_services import KINDS
+from workbench.policies.flows.balancers import Balancer
+from workbench.policies.flows.declared import PARTIES, Flow
+from workbench.policies.flows.hops import (
+    FOREIGN,
+    among_nodes,
+    by_group,
+    by_policies,
+    chosen,
+    is_needed,
+    out,
+    to_api_server,
+)
+from workbench.policies.flows.identity import named, of_type
+from workbench.policies.flows.monitors import TYPES as MONITORS
+from workbench.policies.flows.monitors import scraped
+from workbench.policies.flows.names import gateway_name
+from workbench.policies.flows.network_policies import API_SERVER
+from workbench.policies.flows.parties import INTERNET, Address, Entity, Party, Pod, Source
+from workbench.policies.flows.security_groups import PRIVATE, PUBLIC
+from workbench.policies.flows.service_ways import to_service, to_services
+from workbench.policies.flows.verdicts import Hops, Verdict, best, worst
+from workbench.policies.flows.ways import Way
+from workbench.policies.flows.world import World
+from workbench.policies.model import known_list, known_map
+
+BALANCERS = {"public-balancers": False, "internal-balancers": True}
+SUBNETS, RESOLVER = "subnets", "resolver"
+SERVICES = frozenset(kind for kind, _ in KINDS.values())
+HTTPS = 443
+ANYWHERE = Address("8.8.8.8")
+"""A public address that is none of Azure's."""
+INBOUND_ENDPOINT = "azure-native:dnsresolver:InboundEndpoint"
+
+
+def ways(world: World, flow: Flow) -> Iterator[Way]:
+    """Each connection of the flow in the stack; none where it has not both ends."""
+    if not _applies(world, flow):
+        return
+    if flow.target in TO:
+        yield from TO[flow.target](world, flow)
+    elif flow.target in SERVICES:
+        yield from to_services(world, flow)
+    elif flow.source == "internet":
+        yield from _from_internet(world, flow)
+    elif flow.source in PARTIES and world.has(flow.source) and world.has(flow.target):
+        ends = [(one, other) for one in world.members(flow.source) for other in world.members(flow.target)]
+        for port in flow.ports:
+            hops = chosen(flow, (_between(world, flow, one, other, port) for one, other in ends))
+            yield Way(flow.target, port, hops)
+
+
+def _applies(world: World, flow: Flow) -> bool:
+    found = PARTIES.get(flow.target)
+    if not flow.where or not isinstance(found, Pod):
+        return True
+    if flow.where == "isolated":
+        return world.is_isolated(found.namespace)
+    monitors = (each for target in MONITORS for each in scraped(world.resources, target, PARTIES))
+    return any(
+        each.pod.namespace == found.namespace and each.pod.labels and each.pod.labels.items() <= found.labels.items()
+        for each in monitors
+    )
+
+
+def _between(world: World, flow: Flow, source: Party, target: Party, port: int) -> Hops:
+    """From a Pod or a node to another one, or to an address outside of the cluster."""
+    policies = by_policies(world, source, target, port, flow.protocol)
+    if isinstance(target, Address):
+        return (*policies, *out(world, flow, target, port))
+    if target == Entity(API_SERVER):
+        return (*policies, *to_api_server(world, flow, port))
+    if source == Entity(API_SERVER):
+        return policies  # it comes through AKS's tunnel, from a Pod on a node (AKS docs, core-aks-concepts)
+    return (*policies, *among_nodes(world, flow, source, target, port))
+
+
+def _from_internet(world: World, flow: Flow) -> Iterator[Way]:
+    if PARTIES[flow.target] == Entity(API_SERVER) and world.api_server is not None:
+        yield Way(flow.target, api_server.PORT, (world.api_server.lets_in_anybody(),), world.cluster)
+
+
+def _sources(world: World, client: str) -> tuple[Source, ...]:
+    return (INTERNET,) if client == "internet" else world.private_clients
+
+
+def _to_balancers(world: World, flow: Flow) -> Iterator[Way]:
+    for each in world.balancers:
+        if each.internal is not BALANCERS[flow.target]:
+            continue
+        # With ranges, nobody else has to come in.
+        own = each.sources if is_needed(flow) and each.sources else _sources(world, flow.source)
+        for port in each.ports if own else ():
+            yield Way(each.name, port, _balancer(world, each, own, port, flow), each.resource)
+
+
+def _balancer(world: World, balancer: Balancer, sources: Iterable[Source], port: int, flow: Flow) -> Hops:
+    if not balancer.floating:
+        return (Verdict(None, "ports of nodes, which Kubernetes chooses", balancer.resource),)
+    wholly = is_needed(flow)
+    if balancer.internal and not wholly:
+        return (Verdict(False, f"no public address of {balancer.name}", balancer.resource),)
+    if not world.node_subnets:
+        return (Verdict(None, FOREIGN, balancer.resource),)
+    target = PRIVATE if balancer.internal else PUBLIC
+    passes: list[Hops] = [
+        (by_group(each, source, port, target, wholly=wholly),) for each in world.node_subnets for source in sources
+    ]
+    found = worst(passes) if wholly else best(passes)
+    return (*gateway_name(balancer.resource, world.resources), *found) if balancer.internal else found
+
+
+def _to_subnets(world: World, flow: Flow) -> Iterator[Way]:
+    """Anything in the subnets, whatever address leads there."""
+    for port in flow.ports:
+        for subnet in world.subnets:
+            if subnet.group is None:
+                continue
+            found: list[Hops] = [
+                (subnet.group.lets_in(each, port, PUBLIC, wholly=False),) for each in _sources(world, flow.source)
+            ]
+            if found:
+                yield Way(subnet.resource.name, port, best(found), subnet.resource)
+
+
+def _to_resolver(world: World, flow: Flow) -> Iterator[Way]:
+    """Clients of the network ask the stack's resolver, which has a subnet of its own."""
+    for endpoint in of_type(world.resources, INBOUND_ENDPOINT):
+        for given in known_list(endpoint.inputs.get("ipConfigurations")):
+            reference = known_map(given).get("subnet")
+            own = (each for each in world.subnets if named(reference, endpoint, [each.resource], "subnetName"))
+            for subnet, source in ((each, source) for each in own for source in _sources(world, flow.source)):
+                for port in flow.ports if subnet.group is not None else ():
+                    assert subnet.group is not None
+                    passes = subnet.group.lets_in(
+                        source, port, subnet.cidr, wholly=is_needed(flow), protocol=flow.protocol
+                    )
+                    yield Way(endpoint.name, port, (passes,), endpoint)
+
+
+def _to_monitors(world: World, flow: Flow) -> Iterator[Way]:
+    for each in scraped(world.resources, flow.target, PARTIES):
+        if each.port is None:
+            yield Way(
+                each.name, 0, (Verdict(None, "the number of a named port of a chart", each.resource),), each.resource
+            )
+            continue
+        port, ends = each.port, world.selected(each.pod)
+        pairs = [(one, other) for one in world.members(flow.source) for other in ends]
+        hops = chosen(flow, (_between(world, flow, one, other, port) for one, other in pairs))
+        yield Way(each.name, port, hops, each.resource)
+
+
+def _to_images(world: World, flow: Flow) -> Iterator[Way]:
+    """The registries of the charts' images, or the stack's own for all of them."""
+    closed = images.renaming(world.resources)
+    for host, names in images.pulled(world.resources).items():
+        if closed is None:
+            yield Way(host, HTTPS, out(world, flow, ANYWHERE, HTTPS))
+            continue
+        cached = images.has(host, names, world.resources)
+        for registry in world.of_kind("registry"):
+            yield Way(host, HTTPS, (cached, *to_service(world, flow, Entity("node"), registry)), registry.resource)
+
+
+TO: dict[str, Callable[[World, Flow], Iterator[Way]]] = {
+    **dict.fromkeys(BALANCERS, _to_balancers),
+    **dict.fromkeys(MONITORS, _to_monitors),
+    SUBNETS: _to_subnets,
+    RESOLVER: _to_resolver,
+    images.TARGET: _to_images,
+}

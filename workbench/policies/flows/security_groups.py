@@ -1,0 +1,223 @@
+"""What a network security group lets in and out (Azure docs, network-security-groups-overview).
+
+Rules are read in the order of their priority, and the first that matches decides. Below all of them are Azure's own:
+AllowVnetInBound, AllowAzureLoadBalancerInBound for probes, DenyAllInBound; AllowVnetOutBound, AllowInternetOutBound,
+DenyAllOutBound. The metadata service and Azure's resolver are reached past all rules but those that name their service
+tag (the same page, "Azure platform considerations").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import IPv4Network
+from typing import Any
+
+from workbench.policies.flows.parties import INTERNET, Source
+from workbench.policies.flows.verdicts import Verdict
+from workbench.policies.model import Resource, known, known_list, known_map
+
+GROUP, RULE = "azure-native:network:NetworkSecurityGroup", "azure-native:network:SecurityRule"
+EVERYTHING = ("*", "0.0.0.0/0")
+VIRTUAL_NETWORK = "VirtualNetwork"
+PUBLIC, PRIVATE = "public", "private"
+"""Whether a packet still has the public address of a load balancer when it reaches the group, or one of the network."""
+AZURE = "AzureCloud"
+"""Service tag of all public addresses of Azure's datacenters."""
+PLATFORM: Mapping[str, tuple[str, ...]] = {
+    "169.254.169.254": ("AzurePlatformIMDS",),
+    "168.63.129.16": ("AzurePlatformDNS", "AzurePlatformLKM"),
+}
+"""Addresses of the platform, and the tags without which a rule is not about them."""
+_NOT_PUBLIC = frozenset({VIRTUAL_NETWORK, "AzureLoadBalancer", *(tag for tags in PLATFORM.values() for tag in tags)})
+INBOUND, OUTBOUND = "Inbound", "Outbound"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule. `sources` and `targets` are CIDRs, service tags or `*`."""
+
+    direction: str
+    name: str
+    priority: int
+    allows: bool
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    ports: tuple[str, ...]
+    protocol: str
+    resource: Resource | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group with its rules, and the ranges that its tag VirtualNetwork has for certain."""
+
+    resource: Resource
+    rules: tuple[Rule, ...]
+    network: tuple[IPv4Network, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return str(known(self.resource.inputs.get("networkSecurityGroupName"), self.resource.name))
+
+    def lets_in(
+        self, source: Source, port: int, target: str | IPv4Network, *, wholly: bool, protocol: str = "TCP"
+    ) -> Verdict:
+        """Whether a packet passes into what the group is on.
+
+        Args:
+            target: A network, or PUBLIC or PRIVATE where its address is not known.
+            wholly: Whether all addresses of `source` have to pass, as for a flow that has to be open. Otherwise one
+                that passes is enough, as for one that has to be closed.
+        """
+        for rule in self._rules(INBOUND, port, protocol):
+            # What matches in part decides against what is asked: an allowed part opens, a denied part closes.
+            strict = rule.allows is wholly
+            if self._has_target(rule, target, strict=strict) and self._names(rule.sources, source, strict=strict):
+                return self._by(rule)
+        there = self._in_network(target, strict=wholly) if isinstance(target, IPv4Network) else target == PRIVATE
+        inside = there and self._in_network(source, strict=wholly)
+        return self._default(inside, "AllowVnetInBound" if inside else "DenyAllInBound")
+
+    def lets_out(
+        self, source: IPv4Network, target: Source, port: int, *, wholly: bool, protocol: str = "TCP"
+    ) -> Verdict:
+        """Whether a packet passes out of what the group is on. `target`: a network, or the tag of public addresses."""
+        for rule in self._rules(OUTBOUND, port, protocol):
+            strict = rule.allows is wholly
+            if self._names(rule.sources, source, strict=strict) and self._names(rule.targets, target, strict=strict):
+                return self._by(rule)
+        if self._in_network(source, strict=wholly) and self._in_network(target, strict=wholly):
+            return self._default(True, "AllowVnetOutBound")
+        public = isinstance(target, str) or target.is_global
+        return self._default(public, "AllowInternetOutBound" if public else "DenyAllOutBound")
+
+    def lets_out_to_platform(self, address: str, port: int, protocol: str = "TCP") -> Verdict:
+        """Whether a packet passes to an address of `PLATFORM`."""
+        for rule in self._rules(OUTBOUND, port, protocol):
+            if set(rule.targets) & set(PLATFORM[address]):
+                return self._by(rule)
+        return self._default(True, "for the platform's addresses")
+
+    def _rules(self, direction: str, port: int, protocol: str) -> list[Rule]:
+        """Those about the port, in the order in which Azure reads them."""
+        found = [each for each in self.rules if each.direction == direction and _has_port(each, port, protocol)]
+        return sorted(found, key=lambda each: each.priority)
+
+    def _by(self, rule: Rule) -> Verdict:
+        return Verdict(rule.allows, f"rule {rule.name} of {self.name}", rule.resource or self.resource)
+
+    def _default(self, opens: bool, name: str) -> Verdict:
+        return Verdict(opens, f"Azure's rule {name} of {self.name}", self.resource)
+
+    def _names(self, blocks: Sequence[str], end: Source, *, strict: bool) -> bool:
+        return any(
+            each in EVERYTHING
+            or each == end
+            or (each == VIRTUAL_NETWORK and self._in_network(end, strict=strict))
+            or _overlaps(each, end, strict=strict)
+            for each in blocks
+        )
+
+    def _has_target(self, rule: Rule, target: str | IPv4Network, *, strict: bool) -> bool:
+        """The public address of a load balancer is not known before it exists: only some of it is in a range."""
+        if isinstance(target, IPv4Network):
+            return self._names(rule.targets, target, strict=strict)
+        if any(each in EVERYTHING for each in rule.targets):
+            return True
+        if target == PRIVATE:
+            return VIRTUAL_NETWORK in rule.targets or any(
+                _overlaps(each, space, strict=False) for each in rule.targets for space in self.network
+            )
+        return INTERNET in rule.targets or (
+            not strict and any(_overlaps(each, INTERNET, strict=False) for each in rule.targets)
+        )
+
+    def _in_network(self, end: Source, *, strict: bool) -> bool:
+        return any(_shares(each, end, strict=strict) for each in self.network)
+
+
+@cache
+def _network(text: str) -> IPv4Network | None:
+    """A prefix of a rule; None for a tag, and for IPv6."""
+    try:
+        return IPv4Network(text)
+    except ValueError:
+        return None
+
+
+def _overlaps(block: str, end: Source, *, strict: bool) -> bool:
+    """`strict`: the block has all of the end, and not only some."""
+    network = _network(block)
+    if network is None:
+        return _has_tag(block, end, strict=strict)
+    return _shares(network, end, strict=strict)
+
+
+def _shares(network: IPv4Network, end: Source, *, strict: bool) -> bool:
+    if isinstance(end, str):
+        # A public range is a part of the internet, and never all of it.
+        return not strict and network.is_global
+    return end.subnet_of(network) if strict else end.overlaps(network)
+
+
+def _has_tag(tag: str, end: Source, *, strict: bool) -> bool:
+    """The tag Internet has every public address, AzureCloud those of Azure; another one, or a region's, has a part."""
+    if tag in _NOT_PUBLIC:
+        return False
+    if isinstance(end, IPv4Network):
+        return tag == INTERNET and end.is_global
+    if end == INTERNET:
+        return tag == INTERNET or not strict
+    return tag in (INTERNET, AZURE) or (not strict and tag.startswith(f"{end}."))
+
+
+def _has_port(rule: Rule, port: int, protocol: str) -> bool:
+    return rule.protocol.upper() in ("*", protocol) and any(_in_range(each, port) for each in rule.ports)
+
+
+def _in_range(text: str, port: int) -> bool:
+    first, _, last = text.partition("-")
+    return text == "*" or int(first) <= port <= int(last or first)
+
+
+def groups(resources: Sequence[Resource], network: tuple[IPv4Network, ...]) -> list[Group]:
+    """Every group with its rules, those of its own and those that are resources."""
+    own = [each for each in resources if each.type == GROUP]
+    separate = [each for each in resources if each.type == RULE]
+    return [Group(each, tuple(_of_group(each, separate, only=len(own) == 1)), network) for each in own]
+
+
+def _of_group(group: Resource, separate: Sequence[Resource], *, only: bool) -> Iterator[Rule]:
+    for inline in known_list(group.inputs.get("securityRules")):
+        yield from _rule(known_map(inline), None)
+    name = known(group.inputs.get("networkSecurityGroupName"))
+    for each in separate:
+        # In a preview the group's name may be an output of it; then the dependency names the group.
+        named = known(each.inputs.get("networkSecurityGroupName"))
+        if named == name if named is not None else only or group.urn in each.options.depends_on:
+            yield from _rule(each.inputs, each)
+
+
+def _rule(inputs: Mapping[str, Any], resource: Resource | None) -> Iterator[Rule]:
+    direction = known(inputs.get("direction"))
+    if direction not in (INBOUND, OUTBOUND):
+        return
+    name = known(inputs.get("securityRuleName") or inputs.get("name"), resource.name if resource else "")
+    yield Rule(
+        direction,
+        str(name),
+        int(known(inputs.get("priority"), 4096)),
+        known(inputs.get("access")) == "Allow",
+        _one_or_many(inputs, "sourceAddressPrefix", "sourceAddressPrefixes"),
+        _one_or_many(inputs, "destinationAddressPrefix", "destinationAddressPrefixes"),
+        _one_or_many(inputs, "destinationPortRange", "destinationPortRanges"),
+        str(known(inputs.get("protocol"), "*")),
+        resource,
+    )
+
+
+def _one_or_many(inputs: Mapping[str, Any], one: str, many: str) -> tuple[str, ...]:
+    single = known(inputs.get(one))
+    return (str(single),) if single else tuple(str(each) for each in known_list(inputs.get(many)))

@@ -1,0 +1,24 @@
+"""One connection of a flow, and who may begin one outside of the cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.policies.flows.verdicts import Hops, Verdict, all_of
+from workbench.policies.model import Resource
+
+CLIENTS = ("internet", "private-clients")
+
+
+@dataclass(frozen=True)
+class Way:
+    """One connection of a flow: to one port of one target. `resource` stands for the target."""
+
+    target: str
+    port: int
+    hops: Hops
+    resource: Resource | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        return all_of(self.hops)

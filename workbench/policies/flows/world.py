@@ -1,0 +1,247 @@
+"""What of a stack decides about connections, read from its resources once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Network
+from typing import Any
+
+from workbench.policies.flows.api_server import CLUSTER, ApiServer, api_server
+from workbench.policies.flows.azure_services import Service, services
+from workbench.policies.flows.balancers import Balancer, balancers
+from workbench.policies.flows.declared import BESIDE, DECLARED, EVERYWHERE, PARTIES
+from workbench.policies.flows.identity import named, of_type
+from workbench.policies.flows.leaving import leaves
+from workbench.policies.flows.network_policies import CILIUM, Engine, Ground
+from workbench.policies.flows.parties import Entity, Party, Pod
+from workbench.policies.flows.security_groups import Group, groups
+from workbench.policies.flows.verdicts import Verdict
+from workbench.policies.model import Resource, known, known_list, known_map
+
+NETWORK_POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
+NAMESPACE = "kubernetes:core/v1:Namespace"
+SUBNET, VIRTUAL_NETWORK = "azure-native:network:Subnet", "azure-native:network:VirtualNetwork"
+VPN_GATEWAY = "azure-native:network:VirtualNetworkGateway"
+POOL = "azure-native:containerservice:AgentPool"
+ENGINES: Mapping[str, Engine] = {
+    "cilium": Engine.CILIUM,
+    "azure": Engine.ADDRESSES,
+    "calico": Engine.ADDRESSES,
+    "none": Engine.NONE,
+}
+"""By the cluster's `networkPolicy` (AKS docs, use-network-policies)."""
+ANY_VALUE = frozenset({"osmo.workflow_id"})
+"""Labels whose value differs from Pod to Pod of one party."""
+EVERYWHERE_ELSE = IPv4Network("0.0.0.0/0")
+
+
+@dataclass(frozen=True)
+class Subnet:
+    resource: Resource
+    cidr: IPv4Network
+    group: Group | None
+    """None where it has none, or one that is not of the stack."""
+    has_nodes: bool
+    """Others hold endpoints and gateways."""
+    filters_endpoints: bool
+    """Whether the group applies to private endpoints in it."""
+    leaves: Verdict
+    """Whether its packets find their way to the internet."""
+
+
+@dataclass(frozen=True)
+class World:
+    policies: tuple[Mapping[str, Any], ...]
+    """NetworkPolicies that are known, as Kubernetes has them."""
+    policy_resources: tuple[Resource, ...]
+    """Their resources, in the same order."""
+    namespaces: Mapping[str, Resource]
+    balancers: tuple[Balancer, ...]
+    services: tuple[Service, ...]
+    subnets: tuple[Subnet, ...]
+    private_clients: tuple[IPv4Network, ...]
+    ground: Ground = CILIUM
+    cluster: Resource | None = None
+    """None where the cluster is not the stack's."""
+    api_server: ApiServer | None = None
+    pod_range: IPv4Network | None = None
+    """Addresses of Pods in an overlay; None where they have those of their node's subnet."""
+    workloads: tuple[Pod, ...] = ()
+    """Pods of the workloads that the program declares itself; charts declare the others."""
+    resources: tuple[Resource, ...] = ()
+    running: tuple[Pod, ...] | None = None
+    """The Pods of a live cluster; None where the stack's declaration alone is known."""
+
+    def has(self, party: str) -> bool:
+        """Whether the stack has a party of `declared.yaml`."""
+        found = PARTIES[party]
+        if party in EVERYWHERE or not isinstance(found, Pod):
+            return party in EVERYWHERE
+        if party in DECLARED:
+            return any(
+                each.namespace == found.namespace and found.labels.items() <= each.labels.items()
+                for each in self.workloads
+            )
+        return BESIDE.get(party, found.namespace) in self.namespaces
+
+    def members(self, party: str) -> tuple[Party, ...]:
+        """Who is meant: the running Pods with the party's labels, or else one as the charts make them."""
+        found = PARTIES[party]
+        return self.selected(found) if isinstance(found, Pod) else (found,)
+
+    def has_running(self, party: str) -> bool:
+        """Whether a Pod of the party runs."""
+        found = PARTIES[party]
+        return isinstance(found, Pod) and any(
+            each.namespace == found.namespace and _is_like(each, found) for each in self.running or ()
+        )
+
+    def selected(self, pod: Pod) -> tuple[Party, ...]:
+        """The running Pods that have its labels, each kind once; itself where none runs, or none is known."""
+        here = [each for each in self.running or () if each.namespace == pod.namespace and _is_like(each, pod)]
+        if here:
+            return tuple(Entity("node") if each.on_host else each for each in here)
+        space = _metadata(self.namespaces[pod.namespace]).get("labels") if pod.namespace in self.namespaces else None
+        return (replace(pod, space=known_map(space)),)
+
+    @property
+    def node_subnets(self) -> list[Subnet]:
+        return [each for each in self.subnets if each.has_nodes]
+
+    def is_isolated(self, namespace: str) -> bool:
+        """Whether a policy denies every connection to its Pods that no other one allows."""
+        return any(
+            each["metadata"]["namespace"] == namespace
+            and "Ingress" in (each["spec"].get("policyTypes") or ("Ingress",))
+            and not any(each["spec"].get(key) for key in ("podSelector", "ingress", "egress"))
+            for each in self.policies
+        )
+
+    def of_kind(self, kind: str) -> list[Service]:
+        return [each for each in self.services if each.kind == kind]
+
+
+def _is_like(running: Pod, pod: Pod) -> bool:
+    """Whether it has the labels; a task's id is another one for each."""
+    return all(
+        key in running.labels and (key in ANY_VALUE or running.labels[key] == value)
+        for key, value in pod.labels.items()
+    )
+
+
+def read(resources: Sequence[Resource]) -> World:
+    declared = [each for each in resources if each.type == NETWORK_POLICY and _is_known(each)]
+    cluster = next(iter(of_type(resources, CLUSTER)), None)
+    server = api_server(resources)
+    profile = known_map(cluster.inputs.get("networkProfile")) if cluster is not None else {}
+    pods = _pod_range(profile)
+    subnets = tuple(_subnets(resources, known(profile.get("outboundType")), pods))
+    nodes = tuple(each.cidr for each in subnets if each.has_nodes)
+    return World(
+        tuple(each.inputs for each in declared),
+        tuple(declared),
+        {name: each for each in resources if each.type == NAMESPACE and (name := _metadata(each).get("name"))},
+        tuple(balancers(resources)),
+        tuple(services(resources)),
+        subnets,
+        tuple(_private_clients(resources)),
+        _ground(cluster, profile, pods, nodes, server),
+        cluster,
+        server,
+        pods,
+        tuple(_workloads(resources)),
+        tuple(resources),
+    )
+
+
+def _ground(
+    cluster: Resource | None,
+    profile: Mapping[str, Any],
+    pods: IPv4Network | None,
+    nodes: tuple[IPv4Network, ...],
+    server: ApiServer | None,
+) -> Ground:
+    engine = Engine.UNKNOWN
+    if cluster is not None:
+        engine = ENGINES.get(str(known(profile.get("networkPolicy"), "none")), Engine.UNKNOWN)
+    inside = nodes[0] if server is not None and server.is_private and nodes else None
+    default = Ground()
+    return Ground(engine, pods or (nodes[0] if nodes else default.pods), nodes or default.nodes, inside)
+
+
+def _pod_range(profile: Mapping[str, Any]) -> IPv4Network | None:
+    given = known(profile.get("podCidr"))
+    return IPv4Network(str(given)) if given and known(profile.get("networkPluginMode")) == "overlay" else None
+
+
+def _workloads(resources: Sequence[Resource]) -> Iterator[Pod]:
+    for each in resources:
+        spec = known_map(each.inputs.get("spec"))
+        spec = known_map(known_map(spec.get("jobTemplate")).get("spec")) or spec
+        labels = known_map(known_map(known_map(spec.get("template")).get("metadata")).get("labels"))
+        if each.type.startswith("kubernetes:") and labels:
+            yield Pod(str(_metadata(each).get("namespace") or "default"), labels)
+
+
+def _is_known(policy: Resource) -> bool:
+    spec = policy.inputs.get("spec")
+    return bool(_metadata(policy).get("namespace")) and isinstance(spec, Mapping)
+
+
+def _metadata(resource: Resource) -> dict[str, Any]:
+    return {key: known(value) for key, value in known_map(resource.inputs.get("metadata")).items()}
+
+
+def _subnets(resources: Sequence[Resource], outbound: str | None, pods: IPv4Network | None) -> Iterator[Subnet]:
+    spaces = [
+        IPv4Network(str(text))
+        for each in resources
+        if each.type == VIRTUAL_NETWORK
+        for text in known_list(known_map(each.inputs.get("addressSpace")).get("addressPrefixes"))
+    ]
+    spaces += [
+        IPv4Network(str(own)) for each in of_type(resources, SUBNET) if (own := known(each.inputs.get("addressPrefix")))
+    ]
+    # Azure's own rules let Pods of an overlay pass, too (AKS docs, concepts-network-azure-cni-overlay).
+    found = groups(resources, tuple([*spaces, pods] if pods is not None else spaces))
+    for each in of_type(resources, SUBNET):
+        cidr = known(each.inputs.get("addressPrefix"))
+        if cidr is None:
+            continue
+        filters = known(each.inputs.get("privateEndpointNetworkPolicies")) in ("NetworkSecurityGroupEnabled", "Enabled")
+        out = leaves(each, resources, outbound, EVERYWHERE_ELSE)
+        yield Subnet(each, IPv4Network(str(cidr)), _group(each, found), _has_nodes(each, resources), filters, out)
+
+
+def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
+    """By the pools in it; in a stack without pools by the way out, which only nodes need."""
+    pools = [(pool, pool.inputs) for pool in of_type(resources, POOL)]
+    pools += [
+        (cluster, known_map(each))
+        for cluster in of_type(resources, CLUSTER)
+        for each in known_list(cluster.inputs.get("agentPoolProfiles"))
+    ]
+    if not pools:
+        return any(known_map(subnet.inputs.get(key)) for key in ("natGateway", "routeTable"))
+    return any(named(each.get("vnetSubnetID"), pool, [subnet], "subnetName") is subnet for pool, each in pools)
+
+
+def _group(subnet: Resource, found: Sequence[Group]) -> Group | None:
+    """By the id, or in a preview, which does not know it, by the dependency."""
+    given = subnet.inputs.get("networkSecurityGroup")
+    if given is None:
+        return None
+    identifier = known(known_map(given).get("id"))
+    for each in found:
+        named = identifier is not None and str(identifier).endswith(f"/networkSecurityGroups/{each.name}")
+        if named or (identifier is None and each.resource.urn in subnet.options.depends_on):
+            return each
+    return None
+
+
+def _private_clients(resources: Sequence[Resource]) -> Iterator[IPv4Network]:
+    for each in resources:
+        if each.type == VPN_GATEWAY:
+            pool = known_map(known_map(each.inputs.get("vpnClientConfiguration")).get("vpnClientAddressPool"))
+            yield from (IPv4Network(str(text)) for text in known_list(pool.get("addressPrefixes")))

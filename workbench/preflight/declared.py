@@ -1,0 +1,164 @@
+"""What a deployment needs in Azure, derived from the resources that the program declares.
+
+Registrations follow from the types, rights on what others own from every id of another subscription in the inputs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from physical_ai.nested import is_mapping
+from workbench.preflight.needs import ACTIONS, ALWAYS_REGISTERED, COMPUTE, DATA_ACTIONS, METRICS_ACTIONS
+from workbench.preflight.needs_private import PRIVATE_ACTIONS
+
+AZURE = "azure-native:"
+PROVIDER = "pulumi:providers:azure-native"
+EVERY_ACTION: Mapping[str, tuple[str, ...]] = {**ACTIONS, **METRICS_ACTIONS, **DATA_ACTIONS, **PRIVATE_ACTIONS}
+"""Of each type that the program declares anywhere, what its creation does."""
+ASSIGNER, READER = "Role Based Access Control Administrator", "Reader"
+ASSIGNMENT = "azure-native:authorization:RoleAssignment"
+_ZONES, _NETWORK = "Private DNS Zone Contributor", "Network Contributor"
+_VIRTUAL_NETWORKS = "Microsoft.Network/virtualNetworks"
+
+
+@dataclass(frozen=True)
+class Use:
+    """What naming a resource of others in an input takes: a role there with these actions, and what for."""
+
+    role: str
+    actions: tuple[str, ...]
+    why: str
+
+
+USES: Mapping[tuple[str, str], Use] = {
+    (ASSIGNMENT, "scope"): Use(
+        ASSIGNER, ("Microsoft.Authorization/roleAssignments/write",), "gives an identity a role"
+    ),
+    ("azure-native:network:PrivateDnsZoneGroup", "privateDnsZoneConfigs.privateDnsZoneId"): Use(
+        _ZONES, ("Microsoft.Network/privateDnsZones/join/action",), "registers endpoints"
+    ),
+    ("azure-native:network:VirtualNetworkPeering", "remoteVirtualNetwork.id"): Use(
+        _NETWORK, (f"{_VIRTUAL_NETWORKS}/peer/action",), "peers with it"
+    ),
+    ("azure-native:privatedns:VirtualNetworkLink", "virtualNetwork.id"): Use(
+        _NETWORK, (f"{_VIRTUAL_NETWORKS}/join/action",), "links a zone to it"
+    ),
+}
+"""By type and path of the input. What another input needs is not known: it is shown as Contributor."""
+CREATES: Mapping[str, str] = {
+    "azure-native:network:VirtualNetworkPeering": _NETWORK,
+    "azure-native:monitor:PrivateLinkScopedResource": "Monitoring Contributor",
+    "azure-native:privatedns:PrivateRecordSet": _ZONES,
+    "azure-native:privatedns:VirtualNetworkLink": _ZONES,
+    "azure-native:dns:RecordSet": "DNS Zone Contributor",
+}
+"""Role of the deployer where the resource itself is in another subscription; Contributor for every other type."""
+_ID = re.compile(r"/subscriptions/([0-9a-fA-F-]{36})(?:/|$)")
+
+
+class UnknownType(Exception):
+    """A resource type of which nobody has written down what its creation does."""
+
+
+@dataclass(frozen=True)
+class DeclaredResource:
+    """A resource as the program declares it. `provider` is the URN of an explicit provider, or empty."""
+
+    type: str
+    name: str
+    inputs: Mapping[str, Any]
+    provider: str = ""
+    urn: str = ""
+
+
+@dataclass(frozen=True)
+class ForeignScope:
+    """Something in another subscription, what a deployment needs on it, and which resources need it."""
+
+    scope: str
+    roles: tuple[str, ...]
+    """Of the deployer."""
+    actions: tuple[str, ...]
+    reads: bool
+    """Whether a refresh reads at this scope, so that the reading identity needs Reader there."""
+    why: str
+    resources: tuple[str, ...] = field(default=())
+
+
+def registrations(declared: Iterable[DeclaredResource]) -> list[str]:
+    """The resource providers that must be registered. Raises UnknownType."""
+    found = {COMPUTE}
+    for each in declared:
+        if each.type.startswith(AZURE):
+            found |= {action.partition("/")[0] for action in _actions(each)}
+    return sorted(found - ALWAYS_REGISTERED)
+
+
+def _actions(resource: DeclaredResource) -> tuple[str, ...]:
+    try:
+        return EVERY_ACTION[resource.type]
+    except KeyError:
+        raise UnknownType(
+            f"{resource.type} ({resource.name}): what its creation does is not known. Add its actions to "
+            "workbench/preflight/needs.py or needs_private.py."
+        ) from None
+
+
+def foreign_scopes(declared: Iterable[DeclaredResource], own: Iterable[str]) -> list[ForeignScope]:
+    """Everything in a subscription that is not among `own`, by scope: what a deployment and a refresh need there."""
+    resources, ours = list(declared), {each.lower() for each in own}
+    elsewhere = {
+        each.urn: str(each.inputs.get("subscriptionId", "")).lower() for each in resources if each.type == PROVIDER
+    }
+    rows: dict[str, list[tuple[str, Use, bool, str]]] = {}
+    for each in resources:
+        if each.type.startswith(AZURE):
+            of = elsewhere.get(each.provider.rpartition("::")[0], "")
+            for scope, use, reads in _needs(each, ours, of):
+                name = f"{each.type.rpartition(':')[2]} {each.name}"
+                rows.setdefault(scope.lower(), []).append((scope, use, reads, name))
+    return [
+        ForeignScope(
+            row[0][0],
+            _once(use.role for _, use, _, _ in row),
+            _once(action for _, use, _, _ in row for action in use.actions),
+            any(reads for _, _, reads, _ in row),
+            "; ".join(_once(use.why for _, use, _, _ in row)),
+            tuple(name for _, _, _, name in row),
+        )
+        for row in rows.values()
+    ]
+
+
+def _once(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
+
+
+def _needs(resource: DeclaredResource, own: set[str], of: str) -> Iterator[tuple[str, Use, bool]]:
+    """Scope, use, and whether a refresh reads there. `of`: the subscription of an explicit provider."""
+    if of and of not in own:
+        group = resource.inputs.get("resourceGroupName")
+        scope = f"/subscriptions/{of}" + (f"/resourceGroups/{group}" if group else "")
+        role = CREATES.get(resource.type, "Contributor")
+        yield scope, Use(role, _actions(resource), "creates a resource there"), True
+    for path, text in _ids(resource.inputs):
+        found = _ID.match(text)
+        if found is not None and found[1].lower() not in own | {of}:
+            key = (resource.type, path)
+            use = USES.get(key, Use("Contributor", (), f"names it as {path}"))
+            yield text, use, key == (ASSIGNMENT, "scope")
+
+
+def _ids(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Path and text of each text; an item of a list has the path of the list."""
+    if isinstance(value, str):
+        yield path, value
+    elif is_mapping(value):
+        for key, each in value.items():
+            yield from _ids(each, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for each in cast("Sequence[Any]", value):
+            yield from _ids(each, path)

@@ -1,0 +1,32 @@
+"""Preview features of the subscription that a stack needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from physical_ai.catalog.network_operator import FEATURE
+from physical_ai.findings import Finding, Severity
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.fabric import fabric_pools
+from workbench.preflight.answers import Azure
+
+_SOURCE = "Azure"
+
+
+def needed_features(settings: Settings) -> list[tuple[str, str]]:
+    """Namespace and name of each. Without the one for InfiniBand, the nodes of a pool need not share a fabric."""
+    return [FEATURE] if fabric_pools(settings) else []
+
+
+def feature_findings(azure: Azure, namespace: str, name: str) -> Iterator[Finding]:
+    """Whether Azure has registered a feature. Raises `Unanswered`."""
+    state = azure.feature(namespace, name)
+    if state == "Registered":
+        yield Finding(Severity.OK, "feature", name, "registered", None, _SOURCE)
+        return
+    problem = f"It is not registered ({state}): the nodes of a pool need not share an InfiniBand fabric."
+    fix = (
+        f"az feature register --namespace {namespace} --name {name}, and once it is Registered,"
+        f" az provider register --namespace {namespace}; before the pool is created."
+    )
+    yield Finding(Severity.ERROR, "feature", name, problem, fix, _SOURCE)

@@ -1,0 +1,147 @@
+"""The caller's login to Azure: the first that azure-identity finds, the Azure CLI's included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from azure.core.credentials import TokenCredential
+from azure.core.exceptions import AzureError, ClientAuthenticationError
+from azure.core.pipeline import Pipeline, PipelineResponse
+from azure.core.pipeline.policies import BearerTokenCredentialPolicy, RetryPolicy
+from azure.core.pipeline.transport import HttpTransport, RequestsTransport
+from azure.core.rest import HttpRequest, HttpResponse
+
+from physical_ai.servers.adapter import bounded_session
+from physical_ai.servers.bounds import Bounds
+from physical_ai.servers.deadline import within
+from physical_ai.servers.documents import NotADocument, decoded
+from workbench.preflight.answers import Unanswered
+from workbench.preflight.rest import ARM, Exchange, Get
+
+SCOPE = f"{ARM}/.default"
+BOUNDS = Bounds(seconds=90, idle=60, size=64 << 20)
+"""The list of sizes is long, and Azure is slow to return it."""
+LOGIN_SECONDS = 90.0
+ATTEMPTS = 3
+LONGEST_WAIT = 30
+"""Maximum seconds between two attempts, even if Azure requests more."""
+
+
+class NoLogin(Exception):
+    """No Azure login was found; the text lists what was tried."""
+
+
+class BoundedRetryPolicy(RetryPolicy[HttpRequest, HttpResponse]):
+    """azure-core's own has no limit for Retry-After, raises for an invalid one, and does not wait the first time."""
+
+    def get_retry_after(self, response: PipelineResponse[Any, Any]) -> float:
+        try:
+            return min(super().get_retry_after(response) or 0, LONGEST_WAIT)
+        except ValueError:
+            return 0
+
+    def get_backoff_time(self, settings: dict[str, Any]) -> float:
+        return 2.0 ** len(settings["history"])
+
+
+def transport() -> HttpTransport[HttpRequest, HttpResponse]:
+    """Answers within bounds, whatever is sent."""
+    found: Any = RequestsTransport(
+        session=bounded_session(BOUNDS), session_owner=False, connection_timeout=10, read_timeout=BOUNDS.idle
+    )
+    return found
+
+
+def _log_in(credential: TokenCredential) -> None:
+    """Raises NoLogin. The sources of a login have bounds of their own, and some of them none."""
+    try:
+        within(LOGIN_SECONDS, lambda: credential.get_token(SCOPE))
+    except AzureError as problem:
+        raise NoLogin(_first_line(str(problem))) from None
+    except TimeoutError:
+        raise NoLogin(f"no login within {LOGIN_SECONDS:g} s; run az login, and try again") from None
+
+
+def logged_in() -> Get:
+    """Queries Azure with the login that exists: environment, managed identity, Azure CLI and so on. Raises NoLogin."""
+    from azure.identity import DefaultAzureCredential
+
+    credential = DefaultAzureCredential(exclude_interactive_browser_credential=True)
+    _log_in(credential)
+    return connect(credential, transport())
+
+
+def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, HttpResponse]) -> Get:
+    """One GET per call, repeated while Azure is busy. No redirect is followed, and only `ARM` receives the token."""
+    retry = BoundedRetryPolicy(retry_total=ATTEMPTS - 1, retry_connect=0, retry_read=0)
+    pipeline = Pipeline(transport, [retry, BearerTokenCredentialPolicy(credential, SCOPE)])
+
+    def get(address: str, parameters: Mapping[str, str]) -> Any:
+        path = address.removeprefix(ARM).lstrip("/")
+        place = f"/{path.split('?')[0]}"
+        quoted = {name: quote(value) for name, value in parameters.items()}
+        try:
+            answer = pipeline.run(HttpRequest("GET", f"{ARM}/{path}", params=quoted)).http_response
+            if answer.status_code in {401, 403}:
+                raise Unanswered(f"{place}: the login may not read it ({answer.status_code})")
+            if answer.status_code != 200:
+                raise Unanswered(f"{place}: Azure answered {answer.status_code}")
+            return decoded(_content(answer))
+        except ClientAuthenticationError as problem:
+            raise Unanswered(f"the login has ended: {_first_line(str(problem))}") from None
+        except AzureError as problem:
+            raise Unanswered(f"{place}: Azure was not reached ({_why(problem)})") from None
+        except NotADocument as problem:
+            raise Unanswered(f"{place}: the answer is not JSON: {problem}") from None
+
+    return get
+
+
+def logged_in_to_change() -> Exchange:
+    """As `logged_in`, for requests of any method, of which every status is an answer. Raises NoLogin."""
+    from azure.identity import DefaultAzureCredential
+
+    credential = DefaultAzureCredential(exclude_interactive_browser_credential=True)
+    _log_in(credential)
+    return connect_to_change(credential, transport())
+
+
+def connect_to_change(credential: TokenCredential, transport: HttpTransport[HttpRequest, HttpResponse]) -> Exchange:
+    """One request per call; only what can be repeated is repeated while Azure is busy. As `connect` in all else."""
+    retry = BoundedRetryPolicy(retry_total=ATTEMPTS - 1, retry_connect=0, retry_read=0)
+    pipeline = Pipeline(transport, [retry, BearerTokenCredentialPolicy(credential, SCOPE)])
+
+    def exchange(
+        method: str, address: str, parameters: Mapping[str, str], body: Any = None
+    ) -> tuple[int, Any, Mapping[str, str]]:
+        path = address.removeprefix(ARM).lstrip("/")
+        quoted = {name: quote(value) for name, value in parameters.items()}
+        request = HttpRequest(method, f"{ARM}/{path}", params=quoted, **({} if body is None else {"json": body}))
+        try:
+            answer = pipeline.run(request).http_response
+            content = _content(answer)
+            found: Any = decoded(content) if content.strip() else None
+        except ClientAuthenticationError as problem:
+            raise Unanswered(f"the login has ended: {_first_line(str(problem))}") from None
+        except AzureError as problem:
+            raise Unanswered(f"{method} /{path}: Azure was not reached ({_why(problem)})") from None
+        except NotADocument as problem:
+            raise Unanswered(f"{method} /{path}: the answer is not JSON: {problem}") from None
+        return answer.status_code, found, {name.lower(): value for name, value in answer.headers.items()}
+
+    return exchange
+
+
+def _why(problem: AzureError) -> str:
+    """The kind of error, and its first line, which has no token: the libraries put none into errors."""
+    return f"{type(problem).__name__}: {_first_line(str(problem))[:200]}"
+
+
+def _content(answer: Any) -> bytes:
+    return answer.content or b""
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0] if text.strip() else "no reason given"

@@ -1,0 +1,54 @@
+"""Names that no two resources in the world may have: whether those of the data services are free.
+
+Names of a cache and of a vault are not among them: Azure has no query for the first, and each vault gets a fresh one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from physical_ai.findings import Finding, Severity
+from physical_ai.settings import Settings
+from physical_ai.settings.facts.data_services import DataNames, managed
+from physical_ai.settings.facts.naming import Names
+from workbench.preflight.answers import Azure
+
+TOPIC, SOURCE = "name", "Azure"
+
+
+@dataclass(frozen=True)
+class GlobalName:
+    """`kind` is the type of the resource, `word` what people call it."""
+
+    word: str
+    kind: str
+    name: str
+
+
+def global_names(settings: Settings, subscription_id: str) -> tuple[GlobalName, ...]:
+    """Names of the data services that Azure can be asked about; none in a stack without."""
+    if managed(settings) is None:
+        return ()
+    names = DataNames(settings.stack, subscription_id)
+    return (
+        GlobalName("storage account", "Microsoft.Storage/storageAccounts", names.storage),
+        GlobalName("container registry", "Microsoft.ContainerRegistry/registries", names.registry),
+        GlobalName("PostgreSQL server", "Microsoft.DBforPostgreSQL/flexibleServers", names.postgres),
+    )
+
+
+def name_findings(settings: Settings, azure: Azure, subscription_id: str) -> Iterator[Finding]:
+    """One for each name. Raises Unanswered."""
+    group = Names(settings.stack).resource_group
+    for each in global_names(settings, subscription_id):
+        why_not = azure.name_refused(each.kind, each.name)
+        if why_not is None:
+            yield Finding(Severity.OK, TOPIC, each.name, f"free for a {each.word}", None, SOURCE)
+        elif azure.exists(group, each.kind, each.name):
+            yield Finding(Severity.OK, TOPIC, each.name, f"the {each.word} of this stack", None, SOURCE)
+        else:
+            problem = f"Azure refuses this name for a {each.word}: {why_not}"
+            fix = "The name follows from the stack's name and the subscription: give the stack another name."
+            fix += " If a deployment of yours was removed a moment ago, ask again later."
+            yield Finding(Severity.ERROR, TOPIC, each.name, problem, fix, SOURCE)

@@ -1,0 +1,102 @@
+"""Which choice of a pool is taken, whether its price is accepted, and the change of settings that takes it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from physical_ai.settings import Loaded
+from physical_ai.settings.facts.fallbacks import change
+from workbench.preflight.capacity import Choice, Question, choices, chosen, difference, may_cost_more
+
+Outcome = Literal["as it is", "change", "elsewhere", "price not accepted", "not known", "nowhere"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is to be done about one pool."""
+
+    pool: str
+    choices: tuple[Choice, ...]
+    taken: Choice | None
+    outcome: Outcome
+    layer: dict[str, Any]
+    """The change; empty where there is none."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether the pool is available, as it is or by what is written here."""
+        return self.outcome in ("as it is", "change", "elsewhere")
+
+    def may_cost_more(self, choice: Choice) -> bool:
+        return may_cost_more(choice, self.choices[0])
+
+    def difference(self, choice: Choice) -> tuple[float, float] | None:
+        return difference(choice, self.choices[0])
+
+
+def decide(question: Question, name: str, wanted: int | None = None, *, accepts_price: bool) -> Decision:
+    """The decision about a pool.
+
+    Args:
+        wanted: the number of the fallback that the user names, also where Azure's answers are not known.
+        accepts_price: whether a choice may be taken after which a node may cost more.
+    """
+    found = tuple(choices(question, name))
+    taken = chosen(found, wanted)
+    outcome = _outcome(found, taken, accepts_price=accepts_price)
+    made: dict[str, Any] = {}
+    if taken is not None and outcome == "change":
+        pool = question.settings.pools[name]
+        made = change(name, pool, pool.fallbacks[taken.index - 1])
+        if not made:
+            outcome = "as it is"
+    return Decision(name, found, taken, outcome, made)
+
+
+def _outcome(found: Sequence[Choice], taken: Choice | None, *, accepts_price: bool) -> Outcome:
+    if taken is None:
+        return "not known" if any(each.state == "unknown" for each in found) else "nowhere"
+    if taken.state == "error":
+        return "nowhere"
+    if taken.index == 0:
+        return "as it is"
+    if may_cost_more(taken, found[0]) and not accepts_price:
+        return "price not accepted"
+    return "elsewhere" if taken.stack != found[0].stack else "change"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A setting that the change gives another value."""
+
+    path: str
+    before: Any
+    after: Any
+    origin: str
+    """The file that sets it now, or `default`."""
+
+    def document(self) -> dict[str, Any]:
+        return {"path": self.path, "before": self.before, "after": self.after, "from": self.origin}
+
+
+def differences(loaded: Loaded, change: Mapping[str, Any]) -> list[Difference]:
+    """What a layer changes, setting by setting, with the place where each is set now."""
+    found: list[Difference] = []
+    pools: Mapping[str, Mapping[str, Any]] = change.get("pools", {})
+    for name, values in pools.items():
+        before = loaded.settings.pools[name].model_dump(mode="json", by_alias=True)
+        for key, after in values.items():
+            path = f"pools.{name}.{key}"
+            origins = sorted({row.origin for row in loaded.explain(path)})
+            found.append(Difference(path, before[key], after, ", ".join(origins)))
+    return found
+
+
+def layer(decisions: Sequence[Decision]) -> dict[str, Any]:
+    """The changes of all pools in one layer; empty where there is none."""
+    pools: dict[str, Any] = {}
+    for decision in decisions:
+        pools.update(decision.layer.get("pools", {}))
+    return {"pools": pools} if pools else {}

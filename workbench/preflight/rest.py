@@ -1,0 +1,230 @@
+"""Azure's answers over its REST API: one GET per question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from workbench.preflight.answers import Permission, PostgresOffer, SizeOffer, Subscription, Unanswered, Usage, Version
+
+ARM = "https://management.azure.com"
+Get = Callable[[str, Mapping[str, str]], Any]
+"""`get(path or full address, parameters)`; the answer's document. Raises `Unanswered`."""
+Exchange = Callable[[str, str, Mapping[str, str], Any], tuple[int, Any, Mapping[str, str]]]
+"""`exchange(method, path, parameters, body)`; status, document and headers. Raises `Unanswered`."""
+
+_COMPUTE = "providers/Microsoft.Compute"
+_VERSIONS = {
+    "subscriptions": "2022-12-01",
+    "usages": "2024-07-01",
+    "skus": "2021-07-01",
+    "providers": "2021-04-01",
+    "features": "2021-07-01",
+    "permissions": "2022-04-01",
+    "kubernetesVersions": "2025-05-01",
+    "Microsoft.Storage/storageAccounts": "2023-05-01",
+    "Microsoft.ContainerRegistry/registries": "2023-07-01",
+    "Microsoft.DBforPostgreSQL/flexibleServers": "2024-08-01",
+}
+"""API versions by resource type."""
+MOST_PAGES = 200
+
+
+class AzureRest:
+    """One subscription behind a `Get`. `Azure` in the sense of `workbench.preflight.answers`."""
+
+    def __init__(self, get: Get, subscription: str, exchange: Exchange | None = None) -> None:
+        """`exchange` is for questions that are no GET; without it, they have no answer."""
+        self._get, self._id, self._exchange = get, subscription, exchange
+
+    def subscription(self) -> Subscription:
+        found = _document(self._path(), self._get(self._path(), {"api-version": _VERSIONS["subscriptions"]}))
+        return Subscription(self._id, _text(found, "displayName"), _text(found, "state"))
+
+    def usages(self, region: str) -> Mapping[str, Usage]:
+        rows = self._list(f"{_COMPUTE}/locations/{region}/usages", "usages")
+        found = ((_text(_map(row.get("name")), "value"), row) for row in rows)
+        return {name: Usage(_number(row.get("currentValue")), _number(row.get("limit"))) for name, row in found}
+
+    def sizes(self, region: str) -> Mapping[str, SizeOffer]:
+        rows = self._list(f"{_COMPUTE}/skus", "skus", {"$filter": f"location eq '{region}'"})
+        return {_text(row, "name"): _offer(row, region) for row in rows if row.get("resourceType") == "virtualMachines"}
+
+    def providers(self) -> Mapping[str, str]:
+        return {
+            _text(row, "namespace"): _text(row, "registrationState") for row in self._list("providers", "providers")
+        }
+
+    def api_versions(self) -> Mapping[str, Sequence[str]]:
+        return {
+            f"{_text(row, 'namespace')}/{_text(kind, 'resourceType')}": _texts(kind.get("apiVersions"))
+            for row in self._list("providers", "providers")
+            for kind in _rows(row.get("resourceTypes"))
+        }
+
+    def feature(self, namespace: str, name: str) -> str:
+        path = self._path(f"providers/Microsoft.Features/providers/{namespace}/features/{name}")
+        document = _document(path, self._get(path, {"api-version": _VERSIONS["features"]}))
+        return _text(_map(document.get("properties")), "state") or "unknown"
+
+    def permissions(self, scope: str = "") -> Sequence[Permission]:
+        rows = self._list("providers/Microsoft.Authorization/permissions", "permissions", root=scope)
+        return [Permission(_texts(row.get("actions")), _texts(row.get("notActions"))) for row in rows]
+
+    def kubernetes(self, region: str) -> Sequence[Version]:
+        path = f"providers/Microsoft.ContainerService/locations/{region}/kubernetesVersions"
+        document = _document(path, self._get(self._path(path), {"api-version": _VERSIONS["kubernetesVersions"]}))
+        return [
+            Version(
+                _text(row, "version"),
+                tuple(_map(row.get("patchVersions"))),
+                row.get("isPreview") is True,
+                _texts(_map(row.get("capabilities")).get("supportPlan")),
+            )
+            for row in _rows(document.get("values"))
+        ]
+
+    def postgres(self, region: str) -> PostgresOffer:
+        path = f"providers/Microsoft.DBforPostgreSQL/locations/{region}/capabilities"
+        rows = list(self._list(path, "Microsoft.DBforPostgreSQL/flexibleServers"))
+        if not rows:
+            raise Unanswered(f"{path}: Azure lists no capabilities")
+        return postgres_offer(rows[0])
+
+    def _path(self, below: str = "") -> str:
+        return f"/subscriptions/{self._id}" + (f"/{below}" if below else "")
+
+    def name_refused(self, kind: str, name: str) -> str | None:
+        path = self._path(f"providers/{kind.partition('/')[0]}/checkNameAvailability")
+        status, document = self._ask("POST", path, kind, {"name": name, "type": kind})
+        answer = _map(document)
+        if status != 200 or not isinstance(answer.get("nameAvailable"), bool):
+            raise Unanswered(f"{path}: Azure answered {status}")
+        if answer["nameAvailable"]:
+            return None
+        return _text(answer, "message") or _text(answer, "reason") or "it is taken"
+
+    def exists(self, group: str, kind: str, name: str) -> bool:
+        path = self._path(f"resourceGroups/{group}/providers/{kind}/{name}")
+        status, _ = self._ask("GET", path, kind, None)
+        if status not in {200, 404}:
+            raise Unanswered(f"{path}: Azure answered {status}")
+        return status == 200
+
+    def _ask(self, method: str, path: str, kind: str, body: Mapping[str, str] | None) -> tuple[int, Any]:
+        if self._exchange is None:
+            raise Unanswered(f"{path}: there is no login for it")
+        status, document, _ = self._exchange(method, path, {"api-version": _VERSIONS[kind]}, body)
+        return status, document
+
+    def _list(
+        self, below: str, kind: str, parameters: Mapping[str, str] | None = None, root: str = ""
+    ) -> Iterator[dict[str, Any]]:
+        """Every row of a list, page by page, below `root` or else the subscription."""
+        address, asked = (
+            f"{root}/{below}" if root else self._path(below),
+            {"api-version": _VERSIONS[kind], **(parameters or {})},
+        )
+        for _ in range(MOST_PAGES):
+            document = _document(below, self._get(address, asked))
+            yield from _rows_of(below, document)
+            following = document.get("nextLink")
+            if not isinstance(following, str) or not following:
+                return
+            if not following.startswith(f"{ARM}/"):
+                raise Unanswered(f"{below}: Azure refers to another host, {following.split('?')[0]}")
+            address, asked = following, {}
+        raise Unanswered(f"{below}: the list does not end")
+
+
+def subscriptions(get: Get) -> list[Subscription]:
+    """The subscriptions that the login reaches. Raises Unanswered."""
+    document = _document("subscriptions", get("/subscriptions", {"api-version": _VERSIONS["subscriptions"]}))
+    rows = _rows_of("subscriptions", document)
+    return [Subscription(_text(row, "subscriptionId"), _text(row, "displayName"), _text(row, "state")) for row in rows]
+
+
+def _offer(row: Mapping[str, Any], region: str) -> SizeOffer:
+    capabilities = {_text(each, "name"): each.get("value") for each in _rows(row.get("capabilities"))}
+    places = [each for each in _rows(row.get("locationInfo")) if _text(each, "location").lower() == region]
+    zones = {zone for place in places for zone in _texts(place.get("zones"))}
+    refused: str | None = None
+    for each in _rows(row.get("restrictions")):
+        if each.get("type") == "Location":
+            refused = _text(each, "reasonCode") or "unsaid"
+        elif each.get("type") == "Zone":
+            zones -= set(_texts(_map(each.get("restrictionInfo")).get("zones")))
+    return SizeOffer(
+        _text(row, "family"),
+        _whole(capabilities.get("vCPUs")),
+        _whole(capabilities.get("GPUs")),
+        {"true": True, "false": False}.get(str(capabilities.get("LowPriorityCapable")).lower()),
+        tuple(sorted(zones)),
+        refused,
+        {name: value for name, value in capabilities.items() if isinstance(value, str)},
+    )
+
+
+def postgres_offer(row: Mapping[str, Any]) -> PostgresOffer:
+    """One row of the service's capabilities, whose answers are `Enabled` and `Disabled`."""
+
+    def said(key: str) -> bool | None:
+        return {"enabled": True, "disabled": False}.get(_text(row, key).lower())
+
+    skus = [
+        sku
+        for edition in _rows(row.get("supportedServerEditions"))
+        for sku in _rows(edition.get("supportedServerSkus"))
+    ]
+    reason = _text(row, "reason") or "the service is restricted there"
+    return PostgresOffer(
+        reason if said("restricted") else None,
+        said("zoneRedundantHaSupported"),
+        said("geoBackupSupported"),
+        said("zoneRedundantHaAndGeoBackupSupported"),
+        {_text(sku, "name"): _texts(sku.get("supportedHaMode")) for sku in skus if _text(sku, "status") != "Disabled"},
+        tuple(_text(each, "name") for each in _rows(row.get("supportedServerVersions"))),
+    )
+
+
+def _document(what: str, answer: Any) -> dict[str, Any]:
+    """An answer of ARM. Raises Unanswered for one that is no object, as something in its place may send."""
+    if not isinstance(answer, dict):
+        raise Unanswered(f"{what}: the answer is no object ({type(answer).__name__}), so it is not Azure's")
+    return cast("dict[str, Any]", answer)
+
+
+def _rows_of(what: str, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a list. Without `value` it is no list of ARM's, and not one that is empty."""
+    if not isinstance(document.get("value"), list):
+        raise Unanswered(f"{what}: the answer has no list `value`, so it is not Azure's")
+    return _rows(document["value"])
+
+
+def _map(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _rows(value: Any) -> list[dict[str, Any]]:
+    return [_map(each) for each in _list(value)]
+
+
+def _text(row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(each for each in _list(value) if isinstance(each, str))
+
+
+def _number(value: Any) -> int:
+    return int(value) if isinstance(value, (int, float)) else 0
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, str) and value.isdigit() else None
