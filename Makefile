@@ -19,9 +19,10 @@ help: ## list the targets
 
 # REQUIREMENTS=requirements-deploy.txt installs what `physai` needs, without the packages for development.
 REQUIREMENTS ?= requirements-dev.txt
+DISTRIBUTIONS := pyproject.toml workbench/pyproject.toml simulator/pyproject.toml
 # The pins are complete, so pip has nothing to resolve: it would choose a newer release than the pinned one where a
 # package asks for another with an extra, and refuse it for its hash.
-$(READY): $(REQUIREMENTS) pyproject.toml
+$(READY): $(REQUIREMENTS) $(DISTRIBUTIONS)
 	@$(PYTHON) -c 'import sys; sys.exit(f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Try: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
 	@echo "installing Python packages into $(VENV) (once)" >&2
 	@$(PYTHON) -m venv $(VENV)
@@ -29,7 +30,7 @@ $(READY): $(REQUIREMENTS) pyproject.toml
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(REQUIREMENTS); \
 	  packages=$$?; $(if $(WITH_TOOLS),wait $$tools;) \
 	  [ $$packages = 0 ] || { echo "error: pip could not install $(REQUIREMENTS); its message is above" >&2; exit $$packages; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable workbench --editable simulator
 	@conflicts=$$($(BIN)/python -m pip --disable-pip-version-check check) || { echo "$$conflicts" >&2; exit 1; }
 	@touch $@
 
@@ -145,11 +146,12 @@ site-source:
 	@rm -rf .site/source && mkdir -p .site/source
 	@cp -r --parents *.md LICENSE docs $(LINKED) .site/source && rm -rf .site/source/docs/generator
 
-pins: ## resolve requirements*.txt again from pyproject.toml
+NOT_OURS := --no-emit-package physical-ai --no-emit-package physical-ai-simulator
+pins: ## resolve requirements*.txt again from the three pyproject.toml
 	@$(PYTHON) -m venv $(VENV)-pins && $(VENV)-pins/bin/pip install --quiet uv==0.13.9
 	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements.txt
-	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml --extra dev --extra build --constraints requirements.txt -o requirements-dev.txt
-	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml --extra simulator --extra build --constraints requirements-dev.txt -o requirements-deploy.txt
+	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 $(DISTRIBUTIONS) --extra dev --extra build $(NOT_OURS) --constraints requirements.txt -o requirements-dev.txt
+	@$(VENV)-pins/bin/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 $(DISTRIBUTIONS) --extra build $(NOT_OURS) --constraints requirements-dev.txt -o requirements-deploy.txt
 	@rm -rf $(VENV)-pins
 
 clean: ## remove the Python environment; `make down` removes simulations

@@ -20,22 +20,24 @@ MAY_IMPORT: dict[str, set[str]] = {
     "servers": set(),
     "kubernetes": set(),
     "telemetry": {"catalog"},
-    "settings": {"catalog", "kubernetes", "parts", "telemetry", "untrusted"},
-    "readiness": {"catalog", "kubernetes", "parts", "servers", "settings", "untrusted"},
+    "settings": {"catalog", "parts", "planning", "telemetry", "untrusted"},
+    "planning": {"kubernetes", "catalog", "parts", "settings", "telemetry"},
+    "readiness": {"planning", "catalog", "kubernetes", "parts", "servers", "settings", "untrusted"},
     # The GRID agent has the reader of nvidia-smi, which acceptance shares with it.
-    "health": {"agents", "catalog", "kubernetes", "parts", "readiness", "settings"},
-    "osmo": {"catalog", "settings", "untrusted"},
-    "policies": {"catalog", "kubernetes", "settings"},
-    "preflight": {"catalog", "kubernetes", "parts", "servers", "settings"},
+    "health": {"planning", "agents", "catalog", "kubernetes", "parts", "readiness", "settings"},
+    "osmo": {"planning", "catalog", "settings", "untrusted"},
+    "policies": {"planning", "catalog", "kubernetes", "settings"},
+    "preflight": {"planning", "catalog", "kubernetes", "parts", "servers", "settings"},
     "costs": {"catalog", "settings"},
     # A part's settings are in the tree of settings, and its plan reads that tree.
-    "parts": {"catalog", "settings"},
-    "components": {"catalog", "parts", "readiness", "settings", "telemetry"},
+    "parts": {"planning", "catalog", "settings"},
+    "components": {"planning", "catalog", "parts", "readiness", "settings", "telemetry"},
     "part components": {"components"},
-    "platform": {"catalog", "components", "part components", "parts", "readiness", "settings"},
+    "platform": {"planning", "catalog", "components", "part components", "parts", "readiness", "settings"},
     "simulator": {"catalog", "kubernetes", "untrusted"},
     "mocks": {"catalog", "components", "policies", "readiness", "settings"},
     "cli": {
+        "planning",
         "catalog",
         "costs",
         "health",
@@ -54,6 +56,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "agents": set(),
     "docs": {
+        "planning",
         "catalog",
         "cli",
         "components",
@@ -86,6 +89,7 @@ FREE_OF_PULUMI = set(MAY_IMPORT) - {
 }
 OUTSIDE = {
     "physical_ai/__init__.py",
+    "workbench/__init__.py",
     "physical_ai/repository.py",
     "physical_ai/findings.py",
     "physical_ai/nested.py",
@@ -95,7 +99,11 @@ OUTSIDE = {
 
 TARGET_SETTING = "physical_ai.settings.target"
 TARGET_MODEL = "physical_ai.settings.models.target"
-SEAM = {"platform": "components/platform/target_cluster.py", "cli": "workbench/cli/existing_check.py"}
+SEAM = {
+    "platform": "components/platform/target_cluster.py",
+    "planning": "physical_ai/planning/namespaces.py",
+    "cli": "workbench/cli/existing_check.py",
+}
 """Who outside the settings may ask what the target of a stack is: one module of each package. The simulator may have
 one too."""
 

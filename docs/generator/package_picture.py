@@ -58,8 +58,9 @@ def picture(checkout: Checkout, *, with_lines: bool) -> str:
 
 def label(package: str) -> str:
     """The package as the drawing names it."""
-    if package in TOGETHER.values():
-        return f"{package}, {next(each for each, other in TOGETHER.items() if other == package)}"
+    others = [each for each, other in TOGETHER.items() if other == package]
+    if others:
+        return ", ".join((package, *others))
     return f"{package}.py" if package == ENTRY else package
 
 

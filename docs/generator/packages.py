@@ -9,13 +9,14 @@ from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-OPENED = "physical_ai"
-"""A folder whose subfolders are separate packages. Its own modules belong to no package."""
+OPENED = ("physical_ai", "workbench")
+"""Folders whose subfolders are separate packages. Their own modules belong to no package."""
 EXCLUDED = {"tests"}
 COMPOSITION = PurePosixPath("components/platform")
 """The folder that puts components and parts together."""
-TOGETHER = {"parts": "settings"}
-"""Packages by the one that they form a floor with: a part has its settings in the tree, and its plan reads the tree."""
+TOGETHER = {"parts": "settings", "planning": "settings"}
+"""Packages by the one that they form a floor with: a part has its settings in the tree, and its plan reads the tree;
+loading a stack makes its plan."""
 ENTRY = "__main__"
 """The program that `pulumi up` runs."""
 
@@ -43,7 +44,7 @@ def package_of(path: str) -> str:
         return "part components"
     if PurePosixPath(path).parent == COMPOSITION:
         return "platform"
-    if first != OPENED:
+    if first not in OPENED:
         return first
     return rest[0] if len(rest) > 1 else ""
 

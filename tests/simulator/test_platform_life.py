@@ -34,7 +34,7 @@ STACK, REGION = "dev-westus2", "prod-swedencentral"
 BACKEND = "sweden"
 PROGRAM = (
     *("__main__.py", "Pulumi.yaml", "pyproject.toml"),
-    *("agents", "components", "manifests", "physical_ai", "stacks", "values"),
+    *("agents", "components", "manifests", "parts", "physical_ai", "simulator", "stacks", "values", "workbench"),
 )
 """What a stack is deployed from."""
 

@@ -10,7 +10,8 @@ CUT_OFF = re.compile(r"^\s*(?:- )?source: [^\"'>|{\s][^\n]* #", re.MULTILINE)
 
 
 def test_no_source_is_cut_off_by_a_comment() -> None:
-    files = [path for path in (ROOT / "physical_ai").rglob("*.yaml") if CUT_OFF.search(path.read_text())]
+    folders = (ROOT / name for name in ("parts", "physical_ai", "simulator", "workbench"))
+    files = [path for folder in folders for path in folder.rglob("*.yaml") if CUT_OFF.search(path.read_text())]
     assert files == []
 
 

@@ -29,7 +29,7 @@ class Repository(Checkout):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.git("checkout", "--quiet", "main")
-        for package in ("physical_ai", "workbench/cli"):
+        for package in ("workbench", "workbench/cli"):
             (folder / package).mkdir()
             self.commit(f"{package}/__init__.py", "")
         (folder / "stacks").mkdir()

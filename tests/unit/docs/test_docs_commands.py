@@ -151,7 +151,7 @@ def offline() -> dict[tuple[str, ...], str]:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory of the commands, with the samples and the files that the pages mention."""
-    (tmp_path / "physical_ai").symlink_to(ROOT / "physical_ai")
+    (tmp_path / "workbench").symlink_to(ROOT / "workbench")
     (tmp_path / "train.yaml").write_bytes((ROOT / "workbench/osmo/samples/train-and-evaluate.yaml").read_bytes())
     (tmp_path / "train.sbatch").write_text(SCRIPT)
     (tmp_path / "my.yaml").write_text("tags: {team: vision}\n")

@@ -11,7 +11,10 @@ import pytest
 
 from tests.support.documentation import ROOT, name, pages, parts
 
-TOP = ("agents", "components", "docs", "manifests", "physical_ai", "stacks", "tests", "values", ".github")
+TOP = (
+    *("agents", "components", "docs", "manifests", "parts", "physical_ai", "simulator", "stacks", "tests", "values"),
+    *("workbench", ".github"),
+)
 CODE = re.compile(r"`([^`]+)`")
 PATH = re.compile(rf"(?:{'|'.join(map(re.escape, TOP))})/[\w./*-]*")
 GENERATED = {"stacks/charts.lock", "stacks/Pulumi.staging-eastus2.yaml"}

@@ -132,7 +132,8 @@ class Checkout:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Iterator[Checkout]:
     made = Checkout(tmp_path / "checkout", Home(tmp_path / "home"))
-    shutil.copytree(ROOT / "physical_ai", made.folder / "physical_ai", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("parts", "physical_ai", "simulator"):
+        shutil.copytree(ROOT / folder, made.folder / folder, ignore=shutil.ignore_patterns("__pycache__"))
     program = made.folder / "simulator" / "program.py"
     text = program.read_text()
     for old, light in LIGHT.items():

@@ -7,7 +7,7 @@ import shutil
 from importlib.util import cache_from_source
 from pathlib import Path
 
-PACKAGES = ("physical_ai", "components", "agents")
+PACKAGES = ("physical_ai", "components", "parts", "workbench", "simulator", "agents")
 
 
 def take_bytecode(folder: Path, compiled: Path) -> None:

@@ -140,7 +140,11 @@ class Side:
 
     def physai(self, *arguments: str, timeout: float | None = None) -> Completed:
         """Runs this side's own `physai`, with the packages of this process."""
-        return self._python("-m", "workbench.cli", *arguments, timeout=timeout)
+        return self._python("-m", self._command(), *arguments, timeout=timeout)
+
+    def _command(self) -> str:
+        """The package of its commands, which a commit before 2026-11-28 has in `physical_ai`."""
+        return "workbench.cli" if (self.folder / "workbench").is_dir() else ".".join(("physical_ai", "cli"))
 
     def simulation(self, stack: str) -> Path:
         """The folder of this side's simulation of a stack."""
