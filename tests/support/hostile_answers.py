@@ -216,9 +216,17 @@ def serving(documents: Mapping[str, Any]) -> Get:
             return "CUDA error"
         if path not in documents:
             raise Missing(path)
+        if documents[path] is cluster().get(path):
+            return copy.deepcopy(_whole()[path])
         return checked(copy.deepcopy(documents[path]), path)
 
     return get
+
+
+@cache
+def _whole() -> Mapping[str, Any]:
+    """The cluster as it is, checked once."""
+    return {path: checked(copy.deepcopy(document), path) for path, document in cluster().items()}
 
 
 def _sending(get: Get) -> Callable[..., Any]:
@@ -292,6 +300,20 @@ READERS: Mapping[str, Callable[[Get], None]] = {
     each.__name__.strip("_"): each
     for each in (_workloads, _gates, _osmo, _existing, _budgets, _evidence, _repair, _accept)
 }
+
+
+@cache
+def asked(reader: str) -> frozenset[str]:
+    """What a reader asks the cluster for as it is: a change of anything else cannot reach it."""
+    found: set[str] = set()
+    get = serving(cluster())
+
+    def noting(path: str, parameters: Mapping[str, str]) -> Any:
+        found.add(path)
+        return get(path, parameters)
+
+    READERS[reader](noting)
+    return frozenset(found)
 
 
 def places(value: Any, steps: Steps = ()) -> Iterator[Steps]:
