@@ -18,7 +18,7 @@ from physical_ai.catalog.osmo import (
 )
 from physical_ai.readiness.client import Send
 from physical_ai.readiness.objects import Json
-from physical_ai.readiness.reader import Get, Missing
+from physical_ai.readiness.reader import Get, Missing, Unreachable
 from physical_ai.settings.facts.osmo import MANAGED_LABEL
 from physical_ai.settings.facts.osmo_token import TOKEN_ANNOTATION, VALID, WARN_DAYS
 
@@ -146,7 +146,7 @@ def delete_workflows(send: Send) -> None:
 
 
 def remove_finalizers(send: Send) -> list[str]:
-    """Removes OSMO's finalizer from the Pods that are being deleted, and returns their names."""
+    """Removes OSMO's finalizer from the Pods that are being deleted, and returns their names. Raises as `send` does."""
     released: list[str] = []
     for pod in send("GET", _PODS, _OF_WORKFLOWS)["items"]:
         finalizers: list[str] = pod["metadata"].get("finalizers") or []
@@ -154,7 +154,10 @@ def remove_finalizers(send: Send) -> list[str]:
             continue
         rest = [item for item in finalizers if item != FINALIZER]
         # With the version, so that a finalizer added by another process meanwhile is not lost.
-        change = {"metadata": {"finalizers": rest, "resourceVersion": pod["metadata"]["resourceVersion"]}}
+        version = pod["metadata"].get("resourceVersion")
+        if not version:
+            raise Unreachable(f"the API server sends {_PODS} with Pod {_name(pod)} that has no resourceVersion")
+        change = {"metadata": {"finalizers": rest, "resourceVersion": version}}
         try:
             send("PATCH", f"{_PODS}/{_name(pod)}", {}, change)
         except Missing:

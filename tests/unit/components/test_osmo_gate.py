@@ -160,6 +160,16 @@ def test_only_a_pod_that_leaves_loses_its_finalizer_and_keeps_others() -> None:
     assert body == {"metadata": {"finalizers": [other], "resourceVersion": "7"}}
 
 
+def test_a_pod_without_a_version_keeps_its_finalizers() -> None:
+    """Whoever added another one meanwhile would lose it: what answers so is no API server."""
+    (given,) = [pod("a", finalizers=(names.FINALIZER,))]
+    del given["metadata"]["resourceVersion"]
+    api = Api({PODS: [given]})
+    with pytest.raises(Unreachable, match="Pod a that has no resourceVersion"):
+        osmo.remove_finalizers(api)
+    assert api.sent == []
+
+
 def test_waiting_logs_each_line_once_and_ends_with_nothing_left() -> None:
     looks = [["a", "b"], ["a", "b"], ["b"], []]
     reported: list[str] = []
