@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.parameters import Override, Parameters
@@ -106,3 +108,33 @@ def test_an_exporter_that_does_not_start_is_one_alert(tmp_path: Path) -> None:
     )
     off = replace(dev(), overrides={"GPUTelemetryAbsent": Override(enabled=False)})
     check(off, [scene("unsaid", pending(), waits, without=[used])], tmp_path)
+
+
+FLEET = 1000
+
+
+@pytest.mark.deep
+def test_a_fleet_whose_exporters_restart_together_is_quiet_and_one_that_stays_away_is_told(tmp_path: Path) -> None:
+    """As when their DaemonSet is updated: ten minutes without a series, then counters that begin again."""
+    interval, steps, away = 4, 24, 3
+    names = [f"node-{number:04}" for number in range(FLEET)]
+
+    def of_fleet(stays_away: str) -> dict[str, str]:
+        series = dict[str, str]()
+        for name in names:
+            series[of("kube_node_labels", name, label_agentpool="h100gpu")] = f"1x{steps}"
+            series[of("kube_node_info", name)] = f"1x{steps}"
+            series[of("kube_node_status_allocatable", name, resource="nvidia_com_gpu")] = f"1x{steps}"
+            back = f"_x{steps}" if name == stays_away else f"_x{away - 1} 100x{steps - away - 4}"
+            series[dcgm("DCGM_FI_DEV_FB_USED", name)] = f"100x3 {back}"
+            counted = f"_x{steps}" if name == stays_away else f"_x{away - 1} 0x{steps - away - 4}"
+            series[dcgm("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", name)] = f"500x3 {counted}"
+            series[dcgm("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", name)] = f"500x3 {counted}"
+        return series
+
+    end = interval * (steps - 2)
+    scenes = [
+        Scene("all come back", of_fleet(""), {}, ever={end: ()}),
+        Scene("one does not", of_fleet(names[7]), {}, ever={end: [("GPUTelemetryAbsent", names[7])]}),
+    ]
+    check(dev(), scenes, tmp_path, interval=interval)
