@@ -44,7 +44,8 @@ class Alerts:
     def ask(self, address: str, queries: Mapping[str, str], **_: Any) -> dict[str, list[Sample]]:
         del address
         alerts: list[Sample] = []
-        for node in self._client.get("/api/v1/nodes")["items"]:
+        nodes = self._client.get("/api/v1/nodes")["items"]
+        for node in nodes:
             for each in injected(node):
                 if each.over:
                     continue
@@ -59,8 +60,16 @@ class Alerts:
                         "exported_pod": f"idle-job-{name(node).rpartition('-')[2]}",
                     }
                 alerts += [Sample({"alertname": alert, **own}, 1.0) for alert in row.alerts]
-        seen = list(self._xids.values())
-        return {key: alerts if key == "alerts" else seen for key in queries}
+        seen, now = list(self._xids.values()), time.time()
+        answers = {
+            "alerts": alerts,
+            "pending": [],
+            "recent": seen,
+            "all": seen,
+            "newest": [Sample({}, now)],
+            "reported": [Sample({"node": name(each)}, now) for each in nodes],
+        }
+        return {key: answers[key] for key in queries}
 
 
 @pytest.fixture
