@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help up preview pr-preview down status test test-profile test-deep deep unit property coverage host simulator lint policies format types
-.PHONY: bench docs docs-serve docs-reference clean pins
+.PHONY: bench figures docs docs-serve docs-reference clean pins
 
 help: ## list the targets
 	@echo "make TARGET [STACK=<env>-<region>], by default $(STACK)"
@@ -135,6 +135,9 @@ docs: $(READY) site-source ## build the pages as a local site, .site/html/index.
 
 docs-serve: docs ## serve the site at http://127.0.0.1:8000, with search
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory .site/html 8000
+
+figures: $(READY) ## print the sizes of distributions, parts and packages, and the imports between them
+	@$(BIN)/python -m docs.generator.package_numbers
 
 docs-reference: $(READY) ## regenerate the pages, drawings and schemas from the code
 	@$(BIN)/python -m docs.generator

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from docs.generator.markdown import table
+from docs.generator.markdown import code, table
 from docs.generator.package_picture import picture
-from docs.generator.packages import Checkout, cycles, read
+from docs.generator.packages import ENTRY, Checkout, cycles, reachable, read
 from physical_ai.repository import ROOT
+
+DISTRIBUTIONS: Mapping[str, frozenset[str]] = {
+    "program": frozenset({"__main__.py", "agents", "components", "parts", "physical_ai"}),
+    "workbench": frozenset({"workbench"}),
+    "simulator": frozenset({"simulator"}),
+    "pages": frozenset({"docs"}),
+}
+"""Folders and modules at the top, by the distribution that they belong to."""
+SMALL = 60
+"""Lines of a module that might have been a part of its importer."""
+FROM_PROGRAM = (
+    "physical_ai/planning/gpu_operator/values.py",
+    "physical_ai/planning/grid_objects.py",
+    "components/aks/gpu_pool.py",
+    "components/osmo/osmo.py",
+)
+"""Modules that a reader of the program looks for."""
 
 
 def numbers(checkout: Checkout) -> list[tuple[str, str]]:
@@ -28,6 +46,8 @@ def numbers(checkout: Checkout) -> list[tuple[str, str]]:
         ("cycles of modules", str(len(checkout.cycles()))),
         ("modules", str(len(modules))),
         ("lines", f"{sum(each.lines for each in modules):,}"),
+        ("modules that `pulumi up` imports", "{} with {:,} lines".format(*of_program(checkout))),
+        (f"modules under {SMALL} lines with one importer", str(len(small_with_one_importer(checkout)))),
         ("longest module", f"`{longest.path}`, {longest.lines}"),
         ("longest function", f"in `{function.path}`, {function.longest_function}"),
     ]
@@ -39,8 +59,60 @@ def top_folders(root: Path) -> list[str]:
     return sorted({path.split("/")[0] for path in listed if "/" in path and not path.startswith(".")})
 
 
+def distributions(checkout: Checkout) -> Iterator[tuple[str, str, str]]:
+    """Each distribution of the repository with its modules and lines."""
+    for name, folders in DISTRIBUTIONS.items():
+        own = [each for each in checkout.modules.values() if each.path.partition("/")[0] in folders]
+        yield name, str(len(own)), f"{sum(each.lines for each in own):,}"
+
+
+def of_program(checkout: Checkout) -> tuple[int, int]:
+    """Modules and lines that `pulumi up` imports, directly or not."""
+    found = reachable(checkout.imports, f"{ENTRY}.py")
+    return len(found), sum(checkout.modules[path].lines for path in found)
+
+
+def steps(checkout: Checkout, target: str) -> list[str]:
+    """The modules on a shortest way of imports from the program to a module, both included; empty where none leads."""
+    ways = {f"{ENTRY}.py": [f"{ENTRY}.py"]}
+    rest = deque(ways)
+    while rest:
+        path = rest.popleft()
+        for each in sorted(checkout.imports.get(path, set()) - ways.keys()):
+            ways[each] = [*ways[path], each]
+            rest.append(each)
+    return ways.get(target, [])
+
+
+def small_with_one_importer(checkout: Checkout) -> list[str]:
+    """Modules of less than SMALL lines that one other module imports."""
+    importers: dict[str, int] = {}
+    for targets in checkout.imports.values():
+        for target in targets:
+            importers[target] = importers.get(target, 0) + 1
+    return [path for path, module in checkout.modules.items() if module.lines < SMALL and importers.get(path) == 1]
+
+
+def parts(checkout: Checkout) -> Iterator[tuple[str, str, str, str]]:
+    """Each optional part: the files in its folder, their lines, and the modules outside that import one of them."""
+    for folder in sorted(path for path in (checkout.root / "parts").iterdir() if (path / "part.py").exists()):
+        prefix = f"parts/{folder.name}/"
+        files = [path for path in folder.iterdir() if path.is_file()]
+        lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+        outside = [
+            path
+            for path, targets in checkout.imports.items()
+            if not path.startswith(prefix) and any(target.startswith(prefix) for target in targets)
+        ]
+        yield folder.name, str(len(files)), str(lines), str(len(outside))
+
+
 def report(checkout: Checkout) -> Iterator[str]:
     yield table(("what", "number"), numbers(checkout))
+    yield table(("distribution", "modules", "lines"), distributions(checkout))
+    yield table(("part", "files", "lines", "modules outside that import it"), parts(checkout))
+    ways = ((target, steps(checkout, target)) for target in FROM_PROGRAM)
+    yield table(("from the program to", "imports"), ((code(to), str(len(way) - 1)) for to, way in ways if way))
     rows = [
         (name, str(checkout.lines(name)), "yes" if name in checkout.program else "", ", ".join(sorted(targets)) or "–")
         for name, targets in sorted(checkout.arrows.items())

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from docs.generator.package_numbers import numbers
+from docs.generator.package_numbers import (
+    FROM_PROGRAM,
+    distributions,
+    numbers,
+    of_program,
+    parts,
+    small_with_one_importer,
+    steps,
+)
 from docs.generator.package_picture import label, packages, picture
 from docs.generator.packages import TOGETHER, Checkout, cycles, implied, read
 from physical_ai.repository import ROOT
@@ -53,6 +61,38 @@ def test_the_program_is_what_main_imports(checkout: Checkout) -> None:
 def test_an_implied_arrow_is_not_drawn(checkout: Checkout) -> None:
     assert implied(checkout.arrows) == {("components", "catalog")}
     assert picture(checkout, with_lines=False).count("marker-end") == 3
+
+
+def test_the_way_from_the_program_to_a_module_is_the_shortest(checkout: Checkout) -> None:
+    assert steps(checkout, "physical_ai/catalog/sizes.py") == [
+        "__main__.py",
+        "components/pool.py",
+        "physical_ai/catalog/sizes.py",
+    ]
+    assert steps(checkout, "agents/driver/agent/plan.py") == []
+
+
+def test_what_the_program_imports_is_counted_by_module(checkout: Checkout) -> None:
+    assert of_program(checkout) == (4, 6)
+    assert "agents/driver/agent/plan.py" in small_with_one_importer(checkout)
+    assert "physical_ai/catalog/sizes.py" not in small_with_one_importer(checkout)
+
+
+def test_a_part_is_counted_by_its_files_and_by_who_imports_them(checkout: Checkout) -> None:
+    for name, text in {
+        "parts/mill/part.py": "A = 1\n",
+        "parts/mill/mill-values.yaml": "a: 1\nb: 2\n",
+        "components/mill.py": "from parts.mill.part import A\n",
+    }.items():
+        (checkout.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout.root / name).write_text(text)
+    read.cache_clear()
+    assert list(parts(read(checkout.root))) == [("mill", "2", "3", "1")]
+
+
+def test_each_module_is_of_one_distribution(own: Checkout) -> None:
+    assert sum(int(modules) for _, modules, _ in distributions(own)) == len(own.modules)
+    assert [name for name in FROM_PROGRAM if not steps(own, name)] == []
 
 
 def test_modules_that_import_each_other_are_a_cycle(checkout: Checkout) -> None:
