@@ -193,7 +193,7 @@ def _autoscaler(get: Get, unread: list[str]) -> Mapping[str, Any]:
     try:
         found: Any = get(STATUS, {})
         status: Any = safe_yaml.load(str(at(found, "data.status", "") or ""))
-    except (Missing, yaml.YAMLError):
+    except (Missing, yaml.YAMLError, ValueError):  # of half a surrogate pair, libyaml makes no error of its own
         return {}
     except Unreachable as refusal:
         _note(unread, "the autoscaler's status", refusal)
