@@ -216,6 +216,7 @@ def _driver(node: Json) -> tuple[str, str, bool]:
     return version, labels.get(UPGRADE_STATE, ""), bool(node["spec"].get("unschedulable"))
 
 
+@pytest.mark.deep  # in `make test`: each agent that is missing, on the model in test_osmo_stand_in.py
 def test_no_workflow_runs_without_agents_and_the_next_one_runs_with_them(
     stack: Path, admin: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
