@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from components.kubernetes.chart_part import ChartPart
+from parts.kube_prometheus.component import KubePrometheus
 
-COMPONENTS: Mapping[str, type[ChartPart]] = {}
+COMPONENTS: Mapping[str, type[ChartPart]] = {"kube_prometheus": KubePrometheus}
 """By the part's name; every other part is a `ChartPart`."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from parts.kube_prometheus.part import KUBE_PROMETHEUS
 from parts.part import Part
 from parts.slurm.part import SLURM
 
-PARTS: tuple[Part, ...] = (SLURM,)
+PARTS: tuple[Part, ...] = (KUBE_PROMETHEUS, SLURM)

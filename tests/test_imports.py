@@ -30,9 +30,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "preflight": {"planning", "catalog", "kubernetes", "parts", "servers", "settings"},
     "costs": {"catalog", "settings"},
     # A part's settings are in the tree of settings, and its plan reads that tree.
-    "parts": {"planning", "catalog", "settings"},
+    "parts": {"planning", "catalog", "settings", "telemetry"},
     "components": {"planning", "catalog", "parts", "readiness", "settings", "telemetry"},
-    "part components": {"components"},
+    "part components": {"components", "parts", "settings", "telemetry"},
     "platform": {"planning", "catalog", "components", "part components", "parts", "readiness", "settings"},
     "simulator": {"catalog", "kubernetes", "untrusted"},
     "mocks": {"catalog", "components", "policies", "readiness", "settings"},

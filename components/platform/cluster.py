@@ -22,7 +22,6 @@ from components.kubernetes.isolation import Isolation, IsolationArgs
 from components.kubernetes.namespaces import Namespaces, NamespacesArgs
 from components.kubernetes.registry_images import RegistryImages, RegistryImagesArgs
 from components.monitoring.container_logs import ContainerLogs, ContainerLogsArgs
-from components.monitoring.kube_prometheus import KubePrometheus, KubePrometheusArgs
 from components.monitoring.scraping import Scraping, ScrapingArgs
 from components.monitoring.trace_collector import TraceCollector, TraceCollectorArgs
 from components.osmo.control_plane import ControlPlane
@@ -30,7 +29,6 @@ from components.osmo.osmo import Osmo, OsmoArgs
 from components.osmo.osmo_token import VaultLogin
 from components.platform.common import Common, InstallTarget
 from components.platform.target_cluster import TargetCluster
-from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, WORKFLOWS_NAMESPACE
 from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
@@ -81,16 +79,15 @@ def declare_drift_reader(common: Common, install: InstallTarget) -> None:
     DriftReader(f"{common.name}-drift-reader", args, common.unprotected)
 
 
-def declare_scraping(common: Common, install: InstallTarget) -> KubePrometheus | None:
-    settings, namespaces, plan = common.settings, install.namespaces, common.plan.kube_prometheus
-    installed = None
-    if plan is not None:
-        args = KubePrometheusArgs(install.target, namespaces[METRICS_NAMESPACE], settings, plan, common.secrets)
-        installed = KubePrometheus(f"{common.name}-kube-prometheus", args, common.protected)
-    if settings.monitoring.is_measured:
-        after = [*namespaces.values(), *([installed.release] if installed else [])]
-        Scraping(f"{common.name}-scraping", ScrapingArgs(install.target, settings, after), common.protected)
-    return installed
+def declare_scraping(common: Common, install: InstallTarget, kinds: Sequence[pulumi.Resource]) -> None:
+    """Nothing in a stack whose metrics nobody collects.
+
+    Args:
+        kinds: Releases that bring the kinds of monitors.
+    """
+    if common.settings.monitoring.is_measured:
+        args = ScrapingArgs(install.target, common.settings, [*install.namespaces.values(), *kinds])
+        Scraping(f"{common.name}-scraping", args, common.protected)
 
 
 def declare_cluster_services(common: Common, install: InstallTarget) -> ClusterServices | None:
@@ -156,7 +153,7 @@ def declare_gpu_operator(common: Common, install: InstallTarget, driver: GridDri
 
 
 def declare_nvsentinel(
-    common: Common, install: InstallTarget, operator: GpuOperator, metrics: KubePrometheus | None
+    common: Common, install: InstallTarget, operator: GpuOperator, kinds: Sequence[pulumi.Resource]
 ) -> Nvsentinel | None:
     plan = common.plan.nvsentinel
     if plan is None:
@@ -169,7 +166,7 @@ def declare_nvsentinel(
         charts=common.settings.charts.source,
         secrets=common.secrets,
         # It reads the operator's DCGM, and its PodMonitor is of a kind that Prometheus' release brings.
-        after=[*operator.releases, *([metrics.release] if metrics else [])],
+        after=[*operator.releases, *kinds],
     )
     return Nvsentinel(f"{common.name}-nvsentinel", args, common.protected)
 

@@ -10,7 +10,6 @@ import pulumi
 from components.gates.gpu_gate import GpuGate
 from components.kubernetes.cert_manager import CertManager
 from components.kubernetes.charts import Installs
-from components.monitoring.kube_prometheus import KubePrometheus
 from components.platform.amd import declare_amd_operator
 from components.platform.claims import declare_dra_driver
 from components.platform.cluster import (
@@ -38,7 +37,6 @@ def declare_gpu_stack(
     common: Common,
     install: InstallTarget,
     *,
-    metrics: KubePrometheus | None,
     certificates: CertManager | None,
     settled: Sequence[pulumi.Input[str]],
     parts: InstalledParts,
@@ -46,7 +44,6 @@ def declare_gpu_stack(
     """What the settings ask for, in the order in which a node needs it.
 
     Args:
-        metrics: Brings the kinds of monitors.
         certificates: Signs for webhooks.
         parts: Where the optional parts are declared.
         settled: Known when all nodes have the labels and taints of their pools.
@@ -55,7 +52,7 @@ def declare_gpu_stack(
     declare_evidence(common, install)
     operator = declare_gpu_operator(common, install, driver)
     network = declare_network_operator(common, install, operator)
-    sentinel = declare_nvsentinel(common, install, operator, metrics)
+    sentinel = declare_nvsentinel(common, install, operator, parts.releases_of(("kube_prometheus",)))
     claims = declare_dra_driver(common, install, operator)
     amd = declare_amd_operator(common, install, operator, certificates)
     parts.by_name[GPU_OPERATOR] = operator

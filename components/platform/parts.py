@@ -42,6 +42,11 @@ class InstalledParts:
         names = [GPU_OPERATOR, *(part.name for part in PARTS if part.offers_gpus)]
         return [self.by_name[name] for name in names if name in self.by_name]
 
+    def releases_of(self, names: Sequence[str]) -> list[pulumi.Resource]:
+        """The releases of parts and of the GPU Operator, by name, as far as the stack has them."""
+        found = (self.by_name[name] for name in names if name in self.by_name)
+        return [release.resource for each in found for release in each.installed.values()]
+
     def _declared(self, part: Part) -> ChartPart:
         kind = COMPONENTS.get(part.name, ChartPart)
         args = ChartPartArgs(
@@ -51,14 +56,10 @@ class InstalledParts:
             target=self.install.target,
             namespaces=self.install.namespaces,
             secrets=self.common.secrets,
-            after=self._releases_of(part.needs),
+            after=self.releases_of(part.needs),
             azure=self._place(),
         )
         return kind(f"{self.common.name}-{part.resource_name}", args, self.common.protected)
-
-    def _releases_of(self, names: Sequence[str]) -> list[pulumi.Resource]:
-        found = (self.by_name[name] for name in names if name in self.by_name)
-        return [release.resource for each in found for release in each.installed.values()]
 
     def _place(self) -> AzurePlace | None:
         if self.azure is None:

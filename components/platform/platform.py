@@ -77,7 +77,8 @@ class Platform(pulumi.ComponentResource):
         chosen = InstalledParts(common, install, azure)
         chosen.declare("cluster")
         services = declare_cluster_services(common, install)
-        metrics, traces = declare_scraping(common, install), declare_traces(common, install)
+        declare_scraping(common, install, chosen.releases_of(("kube_prometheus",)))
+        traces = declare_traces(common, install)
         declare_container_logs(common, install)
         admission = declare_admission(common, install)
         runners = declare_runners(common, azure, install)
@@ -86,7 +87,6 @@ class Platform(pulumi.ComponentResource):
         gpus = declare_gpu_stack(
             common,
             install,
-            metrics=metrics,
             certificates=certificates,
             settled=target_cluster.settled,
             parts=chosen,
@@ -107,7 +107,7 @@ class Platform(pulumi.ComponentResource):
         )
         share_workflow_data(common, osmo, data)
 
-        others: list[Installs | None] = [services, metrics, traces, runners, certificates, *gpus.parts, service, osmo]
+        others: list[Installs | None] = [services, traces, runners, certificates, *gpus.parts, service, osmo]
         installs = [*chosen.by_name.values(), *(each for each in others if each is not None)]
         releases = {name: each for installed in installs for name, each in installed.installed.items()}
         declare_release_gate(common, install, releases)

@@ -8,9 +8,9 @@ from ipaddress import IPv4Network, ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
+from parts.kube_prometheus.names import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog import nvsentinel, osmo
 from physical_ai.catalog.azure_addresses import AZURE_DNS, INSTANCE_METADATA, LINK_LOCAL
-from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.osmo_service import UPSTREAMS
 from physical_ai.planning import manifests
 from physical_ai.planning.in_cluster_network import task_egress, with_data_service_policies

@@ -7,7 +7,6 @@ from physical_ai.catalog.amd import NAMESPACE as AMD_NAMESPACE
 from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
 from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
 from physical_ai.catalog.definitions import CLEANUP_NAMESPACE
-from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.network_operator import NAMESPACE as NETWORK_NAMESPACE
 from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
 from physical_ai.catalog.osmo import KAI_NAMESPACE
@@ -25,7 +24,6 @@ def not_needed(plan: Plan) -> tuple[str, ...]:
     """Namespaces of the manifest that this stack does not need."""
     return (
         *((KAI_NAMESPACE,) if not plan.osmo else ()),
-        *((METRICS_NAMESPACE,) if plan.kube_prometheus is None else ()),
         *((NETWORK_NAMESPACE,) if plan.network_operator is None else ()),
         *((HEALTH_NAMESPACE,) if plan.nvsentinel is None else ()),
         *((TRACES_NAMESPACE,) if plan.collector is None else ()),

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
+from parts.kube_prometheus.names import NAMESPACE as METRICS_NAMESPACE
 from parts.slurm import names as slurm
 from physical_ai.catalog import osmo
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.catalog.dra import HOST_ROOT
-from physical_ai.catalog.monitoring import NAMESPACE as METRICS_NAMESPACE
 from physical_ai.catalog.nvsentinel import (
     CHART,
     CHART_VERSION,

@@ -9,7 +9,6 @@ from physical_ai.catalog import (
     amd,
     cert_manager,
     dra,
-    monitoring,
     network_operator,
     nvsentinel,
     osmo,
@@ -21,7 +20,6 @@ from physical_ai.planning import (
     amd_operator,
     cluster_services,
     collector,
-    kube_prometheus,
     service_chart,
 )
 from physical_ai.planning import cert_manager as cert_manager_plan
@@ -43,7 +41,6 @@ OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
     osmo.KAI_CHART: osmo_plan.KAI_OWNED,
     osmo.BACKEND_CHART: osmo_plan.BACKEND_OWNED,
     SERVICE_CHART: service_chart.OWNED,
-    monitoring.CHART: kube_prometheus.OWNED,
     nvsentinel.CHART: nvsentinel_plan.OWNED,
     otel.CHART: collector.OWNED,
     cert_manager.CHART: cert_manager_plan.OWNED,

@@ -16,7 +16,6 @@ from physical_ai.planning.collector import CollectorPlan, collector_plan
 from physical_ai.planning.dra import DraPlan, dra_plan
 from physical_ai.planning.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.planning.grid_driver import GridPlan, grid_plan
-from physical_ai.planning.kube_prometheus import KubePrometheusPlan, kube_prometheus_plan
 from physical_ai.planning.network_operator import NetworkOperatorPlan, network_operator_plan
 from physical_ai.planning.nvsentinel import NvsentinelPlan, nvsentinel_plan
 from physical_ai.planning.osmo import OsmoRelease, osmo_releases
@@ -42,8 +41,6 @@ class Plan:
     """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
     control_plane: OsmoRelease | None
     """OSMO's control plane, before it is attached to its data services; None without `osmo.mode: platform`."""
-    kube_prometheus: KubePrometheusPlan | None
-    """None without `monitoring.metrics: kube-prometheus`."""
     nvsentinel: NvsentinelPlan | None
     """None with `health.mode: alert`."""
     collector: CollectorPlan | None
@@ -76,7 +73,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     gpu, faults = gpu_plan(settings, root)
     amd, strange = amd_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
-    prometheus, wrong = kube_prometheus_plan(settings, root)
     sentinel, amiss = nvsentinel_plan(settings, root)
     collector, refused = collector_plan(settings, root)
     issued, unissued = cert_manager_plan(settings, root)
@@ -92,11 +88,11 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         if planned is not None:
             parts[part.name] = planned
     service, doubtful = service_release(settings, root, served)
-    faults += [*strange, *found, *wrong, *amiss, *refused, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
+    faults += [*strange, *found, *amiss, *refused, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    declared = (network, claimed, amd, prometheus, sentinel, collector, issued)
+    declared = (network, claimed, amd, sentinel, collector, issued)
     others = (each.chart for each in declared if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = [runners.controller, runners.scale_set] if runners is not None else []
@@ -114,7 +110,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         grid=grid_plan(settings),
         osmo=osmo,
         control_plane=service,
-        kube_prometheus=prometheus,
         nvsentinel=sentinel,
         collector=collector,
         cert_manager=issued,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from parts.kube_prometheus.names import NAMESPACE, NODE_EXPORTER_PORT
 from physical_ai.catalog import amd, osmo
 from physical_ai.catalog import osmo_service as names
-from physical_ai.catalog.monitoring import NAMESPACE
 from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, grid_pools
 from physical_ai.settings.facts.isolation import is_isolated
@@ -77,7 +77,7 @@ AMD = Exporter(
     namespace=amd.NAMESPACE,
 )
 """Labels and port: ROCm/gpu-operator internal/metricsexporter/metricsexporter.go."""
-INFINIBAND = Exporter("infiniband", {"app.kubernetes.io/name": "prometheus-node-exporter"}, "metrics", 9100)
+INFINIBAND = Exporter("infiniband", {"app.kubernetes.io/name": "prometheus-node-exporter"}, NODE_EXPORTER_PORT, 9100)
 """Of the chart kube-prometheus-stack. On Azure a node exporter of AKS is scraped already."""
 
 

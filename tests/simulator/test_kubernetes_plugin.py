@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog.monitoring import GRAFANA_PASSWORD_KEY, GRAFANA_SECRET, GRAFANA_USER_KEY
+from parts.kube_prometheus.names import GRAFANA_PASSWORD_KEY, GRAFANA_SECRET, GRAFANA_USER_KEY
 from physical_ai.repository import ROOT
 from simulator.home import HOME_VARIABLE, Home
 from simulator.kubernetes_plugin import PATH_VARIABLE, installed

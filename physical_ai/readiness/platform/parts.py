@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parts.slurm import names as slurm_names
-from physical_ai.catalog import amd, cert_manager, dra, monitoring, network_operator, nvsentinel, osmo, otel
+from physical_ai.catalog import amd, cert_manager, dra, network_operator, nvsentinel, osmo, otel
 from physical_ai.catalog import runners as runners_names
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.planning.evidence_objects import evidence_objects
@@ -113,7 +113,6 @@ def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
         yield GPU_OPERATOR, OPERATOR_NAMESPACE
     declared = [
         (plan.amd, amd.RELEASE, amd.NAMESPACE),
-        (plan.kube_prometheus, monitoring.RELEASE, monitoring.NAMESPACE),
         (plan.nvsentinel, nvsentinel.RELEASE, nvsentinel.NAMESPACE),
         (plan.collector, otel.RELEASE, otel.NAMESPACE),
         (plan.cert_manager, cert_manager.RELEASE, cert_manager.NAMESPACE),

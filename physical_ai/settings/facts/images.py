@@ -48,7 +48,6 @@ def _charts(settings: Settings) -> Mapping[str, Path]:
             ("kai-scheduler", mode, settings.osmo.installs_backend),
             ("backend-operator", mode, settings.osmo.installs_backend),
             ("service", mode, settings.osmo.installs_service),
-            ("kube-prometheus-stack", ("monitoring", "metrics"), settings.monitoring.metrics == "kube-prometheus"),
             ("nvsentinel", ("health", "mode"), health.reaches(settings, "detect")),
             ("cert-manager", ("osmo", "access", "tls"), installs_cert_manager(settings)),
             ("gha-runner-scale-set-controller", RUNNERS, settings.runners is not None),

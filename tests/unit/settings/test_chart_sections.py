@@ -15,7 +15,7 @@ from physical_ai.settings import Overlay, SettingsError, load
         ("gpuOperator.toolkit.enabled=false", "values/gpu-operator/values.yaml"),
         ("nfd={enabled: false}", "values/gpu-operator/values.yaml"),
         ("pools.h100gpu.devicePlugin={flags: {}}", "values/gpu-operator/pools/h100gpu.yaml"),
-        ("monitoring.grafana.persistence={enabled: true}", "values/kube-prometheus-stack/values.yaml"),
+        ("monitoring.grafana.persistence={enabled: true}", "parts/kube_prometheus/kube-prometheus-stack-values.yaml"),
         ("osmo.gateway={}", "values/osmo/service.yaml"),
         ("osmo.services={backendWorker: {}}", "values/osmo/service.yaml"),
         ("health.janitor={}", "values/nvsentinel/values.yaml"),

@@ -168,12 +168,10 @@ def test_what_is_no_range_has_no_bounds(text: str) -> None:
 def test_the_older_chart_of_prometheus_can_be_chosen() -> None:
     metrics = {"metrics": "kube-prometheus"}
     for version in ("82.4.3", "88.5.3"):
-        plan = loaded({"monitoring": {**metrics, "kubePrometheusVersion": version}}).plan.kube_prometheus
-        assert plan is not None
-        assert plan.chart.version == version
-    plan = loaded({"monitoring": metrics}).plan.kube_prometheus
-    assert plan is not None
-    assert plan.chart.version == "88.5.3"
+        plan = loaded({"monitoring": {**metrics, "kubePrometheusVersion": version}}).plan.parts["kube_prometheus"]
+        assert plan.release("release").chart.version == version
+    plan = loaded({"monitoring": metrics}).plan.parts["kube_prometheus"]
+    assert plan.release("release").chart.version == "88.5.3"
     assert "monitoring.kubePrometheusVersion" in problems(
         {"monitoring": {**metrics, "kubePrometheusVersion": "82.4.2"}}
     )

@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 import yaml
 
+from parts.registry import PARTS
 from physical_ai.planning.plan import make_plan
 from physical_ai.settings import Fault, SettingsError
 from tests.support.covering_stacks import derived
 
-FILES = {"backend-operator": "osmo/backend-operator.yaml", "service": "osmo/service.yaml"}
+FILES = {
+    "backend-operator": "osmo/backend-operator.yaml",
+    "service": "osmo/service.yaml",
+    **{chart: f"{part.name}/{chart}-values.yaml" for part in PARTS for chart in part.charts},
+}
 AROUND = "requests: {cpu: 100m, memory: 128Mi}"
 KINDS: dict[str, tuple[str, str, set[str]]] = {
     "a discovery that another release brings": (

@@ -83,7 +83,7 @@ def test_services_tolerate_the_taints_of_their_nodes_in_every_chart(stacks: Path
             "health": {"mode": "detect"},
         },
     ).plan
-    assert plan.kube_prometheus is not None
+    prometheus = plan.parts["kube_prometheus"].release("release").values
     assert plan.collector is not None
     assert plan.nvsentinel is not None
     assert plan.control_plane is not None
@@ -92,10 +92,10 @@ def test_services_tolerate_the_taints_of_their_nodes_in_every_chart(stacks: Path
         plan.gpu.values["node-feature-discovery"]["master"],
         *(release.values["global"] for release in plan.osmo),
         plan.control_plane.values["services"]["router"],
-        plan.kube_prometheus.values["prometheusOperator"],
-        plan.kube_prometheus.values["prometheus"]["prometheusSpec"],
-        plan.kube_prometheus.values["grafana"],
-        plan.kube_prometheus.values["kube-state-metrics"],
+        prometheus["prometheusOperator"],
+        prometheus["prometheus"]["prometheusSpec"],
+        prometheus["grafana"],
+        prometheus["kube-state-metrics"],
         plan.collector.values,
     ]
     toleration = {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}

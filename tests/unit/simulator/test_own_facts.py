@@ -34,7 +34,6 @@ BELIEFS = {
     "physical_ai.catalog.azure_identity",
     "physical_ai.catalog.api_versions",
     "physical_ai.catalog.tolerated",
-    "physical_ai.catalog.monitoring",
 }
 """Modules of the catalogue with what the program believes of Azure."""
 

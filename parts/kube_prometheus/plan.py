@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.monitoring import (
+from parts.kube_prometheus.names import (
     ALERTMANAGER_SECRET,
     CHART,
     DASHBOARD_LABEL,
@@ -16,21 +14,25 @@ from physical_ai.catalog.monitoring import (
     GRAFANA_SECRET,
     GRAFANA_USER_KEY,
     NAMESPACE,
+    NODE_EXPORTER_PORT,
     RELEASE,
 )
+from parts.part import PartPlan, Planned, ReleasePlan
+from physical_ai.catalog.charts import chart
+from physical_ai.planning import manifests
 from physical_ai.planning.chart_values import chart_values as values_of_chart
-from physical_ai.planning.scraping import INFINIBAND
 from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, tolerations_of
 from physical_ai.settings.facts.pools import pool_selector, services_placement
 from physical_ai.settings.facts.telemetry import METRIC_LABELS, rule_parameters
-from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.monitoring import Monitoring, Receiver
 from physical_ai.settings.models.tree import Settings
 from physical_ai.telemetry.rendering import prometheus_rule
 from physical_ai.telemetry.routing import GROUP_BY, inhibit_rules
 
-FILE = f"{CHART}/values.yaml"
+PART = "kube_prometheus"
+FILE = f"{PART}/{CHART}-values.yaml"
+TIMEOUT_SECONDS = 900
 DEFAULT_RETENTION_DAYS = 15
 NOBODY = "nobody"
 """The receiver of alerts that no other one is for."""
@@ -39,7 +41,7 @@ OWNED = {
     "prometheus.prometheusSpec": "monitoring.scrapeIntervalSeconds or monitoring.metricsRetentionDays",
     "alertmanager.enabled": "monitoring.receivers",
     "alertmanager.alertmanagerSpec": "monitoring.receivers",
-    "fullnameOverride": "the name in physical_ai/catalog/monitoring.py",
+    "fullnameOverride": "the name in parts/kube_prometheus/names.py",
     "prometheusOperator.nodeSelector": "cpuPool",
     "prometheusOperator.tolerations": "cpuPool",
     "grafana.nodeSelector": "cpuPool",
@@ -54,24 +56,31 @@ OWNED = {
 """Keys that the file may not set, with the setting to change instead."""
 
 
-@dataclass(frozen=True)
-class KubePrometheusPlan:
-    """What is installed with `monitoring.metrics: kube-prometheus`."""
-
-    chart: Chart
-    values: Mapping[str, Any]
-    rule: Mapping[str, Any]
-    """The PrometheusRule with all rules."""
+def is_wanted(settings: Settings) -> bool:
+    """Whether Prometheus runs in the stack's cluster."""
+    return settings.monitoring.metrics == "kube-prometheus"
 
 
-def kube_prometheus_plan(settings: Settings, root: FilePath) -> tuple[KubePrometheusPlan | None, list[Fault]]:
-    """The plan of a stack, and what is wrong with the values file; None with another back end."""
-    if settings.monitoring.metrics != "kube-prometheus":
+def kube_prometheus_plan(settings: Settings, root: FilePath) -> Planned:
+    """The plan of a stack, and the faults of its file of values; None with another back end."""
+    if not is_wanted(settings):
         return None, []
     pinned = chart(CHART, settings.monitoring.kube_prometheus_version)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, _values(settings) | _node_exporter(settings))
-    rule = prometheus_rule(rule_parameters(settings), "physical-ai", NAMESPACE)
-    return KubePrometheusPlan(pinned, values, rule), faults
+    release = ReleasePlan(
+        key="release",
+        name=RELEASE,
+        namespaces=(NAMESPACE,),
+        chart=pinned,
+        values=values,
+        timeout_seconds=TIMEOUT_SECONDS,
+    )
+    return PartPlan((release,), before=tuple(manifests.load_of(PART, "network.yaml"))), faults
+
+
+def rules(settings: Settings) -> Mapping[str, Any]:
+    """The PrometheusRule with all rules."""
+    return prometheus_rule(rule_parameters(settings), "physical-ai", NAMESPACE)
 
 
 def _values(settings: Settings) -> dict[str, Any]:
@@ -141,7 +150,7 @@ def _node_exporter(settings: Settings) -> dict[str, Any]:
             "extraArgs": ["--collector.disable-defaults", "--collector.infiniband"],
             "hostNetwork": False,
             "hostPID": False,
-            "service": {"portName": INFINIBAND.port},
+            "service": {"portName": NODE_EXPORTER_PORT},
             "prometheus": {"monitor": {"enabled": False}},
             "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": nodes}},
             "tolerations": tolerations_of(settings, (settings.pools[name] for name in pools)),

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from parts.kube_prometheus.plan import alertmanager_config
 from physical_ai import safe_yaml
-from physical_ai.planning.kube_prometheus import alertmanager_config
 from physical_ai.settings import Overlay, load
 from tests.support.promtool import command
 

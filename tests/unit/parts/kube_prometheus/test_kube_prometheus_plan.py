@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.planning.kube_prometheus import FILE, NOBODY, alertmanager_config, kube_prometheus_plan
+from parts.kube_prometheus.plan import FILE, NOBODY, alertmanager_config, kube_prometheus_plan
 from physical_ai.planning.scraping import pod_monitors
-from physical_ai.repository import VALUES
+from physical_ai.repository import PARTS
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from simulator.charts import materialise
 from tests.support.charts import run
@@ -51,14 +51,14 @@ def test_without_receivers_no_one_is_notified() -> None:
 
 
 def test_there_is_no_plan_with_another_back_end() -> None:
-    assert load("dev-westus2", [Overlay.assign(["monitoring.metrics=azure"])]).plan.kube_prometheus is None
+    assert load("dev-westus2", [Overlay.assign(["monitoring.metrics=azure"])]).plan.parts == {}
 
 
 def test_labels_are_exported_as_kube_state_metrics_lists_them() -> None:
-    plan, faults = kube_prometheus_plan(dev(), VALUES)
+    plan, faults = kube_prometheus_plan(dev(), PARTS)
     assert plan is not None
     assert faults == []
-    assert plan.values["kube-state-metrics"]["metricLabelsAllowlist"] == [
+    assert plan.release("release").values["kube-state-metrics"]["metricLabelsAllowlist"] == [
         "nodes=[agentpool,nvidia.com/gpu.product,nvidia.com/mig.config.state]",
         "pods=[osmo.workflow_id,osmo.task_name,kai.scheduler/queue,physical-ai/pool]",
     ]
@@ -72,10 +72,10 @@ WITH_ND = (
 
 def test_node_exporter_runs_where_there_is_infiniband_only() -> None:
     def values(*assignments: str) -> Any:
-        plan, faults = kube_prometheus_plan(dev(*assignments), VALUES)
+        plan, faults = kube_prometheus_plan(dev(*assignments), PARTS)
         assert plan is not None
         assert faults == []
-        return plan.values
+        return plan.release("release").values
 
     assert values()["nodeExporter"] == {"enabled": False}
     found = values(*WITH_ND)
@@ -124,10 +124,11 @@ SERVICES = {
 
 @pytest.mark.parametrize("version", ["82.4.3", "88.5.3"])
 def test_the_chart_has_the_services_that_people_forward_ports_to(version: str, tmp_path: Path) -> None:
-    plan, _ = kube_prometheus_plan(dev(f"monitoring.kubePrometheusVersion={version}"), VALUES)
+    plan, _ = kube_prometheus_plan(dev(f"monitoring.kubePrometheusVersion={version}"), PARTS)
     assert plan is not None
-    folder = materialise(plan.chart.name, version, tmp_path)
-    printed = run("template", "kube-prometheus", str(folder), "--namespace", "monitoring", values=plan.values)
+    release = plan.release("release")
+    folder = materialise(release.chart.name, version, tmp_path)
+    printed = run("template", "kube-prometheus", str(folder), "--namespace", "monitoring", values=release.values)
     objects: list[dict[str, Any]] = [item for item in yaml.safe_load_all(printed) if item]
     found = {
         (item["metadata"]["name"], item["metadata"]["namespace"]): item["spec"]["ports"][0]["port"]

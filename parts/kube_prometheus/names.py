@@ -12,5 +12,7 @@ ALERTMANAGER_KEY = "alertmanager.yaml"
 GRAFANA_SECRET = "grafana-admin"  # noqa: S105 - a name
 GRAFANA_USER_KEY, GRAFANA_PASSWORD_KEY = "admin-user", "admin-password"
 """Keys of the Secret that Grafana's administrator logs in with (grafana/helm-charts values.yaml, admin)."""
+NODE_EXPORTER_PORT = "metrics"
+"""Name of the node exporter's port, which the program chooses."""
 DASHBOARD_LABEL = {"grafana_dashboard": "1"}
 """On ConfigMaps that Grafana's sidecar loads dashboards from (chart values, grafana.sidecar.dashboards)."""

@@ -1,0 +1,1 @@
+"""Prometheus, Alertmanager and Grafana in the cluster, from the chart kube-prometheus-stack."""

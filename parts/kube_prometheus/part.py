@@ -1,0 +1,20 @@
+"""Prometheus in the cluster as a part of the platform."""
+
+from __future__ import annotations
+
+from parts.kube_prometheus.names import CHART
+from parts.kube_prometheus.plan import OWNED, PART, is_wanted, kube_prometheus_plan
+from parts.part import Part
+
+KUBE_PROMETHEUS = Part(
+    name=PART,
+    title="Prometheus, Alertmanager and Grafana in the cluster",
+    setting=("monitoring", "metrics"),
+    resource_type="physical-ai:kubernetes:KubePrometheus",
+    resource_name="kube-prometheus",
+    owned={CHART: OWNED},
+    wanted=is_wanted,
+    plan=kube_prometheus_plan,
+    # What is scraped in the cluster is declared after it, and its kinds are of this release.
+    stage="cluster",
+)
