@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from docs.generator.markdown import code, table
-from docs.generator.package_picture import picture
 from docs.generator.packages import ENTRY, Checkout, cycles, reachable, read
 from physical_ai.repository import ROOT
 
@@ -125,12 +124,7 @@ def report(checkout: Checkout) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Count the packages of a checkout and the imports between them.")
     parser.add_argument("checkout", nargs="?", type=Path, default=ROOT)
-    parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draw the packages, with their lines")
-    options = parser.parse_args()
-    checkout = read(options.checkout)
-    print("\n".join(report(checkout)))
-    if options.picture:
-        options.picture.write_text(picture(checkout, with_lines=True), encoding="utf-8")
+    print("\n".join(report(read(parser.parse_args().checkout))))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,7 @@ from docs.generator import (
     images,
     nccl,
     outputs,
-    package_picture,
-    platform_picture,
+    package_diagram,
     reachability,
     settings,
     statements,
@@ -28,7 +27,6 @@ from workbench.osmo.lint import document as lint
 from workbench.policies import document as policies
 
 _FOLDER = ROOT / "docs" / "reference"
-_PICTURES = ROOT / "docs" / "img"
 
 
 OWN: Mapping[Path, Callable[[], str]] = {
@@ -45,8 +43,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     nccl.FILE: nccl.renewed,
     reachability.FILE: reachability.renewed,
     alerts.FILE: alerts.document,
-    _PICTURES / "platform.svg": platform_picture.picture,
-    _PICTURES / "packages.svg": package_picture.packages,
+    package_diagram.FILE: package_diagram.renewed,
 }
 """The content of each file that this package generates."""
 

@@ -1,4 +1,4 @@
-"""The drawing of the packages shows what the imports say."""
+"""The diagram of the packages shows what the imports say."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.generator.package_diagram import diagram, label
 from docs.generator.package_numbers import (
     FROM_PROGRAM,
     distributions,
@@ -15,7 +16,6 @@ from docs.generator.package_numbers import (
     small_with_one_importer,
     steps,
 )
-from docs.generator.package_picture import label, packages, picture
 from docs.generator.packages import TOGETHER, Checkout, cycles, implied, read
 from physical_ai.repository import ROOT
 
@@ -58,9 +58,26 @@ def test_the_program_is_what_main_imports(checkout: Checkout) -> None:
     assert checkout.program == {"__main__", "components", "settings", "catalog"}
 
 
-def test_an_implied_arrow_is_not_drawn(checkout: Checkout) -> None:
+def test_the_diagram_has_each_package_and_arrow_but_no_implied_one(checkout: Checkout) -> None:
     assert implied(checkout.arrows) == {("components", "catalog")}
-    assert picture(checkout, with_lines=False).count("marker-end") == 3
+    assert (
+        diagram(checkout)
+        == """\
+flowchart TD
+    subgraph program["What pulumi up imports"]
+        __main__["__main__.py"]
+        catalog["catalog"]
+        components["components"]
+        settings["settings, parts, planning"]
+    end
+    subgraph rest["Workbench, simulator, agents"]
+        agents["agents"]
+    end
+    __main__ --> components
+    components --> settings
+    settings --> catalog
+"""
+    )
 
 
 def test_the_way_from_the_program_to_a_module_is_the_shortest(checkout: Checkout) -> None:
@@ -99,13 +116,13 @@ def test_modules_that_import_each_other_are_a_cycle(checkout: Checkout) -> None:
     assert checkout.cycles() == [["physical_ai/settings/check.py", "physical_ai/settings/load.py"]]
 
 
-def test_packages_that_import_each_other_are_not_drawn(tmp_path: Path) -> None:
+def test_packages_that_import_each_other_have_no_diagram(tmp_path: Path) -> None:
     for name, other in (("a", "b"), ("b", "a")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text(f"import {other}\n")
     assert cycles(read(tmp_path).arrows) == [["a", "b"]]
     with pytest.raises(ValueError, match="import each other"):
-        picture(read(tmp_path), with_lines=False)
+        diagram(read(tmp_path))
 
 
 @pytest.fixture(scope="module")
@@ -113,11 +130,10 @@ def own() -> Checkout:
     return read(ROOT)
 
 
-def test_the_drawing_of_this_repository_shows_every_package(own: Checkout) -> None:
-    text = packages()
+def test_the_diagram_of_this_repository_shows_every_package(own: Checkout) -> None:
+    text = diagram(own)
     for name in map(label, own.arrows.keys() - TOGETHER.keys()):
-        assert f">{name}<" in text or f">{name}.py<" in text
-    assert " lines<" not in text
+        assert f'["{name}"]' in text
 
 
 def test_the_numbers_of_this_repository_are_counted(own: Checkout) -> None:

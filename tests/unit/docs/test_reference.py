@@ -13,10 +13,7 @@ from docs.generator import pages
 from docs.generator.commands import commands
 from docs.generator.markdown import table
 from docs.generator.outputs import components
-from docs.generator.platform_picture import picture
-from physical_ai.planning.plan import make_plan
 from physical_ai.settings import load
-from physical_ai.settings.facts.pools import node_pools
 from tests.support.recording import record
 from tests.unit.components.test_components_private import HUB, PEERED, network
 from tests.unit.parts.slurm.test_settings_slurm import given as slurm
@@ -110,13 +107,3 @@ def test_every_component_has_a_description() -> None:
 def test_cells_are_escaped() -> None:
     made = table(("a", "b"), [("x | y", "two\nlines"), ("`<env>`", "<env>-<region>")])
     assert made.splitlines()[2:] == ["| x \\| y | two lines |", "| `<env>` | &lt;env>-&lt;region> |"]
-
-
-def test_the_platform_picture_shows_every_pool_and_chart() -> None:
-    settings = load("dev-westus2").settings
-    shown = picture()
-    for pool in node_pools(settings).values():
-        assert f">{pool.sku}<" in shown
-    for chart in make_plan(settings).charts:
-        assert f">{chart.version}<" in shown
-    assert "prefers-color-scheme: dark" in shown
