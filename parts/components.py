@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from components.kubernetes.chart_part import ChartPart
+from parts.amd.component import AmdOperator
 from parts.kube_prometheus.component import KubePrometheus
 
-COMPONENTS: Mapping[str, type[ChartPart]] = {"kube_prometheus": KubePrometheus}
+COMPONENTS: Mapping[str, type[ChartPart]] = {"amd": AmdOperator, "kube_prometheus": KubePrometheus}
 """By the part's name; every other part is a `ChartPart`."""

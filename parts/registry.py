@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from parts.amd.part import AMD
 from parts.kube_prometheus.part import KUBE_PROMETHEUS
 from parts.part import Part
 from parts.slurm.part import SLURM
 
-PARTS: tuple[Part, ...] = (KUBE_PROMETHEUS, SLURM)
+PARTS: tuple[Part, ...] = (KUBE_PROMETHEUS, AMD, SLURM)

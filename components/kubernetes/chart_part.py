@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -66,7 +67,7 @@ class ChartPart(pulumi.ComponentResource):
             each.name: InstalledRelease(self.releases[each.key], each.chart.version, each.namespace)
             for each in args.plan.releases
         }
-        self.register_outputs({"version": args.plan.releases[0].chart.version})
+        self.register_outputs(self.reported())
 
     def before(self) -> list[pulumi.Resource]:
         """Declares what the releases come after, and returns it."""
@@ -84,6 +85,17 @@ class ChartPart(pulumi.ComponentResource):
                 dict(item),
                 self.options([*self.releases.values()]),
             )
+
+    def reported(self) -> dict[str, Any]:
+        """Outputs of the component."""
+        return {"version": self.args.plan.releases[0].chart.version}
+
+    def known_after(self, key: str, value: Mapping[str, Any]) -> pulumi.Output[Mapping[str, Any]]:
+        """A field of an object whose kind a release brings: it is known only when the release is.
+
+        A preview looks for the kind of an object of which it knows everything, and there is none before the release.
+        """
+        return self.releases[key].status.apply(lambda _: value)
 
     def namespaces(self, *names: str) -> list[pulumi.Resource]:
         """Namespaces as resources, each once, in the order of their names."""

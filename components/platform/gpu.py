@@ -10,7 +10,6 @@ import pulumi
 from components.gates.gpu_gate import GpuGate
 from components.kubernetes.cert_manager import CertManager
 from components.kubernetes.charts import Installs
-from components.platform.amd import declare_amd_operator
 from components.platform.claims import declare_dra_driver
 from components.platform.cluster import (
     declare_evidence,
@@ -54,9 +53,10 @@ def declare_gpu_stack(
     network = declare_network_operator(common, install, operator)
     sentinel = declare_nvsentinel(common, install, operator, parts.releases_of(("kube_prometheus",)))
     claims = declare_dra_driver(common, install, operator)
-    amd = declare_amd_operator(common, install, operator, certificates)
     parts.by_name[GPU_OPERATOR] = operator
+    if certificates is not None:
+        parts.by_name["cert_manager"] = certificates
     parts.declare("gpus")
-    others = [each for each in (claims, amd) if each is not None]
+    others = [each for each in (claims,) if each is not None]
     gate = declare_gpu_gate(common, install, [*parts.offering(), *others], settled)
     return GpuStack([*others, *(each for each in (network, sentinel) if each is not None)], gate)

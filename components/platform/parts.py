@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pulumi
 
 from components.gpu.operator import GpuOperator
+from components.kubernetes.cert_manager import CertManager
 from components.kubernetes.chart_part import AzurePlace, ChartPart, ChartPartArgs
 from components.platform.azure_resources import AzureResources
 from components.platform.common import Common, InstallTarget
@@ -27,7 +28,9 @@ class InstalledParts:
     common: Common
     install: InstallTarget
     azure: AzureResources | None
-    by_name: dict[str, ChartPart | GpuOperator] = field(default_factory=dict[str, ChartPart | GpuOperator])
+    by_name: dict[str, ChartPart | GpuOperator | CertManager] = field(
+        default_factory=dict[str, ChartPart | GpuOperator | CertManager]
+    )
 
     def declare(self, stage: Stage) -> Mapping[str, ChartPart]:
         """Declares the stack's parts of a stage, and returns them by name."""
@@ -37,7 +40,7 @@ class InstalledParts:
             declared[part.name] = self.by_name[part.name] = self._declared(part)
         return declared
 
-    def offering(self) -> list[ChartPart | GpuOperator]:
+    def offering(self) -> list[ChartPart | GpuOperator | CertManager]:
         """The GPU Operator, and the parts without which nodes offer no GPU."""
         names = [GPU_OPERATOR, *(part.name for part in PARTS if part.offers_gpus)]
         return [self.by_name[name] for name in names if name in self.by_name]

@@ -6,7 +6,8 @@ import copy
 import json
 from typing import Any
 
-from physical_ai.catalog import amd, nvsentinel, osmo
+from parts.amd import names as amd
+from physical_ai.catalog import nvsentinel, osmo
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.planning import manifests
@@ -76,7 +77,7 @@ def bindings(manifest: dict[str, Any], action: str, *, keeps_warning: bool) -> l
 
 def _manifests(settings: Settings) -> list[dict[str, Any]]:
     found = list(manifests.load("gpu-admission.yaml"))
-    return [*found, *manifests.load("amd-gpu-admission.yaml")] if gpu.amd_pools(settings) else found
+    return [*found, *manifests.load_of("amd", "gpu-admission.yaml")] if gpu.amd_pools(settings) else found
 
 
 def exempt(settings: Settings) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from parts.registry import PARTS
-from physical_ai.catalog.amd import NAMESPACE as AMD_NAMESPACE
 from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
 from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
 from physical_ai.catalog.definitions import CLEANUP_NAMESPACE
@@ -31,7 +30,6 @@ def not_needed(plan: Plan) -> tuple[str, ...]:
         *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if plan.runners is None else ()),
         *(own for part in PARTS for own in part.namespaces if own not in _in_use(plan)),
         *({LONGHORN_NAMESPACE, METALLB_NAMESPACE} - {each.namespace for each in plan.services}),
-        *((AMD_NAMESPACE,) if plan.amd is None else ()),
     )
 
 

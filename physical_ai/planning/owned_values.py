@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from parts.registry import PARTS
 from physical_ai.catalog import (
-    amd,
     cert_manager,
     dra,
     network_operator,
@@ -16,13 +15,12 @@ from physical_ai.catalog import (
     runners,
 )
 from physical_ai.catalog.osmo_service import SERVICE_CHART
+from physical_ai.planning import cert_manager as cert_manager_plan
 from physical_ai.planning import (
-    amd_operator,
     cluster_services,
     collector,
     service_chart,
 )
-from physical_ai.planning import cert_manager as cert_manager_plan
 from physical_ai.planning import dra as dra_plan
 from physical_ai.planning import network_operator as network_operator_plan
 from physical_ai.planning import nvsentinel as nvsentinel_plan
@@ -46,7 +44,6 @@ OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
     cert_manager.CHART: cert_manager_plan.OWNED,
     network_operator.CHART: network_operator_plan.OWNED,
     dra.CHART: dra_plan.OWNED,
-    amd.CHART: amd_operator.OWNED,
     runners.CONTROLLER_CHART: runners_plan.CONTROLLER_OWNED,
     runners.SCALE_SET_CHART: runners_plan.SCALE_SET_OWNED,
     **cluster_services.OWNED,

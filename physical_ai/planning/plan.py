@@ -9,7 +9,6 @@ from pathlib import Path as FilePath
 from parts.part import PartPlan
 from parts.registry import PARTS
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.planning.amd_operator import AmdPlan, amd_plan
 from physical_ai.planning.cert_manager import CertManagerPlan, cert_manager_plan
 from physical_ai.planning.cluster_services import ServicePlan, cluster_services
 from physical_ai.planning.collector import CollectorPlan, collector_plan
@@ -33,8 +32,6 @@ class Plan:
     """What each component installs."""
 
     gpu: GpuPlan
-    amd: AmdPlan | None
-    """None without `amdGpuOperator`."""
     grid: GridPlan | None
     """None without a GRID pool."""
     osmo: tuple[OsmoRelease, ...]
@@ -71,7 +68,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     that the settings decide, files for pools that no stack has.
     """
     gpu, faults = gpu_plan(settings, root)
-    amd, strange = amd_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
     sentinel, amiss = nvsentinel_plan(settings, root)
     collector, refused = collector_plan(settings, root)
@@ -88,11 +84,11 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         if planned is not None:
             parts[part.name] = planned
     service, doubtful = service_release(settings, root, served)
-    faults += [*strange, *found, *amiss, *refused, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
+    faults += [*found, *amiss, *refused, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    declared = (network, claimed, amd, sentinel, collector, issued)
+    declared = (network, claimed, sentinel, collector, issued)
     others = (each.chart for each in declared if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = [runners.controller, runners.scale_set] if runners is not None else []
@@ -106,7 +102,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     )
     return Plan(
         gpu=gpu,
-        amd=amd,
         grid=grid_plan(settings),
         osmo=osmo,
         control_plane=service,

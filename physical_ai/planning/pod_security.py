@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any
 
-from physical_ai.catalog import amd
+from parts.amd import names as amd
 from physical_ai.planning import manifests
 from physical_ai.planning.gpu_admission import bindings
 from physical_ai.settings.models.tree import Settings

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from parts.amd import names as amd
 from parts.kube_prometheus.names import NAMESPACE, NODE_EXPORTER_PORT
-from physical_ai.catalog import amd, osmo
+from physical_ai.catalog import osmo
 from physical_ai.catalog import osmo_service as names
 from physical_ai.settings.facts.fabric import has_infiniband
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, grid_pools

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from physical_ai.catalog import amd
+from parts.amd import names as amd
 from physical_ai.catalog.vendors import AMD
 from physical_ai.kubernetes.objects import at, condition, is_ready, labels, name
 from physical_ai.readiness.causes import amd_cause_of, amd_causes

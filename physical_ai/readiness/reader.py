@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from parts.amd import names as amd
 from parts.slurm import names as slurm
-from physical_ai.catalog import amd
 from physical_ai.kubernetes.objects import is_ready, name, namespace
 from physical_ai.readiness.amd_gates import is_amd
 from physical_ai.readiness.answers import Get, Missing, Unreachable, Unusable, is_forbidden

@@ -7,9 +7,9 @@ import logging
 import time
 from typing import Any
 
-from physical_ai.catalog import amd
 from physical_ai.catalog.vendors import AMD
 from simulator.amd import model
+from simulator.amd import names as amd
 from simulator.cluster.loop import Loop
 from simulator.cluster.names import RUN_BY
 from simulator.cluster.objects import (

@@ -8,8 +8,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from physical_ai.catalog import Gpu, amd
+from physical_ai.catalog import Gpu
 from physical_ai.catalog.vendors import AMD
+from simulator.amd import names as amd
 from simulator.cluster.machines import machine_of
 from simulator.cluster.names import RUN_BY, SIMULATOR
 from simulator.cluster.objects import Json, at, digest, labels, name
@@ -42,7 +43,7 @@ def features(node: Mapping[str, Any], *, has_rule: bool) -> dict[str, str]:
     if gpu is None:
         return {}
     found = {f"feature.node.kubernetes.io/pci-{AMD.pci}.present": "true"}
-    return {**found, amd.NFD_LABELS[1]: "true"} if has_rule else found
+    return {**found, amd.VIRTUAL_LABEL: "true"} if has_rule else found
 
 
 def claims(configs: Iterable[Json], nodes: Iterable[Json]) -> tuple[dict[str, list[Json]], dict[str, str]]:
@@ -152,7 +153,7 @@ def daemon_sets(config: Json) -> list[Json]:
 
 def _exporter(config: Json, given: Json) -> Json:
     """The metrics exporter (internal/metricsexporter/metricsexporter.go)."""
-    image = given.get("image") or f"docker.io/rocm/device-metrics-exporter:{amd.CHART_VERSION}"
+    image = given.get("image") or amd.EXPORTER_IMAGE
     item = _daemon_set(config, amd.metrics_exporter(name(config)), image, given.get("tolerations"))
     own = {"daemonset-name": name(config), PART_LABEL: EXPORTER}
     item["metadata"]["labels"] = item["spec"]["selector"]["matchLabels"] = own

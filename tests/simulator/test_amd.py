@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.catalog import amd
-from physical_ai.planning.plan import make_plan
+from parts.amd import names as amd
+from parts.amd.plan import RELEASE, amd_plan
 from physical_ai.readiness import Report, read_reports
 from physical_ai.readiness.expected import expected_pools
+from physical_ai.repository import PARTS
 from simulator.charts import chart_source
 from simulator.cluster.objects import at
 from simulator.home import Home
@@ -57,7 +58,7 @@ def runs_a_job(client: Client) -> None:
 @pytest.mark.xdist_group("gpu-scenarios")
 def test_the_pool_gets_its_gpus_from_its_own_operator_and_a_job_runs_on_them(cluster: SimulatedCluster) -> None:
     settings, client = mixed_settings(), cluster.client
-    plan = make_plan(settings).amd
+    plan, _ = amd_plan(settings, PARTS)
     assert plan is not None
     (node,) = cluster.pool(settings, "mi300x")
     cluster.install(settings)
@@ -65,7 +66,8 @@ def test_the_pool_gets_its_gpus_from_its_own_operator_and_a_job_runs_on_them(clu
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": amd.NAMESPACE, "labels": labels}})
     chart = chart_source(amd.CHART, amd.CHART_VERSION, "")
     options = ("--namespace", amd.NAMESPACE, "--values", "-", "--wait", "--timeout", "60s")
-    cluster.helm.run("upgrade", "--install", amd.RELEASE, str(chart), *options, stdin=yaml.safe_dump(dict(plan.values)))
+    values = yaml.safe_dump(dict(plan.release(RELEASE).values))
+    cluster.helm.run("upgrade", "--install", amd.RELEASE, str(chart), *options, stdin=values)
     config: dict[str, Any] = {
         "apiVersion": amd.API_VERSION,
         "kind": amd.KIND,

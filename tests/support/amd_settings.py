@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from parts.amd.plan import AmdPlan
 from physical_ai.settings import Loaded, Overlay, Settings, load
 
 STACK = "prod-swedencentral"
@@ -36,6 +37,13 @@ OPERATOR = (
 def supplied(*assignments: str, **pool: Any) -> Loaded:
     """The stack with the pool and AMD's operator."""
     return mixed(OPERATOR, *assignments, **pool)
+
+
+def planned(*assignments: str, **pool: Any) -> AmdPlan:
+    """What the stack with both installs for AMD's GPUs."""
+    plan = supplied(*assignments, **pool).plan.parts["amd"]
+    assert isinstance(plan, AmdPlan)
+    return plan
 
 
 GIVEN: dict[str, Any] = {

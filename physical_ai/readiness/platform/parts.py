@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from parts.amd import names as amd
 from parts.slurm import names as slurm_names
-from physical_ai.catalog import amd, cert_manager, dra, network_operator, nvsentinel, osmo, otel
+from physical_ai.catalog import cert_manager, dra, network_operator, nvsentinel, osmo, otel
 from physical_ai.catalog import runners as runners_names
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.planning.evidence_objects import evidence_objects
@@ -112,7 +113,6 @@ def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
     if installs_operator(settings):
         yield GPU_OPERATOR, OPERATOR_NAMESPACE
     declared = [
-        (plan.amd, amd.RELEASE, amd.NAMESPACE),
         (plan.nvsentinel, nvsentinel.RELEASE, nvsentinel.NAMESPACE),
         (plan.collector, otel.RELEASE, otel.NAMESPACE),
         (plan.cert_manager, cert_manager.RELEASE, cert_manager.NAMESPACE),
@@ -134,8 +134,8 @@ def _own(settings: Settings, plan: Plan) -> Iterator[Mapping[str, Any]]:
     if plan.grid is not None:
         grid = grid_objects(plan.grid)
         yield from (*grid.rights, grid.config_map, grid.daemon_set)
-    for pool in plan.amd.configs if plan.amd is not None else ():
-        yield {"kind": amd.KIND, "metadata": {"name": pool, "namespace": amd.NAMESPACE}}
+    for planned in plan.parts.values():
+        yield from (*planned.before, *planned.after)
     if plan.network_operator is not None:
         yield {"kind": "NicClusterPolicy", "metadata": {"name": network_operator.POLICY}}
     evidence = evidence_objects(settings)

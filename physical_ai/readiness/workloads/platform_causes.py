@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from physical_ai.catalog import amd, osmo
+from parts.amd import names as amd
+from physical_ai.catalog import osmo
 from physical_ai.kubernetes.objects import Json, labels
 from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.platform.absence import Absence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from parts.registry import PARTS
-from physical_ai.catalog import amd, otel
+from physical_ai.catalog import otel
 from physical_ai.catalog.chart_images import images_of
 from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.facts import health
@@ -17,7 +17,6 @@ from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.target import leaves_nothing
 
-AMD: Path = ("amdGpuOperator",)
 AGENTS_IMAGE = "library/ubuntu"
 """What the agents of nodes run in: they use the node's own programs."""
 PYTHON_IMAGE = "azurelinux/distroless/python"
@@ -85,11 +84,6 @@ def program_images(settings: Settings) -> Mapping[str, Path]:
         found[runner_image(settings.runners)] = RUNNERS
     for part in PARTS:
         found |= part.images(settings)
-    amds = settings.amd_gpu_operator
-    if amds is not None:
-        found |= dict.fromkeys(amd.IMAGES, AMD)
-        found[amds.device_plugin_image or amd.PLUGIN_IMAGE] = (*AMD, "devicePluginImage")
-        found[amds.node_labeller_image or amd.LABELLER_IMAGE] = (*AMD, "nodeLabellerImage")
     for name, own in settings.health.acceptance.images.items():
         found[own] = ("health", "acceptance", "images", name)
     return found

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from parts.registry import PARTS
-from physical_ai.catalog import amd, otel, runners
+from physical_ai.catalog import otel, runners
 from physical_ai.catalog.chart_images import chart_images
 from physical_ai.catalog.charts import Chart
 from physical_ai.catalog.images import image
@@ -24,7 +24,6 @@ def named_images() -> Mapping[str, tuple[str, ...]]:
     of_parts = {chart: images for part in PARTS for chart, images in part.chart_images.items()}
     return {
         **of_parts,
-        amd.CHART: (*amd.IMAGES, amd.PLUGIN_IMAGE, amd.LABELLER_IMAGE),
         otel.CHART: (f"docker.io/{otel.IMAGE}",),
         runners.SCALE_SET_CHART: (image(runners.IMAGE).at(runners.REGISTRY),),
     }
@@ -35,8 +34,6 @@ def floating_images() -> Mapping[str, str]:
     """Images without a tag of one version, and the reason."""
     return {
         **{image: reason for part in PARTS for image, reason in part.floating_images.items()},
-        amd.PLUGIN_IMAGE: "the chart's own default: name another in amdGpuOperator.devicePluginImage",
-        amd.LABELLER_IMAGE: "the chart's own default: name another in amdGpuOperator.nodeLabellerImage",
         f"docker.io/{otel.IMAGE}": "the tag is the chart's version of the collector, which was not read",
     }
 

@@ -22,7 +22,6 @@ def required_secrets(settings: Settings) -> list[tuple[Path, str]]:
         *(alert_secrets(monitoring) if monitoring.is_measured else ()),
         *_trace_secrets(monitoring),
         *_health_secrets(settings.health),
-        *_amd_secrets(settings),
         *service_secrets(settings),
         *runner_secrets(settings),
         *(each for part in PARTS for each in part.secrets(settings)),
@@ -50,8 +49,3 @@ def _trace_secrets(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
 def _health_secrets(health: Health) -> Iterator[tuple[Path, str]]:
     if health.datastore_secret is not None and health.mode in {"taint", "drain"}:
         yield ("health", "datastoreSecret"), health.datastore_secret
-
-
-def _amd_secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
-    if settings.amd_gpu_operator is not None:
-        yield ("amdGpuOperator", "driver", "registrySecret"), settings.amd_gpu_operator.driver.registry_secret

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from parts.registry import PARTS
 from physical_ai.settings.models.target import TargetKind
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.rules.amd import check_amd
 from physical_ai.settings.rules.checkpoints import check_checkpoints
 from physical_ai.settings.rules.classes import check_classes, check_no_azure, check_no_classes
 from physical_ai.settings.rules.cluster import check_cluster
@@ -91,7 +90,6 @@ _GROUND: dict[TargetKind, Callable[[Settings, Trust, datetime.date], Iterator[Se
 
 _EVERYWHERE = (
     check_gpu,
-    check_amd,
     check_grid,
     check_sharing,
     check_fabric,

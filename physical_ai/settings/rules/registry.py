@@ -27,18 +27,6 @@ POLICY_ONE_DRIVER = Rule("policy-one-driver", "NVIDIA GPU Operator docs, gpu-dri
 POLICY_ONE_OS = Rule("policy-one-os", MIXED_OS)
 ONE_OS = Rule("aks-one-os", "AKS docs, nvidia-gpu-operator")
 
-_AMD = "ROCm/gpu-operator helm-charts-k8s"
-AMD_DRIVER = Rule("amd-driver", f"{_AMD}/README.md")
-AMD_CERTIFICATES = Rule("amd-cert-manager", f"{_AMD}/README.md, prerequisites; charts/kmm")
-AMD_IMAGE = Rule(
-    "amd-driver-image",
-    "Kubernetes docs, mutating-admission-policy",
-)
-AMD_SHARING = Rule("amd-sharing", "ROCm/k8s-device-plugin README")
-AMD_EMPTY = Rule("amd-empty-pool", "kubernetes/autoscaler cluster-autoscaler/cloudprovider/azure/azure_template.go")
-AMD_OSMO = Rule("amd-osmo", "NVIDIA/OSMO docs, pod templates: default_user requests nvidia.com/gpu")
-AMD_CHECKS = Rule("amd-acceptance", "physical_ai/catalog/data/acceptance/checks.yaml")
-
 GRID_CHECKSUM = Rule("grid-checksum", f"{sources.DRIVERS}; microsoft/physical-ai-toolchain#1216")
 GRID_ADDRESS = Rule("grid-address", sources.DRIVERS)
 GRID_OFFLINE = Rule("grid-offline", "docs/grid-driver.md, without a way out")

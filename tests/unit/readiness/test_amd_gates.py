@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog import amd
+from parts.amd import names as amd
 from physical_ai.readiness import Expected
 from physical_ai.readiness.causes import amd_causes
 from physical_ai.readiness.diagnosis import diagnose

@@ -5,19 +5,18 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from physical_ai.catalog import amd
-from physical_ai.planning.amd_operator import RegistryLogin
+from parts.amd import names as amd
+from parts.amd.plan import RegistryLogin
 from simulator.amd import model
 from simulator.gpu.hardware import of_node
-from tests.support.amd_settings import MI300X, supplied
+from tests.support.amd_settings import MI300X, planned
 
 Json = dict[str, Any]
 LOGIN = RegistryLogin("contoso.azurecr.io", "drivers", "amdRegistry").document("word")
 
 
 def config(name: str = "mi300x", created: str = "1", **spec: Any) -> Json:
-    plan = supplied().plan.amd
-    assert plan is not None
+    plan = planned()
     metadata = {"name": name, "creationTimestamp": created, "uid": name}
     return {"metadata": metadata, "spec": {**plan.configs["mi300x"], **spec}}
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.catalog import amd, vm_size
+from parts.amd import names as amd
+from physical_ai.catalog import vm_size
 from physical_ai.catalog.telemetry_rows import amd_fields
 from physical_ai.planning.scraping import pod_monitors
 from physical_ai.telemetry.amd_counters import CONFIG_MAP, KEY, exporter_config
 from simulator.amd import model
 from simulator.metrics import amd_pages, discovery
 from simulator.metrics.jobs import pod_jobs
-from tests.support.amd_settings import MI300X, mixed_settings, supplied
+from tests.support.amd_settings import MI300X, mixed_settings, planned
 
 Json = dict[str, Any]
 CONFIG: Json = {"data": {KEY: exporter_config()}}
@@ -56,8 +57,7 @@ def test_gpus_are_held_in_the_order_in_which_pods_started() -> None:
 
 
 def test_the_monitor_selects_the_exporters_pod_by_its_labels_and_its_port() -> None:
-    plan = supplied("monitoring.metrics=azure").plan.amd
-    assert plan is not None
+    plan = planned("monitoring.metrics=azure")
     config = {"metadata": {"name": "mi300x", "uid": "u"}, "spec": plan.configs["mi300x"]}
     (made,) = (each for each in model.daemon_sets(config) if each["metadata"]["name"] == amd.metrics_exporter("mi300x"))
     template: Json = made["spec"]["template"]

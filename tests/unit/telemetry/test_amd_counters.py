@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog import amd
+from parts.amd import names as amd
 from physical_ai.catalog.telemetry_rows import amd_fields
 from physical_ai.nested import at
 from physical_ai.planning.scraping import GROUPS, network_policies, pod_monitors
@@ -17,7 +17,7 @@ from physical_ai.settings.facts.telemetry import rule_parameters, series_per_poo
 from physical_ai.telemetry.amd_counters import CONFIG_MAP, KEY, exporter_config, series
 from physical_ai.telemetry.promql import metrics
 from physical_ai.telemetry.rules import alerts, records
-from tests.support.amd_settings import STACK, mixed_settings, supplied
+from tests.support.amd_settings import STACK, mixed_settings, planned
 
 
 def test_every_series_that_a_rule_reads_is_reported() -> None:
@@ -30,8 +30,7 @@ def test_every_series_that_a_rule_reads_is_reported() -> None:
 def test_the_exporter_gets_its_fields_and_their_prefix() -> None:
     given = json.loads(exporter_config())
     assert given["GPUConfig"]["Fields"] == list(amd_fields())
-    plan = supplied().plan.amd
-    assert plan is not None
+    plan = planned()
     assert plan.exporter == {KEY: exporter_config()}
     found = plan.configs["mi300x"]["metricsExporter"]
     assert found["config"] == {"name": CONFIG_MAP}
@@ -55,8 +54,7 @@ def test_its_pods_are_scraped_with_their_node_and_by_no_other_job(back_end: Any)
 def test_nothing_reports_where_nothing_collects() -> None:
     settings = mixed_settings("monitoring.metrics=none")
     assert not pod_monitors(settings)
-    plan = supplied("monitoring.metrics=none").plan.amd
-    assert plan is not None
+    plan = planned("monitoring.metrics=none")
     assert plan.configs["mi300x"]["metricsExporter"]["enable"] is False
 
 

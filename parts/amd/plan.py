@@ -10,22 +10,25 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog import amd
-from physical_ai.catalog.charts import Chart, chart
+from parts.amd import names
+from parts.amd.model import AmdGpuOperator
+from parts.part import PartPlan, ReleasePlan
+from physical_ai.catalog.charts import chart
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.gpu import amd_pools, tolerations_of
 from physical_ai.settings.facts.pools import pool_selector, services_selector
 from physical_ai.settings.faults import Fault
-from physical_ai.settings.models.amd import AmdGpuOperator
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 from physical_ai.telemetry.amd_counters import CONFIG_MAP, KEY, exporter_config
 
-FILE = f"{amd.CHART}/values.yaml"
+FILE = f"amd/{names.CHART}-values.yaml"
+RELEASE = "release"
+"""Key of its one release."""
 OWNED = {
     "node-feature-discovery": "nothing: the GPU Operator brings it, and two would fight over its labels",
     "kmm.enabled": "amdGpuOperator.driver",
@@ -36,6 +39,7 @@ OWNED = {
     "controllerManager.nodeSelector": "cpuPool",
 }
 """Keys that the file may not set, with what to change instead."""
+TIMEOUT_SECONDS = 1800
 ONE_AT_A_TIME = {
     "enable": True,
     "maxParallelUpgrades": 1,
@@ -62,16 +66,17 @@ class RegistryLogin:
 
 
 @dataclass(frozen=True)
-class AmdPlan:
-    """What is installed with `amdGpuOperator`."""
+class AmdPlan(PartPlan):
+    """What is installed with `amdGpuOperator`: the release, and after it a DeviceConfig for each pool."""
 
-    chart: Chart
-    values: Mapping[str, Any]
-    configs: Mapping[str, Mapping[str, Any]]
-    """`spec` of each DeviceConfig, by pool."""
-    login: RegistryLogin
-    exporter: Mapping[str, str]
+    login: RegistryLogin = field(kw_only=True)
+    exporter: Mapping[str, str] = field(kw_only=True)
     """Data of the exporter's ConfigMap."""
+
+    @property
+    def configs(self) -> Mapping[str, Mapping[str, Any]]:
+        """`spec` of each DeviceConfig, by pool."""
+        return {each["metadata"]["name"]: each["spec"] for each in self.after}
 
 
 def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[Fault]]:
@@ -79,12 +84,29 @@ def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[F
     given = settings.amd_gpu_operator
     if given is None:
         return None, []
-    pinned = chart(amd.CHART, amd.CHART_VERSION)
+    pinned = chart(names.CHART, names.CHART_VERSION)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
-    configs = {name: device_config(settings, given, name, pool) for name, pool in amd_pools(settings).items()}
+    release = ReleasePlan(
+        key=RELEASE,
+        name=names.RELEASE,
+        namespaces=(names.NAMESPACE,),
+        chart=pinned,
+        values=values,
+        timeout_seconds=TIMEOUT_SECONDS,
+    )
+    configs = (
+        {
+            "apiVersion": names.API_VERSION,
+            "kind": names.KIND,
+            "metadata": {"name": name, "namespace": names.NAMESPACE},
+            "spec": device_config(settings, given, name, pool),
+        }
+        for name, pool in amd_pools(settings).items()
+    )
     driver = given.driver
     login = RegistryLogin(driver.image.partition("/")[0], driver.registry_user, driver.registry_secret)
-    return AmdPlan(pinned, values, configs, login, {KEY: exporter_config()}), list(dict.fromkeys(faults))
+    plan = AmdPlan((release,), after=tuple(configs), login=login, exporter={KEY: exporter_config()})
+    return plan, list(dict.fromkeys(faults))
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
@@ -119,7 +141,7 @@ def device_config(settings: Settings, given: AmdGpuOperator, name: str, pool: Po
             "blacklist": True,
             "version": given.driver.version,
             "image": given.driver.image,
-            "imageRegistrySecret": {"name": amd.REGISTRY_SECRET},
+            "imageRegistrySecret": {"name": names.REGISTRY_SECRET},
             "tolerations": tolerations,
             "upgradePolicy": ONE_AT_A_TIME,
         },
@@ -127,7 +149,7 @@ def device_config(settings: Settings, given: AmdGpuOperator, name: str, pool: Po
         "metricsExporter": {
             "enable": settings.monitoring.is_measured,
             "serviceType": "ClusterIP",
-            "port": amd.METRICS_PORT,
+            "port": names.METRICS_PORT,
             "tolerations": tolerations,
             "config": {"name": CONFIG_MAP},
             # Scraped like the other exporters: the operator's monitor says neither the node nor an interval.

@@ -11,10 +11,20 @@ from physical_ai.settings.facts.osmo_access import ACCESS, installs_cert_manager
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.rules import registry as rules
-from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
+from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 
 _HERE: Path = ("amdGpuOperator",)
+_SOURCE = "ROCm/gpu-operator helm-charts-k8s"
+DRIVER = Rule("amd-driver", f"{_SOURCE}/README.md")
+CERTIFICATES = Rule("amd-cert-manager", f"{_SOURCE}/README.md, prerequisites; charts/kmm")
+IMAGE = Rule(
+    "amd-driver-image",
+    "Kubernetes docs, mutating-admission-policy",
+)
+SHARING = Rule("amd-sharing", "ROCm/k8s-device-plugin README")
+EMPTY = Rule("amd-empty-pool", "kubernetes/autoscaler cluster-autoscaler/cloudprovider/azure/azure_template.go")
+OSMO = Rule("amd-osmo", "NVIDIA/OSMO docs, pod templates: default_user requests nvidia.com/gpu")
+CHECKS = Rule("amd-acceptance", "physical_ai/catalog/data/acceptance/checks.yaml")
 
 
 def check_amd(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
@@ -33,12 +43,12 @@ def check_amd(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         if name in settings.osmo.platforms and trust(("osmo", "platforms")):
             problem = f"Pool {name} has AMD's GPUs, and OSMO asks for nvidia.com/gpu: it can't be a platform."
             fix = "Leave it out; plain Jobs, also with the scheduler kai-scheduler, request amd.com/gpu."
-            yield error(("osmo", "platforms", name), problem, fix, rule=rules.AMD_OSMO)
+            yield error(("osmo", "platforms", name), problem, fix, rule=OSMO)
     if pools and settings.health.admit == "accepted" and trust(("health", "admit")):
         problem = (
             f"No check of acceptance is for AMD's GPUs, so the nodes of {', '.join(pools)} would never be accepted."
         )
-        yield error(("health", "admit"), problem, "admit: any, or the pool in another stack.", rule=rules.AMD_CHECKS)
+        yield error(("health", "admit"), problem, "admit: any, or the pool in another stack.", rule=CHECKS)
 
 
 def _operator(settings: Settings, pools: dict[str, Pool]) -> Iterator[SettingFinding]:
@@ -47,7 +57,7 @@ def _operator(settings: Settings, pools: dict[str, Pool]) -> Iterator[SettingFin
             problem = f"Nothing would install the driver of pool {name}: its GPUs are AMD's, which the GPU Operator"
             problem += " of NVIDIA does not know."
             fix = 'amdGpuOperator: {driver: {version: "6.4.3", image: …, …}}; docs/amd.md has all of it.'
-            yield error(("pools", name, "sku"), problem, fix, others=(_HERE,), rule=rules.AMD_DRIVER)
+            yield error(("pools", name, "sku"), problem, fix, others=(_HERE,), rule=DRIVER)
         return
     if not pools:
         yield warning(_HERE, "No pool has AMD's GPUs.", "amdGpuOperator: null.")
@@ -62,7 +72,7 @@ def _certificates(settings: Settings, pools: dict[str, Pool], trust: Trust) -> I
     )
     problem += " not install it: the release fails without."
     fix = "Install cert-manager before the first deployment (docs/amd.md)."
-    yield warning(_HERE, problem, fix, rule=rules.AMD_CERTIFICATES)
+    yield warning(_HERE, problem, fix, rule=CERTIFICATES)
 
 
 def _driver_image(settings: Settings) -> Iterator[SettingFinding]:
@@ -77,7 +87,7 @@ def _driver_image(settings: Settings) -> Iterator[SettingFinding]:
     problem = f"Pods pull from the stack's own registry only, so none can have a driver that was pushed to {host}."
     fix = "Name a repository of the stack's registry: the output dataServices.registry has its host name."
     others: tuple[Path, ...] = (("dataServices", "registry", "only"),)
-    yield warning((*_HERE, "driver", "image"), problem, fix, others=others, rule=rules.AMD_IMAGE)
+    yield warning((*_HERE, "driver", "image"), problem, fix, others=others, rule=IMAGE)
 
 
 def _nvidias(name: str, pool: Pool) -> Iterator[SettingFinding]:
@@ -92,20 +102,20 @@ def _nvidias(name: str, pool: Pool) -> Iterator[SettingFinding]:
     for key, is_set in given.items():
         if is_set:
             problem = f"{key} is about NVIDIA's driver; pool {name} has AMD's GPUs."
-            yield error(("pools", name, *key.split(".")), problem, "amdGpuOperator.driver.", rule=rules.AMD_DRIVER)
+            yield error(("pools", name, *key.split(".")), problem, "amdGpuOperator.driver.", rule=DRIVER)
     sharing = pool.sharing
     if sharing.time_slicing or sharing.mps or sharing.mig:
         problem = "Time-slicing, MPS and MIG are NVIDIA's: a Pod gets whole GPUs of AMD's."
-        yield error(("pools", name, "sharing"), problem, "Leave sharing out.", rule=rules.AMD_SHARING)
+        yield error(("pools", name, "sharing"), problem, "Leave sharing out.", rule=SHARING)
     if pool.allocation != "devicePlugin":
         problem = "The driver for resource claims is NVIDIA's; AMD's own is not installed by this project."
-        yield error(("pools", name, "allocation"), problem, "allocation: devicePlugin.", rule=rules.AMD_SHARING)
+        yield error(("pools", name, "allocation"), problem, "allocation: devicePlugin.", rule=SHARING)
     if pool.fabric != "none":
         problem = "The Network Operator is NVIDIA's, and its adapters were never given to Pods with AMD's GPUs here."
-        yield error(("pools", name, "fabric"), problem, "fabric: none.", rule=rules.AMD_SHARING)
+        yield error(("pools", name, "fabric"), problem, "fabric: none.", rule=SHARING)
     if pool.secure_boot:
         problem = "The driver that Kernel Module Management builds is not signed, so Secure Boot rejects it."
-        yield error(("pools", name, "secureBoot"), problem, "secureBoot: false.", rule=rules.AMD_DRIVER)
+        yield error(("pools", name, "secureBoot"), problem, "secureBoot: false.", rule=DRIVER)
 
 
 def _empty(name: str, pool: Pool) -> Iterator[SettingFinding]:
@@ -114,4 +124,4 @@ def _empty(name: str, pool: Pool) -> Iterator[SettingFinding]:
             "The autoscaler counts the GPUs of any empty pool as nvidia.com/gpu, so no Pod that requests amd.com/gpu"
         )
         problem += " starts the first node."
-        yield error(("pools", name, "scale", "min"), problem, "min: 1, or count.", rule=rules.AMD_EMPTY)
+        yield error(("pools", name, "scale", "min"), problem, "min: 1, or count.", rule=EMPTY)

@@ -9,23 +9,22 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.catalog import amd
+from parts.amd import names as amd
+from parts.amd.plan import RELEASE, RegistryLogin, amd_plan
 from physical_ai.nested import at
-from physical_ai.planning.amd_operator import RegistryLogin, amd_plan
 from physical_ai.planning.gpu_admission import policies
 from physical_ai.planning.isolation import isolation_objects
 from physical_ai.planning.pod_security import exempt
 from physical_ai.settings import SettingsError, load
 from simulator.charts import materialise
-from tests.support.amd_settings import OPERATOR, STACK, mixed, mixed_settings, supplied
+from tests.support.amd_settings import OPERATOR, STACK, mixed, mixed_settings, planned, supplied
 from tests.support.charts import run
 
 TOLERATION = {"key": "amd.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
 def test_a_pool_has_a_device_config_of_its_own_whose_operands_tolerate_its_taints() -> None:
-    plan = supplied(taints=["team=vision:NoSchedule"]).plan.amd
-    assert plan is not None
+    plan = planned(taints=["team=vision:NoSchedule"])
     assert list(plan.configs) == ["mi300x"]
     spec = plan.configs["mi300x"]
     assert spec["selector"] == {"kubernetes.azure.com/agentpool": "mi300x"}
@@ -43,20 +42,19 @@ def test_a_pool_has_a_device_config_of_its_own_whose_operands_tolerate_its_taint
 
 def test_nfd_is_there_once_and_nothing_asks_for_a_control_plane_node() -> None:
     plan = supplied().plan
-    assert plan.amd is not None
-    assert at(plan.amd.values, "node-feature-discovery.enabled") is False
+    own = plan.parts["amd"].release(RELEASE).values
+    assert at(own, "node-feature-discovery.enabled") is False
     assert at(plan.gpu.values, "nfd.enabled") is not False
     assert TOLERATION in at(plan.gpu.values, "node-feature-discovery.worker.tolerations")
     for component in ("controller", "webhookServer"):
         # The chart only prefers one (ROCm/gpu-operator v1.4.0, charts/kmm/values.yaml).
-        assert at(plan.amd.values, f"kmm.{component}").keys() == {"nodeSelector"}
+        assert at(own, f"kmm.{component}").keys() == {"nodeSelector"}
 
 
 def test_the_chart_renders_operators_on_the_cpu_pool_and_no_device_config(tmp_path: Path) -> None:
-    plan = supplied().plan.amd
-    assert plan is not None
+    values = planned().release(RELEASE).values
     folder = materialise(amd.CHART, amd.CHART_VERSION, tmp_path)
-    printed = run("template", amd.RELEASE, str(folder), "--namespace", amd.NAMESPACE, values=plan.values)
+    printed = run("template", amd.RELEASE, str(folder), "--namespace", amd.NAMESPACE, values=values)
     objects: list[dict[str, Any]] = [item for item in yaml.safe_load_all(printed) if item]
     found = {item["metadata"]["name"]: item for item in objects if item["kind"] == "Deployment"}
     assert {amd.CONTROLLER, amd.BUILDER} <= set(found)
@@ -78,9 +76,9 @@ def test_the_chart_renders_operators_on_the_cpu_pool_and_no_device_config(tmp_pa
     ],
 )
 def test_the_values_file_is_checked(tmp_path: Path, written: str, words: str) -> None:
-    folder = tmp_path / amd.CHART
-    folder.mkdir()
-    (folder / "values.yaml").write_text(written)
+    file = tmp_path / "amd" / f"{amd.CHART}-values.yaml"
+    file.parent.mkdir()
+    file.write_text(written)
     _, faults = amd_plan(mixed_settings(), tmp_path)
     assert words in "\n".join(map(str, faults))
 
@@ -147,7 +145,7 @@ def test_images_that_the_registry_does_not_cache_are_named() -> None:
 
 def test_a_stack_without_such_a_pool_has_nothing_of_it() -> None:
     settings = load(STACK).settings
-    assert load(STACK).plan.amd is None
+    assert "amd" not in load(STACK).plan.parts
     assert amd.NAMESPACE not in exempt(settings)
     assert not [each for each in policies(settings) if each["metadata"]["name"].startswith("amd-")]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import amd
+from parts.amd import names as amd
 from tests.support.amd_settings import GIVEN, STACK
 from tests.unit.conftest import Simulate
 from tests.unit.settings.test_osmo_access import ACCESS, DATA

@@ -1,0 +1,1 @@
+"""AMD's GPU Operator, for pools of AMD's GPUs."""

@@ -1,0 +1,56 @@
+"""AMD's GPU Operator as a part of the platform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from parts.amd import names
+from parts.amd.plan import OWNED, amd_plan
+from parts.amd.rules import check_amd
+from parts.part import GPU_OPERATOR, Part
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.tree import Settings
+
+SETTING: Path = ("amdGpuOperator",)
+
+
+def images(settings: Settings) -> Mapping[str, Path]:
+    """The images of the release and of the operator, two of which settings can replace."""
+    given = settings.amd_gpu_operator
+    if given is None:
+        return {}
+    return {
+        **dict.fromkeys(names.IMAGES, SETTING),
+        given.device_plugin_image or names.PLUGIN_IMAGE: (*SETTING, "devicePluginImage"),
+        given.node_labeller_image or names.LABELLER_IMAGE: (*SETTING, "nodeLabellerImage"),
+    }
+
+
+def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
+    """The password of the registry for built drivers."""
+    if settings.amd_gpu_operator is not None:
+        yield (*SETTING, "driver", "registrySecret"), settings.amd_gpu_operator.driver.registry_secret
+
+
+AMD = Part(
+    name="amd",
+    title="AMD GPU Operator",
+    setting=SETTING,
+    resource_type="physical-ai:kubernetes:AmdOperator",
+    resource_name="amd-operator",
+    owned={names.CHART: OWNED},
+    wanted=lambda settings: settings.amd_gpu_operator is not None,
+    plan=amd_plan,
+    # Node Feature Discovery, and the kind of the rule that the chart adds to it, are of the GPU Operator's release. The
+    # webhook's certificate is cert-manager's, which others may have installed.
+    needs=(GPU_OPERATOR, "cert_manager"),
+    offers_gpus=True,
+    rules=(check_amd,),
+    images=images,
+    chart_images={names.CHART: (*names.IMAGES, names.PLUGIN_IMAGE, names.LABELLER_IMAGE)},
+    floating_images={
+        names.PLUGIN_IMAGE: "the chart's own default: name another in amdGpuOperator.devicePluginImage",
+        names.LABELLER_IMAGE: "the chart's own default: name another in amdGpuOperator.nodeLabellerImage",
+    },
+    secrets=secrets,
+)

@@ -1,0 +1,38 @@
+"""Names that AMD's operator gives and reads, as its source has them: the model's own.
+
+Source: ROCm/gpu-operator v1.4.0, api/v1alpha1/deviceconfig_types.go, internal/controllers/device_config_reconciler.go,
+internal/utils.go, internal/kmmmodule, internal/nodelabeller, internal/metricsexporter, helm-charts-k8s (README.md,
+templates/deployment.yaml, templates/gpu-nfd-default-rule.yaml, charts/kmm); read 2026-11-28.
+"""
+
+from __future__ import annotations
+
+NAMESPACE = "kube-amd-gpu"
+CONTROLLER = "amd-gpu-operator-gpu-operator-charts-controller-manager"
+BUILDER = "amd-gpu-operator-kmm-controller"
+"""Deployments of a release with the README's name, amd-gpu-operator: the operator, and Kernel Module Management."""
+API_VERSION, KIND = "amd.com/v1alpha1", "DeviceConfig"
+FINALIZER = "amd.node.kubernetes.io/deviceconfig-finalizer"
+DOCKER_CONFIG = ".dockerconfigjson"
+"""Key of a Secret with a registry's login (Kubernetes docs, docker config Secrets)."""
+METRICS_PORT = 5000
+"""The exporter's, where a DeviceConfig names none."""
+GPU_LABEL, VIRTUAL_LABEL = "feature.node.kubernetes.io/amd-gpu", "feature.node.kubernetes.io/amd-vgpu"
+"""Labels that the chart's rule has Node Feature Discovery set, for a GPU and for a virtual function."""
+PLUGIN_IMAGE = "docker.io/rocm/k8s-device-plugin:latest"
+LABELLER_IMAGE = "docker.io/rocm/k8s-device-plugin:labeller-latest"
+EXPORTER_IMAGE = "docker.io/rocm/device-metrics-exporter:v1.4.0"
+"""Images of operands, where a DeviceConfig names none."""
+
+
+def device_plugin(config: str) -> str:
+    """DaemonSet of a DeviceConfig's device plugin."""
+    return f"{config}-device-plugin"
+
+
+def node_labeller(config: str) -> str:
+    return f"{config}-node-labeller"
+
+
+def metrics_exporter(config: str) -> str:
+    return f"{config}-metrics-exporter"
