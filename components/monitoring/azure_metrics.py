@@ -92,12 +92,12 @@ class AzureMetrics(pulumi.ComponentResource):
 
     def _grafana(self, is_closed: bool) -> dashboard.Grafana:
         args = GrafanaArgs(
-            self._args.names,
-            self._args.resource_group_name,
-            self._args.subscription_id,
-            self._args.settings,
-            self.workspace.id,
-            is_closed,
+            names=self._args.names,
+            resource_group_name=self._args.resource_group_name,
+            subscription_id=self._args.subscription_id,
+            settings=self._args.settings,
+            workspace_id=self.workspace.id,
+            is_closed=is_closed,
         )
         return managed_grafana(self._name, args, self)
 

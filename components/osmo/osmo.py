@@ -198,11 +198,11 @@ class Osmo(pulumi.ComponentResource):
         if args.token is None:
             return [secret]
         given = OsmoTokenArgs(
-            args.target,
-            args.namespaces,
-            args.token,
-            secret,
-            args.service,
+            target=args.target,
+            namespaces=args.namespaces,
+            objects=args.token,
+            secret=secret,
+            after=args.service,
             protected=args.settings.protect,
             login=args.token_login,
         )

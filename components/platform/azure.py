@@ -58,24 +58,31 @@ def declare_foundation(common: Common) -> Foundation:
     network = Network(
         f"{common.name}-network",
         NetworkArgs(
-            names,
-            group.name,
-            region,
-            tags,
-            space,
-            subnets,
-            outbound,
-            service_subnets(settings),
-            dns_servers(settings),
-            str(firewall.address) if firewall else None,
-            inbound_rules(settings),
+            names=names,
+            resource_group_name=group.name,
+            location=region,
+            tags=tags,
+            address_space=space,
+            subnets=subnets,
+            outbound=outbound,
+            service_subnets=service_subnets(settings),
+            dns_servers=dns_servers(settings),
+            firewall=str(firewall.address) if firewall else None,
+            inbound=inbound_rules(settings),
         ),
         common.protected,
     )
     api_server = {key: subnet for key, subnet in network.service_subnet_ids.items() if key == API_SERVER}
     identities = Identities(
         f"{common.name}-identities",
-        IdentitiesArgs(names, group.name, region, tags, common.subscription, {**network.subnet_ids, **api_server}),
+        IdentitiesArgs(
+            names=names,
+            resource_group_name=group.name,
+            location=region,
+            tags=tags,
+            subscription_id=common.subscription,
+            subnet_ids={**network.subnet_ids, **api_server},
+        ),
         common.protected,
     )
     return Foundation(group, network, identities)
@@ -87,12 +94,12 @@ def declare_logs(common: Common, foundation: Foundation) -> Monitoring:
     return Monitoring(
         f"{common.name}-monitoring",
         MonitoringArgs(
-            common.names,
-            foundation.group.name,
-            settings.region,
-            settings.tags,
-            settings.monitoring,
-            monitor_link(settings),
+            names=common.names,
+            resource_group_name=foundation.group.name,
+            location=settings.region,
+            tags=settings.tags,
+            settings=settings.monitoring,
+            link=monitor_link(settings),
         ),
         common.protected,
     )
@@ -104,7 +111,12 @@ def declare_metrics(common: Common, foundation: Foundation) -> AzureMetrics | No
     if settings.monitoring.metrics != "azure":
         return None
     args = AzureMetricsArgs(
-        common.names, foundation.group.name, common.subscription, settings, common.secrets, monitor_link(settings)
+        names=common.names,
+        resource_group_name=foundation.group.name,
+        subscription_id=common.subscription,
+        settings=settings,
+        secrets=common.secrets,
+        link=monitor_link(settings),
     )
     return AzureMetrics(f"{common.name}-metrics", args, common.protected)
 
@@ -116,7 +128,13 @@ def declare_data_services(common: Common, foundation: Foundation) -> DataService
     if (given := managed(settings)) is None:
         return None
     names = DataNames(settings.stack, common.subscription)
-    place = Place(names, foundation.group.name, settings.region, settings.tags, data_plan(settings, given))
+    place = Place(
+        names=names,
+        resource_group_name=foundation.group.name,
+        location=settings.region,
+        tags=settings.tags,
+        plan=data_plan(settings, given),
+    )
     return DataServices(
         f"{common.name}-data",
         DataServicesArgs(
@@ -178,15 +196,15 @@ def _shared_subnet_pool(
     common: Common, foundation: Foundation, cluster: Cluster, name: str, pool: NodePool
 ) -> UserPoolArgs:
     return UserPoolArgs(
-        name,
-        foundation.group.name,
-        cluster.managed_cluster,
-        common.settings.cluster.pools_version,
-        foundation.network.subnet_ids[SYSTEM_SUBNET],
-        common.settings.tags,
-        pool,
-        common.retry,
-        cluster.upgrade_guard,
+        pool_name=name,
+        resource_group_name=foundation.group.name,
+        cluster=cluster.managed_cluster,
+        kubernetes_version=common.settings.cluster.pools_version,
+        subnet_id=foundation.network.subnet_ids[SYSTEM_SUBNET],
+        tags=common.settings.tags,
+        pool=pool,
+        retry=common.retry,
+        guard=cluster.upgrade_guard,
     )
 
 

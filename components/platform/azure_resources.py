@@ -69,4 +69,13 @@ def declare_azure(common: Common) -> AzureResources:
     runner_pool = declare_runner_pool(common, foundation, cluster)
     declare_operations(common, foundation, cluster, logs, metrics=metrics_store, scope=scope)
     access = declare_access(common, foundation, cluster, cpu, image_source(common, data, link))
-    return AzureResources(foundation, private, cluster, access, gpu_pools, runner_pool, data, link)
+    return AzureResources(
+        foundation=foundation,
+        private=private,
+        cluster=cluster,
+        access=access,
+        gpu_pools=gpu_pools,
+        runner_pool=runner_pool,
+        data=data,
+        link=link,
+    )

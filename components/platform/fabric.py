@@ -14,5 +14,7 @@ def declare_network_operator(common: Common, install: InstallTarget, operator: G
     if plan is None:
         return None
     namespace, charts = install.namespaces[NETWORK_NAMESPACE], common.settings.charts.source
-    args = NetworkOperatorArgs(install.target, namespace, plan, charts, operator.releases)
+    args = NetworkOperatorArgs(
+        target=install.target, namespace=namespace, plan=plan, charts=charts, after=operator.releases
+    )
     return NetworkOperator(f"{common.name}-network-operator", args, common.protected)

@@ -64,7 +64,14 @@ def declare_private_network(common: Common, foundation: Foundation) -> PrivatePa
     last: pulumi.Resource = network.complete
     if given.hub is not None:
         provider = common.subscriptions.provider(given.hub.virtual_network_id) if given.hub.peer_back else None
-        args = HubPeeringArgs(common.names, foundation.group.name, network.virtual_network, given.hub, last, provider)
+        args = HubPeeringArgs(
+            names=common.names,
+            resource_group_name=foundation.group.name,
+            virtual_network=network.virtual_network,
+            hub=given.hub,
+            after=last,
+            provider=provider,
+        )
         peering = HubPeering(f"{common.name}-hub", args, common.protected)
         last = peering.ready[-1]
         ready += peering.ready
@@ -81,13 +88,13 @@ def _declare_resolver(common: Common, foundation: Foundation) -> list[pulumi.Res
         return []
     settings, network = common.settings, foundation.network
     args = ResolverArgs(
-        common.names,
-        foundation.group.name,
-        settings.region,
-        settings.tags,
-        network.virtual_network,
-        network.service_subnet_ids[RESOLVER],
-        address,
+        names=common.names,
+        resource_group_name=foundation.group.name,
+        location=settings.region,
+        tags=settings.tags,
+        virtual_network=network.virtual_network,
+        subnet_id=network.service_subnet_ids[RESOLVER],
+        address=address,
     )
     # Nodes that ask it for names have to find it.
     return [Resolver(f"{common.name}-resolver", args, common.protected).inbound]
@@ -99,13 +106,13 @@ def _declare_vpn(common: Common, foundation: Foundation) -> None:
     if given is None or given.vpn is None:
         return
     args = VpnArgs(
-        common.names,
-        foundation.group.name,
-        settings.region,
-        settings.tags,
-        region(settings.region).zones,
-        foundation.network.service_subnet_ids[GATEWAY],
-        given.vpn,
+        names=common.names,
+        resource_group_name=foundation.group.name,
+        location=settings.region,
+        tags=settings.tags,
+        zones=region(settings.region).zones,
+        subnet_id=foundation.network.service_subnet_ids[GATEWAY],
+        settings=given.vpn,
     )
     Vpn(f"{common.name}-vpn", args, common.protected)
 
@@ -114,11 +121,11 @@ def _zones(common: Common, foundation: Foundation) -> ZoneArgs:
     given = private_network(common.settings)
     hub = given.hub if given is not None and linked_to_hub(common.settings) else None
     return ZoneArgs(
-        common.names,
-        foundation.group.name,
-        common.settings.tags,
-        foundation.network.virtual_network,
-        hub.virtual_network_id if hub is not None else None,
+        names=common.names,
+        resource_group_name=foundation.group.name,
+        tags=common.settings.tags,
+        virtual_network=foundation.network.virtual_network,
+        hub_id=hub.virtual_network_id if hub is not None else None,
     )
 
 
@@ -181,13 +188,13 @@ def declare_monitor_scope(
     if link is None:
         return None
     args = MonitorScopeArgs(
-        common.names,
-        foundation.group.name,
-        settings.region,
-        settings.tags,
-        link,
-        {"logs": logs.workspace.id, **({"metrics": metrics.endpoint.id} if metrics is not None else {})},
-        common.subscriptions.provider(link.scope) if link.scope is not None else None,
+        names=common.names,
+        resource_group_name=foundation.group.name,
+        location=settings.region,
+        tags=settings.tags,
+        link=link,
+        connected={"logs": logs.workspace.id, **({"metrics": metrics.endpoint.id} if metrics is not None else {})},
+        provider=common.subscriptions.provider(link.scope) if link.scope is not None else None,
     )
     return MonitorScope(f"{common.name}-monitor", args, common.protected)
 
@@ -206,10 +213,10 @@ def declare_private_link(
     if private_network(common.settings) is None or not targets:
         return None
     args = PrivateLinkArgs(
-        targets,
-        foundation.network.service_subnet_ids[ENDPOINTS],
-        common.settings.region,
-        _zones(common, foundation),
-        existing_zones(common.settings),
+        targets=targets,
+        subnet_id=foundation.network.service_subnet_ids[ENDPOINTS],
+        location=common.settings.region,
+        zone=_zones(common, foundation),
+        existing_zones=existing_zones(common.settings),
     )
     return PrivateLink(f"{common.name}-private-link", args, common.protected)

@@ -66,7 +66,9 @@ def declare_target_cluster(common: Common) -> TargetCluster:
         common.unprotected,
     )
     labels = {STACK_LABEL: common.settings.stack, MARK_LABEL: cluster.mark}
-    target = ClusterTarget(cluster.provider, None, common.retry, cluster.changed, labels)
+    target = ClusterTarget(
+        provider=cluster.provider, cluster=None, retry=common.retry, after=cluster.changed, labels=labels
+    )
     if leaves_nothing(common.settings):
         target = _cleaned(common, target, cluster)
     return TargetCluster(cluster.kubeconfig, target, outputs={"cluster": given.context})
@@ -95,4 +97,10 @@ def _on_azure(common: Common) -> TargetCluster:
         "kubeconfig": azure.access.kubeconfig,
     }
     target = ClusterTarget(azure.access.provider, azure.cluster.managed_cluster, common.retry)
-    return TargetCluster(azure.access.kubeconfig, target, [pool.settled for pool in azure.gpu_pools], azure, outputs)
+    return TargetCluster(
+        kubeconfig=azure.access.kubeconfig,
+        target=target,
+        settled=[pool.settled for pool in azure.gpu_pools],
+        azure=azure,
+        outputs=outputs,
+    )

@@ -134,7 +134,14 @@ def test_the_gate_reads_the_cluster_once_every_pool_is_settled() -> None:
             order.extend(["settled", *api.kubeconfigs])
             return "rtxprogpu"
 
-        args = GpuGateArgs("a kubeconfig", [H100], 1, [], ["h100gpu", pulumi.Output.from_input(last())], api.connect)
+        args = GpuGateArgs(
+            kubeconfig="a kubeconfig",
+            expected=[H100],
+            timeout_minutes=1,
+            after=[],
+            settled=["h100gpu", pulumi.Output.from_input(last())],
+            connect=api.connect,
+        )
         return GpuGate("gate", args).gpus.apply(lambda _: None)
 
     assert run(program, preview=False) == ""

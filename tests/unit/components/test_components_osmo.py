@@ -209,4 +209,11 @@ def test_the_stack_exports_what_a_control_plane_elsewhere_needs(simulate: Simula
 
 def test_a_default_account_gets_no_identity() -> None:
     with pytest.raises(ValueError, match="default of team"):
-        WorkloadIdentityArgs("id-x", "rg", "westus2", {}, "https://issuer", (("team", "default"),))
+        WorkloadIdentityArgs(
+            identity_name="id-x",
+            resource_group_name="rg",
+            location="westus2",
+            tags={},
+            issuer_url="https://issuer",
+            accounts=(("team", "default"),),
+        )
