@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from parts.amd.part import AMD
 from parts.kube_prometheus.part import KUBE_PROMETHEUS
+from parts.nvsentinel.part import NVSENTINEL
 from parts.part import Part
 from parts.slurm.part import SLURM
 
-PARTS: tuple[Part, ...] = (KUBE_PROMETHEUS, AMD, SLURM)
+PARTS: tuple[Part, ...] = (KUBE_PROMETHEUS, NVSENTINEL, AMD, SLURM)

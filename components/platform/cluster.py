@@ -14,7 +14,6 @@ from components.gpu.acceptance import Acceptance, AcceptanceArgs
 from components.gpu.admission import GpuAdmission
 from components.gpu.evidence import GpuEvidence, GpuEvidenceArgs
 from components.gpu.grid_driver import GridDriver, GridDriverArgs
-from components.gpu.nvsentinel import Nvsentinel, NvsentinelArgs
 from components.gpu.operator import GpuOperator, GpuOperatorArgs
 from components.kubernetes.cluster_services import ClusterServices, ClusterServicesArgs
 from components.kubernetes.drift_reader import DriftReader, DriftReaderArgs
@@ -29,13 +28,11 @@ from components.osmo.osmo import Osmo, OsmoArgs
 from components.osmo.osmo_token import VaultLogin
 from components.platform.common import Common, InstallTarget
 from components.platform.target_cluster import TargetCluster
-from physical_ai.catalog.nvsentinel import NAMESPACE as HEALTH_NAMESPACE
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, WORKFLOWS_NAMESPACE
 from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
 from physical_ai.planning.acceptance import declared_jobs
 from physical_ai.planning.drift_reader import drift_reader_objects
 from physical_ai.planning.evidence_objects import evidence_objects
-from physical_ai.planning.health_limits import health_limits
 from physical_ai.planning.in_cluster import in_cluster_objects
 from physical_ai.planning.isolation import isolation_objects
 from physical_ai.planning.namespaces import not_needed, used
@@ -150,25 +147,6 @@ def declare_gpu_operator(common: Common, install: InstallTarget, driver: GridDri
         installs=installs_operator(settings),
     )
     return GpuOperator(f"{common.name}-gpu-operator", args, common.protected)
-
-
-def declare_nvsentinel(
-    common: Common, install: InstallTarget, operator: GpuOperator, kinds: Sequence[pulumi.Resource]
-) -> Nvsentinel | None:
-    plan = common.plan.nvsentinel
-    if plan is None:
-        return None
-    args = NvsentinelArgs(
-        target=install.target,
-        namespace=install.namespaces[HEALTH_NAMESPACE],
-        plan=plan,
-        limits=health_limits(common.settings),
-        charts=common.settings.charts.source,
-        secrets=common.secrets,
-        # It reads the operator's DCGM, and its PodMonitor is of a kind that Prometheus' release brings.
-        after=[*operator.releases, *kinds],
-    )
-    return Nvsentinel(f"{common.name}-nvsentinel", args, common.protected)
 
 
 def declare_gpu_gate(

@@ -16,7 +16,6 @@ from components.platform.cluster import (
     declare_gpu_gate,
     declare_gpu_operator,
     declare_grid_driver,
-    declare_nvsentinel,
 )
 from components.platform.common import Common, InstallTarget
 from components.platform.fabric import declare_network_operator
@@ -51,7 +50,6 @@ def declare_gpu_stack(
     declare_evidence(common, install)
     operator = declare_gpu_operator(common, install, driver)
     network = declare_network_operator(common, install, operator)
-    sentinel = declare_nvsentinel(common, install, operator, parts.releases_of(("kube_prometheus",)))
     claims = declare_dra_driver(common, install, operator)
     parts.by_name[GPU_OPERATOR] = operator
     if certificates is not None:
@@ -59,4 +57,4 @@ def declare_gpu_stack(
     parts.declare("gpus")
     others = [each for each in (claims,) if each is not None]
     gate = declare_gpu_gate(common, install, [*parts.offering(), *others], settled)
-    return GpuStack([*others, *(each for each in (network, sentinel) if each is not None)], gate)
+    return GpuStack([each for each in (network, *others) if each is not None], gate)

@@ -10,7 +10,7 @@ from parts.part import PartPlan, Planned, ReleasePlan
 from parts.slurm import names
 from parts.slurm.facts import gres, partition, slurm_pools
 from physical_ai.catalog.charts import chart
-from physical_ai.catalog.nvsentinel import XID_CHECK, dcgm_errors
+from physical_ai.catalog.health_events import XID_CHECK, dcgm_errors
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.pools import (
     gpu_resource,

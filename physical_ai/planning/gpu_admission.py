@@ -7,7 +7,8 @@ import json
 from typing import Any
 
 from parts.amd import names as amd
-from physical_ai.catalog import nvsentinel, osmo
+from parts.nvsentinel import names as nvsentinel
+from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.planning import manifests

@@ -9,7 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from parts.kube_prometheus.names import NAMESPACE as METRICS_NAMESPACE
-from physical_ai.catalog import nvsentinel, osmo
+from parts.nvsentinel import names as nvsentinel
+from physical_ai.catalog import osmo
 from physical_ai.catalog.azure_addresses import AZURE_DNS, INSTANCE_METADATA, LINK_LOCAL
 from physical_ai.catalog.osmo_service import UPSTREAMS
 from physical_ai.planning import manifests

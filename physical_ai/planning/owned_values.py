@@ -9,7 +9,6 @@ from physical_ai.catalog import (
     cert_manager,
     dra,
     network_operator,
-    nvsentinel,
     osmo,
     otel,
     runners,
@@ -23,7 +22,6 @@ from physical_ai.planning import (
 )
 from physical_ai.planning import dra as dra_plan
 from physical_ai.planning import network_operator as network_operator_plan
-from physical_ai.planning import nvsentinel as nvsentinel_plan
 from physical_ai.planning import osmo as osmo_plan
 from physical_ai.planning import runners as runners_plan
 from physical_ai.planning.gpu_operator import values as gpu_values
@@ -39,7 +37,6 @@ OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
     osmo.KAI_CHART: osmo_plan.KAI_OWNED,
     osmo.BACKEND_CHART: osmo_plan.BACKEND_OWNED,
     SERVICE_CHART: service_chart.OWNED,
-    nvsentinel.CHART: nvsentinel_plan.OWNED,
     otel.CHART: collector.OWNED,
     cert_manager.CHART: cert_manager_plan.OWNED,
     network_operator.CHART: network_operator_plan.OWNED,

@@ -16,7 +16,6 @@ from physical_ai.planning.dra import DraPlan, dra_plan
 from physical_ai.planning.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.planning.grid_driver import GridPlan, grid_plan
 from physical_ai.planning.network_operator import NetworkOperatorPlan, network_operator_plan
-from physical_ai.planning.nvsentinel import NvsentinelPlan, nvsentinel_plan
 from physical_ai.planning.osmo import OsmoRelease, osmo_releases
 from physical_ai.planning.runners import RunnersPlan, runners_plan
 from physical_ai.planning.service_chart import service_release
@@ -38,8 +37,6 @@ class Plan:
     """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
     control_plane: OsmoRelease | None
     """OSMO's control plane, before it is attached to its data services; None without `osmo.mode: platform`."""
-    nvsentinel: NvsentinelPlan | None
-    """None with `health.mode: alert`."""
     collector: CollectorPlan | None
     """None without `monitoring.traces`."""
     cert_manager: CertManagerPlan | None
@@ -69,7 +66,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     """
     gpu, faults = gpu_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
-    sentinel, amiss = nvsentinel_plan(settings, root)
     collector, refused = collector_plan(settings, root)
     issued, unissued = cert_manager_plan(settings, root)
     runners, denied = runners_plan(settings, root)
@@ -84,11 +80,11 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         if planned is not None:
             parts[part.name] = planned
     service, doubtful = service_release(settings, root, served)
-    faults += [*found, *amiss, *refused, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
+    faults += [*found, *refused, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    declared = (network, claimed, sentinel, collector, issued)
+    declared = (network, claimed, collector, issued)
     others = (each.chart for each in declared if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = [runners.controller, runners.scale_set] if runners is not None else []
@@ -105,7 +101,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         grid=grid_plan(settings),
         osmo=osmo,
         control_plane=service,
-        nvsentinel=sentinel,
         collector=collector,
         cert_manager=issued,
         runners=runners,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from physical_ai.catalog.nvsentinel import NAMESPACE
 from simulator.kubernetes.client import Client
+from simulator.nvsentinel.names import NAMESPACE
 
 TOKEN_SECONDS = 3600
 

@@ -8,13 +8,13 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-from physical_ai.catalog.nvsentinel import NAMESPACE
 from simulator.cluster.objects import Json, at, is_ready, labels, name, timestamp
 from simulator.cluster.watch import Watch
 from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
 from simulator.kubernetes.client import JSON, MERGE_PATCH, ApiError, Client
 from simulator.nvsentinel.accounts import Accounts
 from simulator.nvsentinel.labeler import DCGM_APP
+from simulator.nvsentinel.names import NAMESPACE
 
 log = logging.getLogger("nvsentinel")
 STRATEGIC = "application/strategic-merge-patch+json"

@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from physical_ai.catalog.nvsentinel import (
+from physical_ai.catalog.telemetry_rows import xids
+from simulator.faults.catalogue import Effects
+from simulator.faults.record import NodeFaults
+from simulator.nvsentinel.names import (
+    DCGM_ERRORS,
     GPU_MONITOR,
     SYSLOG_MONITOR,
     XID_CHECK,
     Action,
-    dcgm_errors,
     xid_action,
 )
-from physical_ai.catalog.telemetry_rows import xids
-from simulator.faults.catalogue import Effects
-from simulator.faults.record import NodeFaults
 
 NO_FAILURES = "No Health Failures"
 REPLAYS_PER_MINUTE = 8
@@ -122,8 +122,8 @@ def _of_xid(node: str, gpu: int, code: int) -> HealthEvent:
 
 
 def _of_dcgm(node: str, gpu: int, code: str) -> HealthEvent:
-    known = dcgm_errors()[code]
-    return HealthEvent(node, GPU_MONITOR, known.check, gpu, code, known.action)
+    check, action = DCGM_ERRORS[code]
+    return HealthEvent(node, GPU_MONITOR, check, gpu, code, action)
 
 
 def _dcgm_codes(effect: Effects) -> Iterator[str]:

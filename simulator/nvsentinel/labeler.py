@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from physical_ai.catalog.nvsentinel import GPU_NODE_LABEL
 from simulator.cluster.objects import Json, at, is_ready, labels, name
 from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
+from simulator.nvsentinel.names import GPU_NODE_LABEL
 
 PREFIX = "nvsentinel.dgxc.nvidia.com"
 DRIVER, DCGM, KATA = f"{PREFIX}/driver.installed", f"{PREFIX}/dcgm.version", f"{PREFIX}/kata.enabled"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from physical_ai.catalog.nvsentinel import FAULT_QUARANTINE, GPU_MONITOR, NODE_DRAINER, RELEASE, SYSLOG_MONITOR
 from simulator.cluster.loop import Loop
 from simulator.cluster.objects import Json, at, name, timestamp
 from simulator.faults.injection import gpus_of
@@ -16,6 +15,7 @@ from simulator.nvsentinel.cluster import Cluster
 from simulator.nvsentinel.events import HealthEvent, changes, conditions, failures
 from simulator.nvsentinel.labeler import wanted_labels
 from simulator.nvsentinel.modules import FaultQuarantine, NodeDrainer, Store
+from simulator.nvsentinel.names import FAULT_QUARANTINE, GPU_MONITOR, NODE_DRAINER, RELEASE, SYSLOG_MONITOR
 
 LABELER = "labeler"
 WATCHED_SECONDS = 0.5

@@ -7,17 +7,17 @@ import logging
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from physical_ai.catalog.nvsentinel import (
+from simulator.cluster.objects import Changes, Json, annotations_of, at, labels, name
+from simulator.kubernetes.client import JSON, MERGE_PATCH
+from simulator.nvsentinel import drain as draining
+from simulator.nvsentinel.events import HealthEvent
+from simulator.nvsentinel.names import (
     BREAKER_CONFIG_MAP,
     FAULT_QUARANTINE,
     NAMESPACE,
     NODE_DRAINER,
     QUARANTINE_ANNOTATION,
 )
-from simulator.cluster.objects import Changes, Json, annotations_of, at, labels, name
-from simulator.kubernetes.client import JSON, MERGE_PATCH
-from simulator.nvsentinel import drain as draining
-from simulator.nvsentinel.events import HealthEvent
 from simulator.nvsentinel.quarantine import (
     BY_HAND_ANNOTATION,
     CORDONED_ANNOTATION,

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from physical_ai.catalog.nvsentinel import QUARANTINE_ANNOTATION
 from physical_ai.kubernetes.cel import EvaluationError, evaluate
 from physical_ai.kubernetes.objects import Json, annotations_of, at
 from simulator.nvsentinel.events import HealthEvent
+from simulator.nvsentinel.names import QUARANTINE_ANNOTATION
 
 CORDONED_ANNOTATION = "quarantineHealthEventIsCordoned"
 BY_HAND_ANNOTATION = "quarantinedNodeUncordonedManually"

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from parts.nvsentinel.limits import health_limits
+from parts.nvsentinel.names import FAULT_QUARANTINE, NAMESPACE
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
-from physical_ai.catalog.nvsentinel import FAULT_QUARANTINE, NAMESPACE
 from physical_ai.kubernetes.objects import Json
-from physical_ai.planning.health_limits import health_limits
 from physical_ai.settings import Overlay, load
 from simulator.kubernetes import Client
 from simulator.kubernetes.client import MERGE_PATCH, ApiError

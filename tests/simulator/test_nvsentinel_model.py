@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.catalog.nvsentinel import (
+from parts.nvsentinel.names import (
     CHART,
     CHART_VERSION,
     DATASTORE_SECRET,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.nvsentinel import GPU_MONITOR, SYSLOG_MONITOR
+from parts.nvsentinel.names import GPU_MONITOR, SYSLOG_MONITOR
 from physical_ai.readiness.model import Report
 from physical_ai.readiness.nodes.operands import failing
 from physical_ai.readiness.nodes.signs import Alert, seen_in, unusual

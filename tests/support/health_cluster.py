@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from physical_ai.catalog.nvsentinel import NODE_DRAINER
+from parts.nvsentinel.names import NODE_DRAINER
 from physical_ai.kubernetes.objects import name
 from simulator.faults.record import injected
 from tests.support.admission import Admission, Request

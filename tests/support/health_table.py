@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from physical_ai.catalog.nvsentinel import FAULT_QUARANTINE, NODE_DRAINER
+from parts.nvsentinel.limits import health_limits
+from parts.nvsentinel.names import FAULT_QUARANTINE, NODE_DRAINER
 from physical_ai.kubernetes.objects import labels
-from physical_ai.planning.health_limits import health_limits
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.models.health import HealthMode
 from simulator.faults.catalogue import Fault, faults
@@ -43,8 +43,8 @@ def parts(mode: HealthMode) -> tuple[Json, list[Json]]:
     """NVSentinel's values and the admission policies of a stack in a mode."""
     store = ["health.datastoreSecret=store"] if mode in ("taint", "drain") else []
     loaded = load("dev-westus2", [Overlay.assign(["monitoring.metrics=azure", f"health.mode={mode}", *store])])
-    assert loaded.plan.nvsentinel is not None
-    return copy.deepcopy(dict(loaded.plan.nvsentinel.values)), health_limits(loaded.settings)
+    values = loaded.plan.parts["nvsentinel"].release("release").values
+    return copy.deepcopy(dict(values)), health_limits(loaded.settings)
 
 
 def policy_of(values: Json, limits: list[Json]) -> Policy:

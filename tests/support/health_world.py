@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from physical_ai.catalog.nvsentinel import BREAKER_CONFIG_MAP, FAULT_QUARANTINE
+from parts.nvsentinel.names import BREAKER_CONFIG_MAP, FAULT_QUARANTINE
 from physical_ai.kubernetes.objects import at, labels, name
 from physical_ai.readiness.reader import Unreachable
 from physical_ai.settings.facts.health import budget

@@ -8,7 +8,6 @@ from parts.registry import PARTS
 from physical_ai.catalog import otel
 from physical_ai.catalog.chart_images import images_of
 from physical_ai.catalog.images import MICROSOFT, image
-from physical_ai.settings.facts import health
 from physical_ai.settings.facts.dra import claim_pools
 from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.facts.osmo_access import installs_cert_manager
@@ -47,7 +46,6 @@ def _charts(settings: Settings) -> Mapping[str, Path]:
             ("kai-scheduler", mode, settings.osmo.installs_backend),
             ("backend-operator", mode, settings.osmo.installs_backend),
             ("service", mode, settings.osmo.installs_service),
-            ("nvsentinel", ("health", "mode"), health.reaches(settings, "detect")),
             ("cert-manager", ("osmo", "access", "tls"), installs_cert_manager(settings)),
             ("gha-runner-scale-set-controller", RUNNERS, settings.runners is not None),
             ("network-operator", ("networkOperator",), settings.network_operator is not None),

@@ -8,7 +8,6 @@ from parts.registry import PARTS
 from physical_ai.settings.facts.osmo_access import service_secrets
 from physical_ai.settings.facts.runners import runner_secrets
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.models.health import Health
 from physical_ai.settings.models.monitoring import Monitoring
 from physical_ai.settings.models.tree import Settings
 
@@ -21,7 +20,6 @@ def required_secrets(settings: Settings) -> list[tuple[Path, str]]:
     return [
         *(alert_secrets(monitoring) if monitoring.is_measured else ()),
         *_trace_secrets(monitoring),
-        *_health_secrets(settings.health),
         *service_secrets(settings),
         *runner_secrets(settings),
         *(each for part in PARTS for each in part.secrets(settings)),
@@ -44,8 +42,3 @@ def _trace_secrets(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
         yield (*_MONITORING, "traces", "connectionSecret"), traces.connection_secret
     for header, name in traces.header_secrets.items():
         yield (*_MONITORING, "traces", "headerSecrets", header), name
-
-
-def _health_secrets(health: Health) -> Iterator[tuple[Path, str]]:
-    if health.datastore_secret is not None and health.mode in {"taint", "drain"}:
-        yield ("health", "datastoreSecret"), health.datastore_secret

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from physical_ai.catalog.nvsentinel import (
+from parts.nvsentinel.names import (
     BREAKER_CONFIG_MAP,
     FAULT_QUARANTINE,
     GPU_MONITOR,

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from physical_ai.catalog.nvsentinel import FAULT_QUARANTINE, NODE_DRAINER
+from parts.nvsentinel.names import FAULT_QUARANTINE, NODE_DRAINER
 from physical_ai.settings.models.health import HealthMode
 from tests.support.health_cluster import Broken, Policy
 from tests.support.health_table import parts, policy_of

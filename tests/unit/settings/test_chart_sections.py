@@ -18,7 +18,7 @@ from physical_ai.settings import Overlay, SettingsError, load
         ("monitoring.grafana.persistence={enabled: true}", "parts/kube_prometheus/kube-prometheus-stack-values.yaml"),
         ("osmo.gateway={}", "values/osmo/service.yaml"),
         ("osmo.services={backendWorker: {}}", "values/osmo/service.yaml"),
-        ("health.janitor={}", "values/nvsentinel/values.yaml"),
+        ("health.janitor={}", "parts/nvsentinel/nvsentinel-values.yaml"),
         ("slurm.nodesets={}", "parts/slurm/slurm-values.yaml"),
     ],
 )

@@ -85,7 +85,6 @@ def test_services_tolerate_the_taints_of_their_nodes_in_every_chart(stacks: Path
     ).plan
     prometheus = plan.parts["kube_prometheus"].release("release").values
     assert plan.collector is not None
-    assert plan.nvsentinel is not None
     assert plan.control_plane is not None
     releases = [
         plan.gpu.values["operator"],
@@ -101,7 +100,7 @@ def test_services_tolerate_the_taints_of_their_nodes_in_every_chart(stacks: Path
     toleration = {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}
     assert all(each["tolerations"] == [toleration] for each in releases)
     assert all(each["nodeSelector"] == {"agentpool": "cpu"} for each in releases)
-    assert plan.nvsentinel.values["global"]["systemNodeTolerations"] == [toleration]
+    assert plan.parts["nvsentinel"].release("release").values["global"]["systemNodeTolerations"] == [toleration]
 
 
 def test_what_only_azure_has_is_refused_by_name(stacks: Path) -> None:

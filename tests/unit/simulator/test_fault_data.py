@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from physical_ai.catalog.nvsentinel import GPU_MONITOR
+from parts.nvsentinel.names import GPU_MONITOR
 from physical_ai.catalog.telemetry_rows import dcgm_fields, xids
 from physical_ai.telemetry.rules import alert_rows
 from simulator.faults import ANNOTATION, Fault, Injected, fault, faults, injected, node_faults

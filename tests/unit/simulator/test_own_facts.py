@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
+from parts.nvsentinel import names as nvsentinel
 from physical_ai.catalog import aks, data_services, private_link, vault_secrets
+from physical_ai.catalog.health_events import XID_CHECK, dcgm_errors
 from physical_ai.repository import ROOT
 from simulator.azure import own_facts
+from simulator.nvsentinel import names as stand_in
 
 SIMULATOR = ROOT / "simulator"
 AZURE = {
@@ -62,7 +65,6 @@ OF_OTHERS = {
     "physical_ai.catalog.in_cluster",
     "physical_ai.catalog.nccl",
     "physical_ai.catalog.network_operator",
-    "physical_ai.catalog.nvsentinel",
     "physical_ai.catalog.osmo",
     "physical_ai.catalog.osmo_service",
     "physical_ai.catalog.aks",
@@ -131,6 +133,10 @@ def test_every_own_fact_says_how_it_is_known() -> None:
         (own_facts.GATEWAY_SUBNET, private_link.GATEWAY_SUBNET),
         (own_facts.RESOLVER_DELEGATION, private_link.RESOLVER_DELEGATION),
         (own_facts.POSTGRES_TIERS, data_services.POSTGRES_TIERS),
+        (stand_in.DCGM_ERRORS, {code: (each.check, each.action) for code, each in dcgm_errors().items()}),
+        (stand_in.XID_CHECK, XID_CHECK),
+        (stand_in.QUARANTINE_ANNOTATION, nvsentinel.QUARANTINE_ANNOTATION),
+        (stand_in.GPU_NODE_LABEL, nvsentinel.GPU_NODE_LABEL),
     ],
 )
 def test_program_and_stand_in_agree(own: Any, program: Any) -> None:

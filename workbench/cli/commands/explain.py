@@ -67,7 +67,7 @@ def _check_order(stack: str, path: str | None) -> None:
 
 
 def _out_of_service(settings: Settings) -> Iterator[str]:
-    """How many nodes of each pool NVSentinel may have cordoned at a time: one, by `manifests/health-limits.yaml`."""
+    """How many nodes of each pool NVSentinel may have cordoned at a time: one, by `parts/nvsentinel/limits.yaml`."""
     from physical_ai.settings.facts.health import passthrough_pools, reaches
 
     acts = passthrough_pools(settings) if reaches(settings, "taint") else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog.nvsentinel import QUARANTINE_ANNOTATION
+from parts.nvsentinel.names import QUARANTINE_ANNOTATION
 from physical_ai.kubernetes.objects import Json, annotations_of
 from workbench.health.replacement.cluster import boot_id, held_by, is_cordoned, uid
 from workbench.health.replacement.machine_steps import unready

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
+from parts.nvsentinel.names import QUARANTINE_ANNOTATION
 from physical_ai.catalog.acceptance import AcceptanceLevel
-from physical_ai.catalog.nvsentinel import QUARANTINE_ANNOTATION
 from physical_ai.kubernetes.objects import Json, annotations_of, at, name
 from physical_ai.readiness.objects import pool_of
 from physical_ai.readiness.reader import Unreachable

@@ -89,9 +89,8 @@ def test_health_leaves_the_pods_of_slurmd_to_slurm() -> None:
     health = {"mode": "drain", "datastoreSecret": "store"}
     for data, ours in ((given(), True), ({"pools": {"h100gpu": {"scale": FIXED}}}, False)):
         measured = {**data, "health": health, "monitoring": {"metrics": "azure"}}
-        sentinel = loaded(measured).plan.nvsentinel
-        assert sentinel is not None
-        assert sentinel.values["node-drainer"]["systemNamespaces"].endswith("|slurm)$") is ours
+        sentinel = loaded(measured).plan.parts["nvsentinel"].release("release").values
+        assert sentinel["node-drainer"]["systemNamespaces"].endswith("|slurm)$") is ours
 
 
 def test_a_login_pod_has_no_public_address() -> None:

@@ -1,4 +1,4 @@
-"""The supported release of NVSentinel, the names that depend on it, and the errors that its monitors report."""
+"""Errors that NVSentinel's monitors report, and whether a node leaves service for one."""
 
 from __future__ import annotations
 
@@ -10,35 +10,10 @@ from physical_ai.catalog.gpu_load import GPU
 from physical_ai.catalog.load import CatalogError, read_rows, row
 from physical_ai.catalog.rows import Row, Text
 
-CHART = "nvsentinel"
-CHART_VERSION = "v1.23.0"
-RELEASE = "nvsentinel"
-NAMESPACE = "nvsentinel"
-METRICS_PORT = 2112
-"""Of all its Pods (the chart's default, global.metricsPort)."""
-
-DATASTORE_SECRET = "nvsentinel-datastore"  # noqa: S105 - a name
-DATASTORE_KEY = "MONGODB_URI"
-"""The key that the modules read (values-cosmosdb-test.yaml of the chart)."""
-GPU_NODE_LABEL = ("nvidia.com/gpu.present", "true")
-"""Of the nodes that fault-quarantine counts, which the GPU Operator labels; no CPU node has it."""
-BREAKER_CONFIG_MAP = "circuit-breaker"
-QUARANTINE_ANNOTATION = "quarantineHealthEvent"
-"""On nodes that fault-quarantine has cordoned: the events that it has not seen recover."""
-
-GPU_MONITOR, SYSLOG_MONITOR = "gpu-health-monitor", "syslog-health-monitor"
-FAULT_QUARANTINE, NODE_DRAINER = "fault-quarantine", "node-drainer"
 XID_CHECK = "SysLogsXIDError"
+"""Type of the condition of a node with an Xid in its kernel log."""
 
 Action = Literal["NONE", "COMPONENT_RESET", "CONTACT_SUPPORT", "RESTART_VM", "RESTART_BM"]
-_ACTIONS: dict[str, Action] = {
-    "RESTART_APP": "NONE",
-    "IGNORE": "NONE",
-    "RESET_GPU": "COMPONENT_RESET",
-    "WORKFLOW_XID_48": "COMPONENT_RESET",
-    "RESTART_VM": "RESTART_VM",
-    "RESTART_BM": "RESTART_BM",
-}
 
 
 class DcgmError(Row):
@@ -74,11 +49,3 @@ def dcgm_errors() -> dict[str, DcgmError]:
                 raise CatalogError(f"{where} is fatal; say why a node stays in service with it")
             found[item.code] = item
     return found
-
-
-def xid_action(action: str) -> Action:
-    """What NVSentinel advises for an Xid, from NVIDIA's immediate action (syslog-health-monitor/pkg/common).
-
-    Actions that it does not know become CONTACT_SUPPORT, which is fatal: that of Xid 45, of a killed job, is one.
-    """
-    return _ACTIONS.get(action, "CONTACT_SUPPORT")

@@ -3,43 +3,45 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
 from parts.kube_prometheus.names import NAMESPACE as METRICS_NAMESPACE
-from parts.slurm import names as slurm
-from physical_ai.catalog import osmo
-from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.dra import HOST_ROOT
-from physical_ai.catalog.nvsentinel import (
+from parts.nvsentinel.limits import health_limits
+from parts.nvsentinel.names import (
     CHART,
     CHART_VERSION,
+    DATASTORE_KEY,
     DATASTORE_SECRET,
     GPU_MONITOR,
     GPU_NODE_LABEL,
     NAMESPACE,
+    RELEASE,
     SYSLOG_MONITOR,
-    dcgm_errors,
 )
+from parts.part import PartPlan, Planned, ReleasePlan, SecretPlan
+from parts.slurm import names as slurm
+from physical_ai.catalog import osmo
+from physical_ai.catalog.charts import chart
+from physical_ai.catalog.dra import HOST_ROOT
+from physical_ai.catalog.health_events import dcgm_errors
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.catalog.telemetry_rows import xids_of
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.planning.values_files import merge_values
 from physical_ai.settings.facts import gpu, health
 from physical_ai.settings.facts.pools import driver_facts, services_placement
-from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.node_pools import DriverSource
 from physical_ai.settings.models.tree import Settings
 
-FILE = f"{CHART}/values.yaml"
+FILE = f"nvsentinel/{CHART}-values.yaml"
+TIMEOUT_SECONDS = 900
 RUNTIME_CLASS = "nvidia"
 """What the GPU Operator names it (`operator.runtimeClass`)."""
 BREAKER_PERCENT = 25
 BREAKER_WINDOW = "1h"
 """fault-quarantine keeps a bucket for each second of it, and moves all of them for each second that has passed: with a
-window of days, an event after a quiet day would take minutes. What holds beyond it: manifests/health-limits.yaml."""
+window of days, an event after a quiet day would take minutes. What holds beyond it: parts/nvsentinel/limits.yaml."""
 PLATFORM_NAMESPACES = (
     NAMESPACE,
     "kube-system",
@@ -86,24 +88,34 @@ OWNED = {
 """Keys that the file may not set, with the setting to change instead."""
 
 
-@dataclass(frozen=True)
-class NvsentinelPlan:
-    """What is installed with `health.mode: detect` and above."""
-
-    chart: Chart
-    values: Mapping[str, Any]
-    datastore_secret: str | None
-    """The stack secret with the datastore's connection string; None where nothing acts."""
+def is_wanted(settings: Settings) -> bool:
+    """Whether a stack's health mode is more than alerts."""
+    return health.reaches(settings, "detect")
 
 
-def nvsentinel_plan(settings: Settings, root: FilePath) -> tuple[NvsentinelPlan | None, list[Fault]]:
-    """The plan of a stack, and what is wrong with the values file; None in mode alert."""
-    if not health.reaches(settings, "detect"):
+def nvsentinel_plan(settings: Settings, root: FilePath) -> Planned:
+    """The plan of a stack, and the faults of its file of values; None in mode alert."""
+    if not is_wanted(settings):
         return None, []
     pinned = chart(CHART, CHART_VERSION)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
-    acts = health.reaches(settings, "taint")
-    return NvsentinelPlan(pinned, values, settings.health.datastore_secret if acts else None), faults
+    release = ReleasePlan(
+        key="release",
+        name=RELEASE,
+        namespaces=(NAMESPACE,),
+        chart=pinned,
+        values=values,
+        timeout_seconds=TIMEOUT_SECONDS,
+    )
+    return PartPlan((release,), before=tuple(health_limits(settings)), secrets=_secrets(settings)), faults
+
+
+def _secrets(settings: Settings) -> tuple[SecretPlan, ...]:
+    """The datastore's connection string; none where nothing acts."""
+    name = settings.health.datastore_secret
+    if name is None or not health.reaches(settings, "taint"):
+        return ()
+    return (SecretPlan("datastore", NAMESPACE, DATASTORE_SECRET, {DATASTORE_KEY: name}),)
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from physical_ai.planning import manifests
 from physical_ai.settings.facts import gpu, health
 from physical_ai.settings.models.tree import Settings
 
-FILE = "health-limits.yaml"
 ONE_NODE, ONE_REPAIR = "nvsentinel-one-node", "nvsentinel-one-repair"
 
 
@@ -26,7 +25,7 @@ def health_limits(settings: Settings) -> list[dict[str, Any]]:
         return []
     pools = list(health.passthrough_pools(settings)) if health.reaches(settings, "taint") else []
     found: list[dict[str, Any]] = []
-    for manifest in copy.deepcopy(manifests.load(FILE)):
+    for manifest in copy.deepcopy(manifests.load_of("nvsentinel", "limits.yaml")):
         spec, name = manifest["spec"], manifest["metadata"]["name"]
         for variable in spec.get("variables", ()):
             if variable["name"] == "pools":

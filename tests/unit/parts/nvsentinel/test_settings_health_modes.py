@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from components.config import secret_faults
+from parts.nvsentinel.limits import health_limits
+from parts.nvsentinel.plan import FILE, nvsentinel_plan, quarantines
 from physical_ai.kubernetes.cel import evaluate
 from physical_ai.planning.gpu_admission import exempt
-from physical_ai.planning.health_limits import health_limits
-from physical_ai.planning.nvsentinel import FILE, nvsentinel_plan, quarantines
-from physical_ai.repository import VALUES
+from physical_ai.repository import PARTS
 from physical_ai.settings import Fault, Loaded, Overlay, SettingsError, load
 from physical_ai.settings.facts.health import budget
 from tests.support.admission import Admission, Request
@@ -27,9 +27,7 @@ def dev(*assignments: str) -> Loaded:
 
 
 def values(*assignments: str) -> Any:
-    plan = dev(*assignments).plan.nvsentinel
-    assert plan is not None
-    return plan.values
+    return dev(*assignments).plan.parts["nvsentinel"].release("release").values
 
 
 def errors(*assignments: str) -> list[Fault]:
@@ -41,7 +39,7 @@ def errors(*assignments: str) -> list[Fault]:
 def test_by_default_nothing_acts_and_nothing_is_installed() -> None:
     loaded = load("dev-westus2")
     assert loaded.settings.health.mode == "alert"
-    assert loaded.plan.nvsentinel is None
+    assert "nvsentinel" not in loaded.plan.parts
     assert health_limits(loaded.settings) == []
     assert "nvsentinel" not in exempt(loaded.settings)
 
@@ -235,5 +233,5 @@ def test_a_wrong_key_of_the_values_file_is_an_error(text: str, problem: str, tmp
 
 
 def test_the_values_file_has_no_faults() -> None:
-    _, faults = nvsentinel_plan(dev("health.mode=drain", STORE).settings, VALUES)
+    _, faults = nvsentinel_plan(dev("health.mode=drain", STORE).settings, PARTS)
     assert faults == []

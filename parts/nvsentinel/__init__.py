@@ -1,0 +1,1 @@
+"""NVSentinel, which watches GPUs and takes failed nodes out of service."""

@@ -1,0 +1,33 @@
+"""NVSentinel as a part of the platform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parts.nvsentinel.names import CHART
+from parts.nvsentinel.plan import OWNED, is_wanted, nvsentinel_plan
+from parts.part import GPU_OPERATOR, Part
+from physical_ai.settings.facts import health
+from physical_ai.settings.layers.paths import Path
+from physical_ai.settings.models.tree import Settings
+
+
+def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
+    """The setting that names the datastore's secret."""
+    if settings.health.datastore_secret is not None and health.reaches(settings, "taint"):
+        yield ("health", "datastoreSecret"), settings.health.datastore_secret
+
+
+NVSENTINEL = Part(
+    name="nvsentinel",
+    title="NVSentinel",
+    setting=("health", "mode"),
+    resource_type="physical-ai:kubernetes:Nvsentinel",
+    resource_name="nvsentinel",
+    owned={CHART: OWNED},
+    wanted=is_wanted,
+    plan=nvsentinel_plan,
+    # It reads the operator's DCGM, and its PodMonitor is of a kind that Prometheus' release brings.
+    needs=(GPU_OPERATOR, "kube_prometheus"),
+    secrets=secrets,
+)

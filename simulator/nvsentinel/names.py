@@ -1,0 +1,55 @@
+"""Names that NVSentinel gives and reads, and what it advises for an error, as its source has them: the model's own.
+
+Source: NVIDIA/NVSentinel, gpu-health-monitor/files/dcgmerrorsmapping.csv at v1.22.0, syslog-health-monitor/pkg/common,
+fault-quarantine/pkg/breaker, docs/configuration; read 2026-09-22 for the program, and copied from its rows 2026-11-28.
+The namespace and the release are inputs of the model, whose chart is installed there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+RELEASE, NAMESPACE = "nvsentinel", "nvsentinel"
+GPU_MONITOR, SYSLOG_MONITOR = "gpu-health-monitor", "syslog-health-monitor"
+FAULT_QUARANTINE, NODE_DRAINER = "fault-quarantine", "node-drainer"
+GPU_NODE_LABEL = ("nvidia.com/gpu.present", "true")
+"""Label of the nodes that fault-quarantine counts, which the GPU Operator sets."""
+BREAKER_CONFIG_MAP = "circuit-breaker"
+QUARANTINE_ANNOTATION = "quarantineHealthEvent"
+"""Annotation on nodes that fault-quarantine has cordoned: the events that it has not seen recover."""
+XID_CHECK = "SysLogsXIDError"
+
+Action = Literal["NONE", "COMPONENT_RESET", "CONTACT_SUPPORT", "RESTART_VM", "RESTART_BM"]
+DCGM_ERRORS: Mapping[str, tuple[str, Action]] = {
+    "DCGM_FR_VOLATILE_DBE_DETECTED": ("GpuMemWatch", "COMPONENT_RESET"),
+    "DCGM_FR_UNCONTAINED_ERROR": ("GpuMemWatch", "RESTART_VM"),
+    "DCGM_FR_ROW_REMAP_FAILURE": ("GpuMemWatch", "CONTACT_SUPPORT"),
+    "DCGM_FR_PENDING_ROW_REMAP": ("GpuMemWatch", "COMPONENT_RESET"),
+    "DCGM_FR_FALLEN_OFF_BUS": ("GpuAllWatch", "RESTART_BM"),
+    "DCGM_FR_XID_ERROR": ("GpuAllWatch", "NONE"),
+    "DCGM_FR_GPU_RECOVERY_RESET": ("GpuAllWatch", "COMPONENT_RESET"),
+    "DCGM_FR_GPU_RECOVERY_REBOOT": ("GpuAllWatch", "RESTART_BM"),
+    "DCGM_FR_NVLINK_DOWN": ("GpuNvlinkWatch", "RESTART_VM"),
+    "DCGM_FR_PCI_REPLAY_RATE": ("GpuPcieWatch", "CONTACT_SUPPORT"),
+    "DCGM_FR_CLOCKS_EVENT_THERMAL": ("GpuThermalWatch", "NONE"),
+    "DCGM_FR_CLOCKS_EVENT_POWER": ("GpuPowerWatch", "NONE"),
+    "DCGM_CONNECTIVITY_ERROR": ("GpuDcgmConnectivityFailure", "CONTACT_SUPPORT"),
+}
+"""By DCGM's code: the monitor's check, which is the type of the node's condition, and what it advises."""
+_ACTIONS: dict[str, Action] = {
+    "RESTART_APP": "NONE",
+    "IGNORE": "NONE",
+    "RESET_GPU": "COMPONENT_RESET",
+    "WORKFLOW_XID_48": "COMPONENT_RESET",
+    "RESTART_VM": "RESTART_VM",
+    "RESTART_BM": "RESTART_BM",
+}
+
+
+def xid_action(action: str) -> Action:
+    """What NVSentinel advises for an Xid, from NVIDIA's immediate action (syslog-health-monitor/pkg/common).
+
+    Actions that it does not know become CONTACT_SUPPORT, which is fatal: that of Xid 45, of a killed job, is one.
+    """
+    return _ACTIONS.get(action, "CONTACT_SUPPORT")
