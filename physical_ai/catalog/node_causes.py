@@ -32,7 +32,7 @@ ELSEWHERE: Mapping[Remedy, str] = {
     "replace": "physai node replace {node} {stack} --replace cordons and drains the node, waits until you have had its"
     " machine repaired or exchanged by its vendor, and accepts the new one: a restart does not repair it.",
 }
-"""Where the machine is none of a scale set: the same command waits for its new boot id, or for a new node."""
+"""On a cluster that exists already: the same command waits for the machine's new boot id, or for a new node."""
 ADVISED = (
     "physai node replace {node} {stack} restarts or replaces the machine, as all that is known of it advises: it"
     " cordons and drains the node first, and accepts it at the end."
@@ -42,7 +42,7 @@ ADVISED_ELSEWHERE = (
     "physai node replace {node} {stack} says whether a restart repairs the machine or its vendor has to, by all that is"
     " known of it: it cordons and drains the node, waits until you have done that, and accepts it at the end."
 )
-"""The same on a cluster that exists already, whose machines are none of Azure's."""
+"""The same on a cluster that exists already: its machines are its owner's, also where it is one of AKS."""
 ASK = "physai why {node} {stack} names what is wrong with the node, and the command that repairs it."
 """Of an alert that is most often a consequence of something else."""
 ADVISED_COMMANDS = ("physai why NODE STACK", "physai node replace NODE STACK")
@@ -148,6 +148,6 @@ def with_remedies(fix: str, *, azure: bool) -> str:
     return fix.replace("{replace}", remedies["replace"]).replace("{reboot}", remedies["reboot"])
 
 
-def remedy_text(remedy: Remedy, *, node: str, stack: str, scale_set: bool) -> str:
+def remedy_text(remedy: Remedy, *, node: str, stack: str, azure: bool) -> str:
     """The command that restarts or replaces a machine."""
-    return (REMEDIES if scale_set else ELSEWHERE)[remedy].format(node=node, stack=stack)
+    return (REMEDIES if azure else ELSEWHERE)[remedy].format(node=node, stack=stack)

@@ -12,7 +12,7 @@ from physical_ai.kubernetes.objects import at, condition, is_ready, labels, name
 from physical_ai.readiness.causes import amd_cause_of, amd_causes
 from physical_ai.readiness.evidence import Evidence, is_available
 from physical_ai.readiness.model import ClosedGate, Cluster, Expected, Json
-from physical_ai.readiness.objects import allocatable, is_azures, node_of, owner, untolerated
+from physical_ai.readiness.objects import allocatable, node_of, owner, untolerated
 from physical_ai.readiness.phase import is_running, phase, unfinished
 
 DRIVER_GATE, PLUGIN_GATE = "driver", "device-plugin"
@@ -121,7 +121,7 @@ class AmdGates:
         known = amd_causes()[cause]
         given = {"node": self.name, "pool": self.pool, "namespace": amd.NAMESPACE, "pod": name(pod) if pod else ""}
         given |= {"stack": self.expected.stack, "message": message, **facts}
-        reason, fix = known.describe(given, azure=is_azures(self.expected, self.node))
+        reason, fix = known.describe(given, azure=not self.expected.existing)
         return self._gate(gate, reason, pod, message, cause=cause, fix=fix, may_recover=known.waits)
 
     def _wait(self, gate: str, reason: str, *, pod: Json | None = None, message: str = "") -> ClosedGate:

@@ -13,7 +13,7 @@ from physical_ai.readiness.causes import cause_of, causes
 from physical_ai.readiness.evidence import TITLES, Evidence, Role, is_available, passed, saw_driver_after
 from physical_ai.readiness.fabric import fabric_cause, listed
 from physical_ai.readiness.model import ClosedGate, Expected, Json
-from physical_ai.readiness.objects import allocatable, is_azures, other_system
+from physical_ai.readiness.objects import allocatable, other_system
 from physical_ai.readiness.phase import active_container, is_running, phase, unfinished
 
 NFD_LABELS = tuple(
@@ -51,7 +51,7 @@ class NodeGates:
         self.expected, self.node, self.evidence = expected, node, evidence
         self.name, self.labels = name(node), labels(node)
         self.namespace = evidence.cluster.namespace
-        self.azure = is_azures(expected, node)
+        self.azure = not expected.existing
 
     def first_closed(self) -> ClosedGate:
         """The first closed gate, in the order in which gates open."""

@@ -31,17 +31,6 @@ EVICTION_TAINT = "remediator.kubernetes.azure.com/unschedulable"
 """AKS sets it on a Spot machine that Azure is about to evict."""
 LEAVING = {EVICTION_TAINT: "node-evicted", SCALE_DOWN_TAINT: "node-scaled-down"}
 """The cause for each taint of nodes that are being removed, whose GPUs are not waited for."""
-_SCALE_SET = "/virtualMachineScaleSets/"
-
-
-def in_scale_set(node: Json) -> bool:
-    """Whether the node is a machine of a scale set of Azure's."""
-    return _SCALE_SET in str(at(node, "spec.providerID", ""))
-
-
-def is_azures(expected: Expected, node: Json) -> bool:
-    """Whether advice about a node of a pool may be about AKS: a cluster that exists already may be one of AKS too."""
-    return not expected.existing or in_scale_set(node)
 
 
 def pool_of(node: Json) -> str:

@@ -16,7 +16,6 @@ from physical_ai.kubernetes.objects import at, condition, labels, name
 from physical_ai.readiness.causes import cause_of, causes
 from physical_ai.readiness.evidence import Evidence, Role
 from physical_ai.readiness.model import ROLLOUT, ClosedGate, Expected, Json
-from physical_ai.readiness.objects import is_azures
 from physical_ai.readiness.phase import is_running, phase, unfinished
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
@@ -106,7 +105,7 @@ def _of_agent(expected: Expected, node: Json, reported: Json) -> dict[str, Any]:
     known = found[0] if found is not None else causes()["grid-driver"]
     facts = {"node": name(node), "pool": expected.pool, "stack": expected.stack, "namespace": OPERATOR_NAMESPACE}
     facts |= {"value": str(reported.get("reason", "")), "message": message}
-    reason, fix = known.describe(facts, azure=is_azures(expected, node))
+    reason, fix = known.describe(facts, azure=not expected.existing)
     if found is None:
         reason = f"The GRID driver agent has not verified the configured driver: {message}"
     return {"reason": reason, "cause": known.id, "fix": fix, "message": message, "may_recover": known.waits}

@@ -10,7 +10,7 @@ from parts.slurm import names
 from physical_ai.kubernetes.objects import at, condition, labels, name
 from physical_ai.readiness.causes import causes
 from physical_ai.readiness.model import ClosedGate, Expected, Json
-from physical_ai.readiness.objects import is_azures, node_of
+from physical_ai.readiness.objects import node_of
 from physical_ai.readiness.phase import is_running, phase
 
 APP = "app.kubernetes.io/name"
@@ -105,6 +105,6 @@ def _closed(expected: Expected, node: Json, cause: str, pod: Json | None, messag
     known = causes()[cause]
     shown = {"pod": name(pod), "phase": phase(pod)} if pod is not None else {}
     facts = {"node": name(node), "pool": expected.pool, "namespace": names.NAMESPACE, "message": message, **shown}
-    reason, fix = known.describe({**facts, "stack": expected.stack}, azure=is_azures(expected, node))
+    reason, fix = known.describe({**facts, "stack": expected.stack}, azure=not expected.existing)
     given = {"cause": cause, "fix": fix, "message": message, **shown}
     return ClosedGate(expected.pool, name(node), GATE, reason, **given, may_recover=known.waits)

@@ -26,7 +26,10 @@ def node_evidence(target: ClusterTarget, node: str, signals: Signals, stack: str
     try:
         gates, refused = closed_gates(target.get, target.expected)
         own, unread = signals.of(node), (*signals.not_read(node), *refused)
-        return read_node_evidence(target.get, node, *own, gates=gates, stack=stack, unread=unread)
+        existing = any(each.existing for each in target.expected)
+        return read_node_evidence(
+            target.get, node, *own, gates=gates, stack=stack, existing=existing, unread=unread
+        )
     except UnknownNode as unknown:
         near = nearest(node, unknown.known)
         hint = f" Did you mean {near}?" if near else f" Nodes: {', '.join(unknown.known) or 'none'}"

@@ -125,10 +125,13 @@ def _azure(sources: RepairSources) -> tuple[Machines | None, Any]:
     """The cluster's machines, and what sends a report about one of them; None for both where Azure has none of them."""
     from physical_ai.kubernetes.objects import at
     from physical_ai.settings.facts.naming import Names
+    from physical_ai.settings.target import existing_cluster
     from workbench.cli.azure_access import azure_arm
     from workbench.health.evidence.report import send, subscription_of
     from workbench.health.replacement.machines import Machines, machine_id
 
+    if existing_cluster(sources.settings) is not None:  # AKS may run it, in a resource group that no setting names
+        return None, None
     providers = [str(at(each, "spec.providerID", "")) for each in sources.get("/api/v1/nodes", {})["items"]]
     of_azure = [each for each in providers if machine_id(each)]
     if not of_azure:
@@ -158,7 +161,8 @@ def _evidence(
     alerts, seen = signals.of(node)
     if pending:
         alerts = [*alerts, *(each for each in signals.pending if ("node", node) in each.about((node,)))]
-    gates, refused = closed_gates(get, expected_pools(sources.settings))
+    expected = expected_pools(sources.settings)
+    gates, refused = closed_gates(get, expected)
     return read_node_evidence(
         get,
         node,
@@ -167,6 +171,7 @@ def _evidence(
         seen if since is None else (),
         gates=gates,
         stack=sources.stack,
+        existing=any(each.existing for each in expected),
         unread=(*signals.not_read(node), *refused),
         since=since,
     )

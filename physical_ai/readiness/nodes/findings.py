@@ -107,7 +107,7 @@ def _strongest(kept: Iterable[Raw], *, restarted: bool) -> Remedy | None:
 def _finding(each: Raw, absorbed: Sequence[Raw], machine: Remedy | None, signs: NodeSigns) -> Finding:
     of_all = [each, *absorbed]
     text = {
-        remedy: remedy_text(remedy, node=signs.name, stack=signs.stack, scale_set=signs.scale_set)
+        remedy: remedy_text(remedy, node=signs.name, stack=signs.stack, azure=not signs.existing)
         for remedy in ("reboot", "replace")
     }
     if each.remedy is not None and machine is not None:

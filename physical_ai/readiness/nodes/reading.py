@@ -60,7 +60,7 @@ def _of_row(signs: NodeSigns, row: NodeCause, shown: str, gpus: frozenset[str] =
     fix = re.sub(
         r"\{(?!replace\}|reboot\})(\w+)\}",
         lambda key: known[key[1]],
-        "" if row.remedy else row.advice(azure=signs.scale_set),
+        "" if row.remedy else row.advice(azure=not signs.existing),
     )
     return Raw(
         cause=row.id,

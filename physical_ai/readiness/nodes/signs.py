@@ -12,7 +12,7 @@ from physical_ai.catalog.own_names import GRID_DRIVER_READY
 from physical_ai.kubernetes.objects import Json, at
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.nodes.xid_text import codes_in
-from physical_ai.readiness.objects import in_scale_set, pool_of
+from physical_ai.readiness.objects import pool_of
 
 USUAL = frozenset({"Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"})
 
@@ -103,15 +103,12 @@ class NodeSigns:
     operands: Sequence[tuple[str, str, str]] = ()
     """Pods of the GPU stack on it that fail: DaemonSet, name, and what their container says."""
     stack: str = "STACK"
+    existing: bool = False
+    """Whether it is a server of a cluster that exists already, which no command restarts or deletes."""
 
     @property
     def pool(self) -> str:
         return pool_of(self.node) if self.node is not None else ""
-
-    @property
-    def scale_set(self) -> bool:
-        """Whether `physai node replace` can restart and delete the machine; a node that has left is not asked."""
-        return self.node is None or in_scale_set(self.node)
 
 
 def seen_in(alerts: Iterable[Alert], node: Json | None, events: Iterable[Json]) -> list[Seen]:

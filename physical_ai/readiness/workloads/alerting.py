@@ -85,7 +85,9 @@ def _near(alert: Alert, kind: str, own: str, index: Index) -> set[str]:
 def of_alert(title: str, alert: Alert, index: Index) -> Explanation:
     """An alert as a cause of its own: by the table, where that knows it."""
     node = next((own for kind, own in alert.about(index.nodes) if kind == "node"), "")
-    found = findings_of(NodeSigns(node, index.nodes.get(node), alerts=[alert], stack=index.given.stack))
+    given = index.given
+    signs = NodeSigns(node, index.nodes.get(node), alerts=[alert], stack=given.stack, existing=given.existing)
+    found = findings_of(signs)
     # The node may have other causes, with other signs.
     return explanation(title, next(each for each in found if alert.name in each.alerts))
 

@@ -41,6 +41,7 @@ def signs_of(wanted: str, index: Index) -> NodeSigns:
         restarted=wanted in given.restarted,
         operands=failing(index.operands_on(wanted)),
         stack=given.stack,
+        existing=given.existing,
     )
 
 

@@ -14,6 +14,7 @@ from physical_ai.readiness import Unreachable
 from physical_ai.readiness.paths import api_path
 from physical_ai.readiness.reader import Missing
 from physical_ai.readiness.shapes import Malformed, checked
+from physical_ai.readiness.workloads.read import STATUS
 from tests.support.hostile_answers import GONE, READERS, WRONG, Steps, asked, changed, cluster, places, serving
 from workbench.health.acceptance.choosing import NoNodes
 
@@ -122,6 +123,13 @@ def reads(case: Case) -> None:
 
 @given(some.sampled_from(cases()))
 def test_no_reader_ends_in_a_traceback(case: Case) -> None:
+    reads(case)
+
+
+def test_half_a_surrogate_pair_in_an_autoscalers_status_ends_no_reader() -> None:
+    """Libyaml, which reads it, has no error of its own for that."""
+    case: Case = (STATUS, ("data", "status"), "\ud800")
+    assert case in cases()
     reads(case)
 
 

@@ -67,7 +67,7 @@ def accept(  # noqa: PLR0917 - each is an option
     cluster, send = changing_access(stack, kubeconfig, settings, context)
     targets = _targets(send, cluster, settings, (pool, node, new))
     results = _run(send, cluster, settings, None if collect else level, targets)
-    remedies = {each.node: _fixes(send, each, stack) for each in results}
+    remedies = {each.node: _fixes(send, each, settings) for each in results}
     if junit is not None:
         _write(junit, junit_xml(results))
     if json:
@@ -132,19 +132,22 @@ def _run(
         raise typer.Exit(FAILED) from None
 
 
-def _fixes(send: Send, result: NodeResult, stack: str) -> list[str]:
+def _fixes(send: Send, result: NodeResult, settings: Settings) -> list[str]:
     """What repairs a node that did not pass: what `physai why` and `physai evidence` say of it."""
     from physical_ai.readiness import Unreachable
     from physical_ai.readiness.nodes.findings import findings_of
     from physical_ai.readiness.nodes.signs import NodeSigns
     from physical_ai.readiness.reader import Missing
+    from physical_ai.settings.target import existing_cluster
 
     failed = [(each.check, each.message) for each in result.checks if each.verdict not in ("passed", "skipped")]
     try:
         node = send("GET", f"/api/v1/nodes/{result.node}", {}) if failed else None
     except (Missing, Unreachable):
         node = None
-    found = findings_of(NodeSigns(result.node, node, failed_checks=failed, stack=stack)) if failed else ()
+    stack, existing = str(settings.stack), existing_cluster(settings) is not None
+    signs = NodeSigns(result.node, node, failed_checks=failed, stack=stack, existing=existing)
+    found = findings_of(signs) if failed else ()
     return list(dict.fromkeys(each.fix for each in found))
 
 

@@ -48,6 +48,8 @@ class NodeEvidence:
     operands: Sequence[tuple[str, str, str]] = ()
     """Pods of the GPU stack that fail on it: DaemonSet, name, last words."""
     stack: str = "STACK"
+    existing: bool = False
+    """Whether the cluster exists already."""
     unread: Sequence[str] = ()
     """What could not be read, or was not asked for, and how to."""
 
@@ -66,6 +68,7 @@ class NodeEvidence:
                 restarted=any(self._restarted(each) for each in self.repairs),
                 operands=self.operands,
                 stack=self.stack,
+                existing=self.existing,
             )
         )
 

@@ -45,6 +45,7 @@ def read_node_evidence(
     *,
     gates: Sequence[ClosedGate] = (),
     stack: str = "STACK",
+    existing: bool = False,
     unread: Sequence[str] = (),
     since: datetime | None = None,
 ) -> NodeEvidence:
@@ -56,6 +57,7 @@ def read_node_evidence(
         alerts: Of a Prometheus, about this node.
         metrics: Xids that a Prometheus has seen.
         gates: Closed gates of the cluster.
+        existing: Whether the cluster exists already.
         unread: What a Prometheus was not asked for, or did not answer.
         since: Earlier events are omitted: they are of the machine before its repair.
 
@@ -103,6 +105,7 @@ def read_node_evidence(
         gate=next((each for each in gates if each.node == wanted), None),
         operands=failing(pods),
         stack=stack,
+        existing=existing,
         unread=tuple(dict.fromkeys((*unread, *refused))),
     )
 

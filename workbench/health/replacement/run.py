@@ -63,7 +63,7 @@ def new_record(  # noqa: PLR0917 - what a repair is
         node_uid=uid(node),
         boot_id=boot_id(node),
         pool=pool,
-        provider_id=str(at(node, "spec.providerID", "")),
+        provider_id=str(at(node, "spec.providerID", "")) if world.machines is not None else "",
         action=action,
         started=now,
         deadline=now + wait,
