@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from parts.slurm.facts import SLURM, is_slurms
@@ -55,3 +55,8 @@ def _is_cut(summary: Mapping[str, Any]) -> bool:
     except UnknownName:
         return False
     return summary["sharing"].startswith("mig") or (gpu is not None and gpu.host_mig)
+
+
+def is_existing(pools: Iterable[Expected]) -> bool:
+    """Whether the pools are of a cluster that exists already."""
+    return any(each.existing for each in pools)

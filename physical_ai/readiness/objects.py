@@ -10,7 +10,7 @@ from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.objects import at, labels, taint_text
 from physical_ai.kubernetes.taints import tolerates
-from physical_ai.readiness.model import Expected, Json
+from physical_ai.readiness.model import Json
 
 POOL_LABELS = (SHORT_POOL_LABEL, POOL_LABEL)
 """AKS sets both on every node."""

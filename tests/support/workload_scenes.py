@@ -31,7 +31,8 @@ def waits(**spec: Any) -> dict[str, Any]:
 
 def on_premises(*pods: dict[str, Any]) -> Scene:
     """Pods of a cluster that exists already, with the same pools."""
-    return Scene(pods, more={"pools": tuple(replace(each, existing=True) for each in plans().values())})
+    pools = tuple(replace(each, existing=True) for each in plans().values())
+    return Scene(pods, more={"pools": pools, "existing": True})
 
 
 def judged(message: str) -> Scene:

@@ -13,6 +13,7 @@ def with_findings(documents: Sequence[Mapping[str, Any]], stack: str) -> tuple[l
     The second value names what of the cluster could not be read.
     """
     from physical_ai.readiness import Unreachable, Unusable, read_reports
+    from physical_ai.readiness.expected import is_existing
     from physical_ai.readiness.nodes.signs import Alert
     from physical_ai.readiness.workloads import node_workloads
     from physical_ai.readiness.workloads.index import Index
@@ -27,7 +28,7 @@ def with_findings(documents: Sequence[Mapping[str, Any]], stack: str) -> tuple[l
     alerts = [Alert(d["alert"], d["labels"], d["summary"], d["action"], d["runbook"]) for d in firing]
     try:
         reports = read_reports(target.get, target.expected)
-        given = node_workloads(target.get, stack)
+        given = node_workloads(target.get, stack, existing=is_existing(target.expected))
     except (Unreachable, Unusable) as problem:
         return [_with_cause(each, ()) for each in documents], (f"{target.name} ({problem})",)
     index = Index(replace(given, alerts=alerts, reports=reports))

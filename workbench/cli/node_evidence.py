@@ -21,15 +21,14 @@ def node_evidence(target: ClusterTarget, node: str, signals: Signals, stack: str
     """What is known of a node. Ends the command where there is none, or the cluster does not answer."""
     from physical_ai.catalog import nearest
     from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.readiness.expected import is_existing
     from workbench.health.evidence.read import UnknownNode, read_node_evidence
 
     try:
         gates, refused = closed_gates(target.get, target.expected)
         own, unread = signals.of(node), (*signals.not_read(node), *refused)
-        existing = any(each.existing for each in target.expected)
-        return read_node_evidence(
-            target.get, node, *own, gates=gates, stack=stack, existing=existing, unread=unread
-        )
+        existing = is_existing(target.expected)
+        return read_node_evidence(target.get, node, *own, gates=gates, stack=stack, existing=existing, unread=unread)
     except UnknownNode as unknown:
         near = nearest(node, unknown.known)
         hint = f" Did you mean {near}?" if near else f" Nodes: {', '.join(unknown.known) or 'none'}"

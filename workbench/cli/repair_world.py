@@ -124,13 +124,14 @@ def repair_world(sources: RepairSources, *, report: bool) -> World:
 def _azure(sources: RepairSources) -> tuple[Machines | None, Any]:
     """The cluster's machines, and what sends a report about one of them; None for both where Azure has none of them."""
     from physical_ai.kubernetes.objects import at
+    from physical_ai.readiness import expected_pools
+    from physical_ai.readiness.expected import is_existing
     from physical_ai.settings.facts.naming import Names
-    from physical_ai.settings.target import existing_cluster
     from workbench.cli.azure_access import azure_arm
     from workbench.health.evidence.report import send, subscription_of
     from workbench.health.replacement.machines import Machines, machine_id
 
-    if existing_cluster(sources.settings) is not None:  # AKS may run it, in a resource group that no setting names
+    if is_existing(expected_pools(sources.settings)):  # AKS may run it, in a resource group that no setting names
         return None, None
     providers = [str(at(each, "spec.providerID", "")) for each in sources.get("/api/v1/nodes", {})["items"]]
     of_azure = [each for each in providers if machine_id(each)]
@@ -154,6 +155,7 @@ def _evidence(
     sources: RepairSources, node: str, signals: Signals, *, pending: bool, since: datetime | None
 ) -> NodeEvidence:
     from physical_ai.readiness import expected_pools
+    from physical_ai.readiness.expected import is_existing
     from workbench.cli.node_evidence import closed_gates
     from workbench.health.evidence.read import read_node_evidence
 
@@ -171,7 +173,7 @@ def _evidence(
         seen if since is None else (),
         gates=gates,
         stack=sources.stack,
-        existing=any(each.existing for each in expected),
+        existing=is_existing(expected),
         unread=(*signals.not_read(node), *refused),
         since=since,
     )

@@ -93,13 +93,10 @@ class Workloads:
     has_agents: bool = False
     """Whether the stack installs OSMO's agents."""
     stack: str = "STACK"
+    existing: bool = False
+    """Whether the cluster exists already, so that no advice is about AKS."""
     now: str = ""
     """The time of the reading, as Kubernetes writes it."""
-
-    @property
-    def existing(self) -> bool:
-        """Whether the cluster exists already, so that no advice is about AKS."""
-        return any(plan.existing for plan in self.pools)
 
 
 @dataclass(frozen=True)

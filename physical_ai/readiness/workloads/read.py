@@ -81,6 +81,7 @@ def read_workloads(
         autoscaler=_autoscaler(get, unread),
         reports=_reports(get, expected, unread),
         stack=stack,
+        existing=any(plan.existing for plan in pools),
         now=reading_time(datetime.datetime.now(datetime.UTC), nodes, events),
     )
     if any(at(pod, "spec.resourceClaims") for pod in given.pods):
@@ -98,10 +99,13 @@ def read_workloads(
     return replace(given, logs=logs, unread=tuple(unread))
 
 
-def node_workloads(get: Get, stack: str) -> Workloads:
+def node_workloads(get: Get, stack: str, *, existing: bool) -> Workloads:
     """What is known of nodes alone, for commands that name their causes: two requests, and one for the records.
 
     Records and events are evidence: what the login may not read of them, and what are too many, is named.
+
+    Args:
+        existing: Whether the cluster exists already.
 
     Raises:
         Unreachable, Unusable: as `get` does.
@@ -120,6 +124,7 @@ def node_workloads(get: Get, stack: str) -> Workloads:
         records=records,
         restarted=restarted(records, nodes, reading_time(datetime.datetime.now(datetime.UTC), nodes, events)),
         stack=stack,
+        existing=existing,
         unread=tuple(unread),
     )
 

@@ -5,17 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from physical_ai.readiness import ClosedGate
 from physical_ai.readiness.causes import Cause, amd_causes, azure_errors, causes, workload_causes
-from physical_ai.readiness.expected import deployed_pools, expected_pools
-from physical_ai.readiness.workloads import explain, pool_plans
+from physical_ai.readiness.expected import deployed_pools, expected_pools, is_existing
+from physical_ai.readiness.nodes.signs import Alert
+from physical_ai.readiness.reader import Get
+from physical_ai.readiness.workloads import explain, pool_plans, read_workloads
 from physical_ai.settings import load
+from physical_ai.settings.facts.telemetry import rule_parameters
+from physical_ai.settings.target import existing_cluster
+from physical_ai.telemetry.rules import alerts
+from tests.support import workload_objects as make
 from tests.support.readiness_objects import Situation
 from tests.support.workload_objects import Scene
 from tests.support.workload_scenes import on_premises, waits
+from workbench.cli.repair_world import RepairSources, repair_world
+from workbench.health.evidence.node_evidence import NodeEvidence
+from workbench.health.replacement.machine_steps import is_by_hand
+from workbench.health.replacement.run import new_record
 
 AZURES = re.compile(
     r"\baz |AKS|Azure|nodepool|\bSpot\b|scale\.max|\.sku\b|gpuProfile|autoscal|driver\.source:? (aks|grid)|node image"
@@ -41,6 +54,8 @@ TABLES: Mapping[str, Mapping[str, Cause]] = {
 }
 ROWS = [pytest.param(row, id=f"{name}: {row.id}") for name, table in TABLES.items() for row in table.values()]
 STACK = "onprem-lab"
+ALERT = "GPURowRemapFailed"
+NOW = "2026-11-22T12:00:00Z"
 NOWHERE = "kubelet stopped posting node status."
 MACHINE = (
     "azure:///subscriptions/s/providers/Microsoft.Compute/virtualMachineScaleSets/aks-h100gpu-1-vmss/virtualMachines/0"
@@ -62,6 +77,7 @@ def test_a_row_has_advice_for_both_or_for_neither(row: Cause) -> None:
 
 def test_a_pool_knows_whether_its_cluster_exists_already() -> None:
     settings = load(STACK).settings
+    assert is_existing(expected_pools(settings))
     assert all(each.existing for each in expected_pools(settings))
     assert all(each.existing for each in pool_plans(settings))
     ours = load("dev-westus2").settings
@@ -85,13 +101,53 @@ def silent(*, existing: bool, machine: str = "") -> str:
     return found.fix
 
 
-def test_a_gate_advises_what_its_cluster_has() -> None:
-    """A cluster that exists already may be one of AKS, which its nodes show, as `physai why` has it."""
-    assert silent(existing=False).startswith("AKS restarts a node")
-    assert silent(existing=True, machine=MACHINE).startswith("AKS restarts a node")
-    elsewhere = silent(existing=True)
+@pytest.mark.parametrize("machine", ["", MACHINE])
+def test_a_gate_advises_what_the_settings_say_of_its_cluster(machine: str) -> None:
+    assert silent(existing=False, machine=machine).startswith("AKS restarts a node")
+    elsewhere = silent(existing=True, machine=machine)
     assert elsewhere.startswith("physai why ")
     assert "waits until you have restarted its machine" in elsewhere
+
+
+def holding(node: Mapping[str, Any]) -> Get:
+    """A cluster with this node alone."""
+    return lambda path, _: {"items": [node] if path == "/api/v1/nodes" else []}
+
+
+@pytest.mark.parametrize("stack", [STACK, "dev-westus2"])
+@pytest.mark.parametrize("machine", ["", MACHINE])
+def test_an_alert_and_why_give_one_advice_also_where_aks_runs_an_existing_cluster(stack: str, machine: str) -> None:
+    """Its cluster and its resource group are in no setting, so that nothing can be asked of Azure there."""
+    settings = load(stack).settings
+    existing = existing_cluster(settings) is not None
+    (rule,) = (each for each in alerts(rule_parameters(settings)) if each.name == ALERT)
+    node = make.node("h100gpu")
+    node["spec"]["providerID"] = machine
+    name = node["metadata"]["name"]
+    fired = [Alert(ALERT, {"node": name, "gpu": "0"}, "No spare row.")]
+    given = read_workloads(holding(node), (), pool_plans(settings), stack)
+    whole = explain(name, replace(given, alerts=fired))[1]
+    (why,) = (each.fix for each in whole if ALERT in each.alerts)
+    (evidence,) = NodeEvidence(name, None, node, None, fired, (), (), (), (), (), NOW, existing=existing).findings
+    for advice in (rule.action, why, evidence.fix):
+        assert ("waits until you have" in advice) is existing, advice
+        assert not (existing and AZURES.search(advice)), advice
+
+
+def test_a_repair_leaves_the_machines_of_an_existing_cluster_to_their_owner() -> None:
+    """No login to Azure is asked for, whoever runs the cluster: what would be deleted there has another name."""
+    node = {"metadata": {"name": "n", "uid": "u", "labels": {"agentpool": "b200"}}, "spec": {"providerID": MACHINE}}
+    asked: list[str] = []
+
+    def access(method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
+        del method, parameters, body
+        asked.append(path)
+        return {"items": []}
+
+    world = repair_world(RepairSources(STACK, load(STACK).settings, Path("kubeconfig"), None, access), report=True)
+    assert (world.machines, world.report, asked) == (None, None, [])
+    record = new_record(node, "replace", "Xid 79", world, timedelta(hours=1))
+    assert is_by_hand(record)
 
 
 @pytest.mark.parametrize("existing", [False, True])

@@ -22,9 +22,9 @@ PROVIDER = (
 UNHEALTHY = ClosedGate("h100gpu", NODE, "allocatable", "…", "unhealthy", "…", may_recover=False)
 
 
-def node(*conditions: dict[str, str], provider: str = PROVIDER) -> dict[str, Any]:
+def node(*conditions: dict[str, str]) -> dict[str, Any]:
     metadata = {"name": NODE, "labels": {"agentpool": "h100gpu"}}
-    return {"metadata": metadata, "spec": {"providerID": provider}, "status": {"conditions": [READY, *conditions]}}
+    return {"metadata": metadata, "spec": {"providerID": PROVIDER}, "status": {"conditions": [READY, *conditions]}}
 
 
 def alert(name: str, **labels: str) -> Alert:
@@ -100,9 +100,9 @@ def test_a_gpu_that_a_program_took_out_needs_its_plugin_restarted() -> None:
 
 
 @pytest.mark.parametrize(("xid", "option"), [(79, "--reboot"), (64, "--replace")])
-def test_a_machine_of_no_scale_set_is_repaired_by_the_same_command(xid: int, option: str) -> None:
+def test_a_machine_of_an_existing_cluster_is_repaired_by_the_same_command(xid: int, option: str) -> None:
     """It waits until somebody has restarted or exchanged the machine, and does everything else."""
-    signs = NodeSigns(NODE, node(provider=""), seen=[Seen(xid, "metric")], stack="onprem-lab")
+    signs = NodeSigns(NODE, node(), seen=[Seen(xid, "metric")], stack="onprem-lab", existing=True)
     (fix,) = {each.fix for each in findings_of(signs)}
     assert fix.startswith(
         f"physai node replace {NODE} onprem-lab {option} cordons and drains the node, waits until you"
@@ -112,9 +112,9 @@ def test_a_machine_of_no_scale_set_is_repaired_by_the_same_command(xid: int, opt
 
 def test_a_node_that_is_not_ready_is_not_azures_to_repair_elsewhere() -> None:
     silent = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "silent"}
-    of_another = node(provider="")
+    of_another = node()
     of_another["status"] = {**of_another.get("status", {}), "conditions": [silent]}
-    (cause,) = findings_of(NodeSigns(NODE, of_another, stack="onprem-lab"))
+    (cause,) = findings_of(NodeSigns(NODE, of_another, stack="onprem-lab", existing=True))
     assert cause.cause == "node-not-ready"
     assert f"physai node replace {NODE} onprem-lab --reboot" in cause.fix
     assert not re.search("AKS|Azure", cause.fix)

@@ -161,10 +161,10 @@ def test_a_storm_of_events_is_read_up_to_a_number_which_is_said() -> None:
 def test_commands_of_nodes_name_the_evidence_that_they_could_not_read() -> None:
     """`gates` and `alerts` name the causes of nodes, with the same bounds and refusals as `why`."""
     node = Situation()
-    given = node_workloads(api(node, ("events", "configmaps")), "dev-westus2")
+    given = node_workloads(api(node, ("events", "configmaps")), "dev-westus2", existing=False)
     assert [each["metadata"]["name"] for each in given.nodes] == [node.node["metadata"]["name"]]
     assert given.unread == (f"records of machines (403 {FORBIDDEN})", f"events of nodes (403 {FORBIDDEN})")
-    storm = node_workloads(api(node, events=100_000), "dev-westus2")
+    storm = node_workloads(api(node, events=100_000), "dev-westus2", existing=False)
     assert len(storm.events) <= MOST
     assert "events of nodes beyond the first 20,000" in storm.unread[0]
 

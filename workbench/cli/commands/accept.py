@@ -134,18 +134,18 @@ def _run(
 
 def _fixes(send: Send, result: NodeResult, settings: Settings) -> list[str]:
     """What repairs a node that did not pass: what `physai why` and `physai evidence` say of it."""
-    from physical_ai.readiness import Unreachable
+    from physical_ai.readiness import Unreachable, expected_pools
+    from physical_ai.readiness.expected import is_existing
     from physical_ai.readiness.nodes.findings import findings_of
     from physical_ai.readiness.nodes.signs import NodeSigns
     from physical_ai.readiness.reader import Missing
-    from physical_ai.settings.target import existing_cluster
 
     failed = [(each.check, each.message) for each in result.checks if each.verdict not in ("passed", "skipped")]
     try:
         node = send("GET", f"/api/v1/nodes/{result.node}", {}) if failed else None
     except (Missing, Unreachable):
         node = None
-    stack, existing = str(settings.stack), existing_cluster(settings) is not None
+    stack, existing = str(settings.stack), is_existing(expected_pools(settings))
     signs = NodeSigns(result.node, node, failed_checks=failed, stack=stack, existing=existing)
     found = findings_of(signs) if failed else ()
     return list(dict.fromkeys(each.fix for each in found))

@@ -88,14 +88,16 @@ def _with_findings(
 ) -> tuple[tuple[Report, ...], Sequence[str]]:
     """The closed gates with what `physai why` says of their nodes, and what of it could not be read."""
     from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.readiness.expected import is_existing
     from physical_ai.readiness.reader import Missing
     from physical_ai.readiness.workloads import Workloads, node_workloads
     from physical_ai.readiness.workloads.gate_fixes import with_findings
 
+    existing = is_existing(target.expected)
     try:
-        given = node_workloads(target.get, stack)
+        given = node_workloads(target.get, stack, existing=existing)
     except (Missing, Unreachable, Unusable) as problem:
-        given = Workloads(stack=stack, unread=(f"what else is known of the nodes ({problem})",))
+        given = Workloads(stack=stack, existing=existing, unread=(f"what else is known of the nodes ({problem})",))
     return with_findings(reports, replace(given, alerts=signals.alerts, xids=signals.xids)), given.unread
 
 

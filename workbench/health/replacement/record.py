@@ -56,7 +56,7 @@ class Record:
     """Of the start before the repair: after a restart it is another."""
     pool: str
     provider_id: str
-    """Of a machine that Azure restarts and deletes; empty where a person has to, as on a cluster that exists already."""
+    """Of a machine that Azure restarts and deletes; empty where a person has to."""
     action: Action
     started: datetime
     deadline: datetime
