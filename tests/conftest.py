@@ -95,6 +95,12 @@ def phase(item: pytest.Item) -> int:
     return next((place for place, layers in enumerate(PHASES) if own in layers), len(PHASES))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Puts the files of a folder next to each other. Given `a/x.py y.py a/z.py`, pytest 9.1.1 collects the folder `a`
+    twice, and the second time without the fixtures of its conftest.py (pytest-dev/pytest#14635)."""
+    config.args.sort()
+
+
 @given(strategies.none())
 def nothing(_: None) -> None:
     """A test of nothing."""
