@@ -7,5 +7,6 @@ from parts.kube_prometheus.part import KUBE_PROMETHEUS
 from parts.nvsentinel.part import NVSENTINEL
 from parts.part import Part
 from parts.slurm.part import SLURM
+from parts.traces.part import TRACES
 
-PARTS: tuple[Part, ...] = (KUBE_PROMETHEUS, NVSENTINEL, AMD, SLURM)
+PARTS: tuple[Part, ...] = (KUBE_PROMETHEUS, TRACES, NVSENTINEL, AMD, SLURM)

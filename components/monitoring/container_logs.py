@@ -9,7 +9,7 @@ import pulumi_kubernetes as kubernetes
 
 from components.kubernetes.cluster_target import ClusterTarget
 from physical_ai.planning.container_logs import agent_config
-from physical_ai.settings.models.traces import ContainerLogs as ContainerLogsSettings
+from physical_ai.settings.models.container_logs import ContainerLogs as ContainerLogsSettings
 
 
 @dataclass(frozen=True)

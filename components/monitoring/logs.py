@@ -11,7 +11,7 @@ from pulumi_azure_native import monitor, operationalinsights
 from physical_ai.settings import Monitoring as MonitoringSettings
 from physical_ai.settings.facts.monitor_link import MonitorLink
 from physical_ai.settings.facts.naming import Names
-from physical_ai.settings.models.traces import ContainerLogs
+from physical_ai.settings.models.container_logs import ContainerLogs
 
 CONTROL_PLANE_LOGS = ("cluster-autoscaler", "guard", "kube-audit-admin", "kube-controller-manager")
 """AKS log categories. `kube-audit-admin` is the audit log without reads, a tenth of `kube-audit`; `guard` is the Entra

@@ -22,14 +22,12 @@ from components.kubernetes.namespaces import Namespaces, NamespacesArgs
 from components.kubernetes.registry_images import RegistryImages, RegistryImagesArgs
 from components.monitoring.container_logs import ContainerLogs, ContainerLogsArgs
 from components.monitoring.scraping import Scraping, ScrapingArgs
-from components.monitoring.trace_collector import TraceCollector, TraceCollectorArgs
 from components.osmo.control_plane import ControlPlane
 from components.osmo.osmo import Osmo, OsmoArgs
 from components.osmo.osmo_token import VaultLogin
 from components.platform.common import Common, InstallTarget
 from components.platform.target_cluster import TargetCluster
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE, WORKFLOWS_NAMESPACE
-from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
+from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.planning.acceptance import declared_jobs
 from physical_ai.planning.drift_reader import drift_reader_objects
 from physical_ai.planning.evidence_objects import evidence_objects
@@ -94,16 +92,6 @@ def declare_cluster_services(common: Common, install: InstallTarget) -> ClusterS
         return None
     args = ClusterServicesArgs(install.target, install.namespaces, plans, common.settings.charts.source)
     return ClusterServices(f"{common.name}-services", args, common.protected)
-
-
-def declare_traces(common: Common, install: InstallTarget) -> TraceCollector | None:
-    """None in a stack that sends no traces."""
-    plan, namespaces = common.plan.collector, install.namespaces
-    if plan is None:
-        return None
-    after: list[pulumi.Resource] = [namespaces[TRACES_NAMESPACE], namespaces[WORKFLOWS_NAMESPACE]]
-    args = TraceCollectorArgs(install.target, after, common.settings.charts.source, plan, common.secrets)
-    return TraceCollector(f"{common.name}-traces", args, common.protected)
 
 
 def declare_container_logs(common: Common, install: InstallTarget) -> None:

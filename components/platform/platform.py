@@ -21,7 +21,6 @@ from components.platform.cluster import (
     declare_isolation,
     declare_osmo,
     declare_scraping,
-    declare_traces,
 )
 from components.platform.common import Common
 from components.platform.control_plane import declare_cert_manager, declare_control_plane, share_workflow_data
@@ -78,7 +77,6 @@ class Platform(pulumi.ComponentResource):
         chosen.declare("cluster")
         services = declare_cluster_services(common, install)
         declare_scraping(common, install, chosen.releases_of(("kube_prometheus",)))
-        traces = declare_traces(common, install)
         declare_container_logs(common, install)
         admission = declare_admission(common, install)
         runners = declare_runners(common, azure, install)
@@ -107,7 +105,7 @@ class Platform(pulumi.ComponentResource):
         )
         share_workflow_data(common, osmo, data)
 
-        others: list[Installs | None] = [services, traces, runners, certificates, *gpus.parts, service, osmo]
+        others: list[Installs | None] = [services, runners, certificates, *gpus.parts, service, osmo]
         installs = [*chosen.by_name.values(), *(each for each in others if each is not None)]
         releases = {name: each for installed in installs for name, each in installed.installed.items()}
         declare_release_gate(common, install, releases)

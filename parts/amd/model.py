@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import Model, written
-from physical_ai.settings.models.traces import SecretName
+from physical_ai.settings.models.base import Model, SecretName, written
 
 AmdDriverVersion = Annotated[
     str, written(r"^\d+\.\d+(\.\d+){0,2}$", 'a version of AMD\'s driver packages in quotes, like "6.4.3"')

@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from physical_ai.planning import manifests
-from physical_ai.settings.models.traces import ContainerLogs
+from physical_ai.settings.models.container_logs import ContainerLogs
 
 NAME, NAMESPACE = "container-azm-ms-agentconfig", "kube-system"
 OTHERS = ("kube-system", "kube-public", "kube-node-lease", "default", "gatekeeper-system", "calico-system")

@@ -11,24 +11,21 @@ from urllib.parse import urlsplit
 from parts.kube_prometheus.names import NAMESPACE as METRICS_NAMESPACE
 from parts.nvsentinel import names as nvsentinel
 from physical_ai.catalog import osmo
-from physical_ai.catalog.azure_addresses import AZURE_DNS, INSTANCE_METADATA, LINK_LOCAL
+from physical_ai.catalog.azure_addresses import AZURE_DNS, LINK_LOCAL
 from physical_ai.catalog.osmo_service import UPSTREAMS
 from physical_ai.planning import manifests
 from physical_ai.planning.in_cluster_network import task_egress, with_data_service_policies
 from physical_ai.planning.scraping import exporters
 from physical_ai.settings.facts import health
-from physical_ai.settings.facts.addresses import PRIVATE, SHARED
+from physical_ai.settings.facts.addresses import ANY_ADDRESS, METADATA_ADDRESSES, PRIVATE, SHARED
 from physical_ai.settings.facts.data_services import public_ports
 from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.isolation import is_isolated
 from physical_ai.settings.models.tree import Settings
 
-METADATA_ADDRESSES = (f"{INSTANCE_METADATA}/32", f"{AZURE_DNS}/32")
-"""Addresses that give every process on an Azure machine tokens of the machine's identity, and its configuration."""
 NOT_INTERNET = (*map(str, PRIVATE), str(SHARED), LINK_LOCAL, f"{AZURE_DNS}/32")
 """All addresses but these are the internet: RFC 1918, RFC 6598, link-local addresses with one metadata service, and the
 other one."""
-ANY_ADDRESS = "0.0.0.0/0"
 HTTPS, HTTP, LAST_PORT = 443, 80, 65535
 _NAME = "kubernetes.io/metadata.name"
 _DNS: dict[str, Any] = {

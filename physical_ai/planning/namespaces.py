@@ -8,7 +8,6 @@ from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAM
 from physical_ai.catalog.definitions import CLEANUP_NAMESPACE
 from physical_ai.catalog.network_operator import NAMESPACE as NETWORK_NAMESPACE
 from physical_ai.catalog.osmo import KAI_NAMESPACE
-from physical_ai.catalog.otel import NAMESPACE as TRACES_NAMESPACE
 from physical_ai.catalog.runners import CONTROLLER_NAMESPACE
 from physical_ai.catalog.runners import NAMESPACE as RUNNERS_NAMESPACE
 from physical_ai.planning import manifests
@@ -23,7 +22,6 @@ def not_needed(plan: Plan) -> tuple[str, ...]:
     return (
         *((KAI_NAMESPACE,) if not plan.osmo else ()),
         *((NETWORK_NAMESPACE,) if plan.network_operator is None else ()),
-        *((TRACES_NAMESPACE,) if plan.collector is None else ()),
         *((CERTIFICATES_NAMESPACE,) if plan.cert_manager is None else ()),
         *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if plan.runners is None else ()),
         *(own for part in PARTS for own in part.namespaces if own not in _in_use(plan)),

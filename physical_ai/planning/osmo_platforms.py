@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.catalog import otel
+from parts.traces.names import ADDRESS as COLLECTOR
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
 from physical_ai.catalog.in_cluster import PATH_STYLE
@@ -105,7 +105,7 @@ def _trace_environment() -> list[dict[str, Any]]:
         return {"fieldRef": {"fieldPath": f"metadata.labels['{name}']"}}
 
     return [
-        {"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": otel.ADDRESS},
+        {"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": COLLECTOR},
         {"name": "OTEL_EXPORTER_OTLP_PROTOCOL", "value": "http/protobuf"},
         {"name": "OTEL_SERVICE_NAME", "valueFrom": label(TASK_LABEL)},
         {"name": "OSMO_WORKFLOW_ID", "valueFrom": label(WORKFLOW_LABEL)},

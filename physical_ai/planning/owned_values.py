@@ -10,14 +10,12 @@ from physical_ai.catalog import (
     dra,
     network_operator,
     osmo,
-    otel,
     runners,
 )
 from physical_ai.catalog.osmo_service import SERVICE_CHART
 from physical_ai.planning import cert_manager as cert_manager_plan
 from physical_ai.planning import (
     cluster_services,
-    collector,
     service_chart,
 )
 from physical_ai.planning import dra as dra_plan
@@ -37,7 +35,6 @@ OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
     osmo.KAI_CHART: osmo_plan.KAI_OWNED,
     osmo.BACKEND_CHART: osmo_plan.BACKEND_OWNED,
     SERVICE_CHART: service_chart.OWNED,
-    otel.CHART: collector.OWNED,
     cert_manager.CHART: cert_manager_plan.OWNED,
     network_operator.CHART: network_operator_plan.OWNED,
     dra.CHART: dra_plan.OWNED,

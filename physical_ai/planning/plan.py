@@ -11,7 +11,6 @@ from parts.registry import PARTS
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.planning.cert_manager import CertManagerPlan, cert_manager_plan
 from physical_ai.planning.cluster_services import ServicePlan, cluster_services
-from physical_ai.planning.collector import CollectorPlan, collector_plan
 from physical_ai.planning.dra import DraPlan, dra_plan
 from physical_ai.planning.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.planning.grid_driver import GridPlan, grid_plan
@@ -37,8 +36,6 @@ class Plan:
     """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
     control_plane: OsmoRelease | None
     """OSMO's control plane, before it is attached to its data services; None without `osmo.mode: platform`."""
-    collector: CollectorPlan | None
-    """None without `monitoring.traces`."""
     cert_manager: CertManagerPlan | None
     """None unless cert-manager has the gateway's certificate issued."""
     runners: RunnersPlan | None
@@ -66,7 +63,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     """
     gpu, faults = gpu_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
-    collector, refused = collector_plan(settings, root)
     issued, unissued = cert_manager_plan(settings, root)
     runners, denied = runners_plan(settings, root)
     services, unfit = cluster_services(settings, root)
@@ -80,11 +76,11 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         if planned is not None:
             parts[part.name] = planned
     service, doubtful = service_release(settings, root, served)
-    faults += [*found, *refused, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
+    faults += [*found, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    declared = (network, claimed, collector, issued)
+    declared = (network, claimed, issued)
     others = (each.chart for each in declared if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = [runners.controller, runners.scale_set] if runners is not None else []
@@ -101,7 +97,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         grid=grid_plan(settings),
         osmo=osmo,
         control_plane=service,
-        collector=collector,
         cert_manager=issued,
         runners=runners,
         services=services,

@@ -8,7 +8,7 @@ from typing import Any
 
 from parts.amd import names as amd
 from parts.slurm import names as slurm_names
-from physical_ai.catalog import cert_manager, dra, network_operator, osmo, otel
+from physical_ai.catalog import cert_manager, dra, network_operator, osmo
 from physical_ai.catalog import runners as runners_names
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.planning.evidence_objects import evidence_objects
@@ -113,7 +113,6 @@ def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
     if installs_operator(settings):
         yield GPU_OPERATOR, OPERATOR_NAMESPACE
     declared = [
-        (plan.collector, otel.RELEASE, otel.NAMESPACE),
         (plan.cert_manager, cert_manager.RELEASE, cert_manager.NAMESPACE),
         (plan.network_operator, network_operator.RELEASE, network_operator.NAMESPACE),
         (plan.dra, dra.RELEASE, OPERATOR_NAMESPACE),

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 
+from physical_ai.catalog.azure_addresses import AZURE_DNS, INSTANCE_METADATA
+
 PRIVATE = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 SHARED = IPv4Network("100.64.0.0/10")
 """RFC 6598, which AKS docs recommend for overlay pods too."""
+ANY_ADDRESS = "0.0.0.0/0"
+METADATA_ADDRESSES = (f"{INSTANCE_METADATA}/32", f"{AZURE_DNS}/32")
+"""Addresses that give every process on an Azure machine tokens of the machine's identity, and its configuration."""
 
 MOST_REACHING = {4: 2**24, 6: 2**96}
 """Addresses, by version of IP, beyond which a list can't be one organization's networks: those of a /8 (a registry's

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from parts.registry import PARTS
-from physical_ai.catalog import otel
 from physical_ai.catalog.chart_images import images_of
 from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.facts.dra import claim_pools
@@ -76,8 +75,6 @@ def program_images(settings: Settings) -> Mapping[str, Path]:
         found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("target", "leave")
     if settings.osmo.installs_service:
         found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("osmo", "mode")
-    if settings.monitoring.traces is not None:
-        found[f"docker.io/{otel.IMAGE}"] = ("monitoring", "traces")
     if settings.runners is not None:
         found[runner_image(settings.runners)] = RUNNERS
     for part in PARTS:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from parts.registry import PARTS
-from physical_ai.catalog import otel, runners
+from physical_ai.catalog import runners
 from physical_ai.catalog.chart_images import chart_images
 from physical_ai.catalog.charts import Chart
 from physical_ai.catalog.images import image
@@ -24,7 +24,6 @@ def named_images() -> Mapping[str, tuple[str, ...]]:
     of_parts = {chart: images for part in PARTS for chart, images in part.chart_images.items()}
     return {
         **of_parts,
-        otel.CHART: (f"docker.io/{otel.IMAGE}",),
         runners.SCALE_SET_CHART: (image(runners.IMAGE).at(runners.REGISTRY),),
     }
 
@@ -32,10 +31,7 @@ def named_images() -> Mapping[str, tuple[str, ...]]:
 @cache
 def floating_images() -> Mapping[str, str]:
     """Images without a tag of one version, and the reason."""
-    return {
-        **{image: reason for part in PARTS for image, reason in part.floating_images.items()},
-        f"docker.io/{otel.IMAGE}": "the tag is the chart's version of the collector, which was not read",
-    }
+    return {image: reason for part in PARTS for image, reason in part.floating_images.items()}
 
 
 def pinned_images(pin: Chart) -> tuple[str, ...]:

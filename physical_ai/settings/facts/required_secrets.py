@@ -19,7 +19,6 @@ def required_secrets(settings: Settings) -> list[tuple[Path, str]]:
     monitoring = settings.monitoring
     return [
         *(alert_secrets(monitoring) if monitoring.is_measured else ()),
-        *_trace_secrets(monitoring),
         *service_secrets(settings),
         *runner_secrets(settings),
         *(each for part in PARTS for each in part.secrets(settings)),
@@ -33,12 +32,3 @@ def alert_secrets(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
             yield (*_MONITORING, "receivers", name, "webhookSecret"), receiver.webhook_secret
     if monitoring.smtp is not None and monitoring.smtp.password_secret is not None:
         yield (*_MONITORING, "smtp", "passwordSecret"), monitoring.smtp.password_secret
-
-
-def _trace_secrets(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
-    if (traces := monitoring.traces) is None:
-        return
-    if traces.connection_secret is not None:
-        yield (*_MONITORING, "traces", "connectionSecret"), traces.connection_secret
-    for header, name in traces.header_secrets.items():
-        yield (*_MONITORING, "traces", "headerSecrets", header), name

@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import Model
-from physical_ai.settings.models.traces import NamespaceName
+from physical_ai.settings.models.base import Model, NamespaceName
 
 
 class Admission(Model):

@@ -46,6 +46,8 @@ ResourceGroupName = Annotated[
     str,
     written(r"^[A-Za-z0-9_.()-]{0,89}[A-Za-z0-9_()-]$", "the name of a resource group: at most 90 characters"),
 ]
+SecretName = Annotated[str, written(r"^[A-Za-z][A-Za-z0-9]*$", "the name of a stack secret, like pagerUrl")]
+NamespaceName = Annotated[str, written(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "the name of a Kubernetes namespace")]
 Generation = Annotated[int, Field(ge=1, le=50)]
 """Of a generated password or key."""
 

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import Model, written
-from physical_ai.settings.models.traces import NamespaceName
+from physical_ai.settings.models.base import Model, NamespaceName, written
 
 Allocation = Literal["devicePlugin", "dra"]
 ClaimName = Annotated[

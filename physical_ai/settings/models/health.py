@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import Model, written
-from physical_ai.settings.models.monitoring import SecretName
+from physical_ai.settings.models.base import Model, SecretName, written
 
 HealthMode = Literal["alert", "detect", "taint", "drain"]
 """From the least to the most; each does what those before it do."""

@@ -6,8 +6,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from physical_ai.settings.models.base import EntraId, Model, written
-from physical_ai.settings.models.traces import ContainerLogs, SecretName, Traces
+from parts.traces.model import Traces
+from physical_ai.settings.models.base import EntraId, Model, SecretName, written
+from physical_ai.settings.models.container_logs import ContainerLogs
 
 ReceiverName = Annotated[
     str, written(r"^[a-z][a-z0-9-]{0,29}$", "a receiver's name: lowercase letters, digits and hyphens")

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from physical_ai.settings.models.base import Address, Cidr, Model, written
+from physical_ai.settings.models.base import Address, Cidr, Model, NamespaceName, written
 from physical_ai.settings.models.node_pools import PoolName
-from physical_ai.settings.models.traces import NamespaceName
 
 NetworkName = Annotated[
     str,

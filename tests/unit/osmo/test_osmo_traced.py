@@ -15,7 +15,7 @@ import pytest
 import yaml
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from physical_ai.catalog import otel
+from parts.traces.names import ADDRESS
 from physical_ai.planning.osmo_platforms import TASK_TEMPLATE, pod_templates
 from physical_ai.repository import ROOT
 from physical_ai.settings import Overlay, load
@@ -60,7 +60,7 @@ def receiver() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
 
 def test_tasks_have_no_address_unless_traces_are_sent() -> None:
     assert not [name for name in environment() if name.startswith("OTEL")]
-    assert environment(TRACES)["OTEL_EXPORTER_OTLP_ENDPOINT"] == otel.ADDRESS == "http://otel-collector.telemetry:4318"
+    assert environment(TRACES)["OTEL_EXPORTER_OTLP_ENDPOINT"] == ADDRESS == "http://otel-collector.telemetry:4318"
 
 
 def test_the_program_sends_its_spans_with_the_names_of_task_and_workflow(

@@ -84,7 +84,6 @@ def test_services_tolerate_the_taints_of_their_nodes_in_every_chart(stacks: Path
         },
     ).plan
     prometheus = plan.parts["kube_prometheus"].release("release").values
-    assert plan.collector is not None
     assert plan.control_plane is not None
     releases = [
         plan.gpu.values["operator"],
@@ -95,7 +94,7 @@ def test_services_tolerate_the_taints_of_their_nodes_in_every_chart(stacks: Path
         prometheus["prometheus"]["prometheusSpec"],
         prometheus["grafana"],
         prometheus["kube-state-metrics"],
-        plan.collector.values,
+        plan.parts["traces"].release("release").values,
     ]
     toleration = {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}
     assert all(each["tolerations"] == [toleration] for each in releases)

@@ -73,7 +73,6 @@ OF_OTHERS = {
     "physical_ai.catalog.runners",
     "physical_ai.catalog.definitions",
     "physical_ai.catalog.cert_manager",
-    "physical_ai.catalog.otel",
     "physical_ai.catalog.nccl_topology",
     "physical_ai.catalog.images",
     "physical_ai.catalog.impact",

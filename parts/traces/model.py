@@ -1,4 +1,4 @@
-"""The shape of settings about traces and the logs of containers."""
+"""Settings of the collector that takes traces from workflows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from physical_ai.settings.models.base import Model, written
+from physical_ai.settings.models.base import Model, SecretName, written
 
-SecretName = Annotated[str, written(r"^[A-Za-z][A-Za-z0-9]*$", "the name of a stack secret, like pagerUrl")]
 HeaderName = Annotated[str, written(r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "the name of an HTTP header, like api-key")]
 OtlpEndpoint = Annotated[
     str,
@@ -17,7 +16,6 @@ OtlpEndpoint = Annotated[
         "an address of OTLP over HTTP: https://otlp.contoso.com, or http://SERVICE.NAMESPACE:PORT in the cluster",
     ),
 ]
-NamespaceName = Annotated[str, written(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "the name of a Kubernetes namespace")]
 
 
 class Traces(Model):
@@ -42,16 +40,3 @@ class Traces(Model):
         if self.header_secrets and self.endpoint is None:
             raise ValueError("headerSecrets are for endpoint; Azure Monitor needs none")
         return self
-
-
-class ContainerLogs(Model):
-    """What containers print, in Log Analytics."""
-
-    namespaces: Annotated[tuple[NamespaceName, ...], Field(min_length=1)] = Field(
-        default=("osmo-workflows",),
-        description="Namespaces whose containers are logged. The others of the platform and of AKS are left out; one"
-        " that you create is logged, too.",
-    )
-    interval_minutes: Annotated[int, Field(ge=1, le=30)] = Field(
-        default=5, description="Minutes between two collections of the inventory of Pods; logs are sent at once."
-    )

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 from urllib.parse import urlsplit
 
-from physical_ai.catalog import otel
-from physical_ai.catalog.charts import Chart, chart
+from parts.part import PartPlan, Planned, ReleasePlan, SecretPlan
+from parts.traces import names
+from parts.traces.model import Traces
+from physical_ai.catalog.charts import chart
 from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
 from physical_ai.planning.chart_values import chart_values as values_of_chart
-from physical_ai.planning.isolation import ANY_ADDRESS, METADATA_ADDRESSES
+from physical_ai.settings.facts.addresses import ANY_ADDRESS, METADATA_ADDRESSES
 from physical_ai.settings.facts.pools import services_placement
-from physical_ai.settings.faults import Fault
-from physical_ai.settings.models.traces import Traces
 from physical_ai.settings.models.tree import Settings
 
-FILE = f"{otel.CHART}/values.yaml"
+FILE = f"traces/{names.CHART}-values.yaml"
 OWNED = {
     "mode": "nothing: it is one Deployment",
     "alternateConfig": "monitoring.traces",
-    "image.repository": "the name in physical_ai/catalog/otel.py",
-    "fullnameOverride": "the name in physical_ai/catalog/otel.py",
+    "image.repository": "the name in parts/traces/names.py",
+    "fullnameOverride": "the name in parts/traces/names.py",
     "extraEnvsFrom": "monitoring.traces",
     "nodeSelector": "cpuPool",
     "ports": "nothing: only OTLP is received",
@@ -34,26 +33,28 @@ _NAME = "kubernetes.io/metadata.name"
 HTTPS = 443
 
 
-@dataclass(frozen=True)
-class CollectorPlan:
-    """What is installed with `monitoring.traces`."""
-
-    chart: Chart
-    values: Mapping[str, Any]
-    policies: tuple[Mapping[str, Any], ...]
-    """NetworkPolicies: only Pods of workflows reach the collector, and it reaches its destination only by its port."""
-    secrets: Mapping[str, str]
-    """Variables of the collector's environment, and the stack secrets that they are."""
-
-
-def collector_plan(settings: Settings, root: FilePath) -> tuple[CollectorPlan | None, list[Fault]]:
+def traces_plan(settings: Settings, root: FilePath) -> Planned:
     """The plan of a stack, and what is wrong with the values file; None without `monitoring.traces`."""
     traces = settings.monitoring.traces
     if traces is None:
         return None, []
-    pinned = chart(otel.CHART, otel.CHART_VERSION)
+    pinned = chart(names.CHART, names.CHART_VERSION)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, _values(traces, services_placement(settings)))
-    return CollectorPlan(pinned, values, (_ingress(), _egress(traces), _from_workflows()), environment(traces)), faults
+    release = ReleasePlan(
+        key="release",
+        name=names.RELEASE,
+        # A policy in the workflows' namespace lets them reach it.
+        namespaces=(names.NAMESPACE, WORKFLOWS_NAMESPACE),
+        chart=pinned,
+        values=values,
+    )
+    destination = SecretPlan("destination", names.NAMESPACE, names.SECRET, environment(traces))
+    return PartPlan(
+        (release,),
+        # Only Pods of workflows reach the collector, and it reaches its destination only by its port.
+        before=(_ingress(), _egress(traces), _from_workflows()),
+        secrets=(destination,) if destination.data else (),
+    ), faults
 
 
 def environment(traces: Traces) -> dict[str, str]:
@@ -63,22 +64,22 @@ def environment(traces: Traces) -> dict[str, str]:
     {'HEADER_0': 'tracesKey'}
     """
     if traces.connection_secret is not None:
-        return {otel.CONNECTION_VARIABLE: traces.connection_secret}
+        return {names.CONNECTION_VARIABLE: traces.connection_secret}
     return {f"HEADER_{index}": secret for index, secret in enumerate(traces.header_secrets.values())}
 
 
 def _values(traces: Traces, placement: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {
         "mode": "deployment",
-        "fullnameOverride": otel.RELEASE,
-        "image": {"repository": otel.IMAGE},
+        "fullnameOverride": names.RELEASE,
+        "image": {"repository": names.IMAGE},
         **placement,
         "ports": {name: {"enabled": False} for name in _UNUSED_PORTS},
         # Instead of the chart's own, which also receives other protocols.
         "alternateConfig": _configuration(traces),
     }
     if environment(traces):
-        values["extraEnvsFrom"] = [{"secretRef": {"name": otel.SECRET}}]
+        values["extraEnvsFrom"] = [{"secretRef": {"name": names.SECRET}}]
     return values
 
 
@@ -90,9 +91,9 @@ def _configuration(traces: Traces) -> dict[str, Any]:
     """
     here = "${env:MY_POD_IP}"
     name, exporter = _exporter(traces)
-    protocols = {"grpc": {"endpoint": f"{here}:{otel.GRPC_PORT}"}, "http": {"endpoint": f"{here}:{otel.HTTP_PORT}"}}
+    protocols = {"grpc": {"endpoint": f"{here}:{names.GRPC_PORT}"}, "http": {"endpoint": f"{here}:{names.HTTP_PORT}"}}
     return {
-        "extensions": {"health_check": {"endpoint": f"{here}:{otel.HEALTH_PORT}"}},
+        "extensions": {"health_check": {"endpoint": f"{here}:{names.HEALTH_PORT}"}},
         "receivers": {"otlp": {"protocols": protocols}},
         "processors": {
             "memory_limiter": {"check_interval": "5s", "limit_percentage": 80, "spike_limit_percentage": 25},
@@ -117,7 +118,7 @@ def _exporter(traces: Traces) -> tuple[str, dict[str, Any]]:
 
 def _ingress() -> dict[str, Any]:
     senders = {"namespaceSelector": {"matchLabels": {_NAME: WORKFLOWS_NAMESPACE}}}
-    return _policy("from-workflows", otel.NAMESPACE, "Ingress", {"ingress": [{"from": [senders], "ports": _ports()}]})
+    return _policy("from-workflows", names.NAMESPACE, "Ingress", {"ingress": [{"from": [senders], "ports": _ports()}]})
 
 
 def _egress(traces: Traces) -> dict[str, Any]:
@@ -130,7 +131,7 @@ def _egress(traces: Traces) -> dict[str, Any]:
         ],
         "ports": [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}],
     }
-    return _policy("to-destination", otel.NAMESPACE, "Egress", {"egress": [dns, _destination(traces)]})
+    return _policy("to-destination", names.NAMESPACE, "Egress", {"egress": [dns, _destination(traces)]})
 
 
 def _destination(traces: Traces) -> dict[str, Any]:
@@ -145,12 +146,12 @@ def _destination(traces: Traces) -> dict[str, Any]:
 
 def _from_workflows() -> dict[str, Any]:
     """Pods of workflows are denied all Pods of other namespaces otherwise."""
-    collector = {"namespaceSelector": {"matchLabels": {_NAME: otel.NAMESPACE}}}
+    collector = {"namespaceSelector": {"matchLabels": {_NAME: names.NAMESPACE}}}
     return _policy("traces", WORKFLOWS_NAMESPACE, "Egress", {"egress": [{"to": [collector], "ports": _ports()}]})
 
 
 def _ports() -> list[dict[str, Any]]:
-    return [{"port": port, "protocol": "TCP"} for port in (otel.GRPC_PORT, otel.HTTP_PORT)]
+    return [{"port": port, "protocol": "TCP"} for port in (names.GRPC_PORT, names.HTTP_PORT)]
 
 
 def _policy(name: str, namespace: str, kind: str, rules: Mapping[str, Any]) -> dict[str, Any]:

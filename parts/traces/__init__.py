@@ -1,0 +1,1 @@
+"""The OpenTelemetry Collector, which takes traces from workflows and sends them on."""
