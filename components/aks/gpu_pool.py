@@ -11,7 +11,7 @@ from pulumi_azure_native import authorization, containerservice
 
 from components.aks.agent_pool import ignored_changes, node_pool_properties, upgrade_settings
 from physical_ai.settings import Pool
-from physical_ai.settings.facts.gpu import pool_labels
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.pools import (
     IMMUTABLE_POOL_PROPERTIES,
     driver_facts,

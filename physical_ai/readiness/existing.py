@@ -16,8 +16,9 @@ from physical_ai.nested import at
 from physical_ai.readiness.model import Json
 from physical_ai.readiness.reader import Get, Missing, listed
 from physical_ai.settings import NodePool, Pool, Settings
-from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, pool_labels
+from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.pools import (
     CPU_POOL,
     DEPLOY_DRIVER_LABEL,

@@ -10,6 +10,7 @@ import yaml
 
 from physical_ai.settings import dump, load
 from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.pools import driver_facts, node_taints
 from tests.golden import declared_resources
 from tests.support import health_table
@@ -31,7 +32,7 @@ def document(stack: str) -> dict[str, Any]:
     pools = {
         name: {
             "gpuProfileDriver": driver_facts(pool).gpu_profile_driver,
-            "labels": gpu_facts.pool_labels(name, pool),
+            "labels": pool_labels(name, pool),
             "taints": node_taints(pool),
             "driver": gpu_facts.driver_version(settings, pool),
             "modules": gpu_facts.module_type(settings, pool),

@@ -14,7 +14,8 @@ from physical_ai.catalog.compat import check_driver, check_values
 from physical_ai.planning.gpu_operator import MIG_LAYOUTS, POOL_CONFIGS, GpuPlan
 from physical_ai.planning.plan import make_plan
 from physical_ai.settings import Overlay, Settings, SettingsError, load
-from physical_ai.settings.facts.gpu import gpu_resources, pool_labels
+from physical_ai.settings.facts.gpu import gpu_resources
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.pools import node_taints, split_taint
 from tests.support.examples import examples
 

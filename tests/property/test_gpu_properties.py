@@ -21,6 +21,7 @@ from physical_ai.settings import DriverSource, Fault, Loaded, Overlay, Pool, Set
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.layers.paths import parse
 from physical_ai.settings.layers.shape import shape_at
 from physical_ai.settings.rules.compat import gpu_stacks, judge
@@ -57,7 +58,7 @@ def agree(stack: Settings) -> None:
 def one_owner(stack: Settings, name: str, pool: Pool) -> None:
     """Exactly one of GPU Operator, GRID installer and AKS brings the driver, and everything says so."""
     gpu, source = vm_size(pool.sku).gpu, pool.driver.source
-    labels = gpu_facts.pool_labels(name, pool)
+    labels = pool_labels(name, pool)
     assert gpu is not None
     # Its guest must not touch what MIG the host has made.
     assert labels.get(gpu_facts.DEPLOY_MIG_MANAGER_LABEL) == ("false" if gpu.virtual else None)
@@ -113,7 +114,7 @@ def planned(stack: Settings) -> None:
         assert values["driver"]["enabled"] is bool(operated)
         assert all(gpu_facts.driver_version(stack, stack.pools[n]) == values["driver"]["version"] for n in operated)
     for name, pool in stack.pools.items():
-        labels = {**gpu_facts.pool_labels(name, pool), "kubernetes.azure.com/agentpool": name}
+        labels = {**pool_labels(name, pool), "kubernetes.azure.com/agentpool": name}
         selected = [d for d in plan.drivers.values() if d.spec["nodeSelector"].items() <= labels.items()]
         assert len(selected) == (name in operated and not is_policy)
         assert all(d.spec["version"] == gpu_facts.driver_version(stack, pool) for d in selected)
@@ -127,7 +128,7 @@ def gpus(name: str, pool: Pool, stack: Settings) -> list[Mig]:
     """The GPUs of a node of the pool, once the MIG manager has made its layout."""
     hardware = of_size(vm_size(pool.sku))
     manager = gpu_facts.mig_manager_config(stack)
-    layout = gpu_facts.pool_labels(name, pool).get(gpu_facts.MIG_CONFIG_LABEL)
+    layout = pool_labels(name, pool).get(gpu_facts.MIG_CONFIG_LABEL)
     assert hardware is not None
     if layout is None or manager is None:
         return list(hardware.mig)
@@ -141,7 +142,7 @@ def gpus(name: str, pool: Pool, stack: Settings) -> list[Mig]:
 def offered(stack: Settings, name: str, pool: Pool) -> dict[str, int]:
     """What the device plugin makes of the configuration on a node of the pool; CUDA has to work on it."""
     strategy = gpu_facts.mig_strategy(stack)
-    config = gpu_facts.device_plugin_configs(stack)[gpu_facts.pool_labels(name, pool)[gpu_facts.DEVICE_PLUGIN_LABEL]]
+    config = gpu_facts.device_plugin_configs(stack)[pool_labels(name, pool)[gpu_facts.DEVICE_PLUGIN_LABEL]]
     env = {"MIG_STRATEGY": strategy} if strategy else {}
     devices = device_plugin.devices(gpus(name, pool, stack), device_plugin.strategy(env, config))
     assert device_plugin.cuda(devices) == ""
@@ -171,7 +172,7 @@ def test_any_gpu_pools_work_on_their_nodes_or_are_refused_with_a_path(data: dict
         one_owner(stack, name, pool)
         assert offered(stack, name, pool) == gpu_facts.gpu_resources(pool)
         assert not (pool.sharing.mig and gpu_facts.is_vgpu(pool))
-        assert not (gpu_facts.is_vgpu(pool) and gpu_facts.MIG_CONFIG_LABEL in gpu_facts.pool_labels(name, pool))
+        assert not (gpu_facts.is_vgpu(pool) and gpu_facts.MIG_CONFIG_LABEL in pool_labels(name, pool))
         retired = vm_size(pool.sku).is_retired
         assert not retired or stack.record
     stand_ins = [warning for warning in found.warnings if warning.stand_in]

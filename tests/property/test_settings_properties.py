@@ -27,6 +27,7 @@ from physical_ai.settings import (
 )
 from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.facts.created import creates_cluster
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.layers.document import read_document
 from physical_ai.settings.layers.paths import Path, parse, show
 from tests.support.examples import examples
@@ -127,7 +128,7 @@ def invariants(stack: Settings) -> None:
         assert 0 <= pool.scale.initial_count <= pool.scale.most <= 1000
         assert facts.gpus_per_node(pool) >= 1
         assert pool.driver.source.value in catalog.machine(pool.sku).driver_sources
-        labels, taints = facts.node_labels(pool), facts.node_taints(pool)
+        labels, taints = pool_labels(name, pool), facts.node_taints(pool)
         assert labels[DRIVER_LABEL] == pool.driver.source.value
         assert (labels.get(SPOT_LABEL[0]) == "spot") is pool.is_spot
         assert (SPOT_TAINT in taints) is pool.is_spot is not facts.sends_upgrade_settings(pool)

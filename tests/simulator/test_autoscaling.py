@@ -14,7 +14,7 @@ import pytest
 from physical_ai import catalog
 from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, SCHEDULER
 from physical_ai.settings import Settings
-from physical_ai.settings.facts.gpu import pool_labels
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.pools import node_taints
 from simulator.clock import IDLE_VARIABLE
 from simulator.cluster.objects import at

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from physical_ai.settings import load
-from physical_ai.settings.facts.gpu import pool_labels
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.pools import node_taints
 from simulator.cluster.names import HOST_DRIVER
 from simulator.cluster.objects import at, labels

@@ -15,7 +15,7 @@ import yaml
 from physical_ai import catalog
 from physical_ai.planning.plan import make_plan
 from physical_ai.settings import Settings
-from physical_ai.settings.facts.gpu import pool_labels
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.pools import node_taints
 from simulator.azure import nodes
 from simulator.charts import chart_source, crds

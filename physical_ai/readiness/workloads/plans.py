@@ -8,11 +8,11 @@ from physical_ai.readiness.workloads.model import PoolPlan
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import offered
 from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.node_room import disk_gib
 from physical_ai.settings.facts.pools import (
     SYSTEM_POOL,
     SYSTEM_TAINT,
-    node_labels,
     node_taints,
     pool_selector,
     shared_subnet_pools,
@@ -43,7 +43,7 @@ def _plan(settings: Settings, name: str, pool: NodePool) -> PoolPlan:
             "node.kubernetes.io/instance-type": pool.sku,
             SHORT_POOL_LABEL: name,
             **pool_selector(name, pool),
-            **(node_labels(pool) if isinstance(pool, Pool) else {}),
+            **(pool_labels(name, pool) if isinstance(pool, Pool) else {}),
         },
         taints=[dict(zip(("key", "value", "effect"), split_taint(each), strict=True)) for each in taints],
         allocatable={

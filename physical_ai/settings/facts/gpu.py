@@ -18,7 +18,6 @@ from physical_ai.settings.facts.pools import (
     gpu_resource,
     gpu_vendor,
     gpus_per_node,
-    node_labels,
     tolerations,
 )
 from physical_ai.settings.models.gpu import MigStrategy, ModuleType, OperatorDriver
@@ -194,25 +193,6 @@ def mig_manager_config(settings: Settings) -> dict[str, Any] | None:
             devices = dict(pool.sharing.mig.profiles)
             layouts[name] = [{"devices": "all", "mig-enabled": True, "mig-devices": devices}]
     return {"version": "v1", "mig-configs": layouts}
-
-
-def gpu_labels(name: str, pool: Pool) -> dict[str, str]:
-    """Labels by which the GPU Operator's operands find the pool's configuration; none for another vendor's GPUs."""
-    if gpu_vendor(pool) is not NVIDIA:
-        return {}
-    labels = {DEVICE_PLUGIN_LABEL: name}
-    if pool.sharing.mig is not None:
-        labels[MIG_CONFIG_LABEL] = name
-    if is_vgpu(pool):
-        labels[DEPLOY_MIG_MANAGER_LABEL] = "false"
-    if pool.uses_claims:
-        labels |= {ALLOCATION_LABEL: "dra", DEPLOY_DEVICE_PLUGIN_LABEL: "false"}
-    return labels
-
-
-def pool_labels(name: str, pool: Pool) -> dict[str, str]:
-    """All labels of the pool's nodes, those for the GPU Operator's operands included."""
-    return {**node_labels(pool), **gpu_labels(name, pool)}
 
 
 def all_tolerations(settings: Settings) -> list[dict[str, str]]:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from physical_ai.catalog import machine, machines
-from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, SPOT_LABEL, SPOT_TAINT
+from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, SPOT_TAINT
 from physical_ai.catalog.dra import CONTAINER_ROOT, HOST_ROOT
 from physical_ai.catalog.gpu_rows import DriverKind
-from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.catalog.runners import POOL as RUNNER_POOL
 from physical_ai.catalog.vendors import NVIDIA, GpuVendor
 from physical_ai.settings.facts.labels import split_taint
@@ -164,17 +163,6 @@ def pool_paths(settings: Settings) -> dict[Path, NodePool]:
 def driver_facts(pool: Pool) -> DriverFacts:
     """What the pool's driver source decides."""
     return DRIVER_FACTS[pool.driver.source]
-
-
-def own_labels(pool: Pool) -> dict[str, str]:
-    """Labels the program gives the pool's nodes, without those the stack adds."""
-    labels = {DRIVER_LABEL: pool.driver.source.value, **driver_facts(pool).labels}
-    return {**labels, SPOT_LABEL[0]: SPOT_LABEL[1]} if pool.is_spot else labels
-
-
-def node_labels(pool: Pool) -> dict[str, str]:
-    """All labels declared on the pool. Where both set a key, the driver source and Spot win over the stack."""
-    return {**pool.labels, **own_labels(pool)}
 
 
 def gpu_vendor(pool: NodePool) -> GpuVendor:

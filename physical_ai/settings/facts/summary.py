@@ -7,6 +7,7 @@ from typing import Any
 from parts.slurm.facts import SLURM, is_slurms
 from physical_ai.settings.facts import gpu
 from physical_ai.settings.facts.fabric import rdma_resources
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.osmo import platforms
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.pools import driver_facts, gpus_per_node, node_taints
@@ -32,7 +33,7 @@ def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
         # Absent where Kubernetes gives it work.
         **({"scheduler": SLURM} if is_slurms(settings, name) else {}),
         "nodes": pool.scale.model_dump(exclude_none=True),
-        "labels": gpu.pool_labels(name, pool),
+        "labels": pool_labels(name, pool),
         "taints": node_taints(pool),
     }
 

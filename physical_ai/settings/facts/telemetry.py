@@ -13,6 +13,7 @@ from physical_ai.catalog.vendors import AMD
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import health
 from physical_ai.settings.facts.fabric import has_infiniband
+from physical_ai.settings.facts.node_labels import EXPORTED
 from physical_ai.settings.facts.osmo import POD_POOL_LABEL
 from physical_ai.settings.facts.pools import gpu_vendor, gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
@@ -22,10 +23,7 @@ from physical_ai.telemetry.amd_counters import amd_series_per_node
 from physical_ai.telemetry.counters import Cardinality, exporter_of, fields_for, names_each_pod, series_per_node
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts
 
-METRIC_LABELS = (
-    f"nodes=[{SHORT_POOL_LABEL},nvidia.com/gpu.product,nvidia.com/mig.config.state],"
-    f"pods=[{WORKFLOW_LABEL},{TASK_LABEL},{KAI_QUEUE_LABEL},{POD_POOL_LABEL}]"
-)
+METRIC_LABELS = f"nodes=[{','.join(EXPORTED)}],pods=[{WORKFLOW_LABEL},{TASK_LABEL},{KAI_QUEUE_LABEL},{POD_POOL_LABEL}]"
 """Labels of nodes and Pods that kube-state-metrics exports, as AKS writes the list."""
 
 

@@ -6,22 +6,13 @@ from collections.abc import Iterator
 
 from physical_ai.catalog import nearest
 from physical_ai.catalog.own_names import DRIVER_LABEL
-from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import pools as facts
 from physical_ai.settings.facts.labels import EFFECTS, is_reserved, is_value, key_problem, split_taint
+from physical_ai.settings.facts.node_labels import KEYS, own_labels
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 from physical_ai.settings.rules.registry import PROGRAMS_LABEL, TWO_OWNERS
-
-_OURS = (
-    DRIVER_LABEL,
-    facts.DEPLOY_DRIVER_LABEL,
-    gpu_facts.DEVICE_PLUGIN_LABEL,
-    gpu_facts.MIG_CONFIG_LABEL,
-    gpu_facts.DEPLOY_MIG_MANAGER_LABEL,
-    gpu_facts.ALLOCATION_LABEL,
-)
 
 
 def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding]:
@@ -29,9 +20,7 @@ def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding
     path: Path = ("pools", name, "labels")
     if not trust(path):
         return
-    own = facts.own_labels(pool) if trust(("pools", name, "driver"), ("pools", name, "priority")) else None
-    if own is not None and gpu_facts.knows_gpu(pool):
-        own |= gpu_facts.gpu_labels(name, pool)
+    own = own_labels(name, pool) if trust(("pools", name, "driver"), ("pools", name, "priority")) else None
     for key, value in pool.labels.items():
         here = (*path, key)
         if problem := key_problem(key):
@@ -46,7 +35,7 @@ def check_labels(name: str, pool: Pool, trust: Trust) -> Iterator[SettingFinding
             continue
         if own.get(key) == value:
             yield warning(here, f"The program sets '{key}' to '{value}' itself.", "Omit it.")
-        elif key in own or key in _OURS:
+        elif key in own or key in KEYS:
             set_to = f"'{own[key]}'" if key in own else "nothing"
             problem = f"'{key}' is set by the program to {set_to} on this pool; '{value}' conflicts."
             others: tuple[Path, ...] = (("pools", name, "driver", "source"), ("pools", name, "priority"))

@@ -14,8 +14,8 @@ from physical_ai.catalog.aks import SPOT_KEY
 from physical_ai.planning import osmo_service as values
 from physical_ai.planning.osmo_platforms import CAPABILITIES
 from physical_ai.settings import SettingsError
-from physical_ai.settings.facts.gpu import pool_labels
 from physical_ai.settings.facts.labels import split_taint
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.osmo import platforms
 from physical_ai.settings.facts.pools import CPU_POOL, node_taints
 from tests.support.gpu_settings import given_settings

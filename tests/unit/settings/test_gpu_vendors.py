@@ -14,6 +14,7 @@ from physical_ai.settings.facts import acceptance
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import osmo as osmo_facts
 from physical_ai.settings.facts import pools as facts
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.rules.compat import gpu_stacks
 from tests.support.amd_settings import MI300X, STACK, mixed_settings
 
@@ -54,7 +55,7 @@ def test_nothing_of_nvidias_stack_is_asked_for_on_the_nodes_of_another_vendor() 
     assert "mi300x" not in gpu_stacks(settings)
     assert gpu_facts.driver_version(settings, settings.pools["mi300x"]) == "6.4.3"
     assert gpu_facts.driver_version(load(STACK).settings, settings.pools["mi300x"]) is None
-    labels = gpu_facts.pool_labels("mi300x", settings.pools["mi300x"])
+    labels = pool_labels("mi300x", settings.pools["mi300x"])
     assert not [key for key in labels if key.startswith("nvidia.com/")]
 
 

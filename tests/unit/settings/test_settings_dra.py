@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from physical_ai.settings.facts import gpu
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.osmo import gpu_capacity, platforms
 from physical_ai.settings.facts.summary import pool_summary
 from tests.support.dra_settings import ALONE, CLAIMS, POOL
@@ -118,8 +119,8 @@ def test_gpus_by_claims_are_no_resource_of_a_node() -> None:
     assert pool_summary(settings, "h100gpu")["resources"] == {"gpu.nvidia.com": 1}
     assert {item.pool for item in platforms(settings)} == {"cpu", "rtxprogpu"}
     assert gpu_capacity(settings) == {"nvidia.com/gpu": settings.pools["rtxprogpu"].scale.most}
-    labels = gpu.pool_labels("h100gpu", pool)
+    labels = pool_labels("h100gpu", pool)
     assert labels["nvidia.com/gpu.deploy.device-plugin"] == "false"
     assert labels["physical-ai/gpu-allocation"] == "dra"
-    other = gpu.pool_labels("rtxprogpu", settings.pools["rtxprogpu"])
+    other = pool_labels("rtxprogpu", settings.pools["rtxprogpu"])
     assert not {"physical-ai/gpu-allocation", "nvidia.com/gpu.deploy.device-plugin"} & other.keys()

@@ -12,7 +12,8 @@ import yaml
 
 from physical_ai.repository import STACKS
 from physical_ai.settings import Loaded, Overlay, SettingsError, load
-from physical_ai.settings.facts.gpu import gpu_resources, pool_labels
+from physical_ai.settings.facts.gpu import gpu_resources
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.facts.osmo import platforms
 from physical_ai.settings.facts.pools import node_pools, pool_selector
 from physical_ai.settings.models.base import NotAzure

@@ -10,8 +10,11 @@ from pulumi_azure_native import containerservice
 
 from physical_ai.settings import NodePool, Pool, load
 from physical_ai.settings.facts import pools as facts
+from physical_ai.settings.facts.node_labels import LABELS, pool_labels
 
 BASE: dict[str, Any] = {"sku": "Standard_NC40ads_H100_v5", "scale": {"count": 2}, "subnet": "10.0.0.0/24"}
+
+BY_DRIVER = {each.key for each in LABELS if each.by_driver}
 
 
 def pool(source: str = "operator", **more: Any) -> Pool:
@@ -36,8 +39,9 @@ def pool(source: str = "operator", **more: Any) -> Pool:
 )
 def test_the_driver_source_decides_profile_and_labels(source: str, profile: str, labels: dict[str, str]) -> None:
     assert facts.driver_facts(pool(source)).gpu_profile_driver == profile
-    assert facts.node_labels(pool(source)) == labels
-    assert facts.node_labels(pool(source, labels={"team": "x"})) == {"team": "x", **labels}
+    own = {key: value for key, value in pool_labels("a", pool(source)).items() if key in BY_DRIVER}
+    assert own == labels
+    assert pool_labels("a", pool(source, labels={"team": "x"})) == {"team": "x", **pool_labels("a", pool(source))}
 
 
 def test_the_gpu_taint_has_a_value_and_is_declared_once() -> None:
@@ -50,7 +54,7 @@ def test_the_gpu_taint_has_a_value_and_is_declared_once() -> None:
 
 def test_a_spot_pool_declares_what_aks_adds_and_sends_no_upgrade_settings() -> None:
     spot = pool(priority="Spot", upgrade={"maxSurge": "33%", "maxUnavailable": "0"})
-    assert facts.node_labels(spot)["kubernetes.azure.com/scalesetpriority"] == "spot"
+    assert pool_labels("a", spot)["kubernetes.azure.com/scalesetpriority"] == "spot"
     assert "kubernetes.azure.com/scalesetpriority=spot:NoSchedule" in facts.node_taints(spot)
     assert not facts.sends_upgrade_settings(spot)
     assert facts.surge_nodes(spot) == 0

@@ -10,6 +10,7 @@ import pytest
 from physical_ai.catalog.compat import check_values
 from physical_ai.settings import Pool, existing, load
 from physical_ai.settings.facts import gpu as gpu_facts
+from physical_ai.settings.facts.node_labels import pool_labels
 from physical_ai.settings.rules.compat import judge
 from tests.support.gpu_settings import H100, MIXED, RTX, SINGLE, given_settings
 
@@ -92,7 +93,7 @@ def test_the_mig_manager_runs_only_for_pools_that_cut_their_gpus() -> None:
             "h100gpu": [{"devices": "all", "mig-enabled": True, "mig-devices": {"1g.12gb": 7}}],
         },
     }
-    labels = {name: gpu_facts.pool_labels(name, pool) for name, pool in settings.pools.items()}
+    labels = {name: pool_labels(name, pool) for name, pool in settings.pools.items()}
     assert labels["h100gpu"]["nvidia.com/mig.config"] == "h100gpu"
     assert "nvidia.com/mig.config" not in labels["rtxprogpu"]
     assert labels["rtxprogpu"]["nvidia.com/gpu.deploy.mig-manager"] == "false"

@@ -1,0 +1,81 @@
+"""The labels that the program gives to the nodes of GPU pools, each decided once. Pure functions.
+
+A label is one row here. Who may not set it, what kube-state-metrics exports and the table of docs/settings.md follow
+from the row, or are compared with it by a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from physical_ai.catalog.aks import SHORT_POOL_LABEL, SPOT_LABEL
+from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.catalog.vendors import NVIDIA
+from physical_ai.settings.facts.gpu import (
+    ALLOCATION_LABEL,
+    DEPLOY_DEVICE_PLUGIN_LABEL,
+    DEPLOY_MIG_MANAGER_LABEL,
+    DEVICE_PLUGIN_LABEL,
+    MIG_CONFIG_LABEL,
+    is_vgpu,
+    knows_gpu,
+)
+from physical_ai.settings.facts.pools import DEPLOY_DRIVER_LABEL, UPGRADE_SKIP_LABEL, driver_facts, gpu_vendor
+from physical_ai.settings.models.node_pools import Pool
+
+Value = Callable[[str, Pool], str | None]
+"""The value on the nodes of a pool, by the pool's name and settings; None where they do not have the label."""
+EXPORTED_FROM_OTHERS = (SHORT_POOL_LABEL, "nvidia.com/gpu.product", "nvidia.com/mig.config.state")
+"""Labels of AKS and of the GPU Operator that series of nodes have."""
+
+
+@dataclass(frozen=True)
+class NodeLabel:
+    key: str
+    value: Value
+    exported: bool
+    """Whether kube-state-metrics exports it, so that alerts and dashboards can tell nodes apart by it."""
+    by_driver: bool = False
+    """Whether the driver source decides it."""
+
+
+def _driver_label(key: str) -> Value:
+    return lambda _name, pool: driver_facts(pool).labels.get(key)
+
+
+def _where(decides: Callable[[Pool], bool], value: str | None = None) -> Value:
+    """The value, or the pool's name, on the nodes of pools for which something holds, with NVIDIA's GPUs."""
+
+    def label(name: str, pool: Pool) -> str | None:
+        is_nvidia = knows_gpu(pool) and gpu_vendor(pool) is NVIDIA
+        return (value or name) if is_nvidia and decides(pool) else None
+
+    return label
+
+
+LABELS: tuple[NodeLabel, ...] = (
+    NodeLabel(DRIVER_LABEL, lambda _name, pool: pool.driver.source.value, exported=False, by_driver=True),
+    NodeLabel(DEPLOY_DRIVER_LABEL, _driver_label(DEPLOY_DRIVER_LABEL), exported=False, by_driver=True),
+    NodeLabel(UPGRADE_SKIP_LABEL, _driver_label(UPGRADE_SKIP_LABEL), exported=False, by_driver=True),
+    NodeLabel(SPOT_LABEL[0], lambda _name, pool: SPOT_LABEL[1] if pool.is_spot else None, exported=False),
+    NodeLabel(DEVICE_PLUGIN_LABEL, _where(lambda _pool: True), exported=False),
+    NodeLabel(MIG_CONFIG_LABEL, _where(lambda pool: pool.sharing.mig is not None), exported=False),
+    NodeLabel(DEPLOY_MIG_MANAGER_LABEL, _where(is_vgpu, "false"), exported=False),
+    NodeLabel(ALLOCATION_LABEL, _where(lambda pool: pool.uses_claims, "dra"), exported=False),
+    NodeLabel(DEPLOY_DEVICE_PLUGIN_LABEL, _where(lambda pool: pool.uses_claims, "false"), exported=False),
+)
+KEYS = frozenset(each.key for each in LABELS)
+"""Labels that a stack may not set on a pool, whether this pool's nodes have them or not."""
+EXPORTED = (*EXPORTED_FROM_OTHERS, *(each.key for each in LABELS if each.exported))
+"""Labels of nodes that kube-state-metrics exports."""
+
+
+def own_labels(name: str, pool: Pool) -> dict[str, str]:
+    """Labels that the program gives to a pool's nodes, without those that the stack adds."""
+    return {each.key: value for each in LABELS if (value := each.value(name, pool)) is not None}
+
+
+def pool_labels(name: str, pool: Pool) -> dict[str, str]:
+    """All labels of a pool's nodes. Where both set a key, the program wins over the stack."""
+    return {**pool.labels, **own_labels(name, pool)}
