@@ -11,7 +11,10 @@ from pathlib import Path
 
 from cluster_cleanup.cleanup import clean
 from cluster_cleanup.model import Found, Requests, Wanted
-from cluster_cleanup.server import ACCOUNT, Refused, of_pod
+from json_http import ACCOUNT, Refused, of_pod
+
+LARGEST = 64 << 20
+"""Bytes of an answer: all nodes come in one."""
 
 
 def main(arguments: list[str], server: Requests | None = None, pause: Callable[[float], object] = time.sleep) -> int:
@@ -24,7 +27,8 @@ def main(arguments: list[str], server: Requests | None = None, pause: Callable[[
     try:
         wanted = Wanted(**json.loads(given.wanted.read_text()))
         found = Found(**json.loads(given.found.read_text()))
-        problems = clean(server or of_pod(given.account), wanted, found, seconds=given.seconds, pause=pause, say=_say)
+        server = server or of_pod(given.account, LARGEST)
+        problems = clean(server, wanted, found, seconds=given.seconds, pause=pause, say=_say)
     except (Refused, OSError) as problem:
         problems = [str(problem)]
     for problem in problems:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from cluster_cleanup.model import Found, Requests, Wanted
 from cluster_cleanup.nodes import clean_nodes
-from cluster_cleanup.server import Refused
+from json_http import Refused
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from cluster_cleanup.model import Found, Requests, Wanted
-from cluster_cleanup.server import Refused
+from json_http import Refused
 
 NODES = "/api/v1/nodes"
 TRIES = 5

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from data_snapshots.server import ACCOUNT, Refused, of_pod
 from data_snapshots.snapshots import Failed, Requests, Wanted, take
+from json_http import ACCOUNT, Refused, of_pod
 
 
 def main(arguments: list[str], server: Requests | None = None, pause: Callable[[float], object] = time.sleep) -> int:

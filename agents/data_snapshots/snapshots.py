@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from data_snapshots.server import Refused
+from json_http import Refused
 
 GROUP = "snapshot.storage.k8s.io"
 SERVICE = "physical-ai/data-service"

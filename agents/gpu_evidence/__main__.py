@@ -10,21 +10,19 @@ import sys
 import threading
 import time
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
 from gpu_evidence import collect, record
-from gpu_evidence.api import Api, Refused
 from gpu_evidence.retention import expired
+from json_http import ApiServer, Refused, of_pod
 
-ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 AGAIN_SECONDS, RETRY_SECONDS = 6 * 3600, 60
 """Until the next record, and until another try after a failure. A start of the machine starts this program, too."""
 LOOK_SECONDS = 30
 """Between two looks at the ports of the network between nodes; another state of one is recorded at once."""
 
 
-def save(api: Api, namespace: str, node: str, vm: str, data: dict[str, Any]) -> None:
+def save(api: ApiServer, namespace: str, node: str, vm: str, data: dict[str, Any]) -> None:
     """Writes documents into the machine's ConfigMap, which may not exist yet. Raises Refused."""
     folder = f"/api/v1/namespaces/{namespace}/configmaps"
     given = record.name(node, vm)
@@ -42,7 +40,7 @@ def save(api: Api, namespace: str, node: str, vm: str, data: dict[str, Any]) -> 
             api.request("PATCH", f"{folder}/{given}", change)
 
 
-def held_documents(api: Api, namespace: str, given: str) -> dict[str, Any]:
+def held_documents(api: ApiServer, namespace: str, given: str) -> dict[str, Any]:
     """The documents of a ConfigMap by key; none where it does not exist yet. Raises Refused."""
     try:
         data = record.part(api.request("GET", f"/api/v1/namespaces/{namespace}/configmaps/{given}"), "data")
@@ -53,7 +51,7 @@ def held_documents(api: Api, namespace: str, given: str) -> dict[str, Any]:
     return {key: json.loads(text) for key, text in data.items() if text}
 
 
-def once(api: Api, mode: str, namespace: str, node: str) -> None:
+def once(api: ApiServer, mode: str, namespace: str, node: str) -> None:
     """One record of this machine. Raises Refused."""
     found, time = collect.machine(), now()
     held = held_documents(api, namespace, record.name(node, found["vmUniqueId"]))
@@ -65,7 +63,7 @@ def once(api: Api, mode: str, namespace: str, node: str) -> None:
     save(api, namespace, node, found["vmUniqueId"], documents)
 
 
-def prune(api: Api, namespace: str, days: int, most: int) -> list[str]:
+def prune(api: ApiServer, namespace: str, days: int, most: int) -> list[str]:
     """Removes records of machines that are gone; their names. Raises Refused."""
     folder = f"/api/v1/namespaces/{namespace}/configmaps"
     records = record.listed(api.request("GET", f"{folder}?labelSelector={record.LABEL.replace('/', '%2F')}"))
@@ -76,7 +74,7 @@ def prune(api: Api, namespace: str, days: int, most: int) -> list[str]:
     return gone
 
 
-def remove(api: Api, path: str) -> None:
+def remove(api: ApiServer, path: str) -> None:
     """Deletes an object, which may be gone already. Raises Refused."""
     try:
         api.request("DELETE", path)
@@ -95,9 +93,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--days", type=int, default=90, help="prune: how long records of machines that are gone stay")
     parser.add_argument("--most", type=int, default=500, help="prune: how many records stay in all")
     given = parser.parse_args(arguments)
-    host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
-    namespace = os.environ["POD_NAMESPACE"]
-    api = Api(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}", ACCOUNT)
+    namespace, api = os.environ["POD_NAMESPACE"], of_pod()
     if given.mode == "prune":
         try:
             for each in prune(api, namespace, given.days, given.most):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import os
 import sys
 import threading
 import time
@@ -12,13 +11,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from json_http import ACCOUNT, Refused, of_pod
 from osmo_token.minting import Wanted, check, ensure, fetch
 from osmo_token.secret import TokenSecret
-from osmo_token.server import Refused, Server
 from osmo_token.service import Service
 from osmo_token.vault import Identity, VaultSecret
 
-ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """Seconds between two tries."""
 
@@ -57,7 +55,7 @@ def main(arguments: list[str], pause: Callable[[float], object] | None = None) -
     given = _parser().parse_args(arguments)
     wanted = Wanted(given.user, given.name, given.days, given.warn_days)
     service = Service(given.service, lambda: given.password_file.read_text().strip())
-    secret = TokenSecret(api_server(given.account), *given.secret.split("/", 1))
+    secret = TokenSecret(of_pod(given.account), *given.secret.split("/", 1))
     identity = Identity(given.authority.rstrip("/"), given.tenant, given.client, given.identity_file)
     problem = ""
 
@@ -113,14 +111,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _vault(given: argparse.Namespace, identity: Identity, name: str) -> VaultSecret:
     return VaultSecret(given.vault, name, identity.token)
-
-
-def api_server(account: Path) -> Server:
-    """The cluster's API server, with the rights of the Pod's service account."""
-    host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
-    url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
-    # kubelet renews the token in its file.
-    return Server(url, lambda: (account / "token").read_text().strip(), account / "ca.crt")
 
 
 if __name__ == "__main__":

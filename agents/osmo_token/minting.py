@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from json_http import Refused
 from osmo_token.secret import VALID, Held
-from osmo_token.server import Refused
 from osmo_token.service import Service
 
 CONFLICTS = 5

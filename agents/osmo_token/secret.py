@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from osmo_token.server import Server
+from json_http import Server
 
 TOKEN, PREVIOUS = "token", "previous-token"
 PREFIX = "physical-ai/token-"
@@ -68,7 +68,7 @@ class TokenSecret:
     def _patch(self, version: str, notes: Mapping[str, Any], data: Mapping[str, Any] | None) -> None:
         metadata = {"resourceVersion": version, "annotations": dict(notes)}
         body: dict[str, Any] = {"metadata": metadata, **({} if data is None else {"data": dict(data)})}
-        self._server.request("PATCH", self._path, body, "application/merge-patch+json")
+        self._server.request("PATCH", self._path, body)
 
 
 def _map(value: Any) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from osmo_token.server import Refused, Server
+from json_http import Refused, Server
 
 ROLE = "osmo-backend"
 """What a backend's agents need, and nothing else."""

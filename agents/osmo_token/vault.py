@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from json_http import Refused, Server
 from osmo_token.secret import Held
-from osmo_token.server import Refused, Server
 
 SCOPE = "https://vault.azure.net/.default"
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"

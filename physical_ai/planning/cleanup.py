@@ -59,14 +59,14 @@ class NodeMarks:
 def cleanup_plan(settings: Settings, charts: Collection[str], nodes: Sequence[NodeMarks] = ()) -> CleanupPlan:
     """`charts` are the names of those that the stack installs."""
     namespace, account, role, binding, config, job = copy.deepcopy(manifests.load("cluster-cleanup.yaml"))
-    definitions, files = definitions_of(charts), agents.files(AGENT)
+    definitions, files = definitions_of(charts), agents.package(AGENT)
     role["rules"] += [*_rights(definitions), *_rights_to_webhooks(charts)]
-    config["data"] = {**files, "wanted.json": json.dumps(_wanted(definitions, charts, nodes))}
+    config["data"] = {**agents.data(files), "wanted.json": json.dumps(_wanted(definitions, charts, nodes))}
     pod = job["spec"]["template"]["spec"]
     pod |= services_placement(settings)
     (container,) = pod["containers"]
     container["image"] = image(PYTHON_IMAGE).at(MICROSOFT)
-    pod["volumes"][0]["configMap"]["items"] = [{"key": path, "path": path} for path in files]
+    pod["volumes"][0]["configMap"]["items"] = agents.items(files)
     record = {"metadata": {"name": f"{RELEASE}-found", "namespace": namespace["metadata"]["name"]}}
     for each, weight in ((account, _RIGHTS), (role, _RIGHTS), (binding, _RIGHTS), (config, _RIGHTS), (record, _RIGHTS)):
         _hook(each, weight)

@@ -10,8 +10,6 @@ from typing import Any
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.images import image
 from physical_ai.planning import agents, manifests
-from physical_ai.planning.grid_driver import digest
-from physical_ai.planning.grid_objects import FIELD_MANAGER
 from physical_ai.settings.facts.gpu import all_tolerations, amd_pools
 from physical_ai.settings.facts.images import AGENTS_IMAGE
 from physical_ai.settings.models.tree import Settings
@@ -42,35 +40,22 @@ def evidence_objects(settings: Settings) -> EvidenceObjects | None:
     evidence = settings.health.evidence
     if not evidence.enabled or not settings.pools:
         return None
-    files = agents.files(AGENT)
+    program = agents.Program(FILES_MAP, "physical-ai-gpu-evidence", agents.package(AGENT))
     machine, cron_job = manifests.load("gpu-evidence.yaml")
     metadata, daemon_sets = machine["metadata"], [machine, _with_gpus(machine)]
-    name = f"{FILES_MAP}-{digest(files, '')[:10]}"
     for each in daemon_sets:
         pod = each["spec"]["template"]["spec"]
         pod["tolerations"] = all_tolerations(settings)
-        _complete(pod, settings, name, files)
+        _complete(pod, settings, program)
     _not_on(daemon_sets[1], sorted(amd_pools(settings)))
     pod = cron_job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    _complete(pod, settings, name, files)
+    _complete(pod, settings, program)
     limits = [f"--days={evidence.retention_days}", f"--most={evidence.most_records}"]
     pod["containers"][0]["args"] = [*pod["containers"][0]["args"], *limits]
     return EvidenceObjects(
         limits=manifests.load("gpu-evidence-limits.yaml"),
         rights=manifests.load("gpu-evidence-rights.yaml"),
-        config_map={
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {
-                "name": name,
-                "namespace": metadata["namespace"],
-                "labels": {**metadata["labels"], NAME: FILES_MAP},
-                # A fixed manager, so that an earlier version of the files can be deployed again.
-                "annotations": {FIELD_MANAGER: "physical-ai-gpu-evidence"},
-            },
-            "immutable": True,
-            "data": dict(files),
-        },
+        config_map=program.config_map(metadata["namespace"], {**metadata["labels"], NAME: FILES_MAP}),
         daemon_sets=daemon_sets,
         cron_job=cron_job,
     )
@@ -103,12 +88,11 @@ def _not_on(daemon_set: Mapping[str, Any], pools: list[str]) -> None:
         term["matchExpressions"].append({"key": POOL_LABEL, "operator": "NotIn", "values": pools})
 
 
-def _complete(pod: dict[str, Any], settings: Settings, name: str, files: Mapping[str, str]) -> None:
+def _complete(pod: dict[str, Any], settings: Settings, program: agents.Program) -> None:
     """Adds image and files to a Pod of a manifest."""
     grid = settings.grid_driver
     (container,) = pod["containers"]
     container["image"] = image(AGENTS_IMAGE).at(grid.image_registry)
     if grid.image_pull_secret:
         pod["imagePullSecrets"] = [{"name": grid.image_pull_secret}]
-    (code,) = (volume for volume in pod["volumes"] if "configMap" in volume)
-    code["configMap"] = {"name": name, "items": [{"key": path, "path": path} for path in files]}
+    program.mount(pod)

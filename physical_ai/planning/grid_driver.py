@@ -5,7 +5,6 @@ The keys are those of `Wanted` in agents/grid_driver/grid_agent/wanted.py.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -116,11 +115,6 @@ def module_parameters(settings: Settings, pool: Pool) -> dict[str, dict[str, str
         for module, parameters in source.items():
             merged.setdefault(module.replace("-", "_"), {}).update(parameters)
     return {module: dict(sorted(own.items())) for module, own in sorted(merged.items()) if own}
-
-
-def digest(files: Mapping[str, str], document: str) -> str:
-    """A short text that changes exactly when the agent's files or its document change."""
-    return hashlib.sha256(_json([dict(files), document]).encode()).hexdigest()[:16]
 
 
 def _json(data: Any) -> str:

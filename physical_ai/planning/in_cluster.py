@@ -12,8 +12,6 @@ from physical_ai.catalog import in_cluster as names
 from physical_ai.catalog import osmo
 from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.planning import agents, manifests
-from physical_ai.planning.grid_driver import digest
-from physical_ai.planning.grid_objects import FIELD_MANAGER
 from physical_ai.settings.facts.images import PYTHON_IMAGE
 from physical_ai.settings.facts.in_cluster import (
     BUCKETS,
@@ -121,9 +119,8 @@ def _claim(volume: Volume, given: InCluster) -> dict[str, Any]:
 
 
 def _snapshots(given: InCluster, settings: Settings) -> SnapshotObjects:
-    files = agents.files(AGENT)
+    program = agents.Program(f"{SNAPSHOTS}-agent", f"physical-ai-{SNAPSHOTS}", agents.package(AGENT))
     *rights, cron_job = copy.deepcopy(manifests.load("data-snapshots.yaml"))
-    name = f"{SNAPSHOTS}-agent-{digest(files, '')[:10]}"
     own = given.snapshots.class_name is None
     cron_job["spec"]["schedule"] = given.snapshots.schedule
     cron_job["spec"]["timeZone"] = "Etc/UTC"
@@ -137,20 +134,8 @@ def _snapshots(given: InCluster, settings: Settings) -> SnapshotObjects:
         f"--keep={given.snapshots.keep}",
         *(f"--volume={service}={volume.name}" for service, volume in volumes_in_use(given).items()),
     ]
-    (code,) = pod["volumes"]
-    code["configMap"] = {"name": name, "items": [{"key": path, "path": path} for path in files]}
-    config_map: dict[str, Any] = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {
-            "name": name,
-            "namespace": osmo.CONTROL_NAMESPACE,
-            "labels": dict(cron_job["metadata"]["labels"]),
-            "annotations": {FIELD_MANAGER: "physical-ai-data-snapshots"},
-        },
-        "immutable": True,
-        "data": dict(files),
-    }
+    program.mount(pod)
+    config_map = program.config_map(osmo.CONTROL_NAMESPACE, cron_job["metadata"]["labels"])
     snapshot_class: dict[str, Any] = {
         "apiVersion": f"{names.SNAPSHOT_API}/{names.SNAPSHOT_VERSION}",
         "kind": "VolumeSnapshotClass",

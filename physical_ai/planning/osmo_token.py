@@ -12,8 +12,6 @@ from physical_ai.catalog import osmo
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.planning import agents, manifests
-from physical_ai.planning.grid_driver import digest
-from physical_ai.planning.grid_objects import FIELD_MANAGER
 from physical_ai.settings.facts.images import PYTHON_IMAGE
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.osmo_token import (
@@ -84,7 +82,7 @@ def _objects(
     uses_vault: bool,
 ) -> OsmoTokenObjects:
     """`modes` are those of the Job and of the daily check."""
-    files = agents.files(AGENT)
+    program = agents.Program(FILES_MAP, f"physical-ai-{OBJECTS}", agents.package(AGENT))
     job, cron_job = copy.deepcopy(manifests.load("osmo-token.yaml"))
     pod: dict[str, Any] = job["spec"]["template"]["spec"]
     if uses_vault:
@@ -93,30 +91,17 @@ def _objects(
         _remove_password(pod)
     for each in (job, cron_job):
         each["metadata"]["namespace"] = namespace
-    name = f"{FILES_MAP}-{digest(files, '')[:10]}"
     first, daily = modes
-    _complete(pod, name, files, [first, *arguments, *(["--warn-days=0"] if first == "fetch" else [])], settings)
-    job["metadata"]["name"] = f"{OBJECTS}-{digest(files, f'{arguments!r}{_database(settings)}')[:10]}"
+    _complete(pod, program, [first, *arguments, *(["--warn-days=0"] if first == "fetch" else [])], settings)
+    job["metadata"]["name"] = f"{OBJECTS}-{program.digest(f'{arguments!r}{_database(settings)}')[:10]}"
     check = [daily, *arguments, f"--warn-days={warn_days}"]
     template = copy.deepcopy(job["spec"]["template"])
-    _complete(template["spec"], name, files, check, settings)
+    _complete(template["spec"], program, check, settings)
     cron_job["spec"]["jobTemplate"]["spec"]["template"] = template
     return OsmoTokenObjects(
         limits=manifests.load("osmo-token-limits.yaml"),
         rights=manifests.load(RIGHTS[namespace]),
-        config_map={
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {
-                "name": name,
-                "namespace": namespace,
-                "labels": dict(job["metadata"]["labels"]),
-                # A fixed manager, so that an earlier version of the files can be deployed again.
-                "annotations": {FIELD_MANAGER: "physical-ai-osmo-token"},
-            },
-            "immutable": True,
-            "data": dict(files),
-        },
+        config_map=program.config_map(namespace, job["metadata"]["labels"]),
         job=job,
         cron_job=cron_job,
     )
@@ -160,13 +145,10 @@ def _database(settings: Settings) -> str:
     return token_epoch(settings).removeprefix(settings.osmo.token_rotation)
 
 
-def _complete(
-    pod: dict[str, Any], name: str, files: Mapping[str, str], arguments: Sequence[str], settings: Settings
-) -> None:
+def _complete(pod: dict[str, Any], program: agents.Program, arguments: Sequence[str], settings: Settings) -> None:
     """Adds image, files, arguments and node pool to a Pod of a manifest."""
     pod |= services_placement(settings)
     (container,) = pod["containers"]
     container["image"] = image(PYTHON_IMAGE).at(MICROSOFT)
     container["args"] = list(arguments)
-    (code,) = (volume for volume in pod["volumes"] if "configMap" in volume)
-    code["configMap"] = {"name": name, "items": [{"key": path, "path": path} for path in files]}
+    program.mount(pod)

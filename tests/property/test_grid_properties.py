@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from grid_agent.wanted import wanted_from
 from physical_ai.planning import manifests
 from physical_ai.planning.grid_driver import grid_plan
-from physical_ai.planning.grid_objects import agent_rights, daemon_set
+from physical_ai.planning.grid_objects import agent_rights, daemon_set, program
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.facts.gpu import grid_pools
 from physical_ai.settings.facts.labels import split_taint
@@ -81,7 +81,7 @@ def accepted(data: dict[str, Any]) -> Settings | None:
 
 def template(stack: Settings, files: dict[str, str] = FILES) -> dict[str, Any] | None:
     plan = grid_plan(stack)
-    return None if plan is None else daemon_set(MANIFEST, plan, files)["spec"]["template"]
+    return None if plan is None else daemon_set(MANIFEST, plan, program(files))["spec"]["template"]
 
 
 @quick

@@ -10,7 +10,8 @@ import pytest
 
 from gpu_evidence import __main__ as program
 from gpu_evidence import record
-from gpu_evidence.api import Api, Refused
+from json_http import ApiServer as Api
+from json_http import Refused
 from physical_ai.planning.evidence_objects import evidence_objects
 from physical_ai.settings import load
 from tests.simulator.conftest import ApiServer

@@ -7,9 +7,9 @@ import datetime
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from json_http import Server
 from osmo_token.minting import Wanted, check, ensure
 from osmo_token.secret import TOKEN, TokenSecret
-from osmo_token.server import Server
 from osmo_token.service import Service
 from simulator.osmo.control import gateway_server
 from simulator.osmo.control.accounts import Accounts

@@ -101,7 +101,9 @@ class EvidencePods:
                 self._recorded[_uid(pod)] = seen
 
     def _program(self, pod: Json, config_maps: Mapping[str, Json]) -> Program:
-        files = {f"{PACKAGE}/{path}": text for path, text in files_of(pod, config_maps).items()}
+        mounted = files_of(pod, config_maps)
+        # Pods of an earlier deployment have no folder of the package.
+        files = {path if "/" in path else f"{PACKAGE}/{path}": text for path, text in mounted.items()}
         digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
         if digest not in self._programs:
             self._programs[digest] = _loaded(DeployedFiles(f"deployed_{PACKAGE}_{digest}", files, PACKAGE))

@@ -1,20 +1,17 @@
-"""The clients of the agents against a server that misbehaves: they refuse in one line, and none ends in a traceback."""
+"""The agents' client against a server that misbehaves: it refuses in one line, and never ends in a traceback."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import certifi
 import pytest
 
-import cluster_cleanup.server
-import data_snapshots.server
-import gpu_evidence.api
-import osmo_token.server
+import json_http
 from grid_agent import api as grid
 from grid_agent.facts import ClusterError
+from json_http import ApiServer, Refused, Server
 from tests.support import misbehaving_server as server
 
 ANSWERS = {"has items that are none", "has null for an item", "has labels in a list", "has an item without metadata",
@@ -22,30 +19,12 @@ ANSWERS = {"has items that are none", "has null for an item", "has labels in a l
 """Objects: what is in them is their readers' to judge."""
 TAKEN = {"sends a list", "sends a text", "sends null", "is empty", "has no content", "packs what it sends",
          "writes numbers that are none", "nests deeply", "has a length that is no number"}  # fmt: skip
-"""What some of the clients return as it is."""
-Ask = Callable[[str, Path], Any]
-Client = tuple[Any, Ask, type[Exception]]
-AGENTS: dict[str, Client] = {
-    "cluster_cleanup": (
-        cluster_cleanup.server,
-        lambda url, account: cluster_cleanup.server.Server(url, account).request("GET", "/x"),
-        cluster_cleanup.server.Refused,
-    ),
-    "data_snapshots": (
-        data_snapshots.server,
-        lambda url, account: data_snapshots.server.Server(url, account).request("GET", "/x"),
-        data_snapshots.server.Refused,
-    ),
-    "osmo_token": (
-        osmo_token.server,
-        lambda url, _: osmo_token.server.Server(url).request("GET", "/x"),
-        osmo_token.server.Refused,
-    ),
-    "gpu_evidence": (
-        gpu_evidence.api,
-        lambda url, account: gpu_evidence.api.Api(url, account).request("GET", "/x"),
-        gpu_evidence.api.Refused,
-    ),
+"""What one of the two returns as it is."""
+LARGEST = 1 << 18
+Client = Callable[[str, Path], Server]
+CLIENTS: dict[str, Client] = {
+    "of a server": lambda url, _: Server(url, largest=LARGEST),
+    "of the API server": lambda url, account: ApiServer(url, account, LARGEST),
 }
 
 
@@ -57,25 +36,29 @@ def account(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", sorted(server.WRONG.keys() - ANSWERS))
-@pytest.mark.parametrize("agent", AGENTS)
-def test_a_wrong_answer_is_refused(agent: str, name: str, account: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    module, ask, refused = AGENTS[agent]
-    monkeypatch.setattr(module, "SECONDS", 0.3)
-    monkeypatch.setattr(module, "LARGEST", 1 << 18)
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_wrong_answer_is_refused(client: str, name: str, account: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_http, "SECONDS", 0.3)
     said = "an answer"
     with server.served(lambda _: server.WRONG[name]) as url:
         try:
-            ask(url, account)
-        except refused as problem:
+            CLIENTS[client](url, account).request("GET", "/x")
+        except Refused as problem:
             said = str(problem)
     assert "secret-token" not in said
     assert said != "an answer" or name in TAKEN
 
 
+@pytest.mark.parametrize("name", ["sends a list", "sends a text", "sends null"])
+def test_an_api_server_answers_objects(name: str, account: Path) -> None:
+    with server.served(lambda _: server.WRONG[name]) as url, pytest.raises(Refused, match="the answer is no object"):
+        ApiServer(url, account).request("GET", "/x")
+
+
 @pytest.mark.parametrize("name", ["drips its body", "drips its headers", "does not end", "cuts its body", "redirects",
                                   "nests without end", "is a login page"])  # fmt: skip
 def test_the_grid_agent_keeps_its_bounds(name: str, account: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grid, "LARGEST", 1 << 18)
+    monkeypatch.setattr(grid, "LARGEST", LARGEST)
     with server.served(lambda _: server.WRONG[name]) as url:
         api = grid.Api(url, account, "node", "gpu-operator")
         api.seconds = 0.3

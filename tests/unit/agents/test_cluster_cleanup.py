@@ -13,7 +13,7 @@ from cluster_cleanup import __main__ as program
 from cluster_cleanup.cleanup import DEFINITIONS, WEBHOOKS, clean
 from cluster_cleanup.model import Found, Wanted
 from cluster_cleanup.nodes import NODES
-from cluster_cleanup.server import Refused
+from json_http import Refused
 
 QUEUES, POLICIES, RULES = (
     "queues.scheduling.run.ai",

@@ -12,7 +12,7 @@ import pytest
 from cluster_cleanup.cleanup import DEFINITIONS, clean
 from cluster_cleanup.model import Found, Wanted
 from cluster_cleanup.nodes import NODES
-from cluster_cleanup.server import Refused
+from json_http import Refused
 
 GPU = "nvidia.com/gpu=present:NoSchedule"
 OURS = {"labels": {"agentpool": "b200", "example.com/team": "a"}, "annotations": {"pulumi.com/x": "y"}, "taints": [GPU]}

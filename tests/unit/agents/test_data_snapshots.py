@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from data_snapshots import __main__ as program
-from data_snapshots.server import Refused
 from data_snapshots.snapshots import SERVICE, Failed, Wanted, take
+from json_http import Refused
 
 PATH = "/apis/snapshot.storage.k8s.io/v1/namespaces/osmo-control-plane/volumesnapshots"
 CLAIMS = {"osmo-postgres": "osmo-postgres", "osmo-storage": "osmo-storage"}

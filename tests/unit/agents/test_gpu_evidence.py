@@ -14,8 +14,8 @@ import pytest
 
 from gpu_evidence import __main__ as agent
 from gpu_evidence import collect, record
-from gpu_evidence.api import Api, Refused
 from gpu_evidence.retention import expired
+from json_http import ApiServer, Refused
 
 VM = "0af4c2de-1111-4222-8333-444455556666"
 NODE = "aks-h100gpu-12345678-vmss000000"
@@ -243,13 +243,13 @@ class Server(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def api(tmp_path: Path) -> Iterator[Api]:
+def api(tmp_path: Path) -> Iterator[ApiServer]:
     Server.objects = {f"/api/v1/nodes/{NODE}": {"metadata": {"name": NODE, "uid": "u"}}}
     Server.log = []
     server = HTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     (tmp_path / "token").write_text("t")
-    yield Api(f"http://127.0.0.1:{server.server_port}", tmp_path)
+    yield ApiServer(f"http://127.0.0.1:{server.server_port}", tmp_path)
     server.shutdown()
     server.server_close()
 
@@ -257,7 +257,7 @@ def api(tmp_path: Path) -> Iterator[Api]:
 MAP = f"/api/v1/namespaces/gpu-operator/configmaps/evidence-{NODE}-0af4c2de"
 
 
-def test_both_modes_write_one_map_of_the_machine(api: Api, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_modes_write_one_map_of_the_machine(api: ApiServer, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = collect.machine(root, root / "kvp")
     monkeypatch.setattr(collect, "machine", lambda: found)
     monkeypatch.setattr(collect, "asked_gpus", lambda: {"gpus": [{"serial": "1", "uuid": "GPU-1"}]})
@@ -272,15 +272,15 @@ def test_both_modes_write_one_map_of_the_machine(api: Api, root: Path, monkeypat
     assert len(json.loads(data[record.STARTS])) == 1
 
 
-def test_a_refusal_names_request_and_reason(api: Api) -> None:
+def test_a_refusal_names_request_and_reason(api: ApiServer) -> None:
     with pytest.raises(Refused, match="GET /api/v1/nodes/other: 404 other not found"):
         api.request("GET", "/api/v1/nodes/other")
     with pytest.raises(Refused, match="no answer") as refused:
-        Api("http://127.0.0.1:9", Path("/nowhere")).request("GET", "/x")
+        ApiServer("http://127.0.0.1:9", Path("/nowhere")).request("GET", "/x")
     assert refused.value.code == 0
 
 
-def test_old_records_are_removed_by_name(api: Api) -> None:
+def test_old_records_are_removed_by_name(api: ApiServer) -> None:
     folder = "/api/v1/namespaces/gpu-operator/configmaps"
     Server.objects[f"{folder}/evidence-old"] = held("evidence-old", "old", datetime(2020, 1, 1, tzinfo=UTC))
     Server.objects[f"{folder}/evidence-now"] = held("evidence-now", NODE, datetime(2020, 1, 1, tzinfo=UTC))

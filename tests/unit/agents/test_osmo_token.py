@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from json_http import Refused, Server, message
 from osmo_token import __main__ as agent
 from osmo_token.secret import EXPIRES, NAME, PREVIOUS, STATE, TOKEN
-from osmo_token.server import Refused, Server
 from osmo_token.service import Service
 from simulator.osmo.control import gateway_server
 from simulator.osmo.control.gateway import Answer, Request, Surroundings
@@ -171,7 +171,7 @@ def main(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, *more: str) ->
     (folder / "token").write_text("of the Pod")
     arguments = ["ensure", "--service", run.url, "--password-file", str(folder / "password"), "--user", USER]
     arguments += ["--name", "default-1", "--days", "180", "--secret", "osmo-operator/agent-token"]
-    monkeypatch.setattr(agent, "api_server", lambda account: Server(run.url))  # pyright: ignore
+    monkeypatch.setattr(agent, "of_pod", lambda account: Server(run.url))  # pyright: ignore
     monkeypatch.setattr(agent, "today", lambda: TODAY)
     return agent.main([*arguments, "--account", str(folder), *more], pause=lambda seconds: None)
 
@@ -210,7 +210,7 @@ def test_an_error_that_repeats_a_secret_is_shown_without_it(run: Run) -> None:
 
 
 def test_a_server_that_never_answers_is_no_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("osmo_token.server.SECONDS", 0.2)
+    monkeypatch.setattr("json_http.SECONDS", 0.2)
     end = threading.Event()
 
     def silent(request: Request) -> Answer:
@@ -229,8 +229,6 @@ def test_a_server_that_never_answers_is_no_hang(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_refusal_is_read_in_each_servers_form() -> None:
-    from osmo_token.server import message
-
     assert message(json.dumps({"message": "of Kubernetes and OSMO"}).encode()) == "of Kubernetes and OSMO"
     assert message(json.dumps({"detail": "of FastAPI"}).encode()) == "of FastAPI"
     assert message(b"upstream connect error") == "upstream connect error"

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from json_http import Refused, Server
 from osmo_token import __main__ as agent
 from osmo_token.minting import Wanted, ensure, fetch
 from osmo_token.secret import EXPIRES, NAME, PREVIOUS, STATE, TokenSecret
-from osmo_token.server import Refused, Server
 from osmo_token.service import Service
 from osmo_token.vault import Identity, NotYet, VaultSecret
 from simulator.osmo.control.gateway import Answer, Request
@@ -159,7 +159,7 @@ def test_the_command_creates_for_both_and_prints_no_token(
     host, port = both.url.removeprefix("http://").split(":")
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", host)
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", port)
-    monkeypatch.setattr(agent, "api_server", lambda account: Server(both.url))
+    monkeypatch.setattr(agent, "of_pod", lambda account: Server(both.url))
     monkeypatch.setattr(agent, "today", lambda: TODAY)
     (tmp_path / "password").write_text(ADMIN)
     common = [

@@ -17,9 +17,8 @@ from physical_ai.planning.grid_driver import grid_plan
 from physical_ai.planning.grid_objects import (
     DIGEST_ANNOTATION,
     VERSION_ANNOTATION,
-    config_map,
     daemon_set,
-    key,
+    program,
 )
 from physical_ai.repository import GRID_AGENT
 from physical_ai.settings import load
@@ -182,7 +181,7 @@ def test_another_driver_and_other_code_roll_out_and_nothing_else_does() -> None:
     def made(*assignments: str, **files: str) -> dict[str, Any]:
         plan = grid_plan(given_settings(*assignments).settings)
         assert plan is not None
-        return daemon_set(manifest, plan, {"grid_agent/decide.py": "1", **files})["spec"]["template"]
+        return daemon_set(manifest, plan, program({"grid_agent/decide.py": "1", **files}))["spec"]["template"]
 
     first = made()
     assert made("pools.rtxprogpu.scale.max=9", "gpuOperator.driver.version=595.91.07") == first
@@ -236,9 +235,10 @@ def test_other_files_are_another_config_map_and_other_settings_are_not() -> None
     def mounted(*assignments: str, **files: str) -> str:
         plan = grid_plan(given_settings(*assignments).settings)
         assert plan is not None
-        completed = daemon_set(manifest, plan, {"grid_agent/decide.py": "1", **files})
+        agent = program({"grid_agent/decide.py": "1", **files})
+        completed = daemon_set(manifest, plan, agent)
         name = completed["spec"]["template"]["spec"]["volumes"][0]["configMap"]["name"]
-        assert name == config_map(manifest["metadata"], {"grid_agent/decide.py": "1", **files})["metadata"]["name"]
+        assert name == agent.config_map("gpu-operator", {})["metadata"]["name"]
         return name
 
     assert mounted() == mounted("gridDriver.version=580.105.08")
@@ -272,6 +272,6 @@ def test_limits_name_exactly_what_the_agent_sets(simulate: Simulate) -> None:
 
 
 def test_a_files_key_is_one_a_config_map_may_have() -> None:
-    keys = [key(path) for path in agents.files("grid_driver")]
+    keys = [agents.key(path) for path in agents.files("grid_driver")]
     assert len(keys) == len(set(keys))
     assert not any("/" in each for each in keys)

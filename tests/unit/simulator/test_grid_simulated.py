@@ -11,8 +11,8 @@ import pytest
 
 from grid_agent.facts import GATE_LABELS
 from grid_agent.steps import State
-from physical_ai.planning.agents import files
-from physical_ai.planning.grid_objects import AGENT, FILES_MAP, key
+from physical_ai.planning.agents import files, key
+from physical_ai.planning.grid_objects import AGENT, FILES_MAP
 from simulator.cluster.names import HOST_DRIVER, HOST_MODULES
 from simulator.gpu.live.grid_host import SimulatedHost
 from simulator.gpu.live.grid_program import Condition, Pod, Program, ProgramFault, files_of, load

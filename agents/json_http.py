@@ -1,10 +1,14 @@
-"""JSON over HTTP, with errors that never contain a secret."""
+"""JSON over HTTP for the programs in this folder that talk to servers, with errors that never contain a secret.
+
+This module is mounted into each program's Pod, beside its package.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
 import json
+import os
 import socket
 import ssl
 import threading
@@ -13,8 +17,9 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 SECONDS = 20
-LARGEST = 4 << 20
+LARGEST = 16 << 20
 SHOWN = 300
 """How much of a refusal's text is reported."""
 TRANSIENT = frozenset({0, 408, 425, 429, 500, 502, 503, 504})
@@ -41,6 +46,7 @@ class Server:
         bearer: What authorizes a request; read for each, since it is renewed.
         certificate: File of the authority that its certificate must be of; the system's where it is None.
         hidden: Texts that no error may contain.
+        largest: Bytes of an answer that are read.
     """
 
     def __init__(
@@ -49,32 +55,35 @@ class Server:
         bearer: Callable[[], str] | None = None,
         certificate: Path | None = None,
         hidden: Callable[[], frozenset[str]] = frozenset,
+        largest: int = LARGEST,
     ) -> None:
-        self._url, self._bearer, self._certificate, self._hidden = url.rstrip("/"), bearer, certificate, hidden
+        self._url, self._bearer, self._certificate = url.rstrip("/"), bearer, certificate
+        self._hidden, self._largest = hidden, largest
 
-    def request(
-        self, method: str, path: str, body: Any = None, kind: str = "application/json", *, anonymous: bool = False
-    ) -> Any:
-        """The answer's JSON; None for an empty one.
+    def request(self, method: str, path: str, body: Any = None, kind: str = "", *, anonymous: bool = False) -> Any:
+        """The answer: its JSON; None for an empty one. A PATCH is a merge patch, where `kind` does not say what it is.
 
         Raises:
             Refused
         """
         what = f"{method} {path.partition('?')[0]}"
-        headers = {"Accept": "application/json", "User-Agent": "physical-ai-osmo-token"}
+        headers = {"Accept": "application/json", "User-Agent": "physical-ai"}
         if body is not None:
-            headers["Content-Type"] = kind
+            headers["Content-Type"] = kind or f"application/{'merge-patch+' * (method == 'PATCH')}json"
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         try:
             if self._bearer is not None and not anonymous:
                 headers["Authorization"] = f"Bearer {self._bearer()}"
-            code, text = exchange(self._url + path, method, data, headers, self._certificate)
+            code, text = exchange(self._url + path, method, data, headers, self._certificate, largest=self._largest)
             if code >= 300:
                 raise Refused(what, code, self._shown(message(text)))
-            return json.loads(text) if text else None
+            return self._read(text)
         except (OSError, ValueError, RecursionError, http.client.HTTPException) as problem:
             reason = str(problem) or type(problem).__name__
             raise Refused(what, 0, self._shown(reason)) from None
+
+    def _read(self, text: bytes) -> Any:
+        return json.loads(text) if text else None
 
     def _shown(self, text: str) -> str:
         for secret in self._hidden():
@@ -82,8 +91,31 @@ class Server:
         return " ".join(text.split())[:SHOWN]
 
 
+class ApiServer(Server):
+    """A cluster's API server, with the rights of a Pod's service account."""
+
+    def __init__(self, url: str, account: Path, largest: int = LARGEST) -> None:
+        # kubelet renews the token in its file.
+        super().__init__(
+            url, lambda: (account / "token").read_text().strip(), certificate=account / "ca.crt", largest=largest
+        )
+
+    def _read(self, text: bytes) -> Any:
+        """The object; an empty one for an empty answer."""
+        found: object = json.loads(text) if text else {}
+        if not isinstance(found, dict):
+            raise ValueError("the answer is no object")
+        return cast("dict[str, Any]", found)
+
+
+def of_pod(account: Path = ACCOUNT, largest: int = LARGEST) -> ApiServer:
+    """The API server of the cluster that the Pod runs in."""
+    host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
+    return ApiServer(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}", account, largest)
+
+
 def exchange(
-    url: str, method: str, data: bytes | None, headers: Mapping[str, str], authority: Path | None
+    url: str, method: str, data: bytes | None, headers: Mapping[str, str], authority: Path | None, *, largest: int
 ) -> tuple[int, bytes]:
     """Status and body, straight from the server: no proxy of the environment is for it, nor a redirect followed.
 
@@ -91,6 +123,7 @@ def exchange(
 
     Args:
         authority: File of what the server's certificate must be of; the system's where it is None.
+        largest: Bytes of a body that are read.
 
     Raises:
         OSError, ValueError, http.client.HTTPException: No whole answer within the limits of time and size.
@@ -120,7 +153,7 @@ def exchange(
             raise TimeoutError
         line.request(method, f"{at.path or '/'}{'?' * bool(at.query)}{at.query}", data, dict(headers))
         answer = line.getresponse()
-        text = _body(answer)
+        text = _body(answer, largest)
         if late.is_set() and answer.status < 300:
             raise TimeoutError
         return answer.status, text
@@ -133,12 +166,12 @@ def exchange(
         line.close()
 
 
-def _body(answer: http.client.HTTPResponse) -> bytes:
+def _body(answer: http.client.HTTPResponse, largest: int) -> bytes:
     """All of it; nothing of a refusal that cannot be read."""
     try:
-        text = answer.read(LARGEST + 1)
-        if len(text) > LARGEST:
-            raise ValueError(f"the answer is larger than {LARGEST >> 20} MiB")
+        text = answer.read(largest + 1)
+        if len(text) > largest:
+            raise ValueError(f"the answer is larger than {largest >> 20} MiB")
         if answer.length:
             raise ConnectionError("the answer was cut off")
     except (OSError, ValueError, http.client.HTTPException):
