@@ -51,6 +51,13 @@ def test_a_file_that_differs_is_compiled_by_its_side(tmp_path: Path, compiled: P
     assert not kept(module).exists()
 
 
+def test_a_compiled_file_whose_source_was_moved_away_is_left(tmp_path: Path, compiled: Path) -> None:
+    module = package(tmp_path / "side", shown="same")
+    (compiled / "physical_ai" / "module.py").unlink()
+    take_bytecode(tmp_path / "side", compiled)
+    assert not kept(module).exists()
+
+
 def test_links_and_compiled_files_of_a_side_stay_as_they_are(tmp_path: Path, compiled: Path) -> None:
     module = package(tmp_path / "side", shown="same")
     (tmp_path / "outside").mkdir()

@@ -29,7 +29,10 @@ def take_bytecode(folder: Path, compiled: Path) -> None:
 
 def _take(source: Path, twin: Path) -> None:
     kept, target = Path(cache_from_source(str(twin))), Path(cache_from_source(str(source)))
-    if source.is_symlink() or not kept.is_file() or twin.stat().st_size != source.stat().st_size:
+    # The compiled form of a file stays where the file has been moved away.
+    if source.is_symlink() or not kept.is_file() or not twin.is_file():
+        return
+    if twin.stat().st_size != source.stat().st_size:
         return
     if twin.read_bytes() == source.read_bytes():
         target.parent.mkdir(exist_ok=True)
