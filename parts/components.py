@@ -6,7 +6,12 @@ from collections.abc import Mapping
 
 from components.kubernetes.chart_part import ChartPart
 from parts.amd.component import AmdOperator
+from parts.cluster_services.component import ClusterServices
 from parts.kube_prometheus.component import KubePrometheus
 
-COMPONENTS: Mapping[str, type[ChartPart]] = {"amd": AmdOperator, "kube_prometheus": KubePrometheus}
+COMPONENTS: Mapping[str, type[ChartPart]] = {
+    "cluster_services": ClusterServices,
+    "amd": AmdOperator,
+    "kube_prometheus": KubePrometheus,
+}
 """By the part's name; every other part is a `ChartPart`."""

@@ -38,6 +38,8 @@ class ReleasePlan:
     skip_await: bool = False
     """Whether something other than Helm waits for its Pods, such as the GPU gate."""
     timeout_seconds: int = 600
+    objects: tuple[Mapping[str, Any], ...] = ()
+    """Objects of kinds that it brings, which come after it."""
 
     @property
     def namespace(self) -> str:

@@ -61,7 +61,8 @@ class ChartPart(pulumi.ComponentResource):
         self.releases: dict[str, kubernetes.helm.v3.Release] = {}
         before = self.before()
         for release in args.plan.releases:
-            self.releases[release.key] = self._release(release, before)
+            own = self.releases[release.key] = self._release(release, before)
+            self._objects(f"{self.name}-{release.key}", release.objects, [own])
         self.after()
         self.installed = {
             each.name: InstalledRelease(self.releases[each.key], each.chart.version, each.namespace)
@@ -77,14 +78,7 @@ class ChartPart(pulumi.ComponentResource):
 
     def after(self) -> None:
         """Declares what comes after the releases."""
-        for item in self.args.plan.after:
-            # `apiextensions.CustomResource` has no arguments for fields outside of `spec`.
-            pulumi.CustomResource(
-                f"kubernetes:{item['apiVersion']}:{item['kind']}",
-                f"{self.name}-{item['kind'].lower()}",
-                dict(item),
-                self.options([*self.releases.values()]),
-            )
+        self._objects(self.name, self.args.plan.after, [*self.releases.values()])
 
     def reported(self) -> dict[str, Any]:
         """Outputs of the component."""
@@ -112,6 +106,16 @@ class ChartPart(pulumi.ComponentResource):
             string_data={key: self.args.secrets[secret] for key, secret in plan.data.items()},
             opts=self.options(after),
         )
+
+    def _objects(self, name: str, items: Sequence[Mapping[str, Any]], after: Sequence[pulumi.Resource]) -> None:
+        for item in items:
+            # `apiextensions.CustomResource` has no arguments for fields outside of `spec`.
+            pulumi.CustomResource(
+                f"kubernetes:{item['apiVersion']}:{item['kind']}",
+                f"{name}-{item['kind'].lower()}",
+                dict(item),
+                self.options(after),
+            )
 
     def _release(self, release: ReleasePlan, before: Sequence[pulumi.Resource]) -> kubernetes.helm.v3.Release:
         earlier = [self.releases[key] for key in release.needs]

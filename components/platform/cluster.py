@@ -15,7 +15,6 @@ from components.gpu.admission import GpuAdmission
 from components.gpu.evidence import GpuEvidence, GpuEvidenceArgs
 from components.gpu.grid_driver import GridDriver, GridDriverArgs
 from components.gpu.operator import GpuOperator, GpuOperatorArgs
-from components.kubernetes.cluster_services import ClusterServices, ClusterServicesArgs
 from components.kubernetes.drift_reader import DriftReader, DriftReaderArgs
 from components.kubernetes.isolation import Isolation, IsolationArgs
 from components.kubernetes.namespaces import Namespaces, NamespacesArgs
@@ -83,15 +82,6 @@ def declare_scraping(common: Common, install: InstallTarget, kinds: Sequence[pul
     if common.settings.monitoring.is_measured:
         args = ScrapingArgs(install.target, common.settings, [*install.namespaces.values(), *kinds])
         Scraping(f"{common.name}-scraping", args, common.protected)
-
-
-def declare_cluster_services(common: Common, install: InstallTarget) -> ClusterServices | None:
-    """None in a stack that installs neither storage nor a load balancer."""
-    plans = common.plan.services
-    if not plans:
-        return None
-    args = ClusterServicesArgs(install.target, install.namespaces, plans, common.settings.charts.source)
-    return ClusterServices(f"{common.name}-services", args, common.protected)
 
 
 def declare_container_logs(common: Common, install: InstallTarget) -> None:

@@ -13,7 +13,6 @@ from components.outputs import Deployed, stack_outputs
 from components.platform.admission import declare_admission
 from components.platform.cluster import (
     declare_acceptance,
-    declare_cluster_services,
     declare_container_logs,
     declare_drift_reader,
     declare_in_cluster_data,
@@ -75,7 +74,6 @@ class Platform(pulumi.ComponentResource):
         declare_drift_reader(common, install)
         chosen = InstalledParts(common, install, azure)
         chosen.declare("cluster")
-        services = declare_cluster_services(common, install)
         declare_scraping(common, install, chosen.releases_of(("kube_prometheus",)))
         declare_container_logs(common, install)
         admission = declare_admission(common, install)
@@ -105,7 +103,7 @@ class Platform(pulumi.ComponentResource):
         )
         share_workflow_data(common, osmo, data)
 
-        others: list[Installs | None] = [services, runners, certificates, *gpus.parts, service, osmo]
+        others: list[Installs | None] = [runners, certificates, *gpus.parts, service, osmo]
         installs = [*chosen.by_name.values(), *(each for each in others if each is not None)]
         releases = {name: each for installed in installs for name, each in installed.installed.items()}
         declare_release_gate(common, install, releases)

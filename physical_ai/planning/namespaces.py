@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from parts.registry import PARTS
 from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
-from physical_ai.catalog.cluster_services import LONGHORN_NAMESPACE, METALLB_NAMESPACE
 from physical_ai.catalog.definitions import CLEANUP_NAMESPACE
 from physical_ai.catalog.network_operator import NAMESPACE as NETWORK_NAMESPACE
 from physical_ai.catalog.osmo import KAI_NAMESPACE
@@ -25,7 +24,6 @@ def not_needed(plan: Plan) -> tuple[str, ...]:
         *((CERTIFICATES_NAMESPACE,) if plan.cert_manager is None else ()),
         *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if plan.runners is None else ()),
         *(own for part in PARTS for own in part.namespaces if own not in _in_use(plan)),
-        *({LONGHORN_NAMESPACE, METALLB_NAMESPACE} - {each.namespace for each in plan.services}),
     )
 
 

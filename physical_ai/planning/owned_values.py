@@ -14,14 +14,13 @@ from physical_ai.catalog import (
 )
 from physical_ai.catalog.osmo_service import SERVICE_CHART
 from physical_ai.planning import cert_manager as cert_manager_plan
-from physical_ai.planning import (
-    cluster_services,
-    service_chart,
-)
 from physical_ai.planning import dra as dra_plan
 from physical_ai.planning import network_operator as network_operator_plan
 from physical_ai.planning import osmo as osmo_plan
 from physical_ai.planning import runners as runners_plan
+from physical_ai.planning import (
+    service_chart,
+)
 from physical_ai.planning.gpu_operator import values as gpu_values
 from physical_ai.planning.gpu_operator.drivers import OWNED as DRIVER_OWNED
 from physical_ai.planning.gpu_operator.files import CHART as GPU_OPERATOR
@@ -40,6 +39,5 @@ OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
     dra.CHART: dra_plan.OWNED,
     runners.CONTROLLER_CHART: runners_plan.CONTROLLER_OWNED,
     runners.SCALE_SET_CHART: runners_plan.SCALE_SET_OWNED,
-    **cluster_services.OWNED,
     **{chart: owners for part in PARTS for chart, owners in part.owned.items()},
 }

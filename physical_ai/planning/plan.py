@@ -10,7 +10,6 @@ from parts.part import PartPlan
 from parts.registry import PARTS
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.planning.cert_manager import CertManagerPlan, cert_manager_plan
-from physical_ai.planning.cluster_services import ServicePlan, cluster_services
 from physical_ai.planning.dra import DraPlan, dra_plan
 from physical_ai.planning.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.planning.grid_driver import GridPlan, grid_plan
@@ -40,8 +39,6 @@ class Plan:
     """None unless cert-manager has the gateway's certificate issued."""
     runners: RunnersPlan | None
     """None without `runners`."""
-    services: tuple[ServicePlan, ...]
-    """Storage and load balancer of a cluster without a cloud; empty without `storage` and `loadBalancer`."""
     network_operator: NetworkOperatorPlan | None
     """None without `networkOperator`."""
     dra: DraPlan | None
@@ -65,7 +62,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     osmo, found = osmo_releases(settings, root)
     issued, unissued = cert_manager_plan(settings, root)
     runners, denied = runners_plan(settings, root)
-    services, unfit = cluster_services(settings, root)
     network, misfit = network_operator_plan(settings, root)
     claimed, invalid = dra_plan(settings, root)
     parts: dict[str, PartPlan] = {}
@@ -76,7 +72,7 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         if planned is not None:
             parts[part.name] = planned
     service, doubtful = service_release(settings, root, served)
-    faults += [*found, *unissued, *denied, *unfit, *misfit, *invalid, *doubtful]
+    faults += [*found, *unissued, *denied, *misfit, *invalid, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
@@ -87,7 +83,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     inside += [chart for planned in parts.values() for chart in planned.charts]
     charts = (
         *((chart(CHART, settings.gpu_operator.version),) if installs_operator(settings) else ()),
-        *(each.chart for each in services),
         *others,
         *inside,
         *(release.chart for release in releases),
@@ -99,7 +94,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         control_plane=service,
         cert_manager=issued,
         runners=runners,
-        services=services,
         network_operator=network,
         dra=claimed,
         parts=parts,

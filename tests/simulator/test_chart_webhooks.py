@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
+from parts.cluster_services import names as cluster_services
+from parts.cluster_services.plan import address_objects
 from parts.slurm import names as slurm
-from physical_ai.catalog import cert_manager, cluster_services
-from physical_ai.planning.cluster_services import address_objects
+from physical_ai.catalog import cert_manager
 from physical_ai.settings import Overlay, load
 from simulator.charts import materialise
 from simulator.home import Home

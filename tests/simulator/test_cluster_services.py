@@ -17,12 +17,12 @@ def test_the_models_take_the_program_s_values_and_refuse_others() -> None:
         "storage": {"longhorn": {"defaultClass": False, "replicas": 2}},
         "loadBalancer": {"metallb": {"addresses": ["192.168.7.0/28"]}},
     }
-    for plan in load("dev-westus2", [Overlay("--set", given)]).plan.services:
+    for plan in load("dev-westus2", [Overlay("--set", given)]).plan.parts["cluster_services"].releases:
         folder = materialise(plan.chart.name, plan.chart.version, Home.of_user().folder / "chart-models")
-        command = ("template", plan.release, str(folder), "--namespace", plan.namespace)
+        command = ("template", plan.name, str(folder), "--namespace", plan.namespace)
         objects = [each for each in yaml.safe_load_all(run(*command, values=plan.values)) if each]
         kinds = {(each["kind"], each["metadata"]["name"]): each for each in objects}
-        if plan.release == "longhorn":
+        if plan.name == "longhorn":
             storage = kinds["StorageClass", "longhorn"]
             assert storage["parameters"]["numberOfReplicas"] == "2"
             assert storage["metadata"]["annotations"]["storageclass.kubernetes.io/is-default-class"] == "false"

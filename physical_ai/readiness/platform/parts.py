@@ -120,7 +120,6 @@ def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
         (plan.runners, runners_names.SCALE_SET_RELEASE, runners_names.NAMESPACE),
     ]
     yield from ((release, where) for each, release, where in declared if each is not None)
-    yield from ((each.release, each.namespace) for each in plan.services)
     yield from ((each.name, each.namespace) for planned in plan.parts.values() for each in planned.releases)
     yield from ((each.name, each.namespace) for each in ([plan.control_plane] if plan.control_plane else []))
     yield from ((each.name, each.namespace) for each in plan.osmo)

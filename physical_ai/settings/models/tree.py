@@ -13,10 +13,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from parts.amd.model import AmdGpuOperator
+from parts.cluster_services.model import LoadBalancer, Storage
 from parts.slurm.model import Slurm
 from physical_ai.settings.models.admission import Admission
 from physical_ai.settings.models.base import Cidr, EntraId, Model, of_azure, written
-from physical_ai.settings.models.cluster_services import LoadBalancer, Storage
 from physical_ai.settings.models.data_services import DataServices
 from physical_ai.settings.models.dra import Dra
 from physical_ai.settings.models.gpu import GpuOperator

@@ -11,7 +11,6 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.checkpoints import check_checkpoints
 from physical_ai.settings.rules.classes import check_classes, check_no_azure, check_no_classes
 from physical_ai.settings.rules.cluster import check_cluster
-from physical_ai.settings.rules.cluster_services import check_cluster_services
 from physical_ai.settings.rules.data_services import check_data_services
 from physical_ai.settings.rules.dra import check_dra
 from physical_ai.settings.rules.dra_claims import check_claims
@@ -98,7 +97,6 @@ _EVERYWHERE = (
     check_osmo,
     check_checkpoints,
     check_data_services,
-    check_cluster_services,
     check_pod_networks,
     check_osmo_access,
     check_placeholders,

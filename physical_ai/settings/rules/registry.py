@@ -49,12 +49,9 @@ STRATEGY_DIFFERS = Rule("mig-strategy-differs", STRATEGIES)
 STRATEGY_MPS = Rule("mig-strategy-mps", f"{SHARING}: no MPS with the strategy mixed")
 STRATEGY_POOL = Rule("mig-strategy-pool", "NVIDIA/k8s-device-plugin README, MIG strategies")
 
-LONGHORN_REPLICAS = Rule("longhorn-replicas", "Longhorn docs, best-practices: minimum recommended hardware, volumes")
-TWO_DEFAULT_CLASSES = Rule("two-default-classes", "Kubernetes docs, storage-classes: default StorageClass")
 POD_NETWORK = Rule(
     "pod-network", "Mellanox/network-operator api/v1alpha1; Mellanox/nvidia-k8s-ipam api/v1alpha1, Validate"
 )
-METALLB_RANGE = Rule("metallb-range", "MetalLB docs, installation: cloud compatibility; configuration")
 
 QUEUES = Rule("osmo-queues", "NVIDIA/OSMO docs, advanced_config/scheduler: one queue a pool")
 OSMO_LOGIN = Rule("osmo-login", "NVIDIA/OSMO deployments/charts/service, gateway.envoy.defaultIdentity")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from parts.cluster_services.model import LoadBalancer, Longhorn, MetalLb, Storage
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Overlay, Settings, load
-from physical_ai.settings.models.cluster_services import LoadBalancer, Longhorn, MetalLb, Storage
 from tests.support import existing_cluster as world
 from tests.support.existing_cluster import changed, found, lists, named
 from workbench.preflight.existing import Found, Wanted, judge_cluster, read_cluster

@@ -88,7 +88,7 @@ def test_on_a_cluster_of_its_own_the_reference_is_complete(tmp_path: Path, profi
     assert "ofedDriver" not in network.policy
     assert {"multus", "cniPlugins"} <= set(network.policy["secondaryNetwork"])
     assert network.policy["nvIpam"]["version"].endswith(version)
-    pool = next(each for each in found.plan.services if each.release == "metallb").objects[0]
+    pool = found.plan.parts["cluster_services"].release("metallb").objects[0]
     assert pool["spec"]["addresses"] == ["10.0.9.200-10.0.9.220"]
     maps = found.plan.gpu.config_maps
     parameters = {name for name, files in maps.items() if files.get("nvidia-uvm.conf") == "uvm_disable_hmm=1\n"}
@@ -97,7 +97,7 @@ def test_on_a_cluster_of_its_own_the_reference_is_complete(tmp_path: Path, profi
 
 
 def release(found: Loaded, name: str) -> dict[str, Any]:
-    return dict(next(each for each in found.plan.services if each.release == name).values)
+    return dict(found.plan.parts["cluster_services"].release(name).values)
 
 
 def test_charts_are_those_of_the_reference(record: Loaded) -> None:
@@ -125,7 +125,7 @@ def test_longhorn_is_the_default_class_with_three_replicas_and_snapshots(record:
     assert values["persistence"]["defaultClass"] is True
     assert values["persistence"]["defaultClassReplicaCount"] == 3
     assert "node-role.kubernetes.io/control-plane" in values["defaultSettings"]["taintToleration"]
-    plan = next(each for each in record.plan.services if each.release == "longhorn")
+    plan = record.plan.parts["cluster_services"].release("longhorn")
     assert [each["kind"] for each in plan.objects] == ["VolumeSnapshotClass"]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network
 
-from physical_ai.catalog.cluster_services import (
+from parts.cluster_services.model import Longhorn, MetalLb, bounds
+from parts.cluster_services.names import (
     ADDRESS_POOL,
     CONTROL_PLANE_LABEL,
     DEFAULT_CLASS,
@@ -17,7 +18,6 @@ from physical_ai.catalog.hardware import on_premises
 from physical_ai.findings import Finding
 from physical_ai.kubernetes.objects import annotations_of, labels, name, namespace
 from physical_ai.nested import at
-from physical_ai.settings.models.cluster_services import Longhorn, MetalLb, bounds
 from workbench.preflight.existing.objects import Json, doubtful, listed, ok, unknown, wrong
 from workbench.preflight.existing.reading import Found
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from parts.cluster_services.model import bounds
+from parts.cluster_services.plan import cluster_services_plan
+from parts.part import ReleasePlan
 from physical_ai.catalog.compat import check_chart
-from physical_ai.planning.cluster_services import cluster_services
 from physical_ai.settings import Loaded, Overlay, SettingsError, load
-from physical_ai.settings.models.cluster_services import bounds
 
 LONGHORN: dict[str, Any] = {"storage": {"longhorn": {"defaultClass": False}}}
 METALLB: dict[str, Any] = {"loadBalancer": {"metallb": {"addresses": ["192.168.7.10-192.168.7.20", "192.168.8.0/28"]}}}
@@ -18,6 +19,10 @@ METALLB: dict[str, Any] = {"loadBalancer": {"metallb": {"addresses": ["192.168.7
 
 def loaded(given: dict[str, Any]) -> Loaded:
     return load("dev-westus2", [Overlay("--set", given)])
+
+
+def releases(given: dict[str, Any]) -> tuple[ReleasePlan, ...]:
+    return loaded(given).plan.parts["cluster_services"].releases
 
 
 def problems(given: dict[str, Any]) -> dict[str, str]:
@@ -35,11 +40,11 @@ def metallb(*addresses: str, **given: Any) -> dict[str, Any]:
 
 
 def test_neither_is_installed_unless_asked_for() -> None:
-    assert loaded({}).plan.services == ()
+    assert "cluster_services" not in loaded({}).plan.parts
 
 
 def test_longhorn_follows_the_settings() -> None:
-    (plan,) = loaded(longhorn(replicas=2, nodes=4, dataPath="/srv/longhorn")).plan.services
+    (plan,) = releases(longhorn(replicas=2, nodes=4, dataPath="/srv/longhorn"))
     assert (plan.chart.name, plan.chart.version, plan.namespace) == ("longhorn", "1.7.2", "longhorn-system")
     assert plan.values["persistence"] == {
         "defaultClass": False,
@@ -56,12 +61,12 @@ def test_longhorn_follows_the_settings() -> None:
     assert {"node-role.kubernetes.io/control-plane", "nvidia.com/gpu"} <= keys
     (snapshots,) = plan.objects
     assert (snapshots["kind"], snapshots["driver"]) == ("VolumeSnapshotClass", "driver.longhorn.io")
-    (without,) = loaded(longhorn(snapshots=False)).plan.services
+    (without,) = releases(longhorn(snapshots=False))
     assert without.objects == ()
 
 
 def test_metallb_announces_by_arp_and_has_the_pool() -> None:
-    (plan,) = loaded({**METALLB}).plan.services
+    (plan,) = releases({**METALLB})
     assert (plan.chart.name, plan.chart.version, plan.namespace) == ("metallb", "0.15.3", "metallb-system")
     assert plan.values["frrk8s"] == {"enabled": False}
     assert plan.values["speaker"]["frr"] == {"enabled": False}
@@ -69,7 +74,7 @@ def test_metallb_announces_by_arp_and_has_the_pool() -> None:
     assert pool["spec"]["addresses"] == METALLB["loadBalancer"]["metallb"]["addresses"]
     assert advertisement["spec"] == {"ipAddressPools": [pool["metadata"]["name"]]}
     limited = metallb("192.168.8.0/28", interfaces=["bond0"])
-    (other,) = loaded(limited).plan.services
+    (other,) = releases(limited)
     assert other.objects[1]["spec"]["interfaces"] == ["bond0"]
 
 
@@ -98,14 +103,16 @@ def test_a_file_may_not_set_what_follows_from_settings(tmp_path: Path) -> None:
         ("longhorn", "defaultSettings: {deletingConfirmationFlag: true}"),
         ("metallb", "frrk8s: {enabled: true}"),
     ):
-        (tmp_path / chart).mkdir()
-        (tmp_path / chart / "values.yaml").write_text(text)
-    plans, faults = cluster_services(loaded({**LONGHORN, **METALLB}).settings, tmp_path)
+        folder = tmp_path / "cluster_services"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{chart}-values.yaml").write_text(text)
+    plan, faults = cluster_services_plan(loaded({**LONGHORN, **METALLB}).settings, tmp_path)
     assert [(fault.where, fault.fix) for fault in faults] == [
         ("defaultSettings.deletingConfirmationFlag", "Set storage.longhorn.deletable instead."),
         ("frrk8s.enabled", "Leave it out: addresses are announced by ARP."),
     ]
-    assert plans[0].values["defaultSettings"]["deletingConfirmationFlag"] is False
+    assert plan is not None
+    assert plan.release("longhorn").values["defaultSettings"]["deletingConfirmationFlag"] is False
 
 
 def test_more_replicas_than_nodes_are_refused() -> None:

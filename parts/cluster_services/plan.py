@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog import cluster_services as names
+from parts.cluster_services import names
+from parts.cluster_services.model import Longhorn, MetalLb
+from parts.part import PartPlan, Planned, ReleasePlan
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.gpu import all_tolerations
 from physical_ai.settings.faults import Fault
-from physical_ai.settings.models.cluster_services import Longhorn, MetalLb
 from physical_ai.settings.models.tree import Settings
 
+TIMEOUT_SECONDS = 900
 CONTROL_PLANE = {"key": names.CONTROL_PLANE_TAINT, "operator": "Exists", "effect": "NoSchedule"}
 _EVERYWHERE = "nothing: it runs on every node that mounts volumes"
 OWNED: Mapping[str, Mapping[str, str]] = {
@@ -40,41 +42,40 @@ OWNED: Mapping[str, Mapping[str, str]] = {
 """Keys that the files may not set, by chart, with the setting to change instead."""
 
 
-@dataclass(frozen=True)
-class ServicePlan:
-    """One release, and what comes after it."""
-
-    release: str
-    namespace: str
-    chart: Chart
-    values: Mapping[str, Any]
-    objects: tuple[Mapping[str, Any], ...]
-    """Of kinds that the release, or the cluster, brings."""
-
-
-def cluster_services(settings: Settings, root: FilePath) -> tuple[tuple[ServicePlan, ...], list[Fault]]:
-    """The plans of what a stack asks for, and what is wrong with the files of values."""
-    found: list[ServicePlan] = []
+def cluster_services_plan(settings: Settings, root: FilePath) -> Planned:
+    """The plan of what a stack asks for, and what is wrong with the files of values; None without either."""
+    found: list[ReleasePlan] = []
     faults: list[Fault] = []
     longhorn, metallb = settings.storage.longhorn, settings.load_balancer.metallb
     if longhorn is not None:
-        pinned = chart(names.LONGHORN_CHART, names.LONGHORN_VERSION)
-        values, wrong = _values(pinned, root, longhorn_values(settings, longhorn))
-        objects = (snapshot_class(),) if longhorn.snapshots else ()
-        found.append(ServicePlan(names.LONGHORN_RELEASE, names.LONGHORN_NAMESPACE, pinned, values, objects))
+        release, wrong = _release(
+            names.LONGHORN_RELEASE,
+            names.LONGHORN_NAMESPACE,
+            chart(names.LONGHORN_CHART, names.LONGHORN_VERSION),
+            root,
+            longhorn_values(settings, longhorn),
+        )
+        found.append(replace(release, objects=(snapshot_class(),) if longhorn.snapshots else ()))
         faults += wrong
     if metallb is not None:
-        pinned = chart(names.METALLB_CHART, names.METALLB_VERSION)
-        values, wrong = _values(pinned, root, metallb_values(settings))
-        found.append(
-            ServicePlan(names.METALLB_RELEASE, names.METALLB_NAMESPACE, pinned, values, address_objects(metallb))
+        release, wrong = _release(
+            names.METALLB_RELEASE,
+            names.METALLB_NAMESPACE,
+            chart(names.METALLB_CHART, names.METALLB_VERSION),
+            root,
+            metallb_values(settings),
         )
+        found.append(replace(release, objects=address_objects(metallb)))
         faults += wrong
-    return tuple(found), faults
+    return PartPlan(tuple(found)) if found else None, faults
 
 
-def _values(pinned: Chart, root: FilePath, ours: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
-    return values_of_chart(root, f"{pinned.name}/values.yaml", pinned, OWNED[pinned.name], ours)
+def _release(
+    name: str, namespace: str, pinned: Chart, root: FilePath, ours: Mapping[str, Any]
+) -> tuple[ReleasePlan, list[Fault]]:
+    file = f"cluster_services/{pinned.name}-values.yaml"
+    values, faults = values_of_chart(root, file, pinned, OWNED[pinned.name], ours)
+    return ReleasePlan(name, name, (namespace,), pinned, values, timeout_seconds=TIMEOUT_SECONDS), faults
 
 
 def longhorn_values(settings: Settings, longhorn: Longhorn) -> dict[str, Any]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from parts.cluster_services.model import Longhorn, MetalLb, bounds
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.models.cluster_services import Longhorn, MetalLb, bounds
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.rules import registry as rules
-from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
+from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 
 _STORAGE: Path = ("storage", "longhorn")
 _ADDRESSES: Path = ("loadBalancer", "metallb")
+LONGHORN_REPLICAS = Rule("longhorn-replicas", "Longhorn docs, best-practices: minimum recommended hardware, volumes")
+TWO_DEFAULT_CLASSES = Rule("two-default-classes", "Kubernetes docs, storage-classes: default StorageClass")
+METALLB_RANGE = Rule("metallb-range", "MetalLB docs, installation: cloud compatibility; configuration")
 
 
 def check_cluster_services(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
@@ -34,10 +36,10 @@ def _replicas(longhorn: Longhorn) -> Iterator[SettingFinding]:
             " and a strict one is never created."
         )
         fix = f"replicas: {longhorn.nodes}, or label more nodes and count them in nodes."
-        yield error(path, problem, fix, others=others, rule=rules.LONGHORN_REPLICAS)
+        yield error(path, problem, fix, others=others, rule=LONGHORN_REPLICAS)
     elif longhorn.replicas == 1:
         problem = "One replica: the loss of a node's disk is the loss of its volumes."
-        yield warning(path, problem, "replicas: 3", others=others, rule=rules.LONGHORN_REPLICAS)
+        yield warning(path, problem, "replicas: 3", others=others, rule=LONGHORN_REPLICAS)
 
 
 def _one_default_class(longhorn: Longhorn) -> Iterator[SettingFinding]:
@@ -45,7 +47,7 @@ def _one_default_class(longhorn: Longhorn) -> Iterator[SettingFinding]:
         problem = "AKS has a default StorageClass already: with two, the newer one decides for claims that name none."
         fix = "defaultClass: false"
         path: Path = (*_STORAGE, "defaultClass")
-        yield warning(path, problem, fix, rule=rules.TWO_DEFAULT_CLASSES, stand_in=True)
+        yield warning(path, problem, fix, rule=TWO_DEFAULT_CLASSES, stand_in=True)
 
 
 def _ranges(settings: Settings, metallb: MetalLb, trust: Trust) -> Iterator[SettingFinding]:
@@ -62,19 +64,19 @@ def _ranges(settings: Settings, metallb: MetalLb, trust: Trust) -> Iterator[Sett
         limits = bounds(text)
         if limits is None:
             fix = "As CIDR without host bits, 10.0.9.0/28, or from-to: 10.0.9.10-10.0.9.20."
-            yield error(path, f"'{text}' is not a range of addresses.", fix, rule=rules.METALLB_RANGE)
+            yield error(path, f"'{text}' is not a range of addresses.", fix, rule=METALLB_RANGE)
             continue
         for name, block in taken:
             if limits[0] <= block[-1] and block[0] <= limits[1]:
                 problem = f"{text} overlaps {block} ({name}): two machines or Pods would use the same address."
                 fix = "A range of the nodes' network that is not in use."
-                yield error(path, problem, fix, rule=rules.METALLB_RANGE)
+                yield error(path, problem, fix, rule=METALLB_RANGE)
         for earlier in metallb.addresses[:index]:
             other = bounds(earlier)
             if other is not None and limits[0] <= other[1] and other[0] <= limits[1]:
                 problem = f"{text} overlaps {earlier}, and MetalLB refuses both."
-                yield error(path, problem, "Merge them.", rule=rules.METALLB_RANGE)
+                yield error(path, problem, "Merge them.", rule=METALLB_RANGE)
     if network is None:
         return
     problem = "Azure's networks forward no ARP announcements: nothing reaches these addresses, and AKS has its own."
-    yield warning(_ADDRESSES, problem, "Remove it.", rule=rules.METALLB_RANGE, stand_in=True)
+    yield warning(_ADDRESSES, problem, "Remove it.", rule=METALLB_RANGE, stand_in=True)
