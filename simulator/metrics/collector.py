@@ -3,17 +3,24 @@ Monitor read them. An object that is missing, or that a selector does not select
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import yaml
+
+from physical_ai import safe_yaml
 from physical_ai.kubernetes.selectors import selects_labels
 from simulator.cluster.objects import Json, at, labels, name
+from simulator.errors import SimulationError
 from simulator.kubernetes.client import Client, base_path
 from simulator.metrics import managed_prometheus
 from simulator.metrics.jobs import Job, pod_jobs, service_jobs
 
 OPERATOR_GROUP, AZURE_GROUP = "monitoring.coreos.com/v1", "azmonitoring.coreos.com/v1"
+ALERTMANAGER_KEY = "alertmanager.yaml"
+"""Of a Secret, as the Prometheus operator reads it (prometheus-operator, Documentation/platform/alerting)."""
 KINDS = ("PodMonitor", "ServiceMonitor", "PrometheusRule")
 
 
@@ -31,6 +38,8 @@ class Collected:
     """Whether the containers' series of the kubelets are scraped."""
     cluster: str = ""
     """Value of the label `cluster`, which Azure's add-on adds; empty where nothing does."""
+    alertmanager: Json | None = None
+    """Configuration of the cluster's Alertmanager; None without one."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,9 @@ def collected(client: Client, cluster_id: str, resources: Mapping[str, Mapping[s
         resources: Everything in the subscription: ARM id → `type`, `inputs` and `outputs`.
     """
     if prometheuses := _items(client, OPERATOR_GROUP, "Prometheus"):
-        return of_operator(prometheuses[0], objects(client, OPERATOR_GROUP))
+        found = of_operator(prometheuses[0], objects(client, OPERATOR_GROUP))
+        alertmanagers = _items(client, OPERATOR_GROUP, "Alertmanager")
+        return replace(found, alertmanager=alertmanager_of(alertmanagers[0], client)) if alertmanagers else found
     if managed_prometheus.is_enabled(resources, cluster_id):
         return of_azure(objects(client, AZURE_GROUP), cluster_id, resources)
     return None
@@ -109,6 +120,25 @@ def of_azure(found: Objects, cluster_id: str, resources: Mapping[str, Mapping[st
     jobs += [job for each in found.monitoring.get("ServiceMonitor", ()) for job in service_jobs(each, found.services)]
     allowed = managed_prometheus.allowed_labels(resources, cluster_id)
     return Collected(jobs, rules, allowed, cluster=cluster_id.rpartition("/")[2])
+
+
+def alertmanager_of(alertmanager: Json, client: Client) -> Json | None:
+    """The configuration of an Alertmanager object, in the Secret that it names, or that has its name; None without one.
+
+    Raises:
+        SimulationError: it is no YAML.
+    """
+    namespace = str(at(alertmanager, "metadata.namespace"))
+    secret = str(at(alertmanager, "spec.configSecret", f"alertmanager-{name(alertmanager)}"))
+    found = client.find(f"/api/v1/namespaces/{namespace}/secrets/{secret}")
+    text = at(found or {}, "data", {}).get(ALERTMANAGER_KEY)
+    if text is None:
+        return None
+    try:
+        return safe_yaml.load(base64.b64decode(text).decode())
+    except (ValueError, yaml.YAMLError) as problem:
+        place = f"the Secret {namespace}/{secret}"
+        raise SimulationError(f"{place} has no YAML at the key {ALERTMANAGER_KEY}: {problem}") from None
 
 
 def _items(client: Client, group: str, kind: str) -> list[Json]:

@@ -8,7 +8,9 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from simulator.metrics.exporters import Answer, AnswerTo
+from simulator.metrics.alertmanager import NOTIFICATIONS
+from simulator.metrics.exporters import JSON_TYPE, Answer, AnswerTo
+from simulator.metrics.notifications import LONGEST, Notifications
 from simulator.metrics.port_file import METRICS_FILE
 from simulator.ports import LOOPBACK, bound, noted
 
@@ -34,16 +36,30 @@ class _Server(ThreadingHTTPServer):
 
 
 def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:
+    notifications = Notifications()
+
     class Handler(BaseHTTPRequestHandler):
         timeout = 10
 
         def do_GET(self) -> None:
+            if self.path == f"/{NOTIFICATIONS}":
+                self._send(Answer(200, notifications.document(), JSON_TYPE))
+                return
             try:
                 given = answer(self.path, self.headers.get("Host", ""))
             except Exception:
                 # As for any server, a fault in one answer must not end it. The log has it.
                 log.exception("%s", self.path)
                 given = Answer(500, "the model failed; see the log of the control plane\n")
+            self._send(given)
+
+        def do_POST(self) -> None:
+            length = self.headers.get("Content-Length", "")
+            size = int(length) if length.isdecimal() else 0
+            taken = size <= LONGEST and notifications.take(self.path, self.rfile.read(size))
+            self._send(Answer(200, "") if taken else Answer(400, "this is no notification\n"))
+
+        def _send(self, given: Answer) -> None:
             data = given.text.encode()
             self.send_response(given.code)
             self.send_header("Content-Type", given.type)

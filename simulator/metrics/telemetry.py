@@ -7,7 +7,6 @@ import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 import yaml
@@ -16,7 +15,7 @@ from simulator import processes
 from simulator.clock import seconds_per_model_minute
 from simulator.cluster.objects import Json
 from simulator.errors import SimulationError
-from simulator.metrics import scraping, speed
+from simulator.metrics import alertmanager, scraping, speed
 from simulator.metrics.collector import Collected
 from simulator.ports import kept_port
 from simulator.tools import Toolbox
@@ -112,7 +111,8 @@ class Telemetry:
         config = scraping.configuration(given, exporters, f"127.0.0.1:{ports.alertmanager}", now.interval)
         self._write("prometheus.yml", config)
         self._write("rules.yml", speed.rules(given.rules, now.factor, now.interval))
-        self._write("alertmanager.yml", _alertmanager(now))
+        notified = alertmanager.configuration(given.alertmanager, now.factor, now.interval, exporters)
+        self._write("alertmanager.yml", notified)
         if self.is_running():
             self._reload()
         else:
@@ -190,14 +190,3 @@ def _is_ready(client: httpx.Client, url: str) -> bool:
         return client.get(f"{url}/-/ready").is_success
     except httpx.HTTPError:
         return False
-
-
-def _alertmanager(now: Clock) -> dict[str, Any]:
-    """A single receiver without any channel: alerts are listed, not sent."""
-    interval = scraping.duration(now.interval)
-    route = {"receiver": "none", "group_by": ["..."], "group_wait": interval, "group_interval": interval}
-    return {
-        "global": {"resolve_timeout": "5m"},
-        "route": {**route, "repeat_interval": "24h"},
-        "receivers": [{"name": "none"}],
-    }

@@ -1,0 +1,55 @@
+"""Alertmanager's configuration: that of the cluster, with a faster clock and nobody to disturb. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from simulator.cluster.objects import Json
+from simulator.metrics.scraping import duration
+from simulator.metrics.speed import seconds
+
+NOTIFICATIONS = "notifications"
+"""Path below which the exporters' server takes what receivers would have got."""
+TIMES = ("group_wait", "group_interval", "repeat_interval")
+_CHANNELS = "_configs"
+"""End of the keys of a receiver that are lists of its channels."""
+
+
+def configuration(given: Json | None, factor: float, interval_seconds: float, exporters: str) -> Json:
+    """What the running Alertmanager is configured by.
+
+    Args:
+        given: The cluster's configuration; None for one receiver without any channel: alerts are listed, not sent.
+        factor: By which times are shorter.
+        interval_seconds: Between two evaluations of rules, of a real clock.
+        exporters: Address of the exporters' server, which takes what is sent in place of all receivers.
+    """
+    if given is None:
+        interval = duration(interval_seconds)
+        route = {"receiver": "none", "group_by": ["..."], "group_wait": interval, "group_interval": interval}
+        return {"route": {**route, "repeat_interval": "24h"}, "receivers": [{"name": "none"}]}
+    # What is global is about channels, which are not used; templates are files that are not here.
+    rest = {key: value for key, value in given.items() if key not in ("global", "templates")}
+    receivers = [_receiver(each, exporters) for each in given.get("receivers") or ()]
+    return {**rest, "route": _route(given.get("route") or {}, factor), "receivers": receivers}
+
+
+def _route(route: Mapping[str, Any], factor: float) -> Json:
+    times = {key: duration(seconds(str(route[key])) / factor) for key in TIMES if key in route}
+    below = {"routes": [_route(each, factor) for each in route["routes"]]} if route.get("routes") else {}
+    return {**route, **times, **below}
+
+
+def _receiver(receiver: Mapping[str, Any], exporters: str) -> Json:
+    """The receiver with a channel to the exporters' server for each that it has."""
+    url = f"http://{exporters}/{NOTIFICATIONS}/{quote(str(receiver['name']), safe='')}"
+    channels = [{"url": url, "send_resolved": bool(each.get("send_resolved", True))} for each in _channels(receiver)]
+    return {"name": receiver["name"], **({"webhook_configs": channels} if channels else {})}
+
+
+def _channels(receiver: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for key, value in receiver.items():
+        if key.endswith(_CHANNELS):
+            yield from value or ()

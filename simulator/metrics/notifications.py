@@ -1,0 +1,42 @@
+"""Notifications of the running Alertmanager, kept in place of the receivers that would have got them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from typing import Any
+from urllib.parse import unquote
+
+from simulator.metrics.alertmanager import NOTIFICATIONS
+
+KEPT = 1000
+LONGEST = 1 << 20
+"""Bytes of a notification."""
+_BELOW = f"/{NOTIFICATIONS}/"
+
+
+class Notifications:
+    """The newest ones, each with `receiver`, `status` and `alerts` as Alertmanager posts them to a webhook."""
+
+    def __init__(self) -> None:
+        self._kept: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        self._lock = threading.Lock()
+
+    def take(self, path: str, body: bytes) -> bool:
+        """Keeps what was posted to a path; False for a path of nobody, and for what is no notification."""
+        if not path.startswith(_BELOW):
+            return False
+        try:
+            given: Any = json.loads(body)
+            found = {key: given[key] for key in ("status", "alerts")}
+        except (ValueError, KeyError, TypeError):
+            return False
+        with self._lock:
+            self._kept.append({"receiver": unquote(path.removeprefix(_BELOW)), **found})
+        return True
+
+    def document(self) -> str:
+        """All of them as JSON, the oldest first."""
+        with self._lock:
+            return json.dumps(list(self._kept))
