@@ -18,7 +18,7 @@ from components.kubernetes.existing_cluster import ExistingCluster, ExistingClus
 from components.platform.azure_resources import AzureResources, declare_azure
 from components.platform.common import Common
 from physical_ai.planning.cleanup import NodeMarks, cleanup_plan, found_before
-from physical_ai.readiness.existing import PATCH_ANNOTATIONS, STACK_LABEL, NodeChange
+from physical_ai.readiness.existing import FIELD_MANAGER, PATCH_ANNOTATIONS, STACK_LABEL, NodeChange
 from physical_ai.readiness.existing_record import MARK_LABEL
 from physical_ai.settings import Loaded
 from physical_ai.settings.rules.subscription import elsewhere
@@ -78,7 +78,8 @@ def _cleaned(common: Common, target: ClusterTarget, cluster: ExistingCluster) ->
     """The cluster, with what removes the remains of the stack before everything else in it, and hence deleted last."""
     charts = {chart.name for chart in common.plan.charts}
     plan = cleanup_plan(common.settings, charts, [_marks(change) for change in cluster.classes])
-    args = ClusterCleanupArgs(target, plan, found_before(cluster.found.definitions, cluster.found.nodes))
+    before = found_before(cluster.found.definitions, cluster.found.nodes, FIELD_MANAGER)
+    args = ClusterCleanupArgs(target, plan, before)
     cleanup = ClusterCleanup(f"{common.name}-cleanup", args, common.protected)
     return replace(target, after=[*target.after, cleanup.release])
 

@@ -18,6 +18,7 @@ from physical_ai.catalog.definitions import (
     webhooks_of,
 )
 from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.kubernetes.field_owners import owners
 from physical_ai.kubernetes.objects import annotations_of, at, labels, name, taint_text
 from physical_ai.planning import agents, manifests
 from physical_ai.planning.gpu_operator import CHART as OPERATOR
@@ -75,21 +76,30 @@ def cleanup_plan(settings: Settings, charts: Collection[str], nodes: Sequence[No
     return CleanupPlan(namespace, values)
 
 
-def found_before(definitions: Collection[str], nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def found_before(definitions: Collection[str], nodes: Sequence[Mapping[str, Any]], manager: str) -> dict[str, Any]:
     """What the program leaves alone, since it was there before: as `values.found` of the release.
+
+    A stack that gets `target.leave: nothing` late has marks on its nodes by then. What nobody but its own field manager
+    has written was not there before; of what another manager has written as well, that is not known.
 
     Args:
         definitions: those of the catalogue that the cluster has.
         nodes: as the API server lists them.
+        manager: the field manager of the stack's NodePatches.
     """
     held, annotations, taints = dict[str, list[str]](), dict[str, list[str]](), dict[str, list[str]]()
     for node in nodes:
         # Any label that a pool may give, now or later. Those of Kubernetes' own domains are none.
-        if keys := [key for key in labels(node) if "/" not in key or not is_reserved(key)]:
+        mine = [key for key in labels(node) if owners(node, "metadata", "labels", key) == {manager}]
+        if keys := [key for key in labels(node) if key not in mine and ("/" not in key or not is_reserved(key))]:
             held[name(node)] = sorted(keys)
-        if keys := [key for key in annotations_of(node) if any(fnmatchcase(key, each) for each in _RECORDED)]:
+        mine = [key for key in annotations_of(node) if owners(node, "metadata", "annotations", key) == {manager}]
+        recorded = (key for key in annotations_of(node) if any(fnmatchcase(key, each) for each in _RECORDED))
+        if keys := [key for key in recorded if key not in mine]:
             annotations[name(node)] = sorted(keys)
         given: Sequence[Mapping[str, Any]] = at(node, "spec.taints", [])
+        # The list has one owner. Where it is the stack's, the stack began it.
+        given = [] if owners(node, "spec", "taints") == {manager} else given
         # Of every node: one that is missing joined later, and what it had then is not known.
         taints[name(node)] = [taint_text(each) for each in given]
     return {"definitions": sorted(definitions), "labels": held, "annotations": annotations, "taints": taints}

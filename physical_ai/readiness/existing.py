@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from physical_ai.catalog.definitions import definitions_of, remaining
 from physical_ai.catalog.own_names import DRIVER_LABEL
+from physical_ai.kubernetes.field_owners import owners
 from physical_ai.kubernetes.objects import labels, name, taint_text
 from physical_ai.nested import at
 from physical_ai.readiness.model import Json
@@ -187,9 +187,7 @@ def _list_of_others(node: Json, change: NodeChange) -> str | None:
     """Why Kubernetes would refuse the list of taints: another manager owns it, and the class adds to it."""
     there = {taint_text(each) for each in change.present}
     missing = [each for each in change.taints if each not in there]
-    fields: Sequence[Mapping[str, Any]] = at(node, "metadata.managedFields", [])
-    owners = [str(each.get("manager")) for each in fields if "f:taints" in at(each, "fieldsV1.f:spec", {})]
-    others = sorted({each for each in owners if each != FIELD_MANAGER})
+    others = sorted(owners(node, "spec", "taints") - {FIELD_MANAGER})
     if not missing or not others:
         return None
     cordoned = " Uncordon the node first, or" if at(node, "spec.unschedulable", default=False) else " To go on,"
@@ -222,6 +220,4 @@ def _other_driver(pool_name: str, pool: Pool, node: Json) -> str | None:
 
 def _labels_of_ours(node: Json) -> set[str]:
     """Keys of labels that an earlier deployment has set."""
-    fields: Sequence[Mapping[str, Any]] = at(node, "metadata.managedFields", [])
-    ours = [each for each in fields if each.get("manager") == FIELD_MANAGER]
-    return {key.removeprefix("f:") for each in ours for key in at(each, "fieldsV1.f:metadata.f:labels", {})}
+    return {key for key in labels(node) if FIELD_MANAGER in owners(node, "metadata", "labels", key)}

@@ -90,11 +90,46 @@ def test_what_is_there_before_is_recorded() -> None:
         {"metadata": {"name": "a", "labels": labels, "annotations": annotations}, "spec": {"taints": taints}},
         {"metadata": {"name": "b"}},
     ]
-    found = Found(**found_before(["queues.scheduling.run.ai"], nodes))
+    found = Found(**found_before(["queues.scheduling.run.ai"], nodes, "physical-ai"))
     assert found.definitions == ["queues.scheduling.run.ai"]
     assert found.labels == {"a": ["agentpool", "nvidia.com/gpu.present", "nvidia.com/mine"]}
     assert found.annotations == {"a": ["pulumi.com/patchFieldManager"]}
     assert found.taints == {"a": ["nvidia.com/gpu=present:NoSchedule", "a:NoExecute"], "b": []}
+
+
+def owned(*managers: str) -> dict[str, Any]:
+    """A node with a label, an annotation and a taint, of these managers."""
+    fields = {
+        "f:metadata": {"f:labels": {"f:example.com/team": {}}, "f:annotations": {"f:pulumi.com/x": {}}},
+        "f:spec": {"f:taints": {}},
+    }
+    return {
+        "metadata": {
+            "name": "a",
+            "labels": {"example.com/team": "red"},
+            "annotations": {"pulumi.com/x": "y"},
+            "managedFields": [{"manager": each, "fieldsV1": fields} for each in managers],
+        },
+        "spec": {"taints": [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]},
+    }
+
+
+THERE = ({"a": ["example.com/team"]}, {"a": ["pulumi.com/x"]}, {"a": ["nvidia.com/gpu=present:NoSchedule"]})
+
+
+@pytest.mark.parametrize(
+    ("managers", "expected"),
+    [
+        (["physical-ai"], ({}, {}, {"a": []})),
+        (["kubectl-label"], THERE),
+        (["kubectl-label", "physical-ai"], THERE),
+        ([], THERE),
+    ],
+)
+def test_what_the_stack_has_written_itself_was_not_there_before(managers: list[str], expected: object) -> None:
+    """With `leave: nothing` set late, its nodes have its marks. What is also another manager's may have been there."""
+    found = Found(**found_before([], [owned(*managers)], "physical-ai"))
+    assert (found.labels, found.annotations, found.taints) == expected
 
 
 def test_what_classes_give_to_nodes_is_in_the_files_of_the_job() -> None:
