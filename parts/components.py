@@ -8,10 +8,12 @@ from components.kubernetes.chart_part import ChartPart
 from parts.amd.component import AmdOperator
 from parts.cluster_services.component import ClusterServices
 from parts.kube_prometheus.component import KubePrometheus
+from parts.network_operator.component import NetworkOperator
 
 COMPONENTS: Mapping[str, type[ChartPart]] = {
     "cluster_services": ClusterServices,
     "amd": AmdOperator,
     "kube_prometheus": KubePrometheus,
+    "network_operator": NetworkOperator,
 }
 """By the part's name; every other part is a `ChartPart`."""

@@ -18,7 +18,6 @@ from components.platform.cluster import (
     declare_grid_driver,
 )
 from components.platform.common import Common, InstallTarget
-from components.platform.fabric import declare_network_operator
 from components.platform.parts import InstalledParts
 from parts.part import GPU_OPERATOR
 
@@ -49,7 +48,6 @@ def declare_gpu_stack(
     driver = declare_grid_driver(common, install)
     declare_evidence(common, install)
     operator = declare_gpu_operator(common, install, driver)
-    network = declare_network_operator(common, install, operator)
     claims = declare_dra_driver(common, install, operator)
     parts.by_name[GPU_OPERATOR] = operator
     if certificates is not None:
@@ -57,4 +55,4 @@ def declare_gpu_stack(
     parts.declare("gpus")
     others = [each for each in (claims,) if each is not None]
     gate = declare_gpu_gate(common, install, [*parts.offering(), *others], settled)
-    return GpuStack([each for each in (network, *others) if each is not None], gate)
+    return GpuStack(others, gate)

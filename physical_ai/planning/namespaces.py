@@ -5,7 +5,6 @@ from __future__ import annotations
 from parts.registry import PARTS
 from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
 from physical_ai.catalog.definitions import CLEANUP_NAMESPACE
-from physical_ai.catalog.network_operator import NAMESPACE as NETWORK_NAMESPACE
 from physical_ai.catalog.osmo import KAI_NAMESPACE
 from physical_ai.catalog.runners import CONTROLLER_NAMESPACE
 from physical_ai.catalog.runners import NAMESPACE as RUNNERS_NAMESPACE
@@ -20,7 +19,6 @@ def not_needed(plan: Plan) -> tuple[str, ...]:
     """Namespaces of the manifest that this stack does not need."""
     return (
         *((KAI_NAMESPACE,) if not plan.osmo else ()),
-        *((NETWORK_NAMESPACE,) if plan.network_operator is None else ()),
         *((CERTIFICATES_NAMESPACE,) if plan.cert_manager is None else ()),
         *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if plan.runners is None else ()),
         *(own for part in PARTS for own in part.namespaces if own not in _in_use(plan)),

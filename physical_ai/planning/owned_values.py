@@ -8,14 +8,12 @@ from parts.registry import PARTS
 from physical_ai.catalog import (
     cert_manager,
     dra,
-    network_operator,
     osmo,
     runners,
 )
 from physical_ai.catalog.osmo_service import SERVICE_CHART
 from physical_ai.planning import cert_manager as cert_manager_plan
 from physical_ai.planning import dra as dra_plan
-from physical_ai.planning import network_operator as network_operator_plan
 from physical_ai.planning import osmo as osmo_plan
 from physical_ai.planning import runners as runners_plan
 from physical_ai.planning import (
@@ -35,7 +33,6 @@ OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
     osmo.BACKEND_CHART: osmo_plan.BACKEND_OWNED,
     SERVICE_CHART: service_chart.OWNED,
     cert_manager.CHART: cert_manager_plan.OWNED,
-    network_operator.CHART: network_operator_plan.OWNED,
     dra.CHART: dra_plan.OWNED,
     runners.CONTROLLER_CHART: runners_plan.CONTROLLER_OWNED,
     runners.SCALE_SET_CHART: runners_plan.SCALE_SET_OWNED,

@@ -13,7 +13,6 @@ from physical_ai.planning.cert_manager import CertManagerPlan, cert_manager_plan
 from physical_ai.planning.dra import DraPlan, dra_plan
 from physical_ai.planning.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.planning.grid_driver import GridPlan, grid_plan
-from physical_ai.planning.network_operator import NetworkOperatorPlan, network_operator_plan
 from physical_ai.planning.osmo import OsmoRelease, osmo_releases
 from physical_ai.planning.runners import RunnersPlan, runners_plan
 from physical_ai.planning.service_chart import service_release
@@ -39,8 +38,6 @@ class Plan:
     """None unless cert-manager has the gateway's certificate issued."""
     runners: RunnersPlan | None
     """None without `runners`."""
-    network_operator: NetworkOperatorPlan | None
-    """None without `networkOperator`."""
     dra: DraPlan | None
     """None without a pool of `allocation: dra`."""
     parts: Mapping[str, PartPlan]
@@ -62,7 +59,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     osmo, found = osmo_releases(settings, root)
     issued, unissued = cert_manager_plan(settings, root)
     runners, denied = runners_plan(settings, root)
-    network, misfit = network_operator_plan(settings, root)
     claimed, invalid = dra_plan(settings, root)
     parts: dict[str, PartPlan] = {}
     useless: list[Fault] = []
@@ -72,11 +68,11 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         if planned is not None:
             parts[part.name] = planned
     service, doubtful = service_release(settings, root, served)
-    faults += [*found, *unissued, *denied, *misfit, *invalid, *doubtful]
+    faults += [*found, *unissued, *denied, *invalid, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
     if errors := [fault for fault in faults if fault.is_error]:
         raise SettingsError(errors)
-    declared = (network, claimed, issued)
+    declared = (claimed, issued)
     others = (each.chart for each in declared if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = [runners.controller, runners.scale_set] if runners is not None else []
@@ -94,7 +90,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         control_plane=service,
         cert_manager=issued,
         runners=runners,
-        network_operator=network,
         dra=claimed,
         parts=parts,
         charts=charts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
+from parts.network_operator.names import DRIVER_WAIT_LABEL, NIC_LABEL
 from physical_ai.kubernetes.objects import at, labels
 from physical_ai.readiness.model import Expected, Json
 from physical_ai.readiness.objects import allocatable

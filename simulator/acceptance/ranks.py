@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog.nccl import figure, pool_kind
-from physical_ai.catalog.network_operator import RESOURCE_PREFIX, SHARED_RESOURCE
 from simulator.acceptance.machine import Machine
 from simulator.acceptance.programs import Result, all_reduce_table
 from simulator.cluster.objects import Json, at, labels, name
 
 HOSTS = "RANKS_HOSTS"
 INDEX = "batch.kubernetes.io/job-completion-index"
+RESOURCE_PREFIX = "rdma"
+SHARED_RESOURCE = f"{RESOURCE_PREFIX}/shared_ib"
+"""Resources of adapters as Azure/aks-rdma-infiniband names them: with the second one a Pod sees all of its node."""
 TCP = 6.8
 """GB/s of bus bandwidth over the Ethernet of the nodes. Invented for the model."""
 UNKNOWN = 120.0

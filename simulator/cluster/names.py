@@ -8,6 +8,12 @@ GPU = f"{NVIDIA}gpu"
 STARTUP_TAINTS = "startup-taint.cluster-autoscaler.kubernetes.io/"
 """How the key of a taint begins that goes when its node has started (kubernetes/autoscaler utils/taints/taints.go)."""
 
+NIC_LABEL = "feature.node.kubernetes.io/pci-15b3.present"
+"""On nodes with a network card of NVIDIA's: Node Feature Discovery sets it."""
+DRIVER_WAIT_LABEL = "network.nvidia.com/operator.mofed.wait"
+"""On nodes with such a card: `false` once its driver works (Mellanox/network-operator v26.7.0-rc.2,
+pkg/nodeinfo/attributes.go)."""
+
 SIMULATOR = "simulator.physical-ai/"
 RUN_BY = f"{SIMULATOR}played-by"
 """On Pods: the model that runs their containers. KWOK leaves such Pods alone (kwok.yaml)."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from physical_ai.catalog.dra import CONTAINER_ROOT, HOST_ROOT
-from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
+from simulator.cluster.names import DRIVER_WAIT_LABEL, NIC_LABEL
 from simulator.gpu import names, sharing
 from simulator.gpu.node_state import (
     CUDA_READY,

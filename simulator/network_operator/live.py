@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog.network_operator import NAMESPACE, POLICY
 from simulator.cluster.loop import Loop
-from simulator.cluster.names import NETWORK_DRIVER
+from simulator.cluster.names import DRIVER_WAIT_LABEL, NETWORK_DRIVER
 from simulator.cluster.objects import (
     Json,
     annotations_of,
@@ -20,6 +19,7 @@ from simulator.cluster.watch import Watch
 from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
 from simulator.network_operator import policy as model
 from simulator.network_operator.live_networks import PodNetworks
+from simulator.network_operator.names import NAMESPACE, POLICY
 from simulator.network_operator.policy import IPAM, MULTUS, OFED, SHARED, SRIOV, STATE_LABEL
 
 SELECTOR = "app.kubernetes.io/name=network-operator"
@@ -111,7 +111,7 @@ class NetworkOperator:
 
     def _label(self, policy: Json | None, nodes: list[Json]) -> None:
         for key, value in model.wait_labels(policy, nodes, self._running().get(OFED, {})).items():
-            self._patch(f"{NODES}/{key}", {"metadata": {"labels": {model.DRIVER_WAIT_LABEL: value}}}, NODES)
+            self._patch(f"{NODES}/{key}", {"metadata": {"labels": {DRIVER_WAIT_LABEL: value}}}, NODES)
 
     def _offer(self, policy: Json | None, nodes: list[Json]) -> None:
         """A kubelet keeps the name of a resource whose plugin has gone, and counts zero."""

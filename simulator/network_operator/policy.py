@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NAMESPACE, NIC_LABEL, POLICY, VENDOR
+from simulator.cluster.names import DRIVER_WAIT_LABEL, NIC_LABEL
 from simulator.cluster.objects import Json, at, digest, labels, name
 from simulator.gpu.hardware import of_node
+from simulator.network_operator.names import NAMESPACE, POLICY, VENDOR
 
 STATE_LABEL = "nvidia.network-operator.state"
 OS_ID, OS_VERSION = (f"feature.node.kubernetes.io/system-os_release.{key}" for key in ("ID", "VERSION_ID"))

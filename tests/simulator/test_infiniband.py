@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.catalog.network_operator import API_VERSION, CHART, KIND, NAMESPACE, POLICY, RELEASE
+from parts.network_operator.names import CHART, NAMESPACE, POLICY, RELEASE
 from physical_ai.planning.plan import make_plan
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.fabric import rdma_request
@@ -97,18 +97,16 @@ def test_a_job_runs_over_two_nodes_once_both_drivers_are_there(
 ) -> None:
     monkeypatch.setattr(jobs, "POLL_SECONDS", 0.2)
     loaded = stack(*WITH_FABRIC, IMAGE)
-    network = make_plan(loaded).network_operator
-    assert network is not None
+    network = make_plan(loaded).parts["network_operator"]
+    operator = network.releases[0]
     nodes = cluster.pool(loaded, "ndgpu", 2)
     try:
         cluster.install(loaded)
         until(lambda: all(cluster.phase(node, DRIVER) == "Init:0/1" for node in nodes), "no driver waits")
         remains(lambda: not any(cluster.gpus(node) for node in nodes), "a driver did not wait for the network's")
 
-        install(cluster, network.chart.version, dict(network.values))
-        cluster.apply(
-            {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": POLICY}, "spec": dict(network.policy)}
-        )
+        install(cluster, operator.chart.version, dict(operator.values))
+        cluster.apply(dict(network.after[0]))
         for node in nodes:
             until(has_gpus(cluster, node, gpu=8), f"no GPUs on {node}")
             until(lambda node=node: rdma(cluster, node) == {"rdma/shared_ib": "63"}, f"no adapters on {node}")

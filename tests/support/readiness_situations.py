@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
+from parts.network_operator.names import DRIVER_WAIT_LABEL, NIC_LABEL
 from physical_ai.readiness import Expected
 from physical_ai.readiness.ports import KEY, LABEL, SEEN
 from tests.support.readiness_objects import Situation, pod

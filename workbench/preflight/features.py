@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from physical_ai.catalog.network_operator import FEATURE
+from parts.network_operator.names import FEATURE
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.fabric import fabric_pools

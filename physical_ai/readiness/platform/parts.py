@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parts.amd import names as amd
+from parts.network_operator import names as network_operator
 from parts.slurm import names as slurm_names
-from physical_ai.catalog import cert_manager, dra, network_operator, osmo
+from physical_ai.catalog import cert_manager, dra, osmo
 from physical_ai.catalog import runners as runners_names
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.planning.evidence_objects import evidence_objects
@@ -114,7 +115,6 @@ def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
         yield GPU_OPERATOR, OPERATOR_NAMESPACE
     declared = [
         (plan.cert_manager, cert_manager.RELEASE, cert_manager.NAMESPACE),
-        (plan.network_operator, network_operator.RELEASE, network_operator.NAMESPACE),
         (plan.dra, dra.RELEASE, OPERATOR_NAMESPACE),
         (plan.runners, runners_names.CONTROLLER_RELEASE, runners_names.CONTROLLER_NAMESPACE),
         (plan.runners, runners_names.SCALE_SET_RELEASE, runners_names.NAMESPACE),
@@ -133,8 +133,6 @@ def _own(settings: Settings, plan: Plan) -> Iterator[Mapping[str, Any]]:
         yield from (*grid.rights, grid.config_map, grid.daemon_set)
     for planned in plan.parts.values():
         yield from (*planned.before, *planned.after)
-    if plan.network_operator is not None:
-        yield {"kind": "NicClusterPolicy", "metadata": {"name": network_operator.POLICY}}
     evidence = evidence_objects(settings)
     if evidence is not None:
         yield from (*evidence.rights, evidence.config_map, *evidence.daemon_sets, evidence.cron_job)

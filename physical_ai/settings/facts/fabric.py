@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from parts.network_operator.names import SHARED_PODS, SHARED_RESOURCE, VF_RESOURCE
 from physical_ai.catalog import machines
-from physical_ai.catalog.network_operator import SHARED_PODS, SHARED_RESOURCE, VF_RESOURCE
 from physical_ai.settings.facts.pools import gpus_per_node
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings

@@ -47,7 +47,6 @@ def _charts(settings: Settings) -> Mapping[str, Path]:
             ("service", mode, settings.osmo.installs_service),
             ("cert-manager", ("osmo", "access", "tls"), installs_cert_manager(settings)),
             ("gha-runner-scale-set-controller", RUNNERS, settings.runners is not None),
-            ("network-operator", ("networkOperator",), settings.network_operator is not None),
             *((chart, part.setting, part.wanted(settings)) for part in PARTS for chart in part.charts),
         )
         if installed

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from parts.network_operator.network_model import NetworkName
 from physical_ai.settings.models.base import EntraId, Model, written
 from physical_ai.settings.models.osmo_access import OsmoAccess
-from physical_ai.settings.models.pod_networks import NetworkName
 
 PlatformName = Annotated[
     str,

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field
 
 from parts.amd.model import AmdGpuOperator
 from parts.cluster_services.model import LoadBalancer, Storage
+from parts.network_operator.model import NetworkOperator
 from parts.slurm.model import Slurm
 from physical_ai.settings.models.admission import Admission
 from physical_ai.settings.models.base import Cidr, EntraId, Model, of_azure, written
@@ -24,7 +25,6 @@ from physical_ai.settings.models.grid_driver import GridDriver
 from physical_ai.settings.models.health import Health
 from physical_ai.settings.models.monitoring import Monitoring
 from physical_ai.settings.models.network import Isolation, Network
-from physical_ai.settings.models.network_operator import NetworkOperator
 from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
 from physical_ai.settings.models.private_network import PrivateNetwork

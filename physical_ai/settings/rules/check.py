@@ -31,7 +31,6 @@ from physical_ai.settings.rules.osmo_access import check_osmo_access
 from physical_ai.settings.rules.outbound import check_outbound
 from physical_ai.settings.rules.placeholders import check_placeholders
 from physical_ai.settings.rules.placement import check_labels, check_taints
-from physical_ai.settings.rules.pod_networks import check_pod_networks
 from physical_ai.settings.rules.pools import check_pools
 from physical_ai.settings.rules.private_network import check_private_network
 from physical_ai.settings.rules.record import check_record
@@ -97,7 +96,6 @@ _EVERYWHERE = (
     check_osmo,
     check_checkpoints,
     check_data_services,
-    check_pod_networks,
     check_osmo_access,
     check_placeholders,
     check_monitoring,

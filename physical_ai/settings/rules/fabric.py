@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from physical_ai.catalog.network_operator import MOST_NODES
+from parts.network_operator.names import MOST_NODES
 from physical_ai.settings.facts.fabric import has_infiniband, uses_fabric
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.node_pools import Pool

@@ -49,10 +49,6 @@ STRATEGY_DIFFERS = Rule("mig-strategy-differs", STRATEGIES)
 STRATEGY_MPS = Rule("mig-strategy-mps", f"{SHARING}: no MPS with the strategy mixed")
 STRATEGY_POOL = Rule("mig-strategy-pool", "NVIDIA/k8s-device-plugin README, MIG strategies")
 
-POD_NETWORK = Rule(
-    "pod-network", "Mellanox/network-operator api/v1alpha1; Mellanox/nvidia-k8s-ipam api/v1alpha1, Validate"
-)
-
 QUEUES = Rule("osmo-queues", "NVIDIA/OSMO docs, advanced_config/scheduler: one queue a pool")
 OSMO_LOGIN = Rule("osmo-login", "NVIDIA/OSMO deployments/charts/service, gateway.envoy.defaultIdentity")
 OSMO_TLS = Rule("osmo-tls", "RFC 6750, OAuth 2.0 bearer tokens, section 5.2: TLS is required")

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, RELEASE
+from parts.network_operator.names import DRIVER_WAIT_LABEL, RELEASE
 from workbench.cli.output.status import render
 from workbench.cli.stack_status import SIMULATED, simulated
 

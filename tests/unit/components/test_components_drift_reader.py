@@ -9,8 +9,8 @@ from physical_ai.planning import manifests
 from tests.support import amd_settings
 from tests.support.recording import record
 from tests.unit.components.test_components_control_plane import PLATFORM
-from tests.unit.components.test_components_network_operator import POOL as ND_POOL
 from tests.unit.conftest import Simulate
+from tests.unit.parts.network_operator.test_components_network_operator import POOL as ND_POOL
 
 GROUP = "11111111-1111-1111-1111-111111111111"
 READERS = {"access": {"principals": [{"principalId": GROUP, "role": "drift-reader"}]}}

@@ -82,12 +82,12 @@ def test_on_a_cluster_of_its_own_the_reference_is_complete(tmp_path: Path, profi
     gpus = [(machine(pool.sku).gpu, pool.scale.most) for pool in pools.values()]
     assert sum(gpu.count * count for gpu, count in gpus if gpu is not None) == 24
     assert not {each.where for each in found.warnings} & {"storage.longhorn.defaultClass", "loadBalancer.metallb"}
-    network = found.plan.network_operator
-    assert network is not None
-    assert (network.chart.version, network.values["nfd"]) == (version, {"enabled": False})
-    assert "ofedDriver" not in network.policy
-    assert {"multus", "cniPlugins"} <= set(network.policy["secondaryNetwork"])
-    assert network.policy["nvIpam"]["version"].endswith(version)
+    network = found.plan.parts["network_operator"]
+    operator, policy = network.releases[0], network.after[0]["spec"]
+    assert (operator.chart.version, operator.values["nfd"]) == (version, {"enabled": False})
+    assert "ofedDriver" not in policy
+    assert {"multus", "cniPlugins"} <= set(policy["secondaryNetwork"])
+    assert policy["nvIpam"]["version"].endswith(version)
     pool = found.plan.parts["cluster_services"].release("metallb").objects[0]
     assert pool["spec"]["addresses"] == ["10.0.9.200-10.0.9.220"]
     maps = found.plan.gpu.config_maps

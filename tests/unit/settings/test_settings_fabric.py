@@ -8,12 +8,12 @@ from typing import Any, get_args
 
 import pytest
 
-from physical_ai.catalog import network_operator as catalog
-from physical_ai.planning.network_operator import FILE, network_operator_plan
-from physical_ai.repository import VALUES
+from parts.network_operator import names as catalog
+from parts.network_operator.model import NetworkOperatorVersion
+from parts.network_operator.plan import FILE, RELEASE, network_operator_plan
+from physical_ai.repository import PARTS
 from physical_ai.settings import Loaded, Overlay, load
 from physical_ai.settings.facts.fabric import adapters, rdma_request, rdma_resources
-from physical_ai.settings.models.network_operator import NetworkOperatorVersion
 from tests.unit.settings.settings_faults import expect, faults_of, warned
 
 POOL = "pools.ndgpu"
@@ -29,15 +29,17 @@ def stack(*assignments: str) -> Loaded:
 
 
 def policy(*assignments: str) -> dict[str, Any]:
-    plan = stack(*assignments).plan.network_operator
-    assert plan is not None
-    return dict(plan.policy)
+    return policy_of(stack(*assignments))
+
+
+def policy_of(found: Loaded) -> dict[str, Any]:
+    return dict(found.plan.parts["network_operator"].after[0]["spec"])
 
 
 def test_a_pool_with_a_fabric_and_an_operator_is_accepted() -> None:
     assert not [each for each in stack().warnings if each.where.startswith((POOL, "networkOperator"))]
-    assert stack().plan.network_operator is not None
-    assert load("dev-westus2").plan.network_operator is None
+    assert "network_operator" in stack().plan.parts
+    assert "network_operator" not in load("dev-westus2").plan.parts
 
 
 @pytest.mark.parametrize(
@@ -105,8 +107,7 @@ def test_the_device_plugin_decides_what_pods_request(
 
 def test_without_a_fabric_the_operator_brings_networks_only() -> None:
     loaded = load("dev-westus2", [Overlay.assign(["networkOperator={secondaryNetwork: true, nvIpam: true}"])])
-    assert loaded.plan.network_operator is not None
-    assert set(loaded.plan.network_operator.policy) == {"nodeAffinity", "tolerations", "secondaryNetwork", "nvIpam"}
+    assert set(policy_of(loaded)) == {"nodeAffinity", "tolerations", "secondaryNetwork", "nvIpam"}
 
 
 @pytest.mark.parametrize("release", get_args(NetworkOperatorVersion))
@@ -122,8 +123,7 @@ def test_the_gpu_driver_waits_for_the_network_driver_on_such_pools_alone() -> No
     assert not [name for name, each in drivers.items() if name != "ndgpu" and "rdma" in each.spec]
     host = stack("networkOperator.ofedDriver=host")
     assert host.plan.gpu.drivers["ndgpu"].spec["rdma"] == {"enabled": True, "useHostMofed": True}
-    assert host.plan.network_operator is not None
-    assert "ofedDriver" not in host.plan.network_operator.policy
+    assert "ofedDriver" not in policy_of(host)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_second_node_feature_discovery_is_refused(text: str, problem: str, tmp
 
 
 def test_the_chart_brings_no_node_feature_discovery() -> None:
-    plan, faults = network_operator_plan(stack().settings, VALUES)
+    plan, faults = network_operator_plan(stack().settings, PARTS)
     assert plan is not None
     assert not faults
-    assert plan.values["nfd"] == {"enabled": False}
+    assert plan.release(RELEASE).values["nfd"] == {"enabled": False}

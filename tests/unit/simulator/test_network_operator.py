@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from physical_ai.catalog.network_operator import DRIVER_WAIT_LABEL, NIC_LABEL
+from parts.network_operator.names import DRIVER_WAIT_LABEL, NIC_LABEL
 from simulator.gpu import nfd, node
 from simulator.gpu.driver_daemonsets import daemonset
 from simulator.gpu.driver_files import NO_FILES

@@ -64,7 +64,6 @@ OF_OTHERS = {
     "physical_ai.catalog.dra",
     "physical_ai.catalog.in_cluster",
     "physical_ai.catalog.nccl",
-    "physical_ai.catalog.network_operator",
     "physical_ai.catalog.osmo",
     "physical_ai.catalog.osmo_service",
     "physical_ai.catalog.aks",

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from physical_ai.planning.pod_networks import address_pools, macvlan_networks
+from parts.network_operator.networks import address_pools, macvlan_networks
 from simulator.charts.crds import definitions
 from simulator.network_operator import networks as model
-from tests.unit.settings.test_pod_networks import RAIL, stack
+from tests.unit.parts.network_operator.test_networks import RAIL, stack
 
 Json = dict[str, Any]
 

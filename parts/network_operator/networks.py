@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from parts.network_operator.model import NetworkOperator
+from parts.network_operator.network_model import PodNetwork
 from physical_ai.settings.facts.pools import pool_selector
-from physical_ai.settings.models.network_operator import NetworkOperator
-from physical_ai.settings.models.pod_networks import PodNetwork
 from physical_ai.settings.models.tree import Settings
 
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog import network_operator as catalog
-from physical_ai.catalog.charts import Chart, chart
+from parts.network_operator import names
+from parts.network_operator.model import NetworkOperator
+from parts.network_operator.networks import address_pools, macvlan_networks
+from parts.part import PartPlan, Planned, ReleasePlan
+from physical_ai.catalog.charts import chart
 from physical_ai.planning.chart_values import chart_values as values_of_chart
-from physical_ai.planning.pod_networks import address_pools, macvlan_networks
 from physical_ai.settings.facts.fabric import fabric_pools
 from physical_ai.settings.facts.gpu import tolerations_of
 from physical_ai.settings.facts.pools import pool_selector, services_placement
-from physical_ai.settings.faults import Fault
-from physical_ai.settings.models.network_operator import NetworkOperator
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
-FILE = f"{catalog.CHART}/values.yaml"
+FILE = f"network_operator/{names.CHART}-values.yaml"
+RELEASE = "release"
+"""Key of its one release."""
 _OTHER = "nothing: the policy uses adapters as the node has them"
 OWNED = {
     # Two of them label the same nodes, and each removes what the other one has found (NVIDIA/gpu-operator#782).
@@ -32,28 +33,37 @@ OWNED = {
 """Keys that the file may not set, with what to change instead."""
 
 
-@dataclass(frozen=True)
-class NetworkOperatorPlan:
-    """What is installed with `networkOperator`."""
+def network_operator_plan(settings: Settings, root: FilePath) -> Planned:
+    """The plan of a stack, and what is wrong with the values file; None without `networkOperator`.
 
-    chart: Chart
-    values: Mapping[str, Any]
-    policy: Mapping[str, Any]
-    """Spec of the NicClusterPolicy."""
-    address_pools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    networks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """Specs of IPPools and MacvlanNetworks, by name."""
-
-
-def network_operator_plan(settings: Settings, root: FilePath) -> tuple[NetworkOperatorPlan | None, list[Fault]]:
-    """The plan of a stack, and what is wrong with the values file; None without `networkOperator`."""
+    After the release come its policy, and then the addresses and networks of Pods.
+    """
     operator = settings.network_operator
     if operator is None:
         return None, []
-    pinned = chart(catalog.CHART, operator.version)
+    pinned = chart(names.CHART, operator.version)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
-    policy, pools = policy_spec(settings, operator), address_pools(settings, operator)
-    return NetworkOperatorPlan(pinned, values, policy, pools, macvlan_networks(operator)), faults
+    release = ReleasePlan(key=RELEASE, name=names.RELEASE, namespaces=(names.NAMESPACE,), chart=pinned, values=values)
+    policy = {
+        "apiVersion": names.API_VERSION,
+        "kind": names.KIND,
+        "metadata": {"name": names.POLICY},
+        "spec": policy_spec(settings, operator),
+    }
+    pools = (
+        {
+            "apiVersion": names.POOL_API_VERSION,
+            "kind": names.POOL_KIND,
+            "metadata": {"name": name, "namespace": names.NAMESPACE},
+            "spec": spec,
+        }
+        for name, spec in address_pools(settings, operator).items()
+    )
+    networks = (
+        {"apiVersion": names.API_VERSION, "kind": names.NETWORK_KIND, "metadata": {"name": name}, "spec": spec}
+        for name, spec in macvlan_networks(operator).items()
+    )
+    return PartPlan((release,), after=(policy, *pools, *networks)), faults
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
@@ -82,26 +92,26 @@ def policy_spec(settings: Settings, operator: NetworkOperator) -> dict[str, Any]
         spec["ofedDriver"] = _ofed(release)
     if pools and operator.device_plugin == "shared":
         spec["rdmaSharedDevicePlugin"] = {
-            **catalog.component_image(release, "k8s-rdma-shared-dev-plugin"),
+            **names.component_image(release, "k8s-rdma-shared-dev-plugin"),
             "config": json.dumps({"configList": [_shared()]}),
         }
     elif pools and operator.device_plugin == "sriov":
         spec["sriovDevicePlugin"] = {
-            **catalog.component_image(release, "sriov-network-device-plugin"),
+            **names.component_image(release, "sriov-network-device-plugin"),
             "config": json.dumps({"resourceList": [_functions()]}),
         }
     if operator.secondary_network:
         spec["secondaryNetwork"] = {
-            "multus": catalog.component_image(release, "multus-cni"),
-            "cniPlugins": catalog.component_image(release, "plugins"),
+            "multus": names.component_image(release, "multus-cni"),
+            "cniPlugins": names.component_image(release, "plugins"),
         }
     if operator.nv_ipam:
-        spec["nvIpam"] = catalog.component_image(release, "nvidia-k8s-ipam")
+        spec["nvIpam"] = names.component_image(release, "nvidia-k8s-ipam")
     return spec
 
 
 def _on_pools(pools: Mapping[str, Pool]) -> dict[str, Any]:
-    expressions: list[dict[str, Any]] = [{"key": catalog.NIC_LABEL, "operator": "In", "values": ["true"]}]
+    expressions: list[dict[str, Any]] = [{"key": names.NIC_LABEL, "operator": "In", "values": ["true"]}]
     # One label names the pool on all nodes of a cluster.
     for label in sorted({key for name, pool in pools.items() for key in pool_selector(name, pool)}):
         expressions.insert(0, {"key": label, "operator": "In", "values": list(pools)})
@@ -114,27 +124,27 @@ def _ofed(release: str) -> dict[str, Any]:
     """One node at a time gets another driver, and only once its GPU Pods have gone by themselves: a drain by force, as
     the operator's examples have it, would end training."""
     return {
-        **catalog.ofed_image(release),
-        "env": [dict(catalog.OFED_BLACKLIST)],
+        **names.ofed_image(release),
+        "env": [dict(names.OFED_BLACKLIST)],
         "upgradePolicy": {"autoUpgrade": False, "maxParallelUpgrades": 1},
     }
 
 
 def _shared() -> dict[str, Any]:
-    prefix, _, name = catalog.SHARED_RESOURCE.partition("/")
+    prefix, _, name = names.SHARED_RESOURCE.partition("/")
     return {
         "resourcePrefix": prefix,
         "resourceName": name,
-        "rdmaHcaMax": catalog.SHARED_PODS,
+        "rdmaHcaMax": names.SHARED_PODS,
         "selectors": _selectors(),
     }
 
 
 def _functions() -> dict[str, Any]:
-    prefix, _, name = catalog.VF_RESOURCE.partition("/")
+    prefix, _, name = names.VF_RESOURCE.partition("/")
     return {"resourcePrefix": prefix, "resourceName": name, "selectors": {**_selectors(), "isRdma": True}}
 
 
 def _selectors() -> dict[str, Any]:
     """Not the adapter of accelerated networking, which is of the same vendor and has Ethernet for its link."""
-    return {"vendors": [catalog.VENDOR], "linkTypes": ["infiniband"]}
+    return {"vendors": [names.VENDOR], "linkTypes": ["infiniband"]}

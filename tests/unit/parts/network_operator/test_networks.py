@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from parts.network_operator.networks import address_pools, macvlan_networks
 from physical_ai.planning.osmo_platforms import pod_templates
-from physical_ai.planning.pod_networks import address_pools, macvlan_networks
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from physical_ai.settings.rules.check import check
 

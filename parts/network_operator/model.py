@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from physical_ai.catalog.network_operator import CHART_VERSION
+from parts.network_operator.names import CHART_VERSION
+from parts.network_operator.network_model import NetworkName, PodNetwork
 from physical_ai.settings.models.base import Model
-from physical_ai.settings.models.pod_networks import NetworkName, PodNetwork
 
 NetworkOperatorVersion = Literal["v25.7.0", "v26.7.0"]
 """The pinned releases, each with the OFED driver that it was tested with (`OFED_DRIVERS`)."""

@@ -1,0 +1,22 @@
+"""NVIDIA's Network Operator as a part of the platform."""
+
+from __future__ import annotations
+
+from parts.network_operator import names
+from parts.network_operator.plan import OWNED, network_operator_plan
+from parts.network_operator.rules import check_pod_networks
+from parts.part import GPU_OPERATOR, Part
+
+NETWORK_OPERATOR = Part(
+    name="network_operator",
+    title="NVIDIA Network Operator",
+    setting=("networkOperator",),
+    resource_type="physical-ai:kubernetes:NetworkOperator",
+    resource_name="network-operator",
+    owned={names.CHART: OWNED},
+    wanted=lambda settings: settings.network_operator is not None,
+    plan=network_operator_plan,
+    # Node Feature Discovery, whose kinds the chart's rule is of.
+    needs=(GPU_OPERATOR,),
+    rules=(check_pod_networks,),
+)
