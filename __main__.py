@@ -6,12 +6,13 @@ import pulumi
 
 from components.config import configured
 from components.platform.platform import Platform
+from physical_ai.catalog.load import CatalogError
 from physical_ai.settings import SettingsError
 
 try:
     loaded, secrets = configured()
-except SettingsError as error:
-    # A mistake in a stack file is shown without a traceback, which RunError suppresses.
+except (SettingsError, CatalogError) as error:
+    # A mistake in a file is shown without a traceback, which RunError suppresses.
     raise pulumi.RunError(str(error)) from None
 
 for warning in loaded.warnings:

@@ -107,6 +107,8 @@ class Part:
     """Whether a stack installs it."""
     plan: Callable[[Settings, FilePath], Planned]
     """What it installs, and the faults of its values files in a folder; None for a stack without it."""
+    examples: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    """Committed stacks, each with settings that install it: what tests and recordings of all parts deploy."""
     stage: Stage = "gpus"
     """`cluster`: declared before the GPU stack. `gpus`: after the GPU Operator."""
     needs: tuple[str, ...] = ()

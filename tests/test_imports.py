@@ -68,7 +68,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "simulator",
         "telemetry",
     },
-    "__main__": {"components", "platform", "settings"},
+    "__main__": {"catalog", "components", "platform", "settings"},
 }
 """What each package imports of the others, and may import. `tests` may import everything, and nothing imports `tests`.
 

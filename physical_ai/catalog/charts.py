@@ -132,13 +132,13 @@ def _lines() -> Iterator[tuple[str, dict[str, Any]]]:
         yield from ((label, line) for line in read_rows(file))
 
 
-def chart_file(name: str, content: Literal["keys", "notes"]) -> Path:
-    """The file about the keys of a chart's values: of the catalogue, or of the part that installs the chart.
+def keys_file(name: str) -> Path:
+    """The file of the keys of a chart's values: of the catalogue, or of the part that installs the chart.
 
     Raises:
         CatalogError: There is none, or more than one.
     """
-    file = f"{name}-{content}.yaml"
+    file = f"{name}-keys.yaml"
     found = [path for path in (DATA / "charts" / file, *PARTS.glob(f"*/{file}")) if path.exists()]
     if len(found) == 1:
         return found[0]
@@ -199,6 +199,12 @@ def chart(name: str, version: str) -> Chart:
         raise UnknownName("chart", name, nearest(name, {other for other, _ in pinned_charts()}))
     near = f"v{version}" if f"v{version}" in versions else nearest(version, reversed(versions))
     raise UnknownName(f"version of the {name} chart", version, near)
+
+
+def newest_chart(name: str) -> Chart:
+    """The newest pin of a chart. Raises `UnknownName` where there is none."""
+    versions = [version for other, version in pinned_charts() if other == name]
+    return chart(name, versions[-1] if versions else "")
 
 
 def cached_chart(chart: Chart) -> Path:

@@ -8,18 +8,20 @@ from pathlib import Path as FilePath
 
 from parts.part import PartPlan
 from parts.registry import PARTS
+from physical_ai.catalog import UnknownName
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.planning.cert_manager import CertManagerPlan, cert_manager_plan
 from physical_ai.planning.dra import DraPlan, dra_plan
 from physical_ai.planning.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.planning.grid_driver import GridPlan, grid_plan
 from physical_ai.planning.osmo import OsmoRelease, osmo_releases
+from physical_ai.planning.part_files import part_faults, plan_faults
 from physical_ai.planning.runners import RunnersPlan, runners_plan
 from physical_ai.planning.service_chart import service_release
 from physical_ai.repository import PARTS as PART_FILES
 from physical_ai.repository import VALUES
 from physical_ai.settings.facts.gpu import installs_operator
-from physical_ai.settings.faults import Fault, SettingsError
+from physical_ai.settings.faults import Fault, SettingsError, fault
 from physical_ai.settings.models.tree import Settings
 
 
@@ -60,17 +62,11 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     issued, unissued = cert_manager_plan(settings, root)
     runners, denied = runners_plan(settings, root)
     claimed, invalid = dra_plan(settings, root)
-    parts: dict[str, PartPlan] = {}
-    useless: list[Fault] = []
-    for part in PARTS:
-        planned, of_part = part.plan(settings, PART_FILES if root == VALUES else root)
-        useless += of_part
-        if planned is not None:
-            parts[part.name] = planned
+    parts, useless = _part_plans(settings, PART_FILES if root == VALUES else root)
     service, doubtful = service_release(settings, root, served)
     faults += [*found, *unissued, *denied, *invalid, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
-    if errors := [fault for fault in faults if fault.is_error]:
+    if errors := [each for each in faults if each.is_error]:
         raise SettingsError(errors)
     declared = (claimed, issued)
     others = (each.chart for each in declared if each is not None)
@@ -95,3 +91,23 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         charts=charts,
         warnings=tuple(faults),
     )
+
+
+def _part_plans(settings: Settings, root: FilePath) -> tuple[dict[str, PartPlan], list[Fault]]:
+    """Plans of the stack's optional parts, and the faults of their files. Raises SettingsError where a part's own files
+    do not fit together."""
+    if unfit := part_faults():
+        raise SettingsError(unfit)
+    plans: dict[str, PartPlan] = {}
+    faults: list[Fault] = []
+    for part in PARTS:
+        try:
+            planned, found = part.plan(settings, root)
+        except UnknownName as unknown:
+            near = f"Did you mean '{unknown.suggestion}'?" if unknown.suggestion else "Pin it in charts.yaml there."
+            raise SettingsError([fault(f"parts/{part.name}/plan.py", "chart", str(unknown), near)]) from None
+        faults += found
+        if planned is not None:
+            plans[part.name] = planned
+            faults += plan_faults(part, planned)
+    return plans, faults

@@ -17,7 +17,7 @@ from unittest import mock
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.required_secrets import required_secrets
 from tests.support import amd_settings
-from tests.support.covering_stacks import OVERLAYS
+from tests.support.covering_stacks import OVERLAYS, of_parts
 from tests.support.recording import Recording, merged, record
 from tests.support.stacks import STACKS
 from workbench.policies import Options, Secret
@@ -34,7 +34,7 @@ def cases() -> dict[str, tuple[str, Mapping[str, Any]]]:
         f"option-{number:02}-{_first_key(given)}": (stack, _mapping(given))
         for number, (stack, given) in enumerate(OVERLAYS, start=1)
     }
-    return {**own, **options, "option-amd": (amd_settings.STACK, amd_settings.GIVEN)}
+    return {**own, **options, **of_parts(), "option-amd": (amd_settings.STACK, amd_settings.GIVEN)}
 
 
 def _mapping(given: Mapping[str, Any] | tuple[str, ...]) -> Mapping[str, Any]:

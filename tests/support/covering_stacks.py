@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from parts.registry import PARTS
 from parts.slurm.names import TAINT
 from physical_ai.planning.cert_manager import CertManagerPlan
 from physical_ai.planning.plan import Plan, make_plan
@@ -77,11 +78,17 @@ OVERLAYS: tuple[tuple[str, dict[str, Any] | tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
+def of_parts() -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """The examples of the parts, by a name."""
+    named = ((f"part-{part.name}-{number}", each) for part in PARTS for number, each in enumerate(part.examples, 1))
+    return dict(named)
+
+
 @cache
 def covering() -> tuple[Settings, ...]:
     """The settings of all these stacks, the committed ones among them."""
     made = [load(stack).settings for stack in STACKS]
-    for stack, given in OVERLAYS:
+    for stack, given in (*OVERLAYS, *of_parts().values()):
         overlay = Overlay.assign(given) if isinstance(given, tuple) else Overlay("the test", given)
         made.append(load(stack, [overlay]).settings)
     return (*made, amd_settings.mixed_settings())

@@ -197,6 +197,7 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
         return BAD_INPUT, str(problem)
 
     from physical_ai.catalog.charts import ChecksumMismatch
+    from physical_ai.catalog.load import CatalogError
     from simulator.errors import Interrupted, SimulationError, UnknownTarget
     from simulator.tools import BuildFailed
     from workbench.cli.chart_download import PullFailed
@@ -205,4 +206,8 @@ def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None
         err.print(str(problem), markup=False, style="red")
         code = BAD_INPUT if isinstance(problem, UnknownTarget) else FAILED
         return INTERRUPTED if isinstance(problem, Interrupted) else code, str(problem)
+    if isinstance(problem, CatalogError):
+        err.print(str(problem), markup=False)
+        err.print("\n1 error; nothing was changed", style="red")
+        return BAD_INPUT, str(problem)
     return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from physical_ai.catalog.charts import Chart, chart, chart_file
+from physical_ai.catalog.charts import Chart, chart, keys_file
 from physical_ai.catalog.compat.keys import KeyTable, Refused, holds, kinds, none_refused
 from physical_ai.catalog.gpu_load import CHARTS
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote, Switches
@@ -21,7 +21,8 @@ def key_table(name: str, version: str) -> KeyTable:
     """The keys that a pinned chart renders, other than the GPU Operator's. Raises `UnknownName`."""
     pinned = chart(name, version)
     groups = [group for group in _groups(name) if holds(group, pinned.version)]
-    notes = [row(KeyNote, data, f"{name}-notes.yaml") for data in read_rows(chart_file(name, "notes"))]
+    file = keys_file(name).with_name(f"{name}-notes.yaml")
+    notes = [row(KeyNote, data, file.name) for data in read_rows(file)] if file.exists() else []
     return KeyTable(
         f"{name} {pinned.version}",
         groups[0].source,
@@ -65,7 +66,7 @@ def _impossible(name: str, source: str, values: Mapping[str, Any]) -> Iterator[F
 
 
 def _groups(name: str) -> list[KeyGroup]:
-    return [row(KeyGroup, data, f"{name}-keys.yaml") for data in read_rows(chart_file(name, "keys"))]
+    return [row(KeyGroup, data, f"{name}-keys.yaml") for data in read_rows(keys_file(name))]
 
 
 def keys_read(name: str) -> frozenset[str]:

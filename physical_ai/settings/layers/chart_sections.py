@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from physical_ai.catalog import pinned_charts
-from physical_ai.catalog.charts import chart_file
+from physical_ai.catalog.charts import keys_file
 from physical_ai.catalog.compat import known_keys
 from physical_ai.catalog.compat.tables import key_table
 from physical_ai.repository import PARTS
@@ -52,7 +52,7 @@ def file_of(path: Path) -> str | None:
 
 
 def _file(chart: str, below: str) -> str:
-    folder = chart_file(chart, "keys").parent
+    folder = keys_file(chart).parent
     if folder.parent == PARTS:
         return f"parts/{folder.name}/{chart}-values.yaml"
     return f"values/{below}.yaml" if "/" in below else f"values/{below}/values.yaml"

@@ -151,4 +151,5 @@ def _unknown_of_model(path: Path, fields: Sequence[str]) -> tuple[str, str | Non
     if path[0] in POOLS and (advice := elsewhere.advice(path)) is not None:
         return f"'{key}' is not a setting of a pool.", advice
     near = nearest(key, fields, ALIKE)
-    return f"'{key}' is not a setting.", f"Did you mean '{near}'?" if near else f"Known here: {', '.join(fields)}."
+    known = f"Known here: {', '.join(fields)}." if fields else "Remove the line: nothing can be set here."
+    return f"'{key}' is not a setting.", f"Did you mean '{near}'?" if near else known

@@ -27,6 +27,7 @@ from physical_ai.settings.models.monitoring import Monitoring
 from physical_ai.settings.models.network import Isolation, Network
 from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
+from physical_ai.settings.models.parts import Parts
 from physical_ai.settings.models.private_network import PrivateNetwork
 from physical_ai.settings.models.runners import Runners
 from physical_ai.settings.models.target import Target
@@ -281,6 +282,9 @@ class Settings(Model):
     load_balancer: LoadBalancer = Field(
         default_factory=LoadBalancer,
         description="Addresses of Services in a cluster without a cloud; nothing is installed by default.",
+    )
+    parts: Parts = Field(
+        default_factory=Parts, description="Optional parts with a setting of their own here; none by default."
     )
     azure_system_pool: NodePool | None = Field(
         default=None, alias="systemPool", description="Pool for critical add-ons, tainted CriticalAddonsOnly."

@@ -1,0 +1,101 @@
+"""Faults in the files of optional parts: what a contributor reads instead of a traceback, by file and key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from parts.part import Part, PartPlan
+from parts.registry import PARTS
+from physical_ai.catalog.chart_images import chart_images
+from physical_ai.catalog.charts import PINS, keys_file, pinned_charts
+from physical_ai.catalog.load import CatalogError
+from physical_ai.planning import manifests
+from physical_ai.repository import PARTS as FOLDER
+from physical_ai.settings.faults import Fault, fault
+
+ENFORCE = "pod-security.kubernetes.io/enforce"
+LEVELS = ("restricted", "baseline", "privileged")
+FORM = "physical_ai/catalog/data/charts/gpu-operator-keys.yaml"
+"""The file that explains the form of all files of keys."""
+OPEN = "‹"
+"""Begins what a new part's files leave to be written; it ends with `›`."""
+
+
+@cache
+def part_faults() -> tuple[Fault, ...]:
+    """The faults of all parts, whatever a stack installs of them."""
+    return (*_unlisted(), *(each for part in PARTS for each in _faults(part)))
+
+
+def _unlisted() -> Iterator[Fault]:
+    listed, folders = [part.name for part in PARTS], sorted(file.parent.name for file in FOLDER.glob("*/part.py"))
+    for name in folders:
+        if name not in listed:
+            problem = f"The part of parts/{name}/part.py is not listed."
+            yield fault("parts/registry.py", "PARTS", problem, "Import it, and add it in the order of declaration.")
+    for name in listed:
+        if name not in folders:
+            problem = f"The name '{name}' is not that of a folder."
+            yield fault("parts/registry.py", "PARTS", problem, "Write the folder's name as `name` in its part.py.")
+
+
+def _faults(part: Part) -> Iterator[Fault]:
+    yield from _open(part)
+    pinned = {name for name, _ in pinned_charts()}
+    for chart in part.charts:
+        if chart not in pinned:
+            fix = "Write a row: name, repository, organisation, and versions with version, known, source and date."
+            yield fault(_file(part, PINS), chart, f"The chart of {_file(part, 'part.py')} is not pinned.", fix)
+            continue
+        try:
+            keys_file(chart)
+        except CatalogError:
+            fix = f"List the keys of its values.yaml, in the form of {FORM}."
+            yield fault(_file(part, f"{chart}-keys.yaml"), chart, "The keys of the chart's values are not listed.", fix)
+        if chart not in {**chart_images(), **part.chart_images}:
+            fix = "Write the images that its Pods can have, each with its registry, as chart_images of the part."
+            yield fault(_file(part, "part.py"), "chart_images", f"The images of the chart {chart} are not named.", fix)
+    for document in manifests.namespaces_of(part.name):
+        metadata = document["metadata"]
+        level = metadata.get("labels", {}).get(ENFORCE)
+        if level not in LEVELS:
+            where = f"{metadata['name']}: metadata.labels.{ENFORCE}"
+            problem = f"'{level}' is not a Pod Security level." if level else "The namespace has no Pod Security level."
+            fix = f"Write the first that its Pods can have: {', '.join(LEVELS)}."
+            yield fault(_file(part, manifests.NAMESPACES), where, problem, fix)
+
+
+def _open(part: Part) -> Iterator[Fault]:
+    for file, number, key, text in open_lines(FOLDER / part.name):
+        yield fault(_file(part, file), key, "This is still to be written.", text, line=number)
+
+
+def open_lines(folder: Path) -> Iterator[tuple[str, int, str, str]]:
+    """Lines of a part's files that are still to be written: file, line, key, and what belongs there."""
+    for file in sorted(each for each in folder.iterdir() if each.is_file()):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            if (start := line.find(OPEN)) >= 0:
+                text = line[start:].partition("›")[0].removeprefix(OPEN)
+                key = re.search(r"(\w+)[:=]", line[:start])
+                yield file.name, number, key[1] if key else "text", text
+
+
+def plan_faults(part: Part, plan: PartPlan) -> Iterator[Fault]:
+    """Faults of a part's plan for a stack."""
+    spaces = {str(each["metadata"]["name"]) for each in manifests.namespaces()}
+    for release in plan.releases:
+        if release.chart.name not in part.charts:
+            problem = f"plan.py installs the chart {release.chart.name}, which has no owned keys."
+            yield fault(_file(part, "part.py"), "owned", problem, "Add the chart, with the keys that no file may set.")
+        for name in release.namespaces:
+            if name not in spaces:
+                problem = f"plan.py installs the release {release.name} into this namespace, which no file declares."
+                fix = f"Write a Namespace of that name with a Pod Security level in its label {ENFORCE}."
+                yield fault(_file(part, manifests.NAMESPACES), name, problem, fix)
+
+
+def _file(part: Part, name: str) -> str:
+    return f"parts/{part.name}/{name}"

@@ -1,0 +1,57 @@
+"""Settings of the optional parts whose model is in the part's folder: the section `parts`.
+
+A part whose `model.py` names its model as `SETTINGS` has a setting there, in the camelCase form of the folder's name;
+nothing of the core names it. Other parts have a field of `Settings`, as those have that are older than this section.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import Field, create_model
+
+from physical_ai.repository import PARTS
+from physical_ai.settings.models.base import Model
+
+SETTINGS = "SETTINGS"
+"""Name of the constant in a part's `model.py`."""
+_Own = TypeVar("_Own", bound=Model)
+
+
+class OpenParts(Model):
+    """Optional parts of the platform with a setting of their own here; one that is absent is not installed."""
+
+    def of(self, kind: type[_Own]) -> _Own | None:
+        """The settings of a part, by their model; None in a stack without the part."""
+        values = (getattr(self, name) for name in type(self).model_fields)
+        return next((each for each in values if isinstance(each, kind)), None)
+
+
+def part_models() -> dict[str, type[Model]]:
+    """Models of these settings, by the name of the part's folder."""
+    modules = {file.parent.name: import_module(f"parts.{file.parent.name}.model") for file in _files()}
+    return {name: getattr(module, SETTINGS) for name, module in modules.items() if hasattr(module, SETTINGS)}
+
+
+def _files() -> list[Any]:
+    return sorted(PARTS.glob("*/model.py"))
+
+
+def _section() -> type[OpenParts]:
+    fields: dict[str, Any] = {
+        name: (model | None, Field(default=None, description=f"{_about(model)} Absent: not installed."))
+        for name, model in part_models().items()
+    }
+    return create_model("Parts", __base__=OpenParts, __doc__=OpenParts.__doc__, **fields)
+
+
+def _about(model: type[Model]) -> str:
+    return (model.__doc__ or model.__name__).partition("\n")[0]
+
+
+if TYPE_CHECKING:
+    Parts = OpenParts
+else:
+    # The fields are those of the folders: a type checker knows none of them, and `OpenParts.of` gives each its type.
+    Parts = _section()
