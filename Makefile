@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help up preview pr-preview down status test test-profile test-deep deep unit property coverage host simulator lint policies format types
-.PHONY: bench figures docs docs-serve docs-reference clean pins
+.PHONY: bench figures docs docs-serve docs-reference part clean pins
 
 help: ## list the targets
 	@echo "make TARGET [STACK=<env>-<region>], by default $(STACK)"
@@ -138,6 +138,12 @@ docs-serve: docs ## serve the site at http://127.0.0.1:8000, with search
 
 figures: $(READY) ## print the sizes of distributions, parts and packages, and the imports between them
 	@$(BIN)/python -m docs.generator.package_numbers
+
+NAME ?= fluent_bit
+CHART ?=
+VERSION ?= 0.1.0
+part: $(READY) ## write the skeleton of an optional part: NAME=fluent_bit [CHART=fluent-bit] [VERSION=0.1.0]
+	@$(BIN)/python -m docs.generator.part_skeleton $(NAME) $(if $(CHART),--chart $(CHART)) --version $(VERSION)
 
 docs-reference: $(READY) ## regenerate the pages, drawings and schemas from the code
 	@$(BIN)/python -m docs.generator
