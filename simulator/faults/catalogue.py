@@ -12,7 +12,7 @@ from typing import Any, Literal
 from physical_ai import safe_yaml
 from simulator.errors import SimulationError
 
-DESCRIPTION = ("name", "summary", "where", "drivers", "alerts", "conditions", "ends", "over")
+DESCRIPTION = ("name", "summary", "where", "drivers", "needs", "alerts", "conditions", "ends", "over")
 DATA = Path(__file__).parent / "data" / "faults.yaml"
 
 
@@ -22,6 +22,7 @@ class Effects:
 
     fields: Mapping[str, float] = field(default_factory=dict[str, float])
     rates: Mapping[str, float] = field(default_factory=dict[str, float])
+    port_rates: Mapping[str, float] = field(default_factory=dict[str, float])
     xid: int = 0
     health: Mapping[str, Any] = field(default_factory=dict[str, Any])
     unhealthy: bool = False
@@ -44,6 +45,8 @@ class Fault:
     where: Literal["gpu", "node"]
     drivers: tuple[str, ...]
     """Driver sources of the pools that it can happen on; empty: all."""
+    needs: Literal["", "infiniband"]
+    """What a node has that it can happen on; empty: nothing."""
     alerts: tuple[str, ...]
     effects: Effects
     ends: frozenset[str] = frozenset()
@@ -92,6 +95,7 @@ def _fault(row: Mapping[str, Any]) -> Fault:
         summary=row["summary"],
         where=row["where"],
         drivers=own,
+        needs=row.get("needs", ""),
         alerts=tuple(row["alerts"]),
         effects=Effects(**effects),
         ends=ends,

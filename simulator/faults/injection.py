@@ -102,12 +102,13 @@ class Injector:
         if wanted and wanted not in map(name, nodes):
             known = ", ".join(map(name, nodes)) or f"none. {NO_NODES}"
             raise NotPossible(f"{wanted} is not a GPU node of the simulated cluster. GPU nodes: {known}")
-        possible = [node for node in nodes if not row.drivers or labels(node).get(DRIVER_LABEL) in row.drivers]
+        possible = [node for node in nodes if _can(node, row)]
         found = next((node for node in possible if not wanted or name(node) == wanted), None)
         if found is None:
             where = f"{wanted} is not one" if wanted else f"there is none. {NO_NODES}"
+            source = f"the driver source {' or '.join(row.drivers) or 'any'}"
             raise NotPossible(
-                f"{row.name} can happen on nodes with the driver source {' or '.join(row.drivers) or 'any'}; {where}"
+                f"{row.name} can happen on nodes with {'adapters of InfiniBand' if row.needs else source}; {where}"
             )
         return found
 
@@ -155,6 +156,13 @@ def gpus_of(node: Json) -> int:
     """GPUs that the machine of a node has."""
     found = machine_of(node)
     return found.gpu.count if found is not None and found.gpu is not None else 0
+
+
+def _can(node: Json, row: Fault) -> bool:
+    """Whether the fault can happen to the node."""
+    found = machine_of(node)
+    fits = not row.needs or (found is not None and found.infiniband)
+    return fits and (not row.drivers or labels(node).get(DRIVER_LABEL) in row.drivers)
 
 
 def _held(client: Client, node: str) -> int:

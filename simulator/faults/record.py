@@ -51,6 +51,14 @@ class NodeFaults:
             if not each.over and (known[each.fault].where == "node" or each.gpu == gpu)
         ]
 
+    def port_gains(self, now: float) -> dict[str, float]:
+        """What counters of the first InfiniBand port have gained since its faults began, at a time in seconds."""
+        gained = dict[str, float]()
+        for each in self.items:
+            for counter, rate in faults()[each.fault].effects.port_rates.items():
+                gained[counter] = gained.get(counter, 0) + round(rate * max(now - each.since, 0))
+        return gained
+
 
 NO_FAULTS = NodeFaults()
 

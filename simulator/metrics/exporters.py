@@ -15,6 +15,7 @@ from simulator.cluster.machines import machine_of
 from simulator.cluster.names import NVIDIA
 from simulator.cluster.objects import Json, annotations_of, at, is_ready, labels, name, owner
 from simulator.cluster.watch import Watch
+from simulator.faults import node_faults
 from simulator.faults.defects import defects_of
 from simulator.faults.injection import LOAD
 from simulator.gpu import sharing
@@ -162,7 +163,8 @@ class Exporters:
         found = machine_of(item)
         ports = found.gpu.count if found is not None and found.gpu is not None and found.infiniband else 0
         defects = defects_of(item)
-        return node_exporter.page(ports - ("adapter-missing" in defects and ports > 0), int("port-down" in defects))
+        there = ports - ("adapter-missing" in defects and ports > 0)
+        return node_exporter.page(there, int("port-down" in defects), node_faults(item).port_gains(time.time()))
 
     def _osmo(self, wanted: str) -> Answer:
         pods = self._all("pods")

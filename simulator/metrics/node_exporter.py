@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from simulator.metrics.page import Page
 
 ACTIVE, DOWN = 4, 1
@@ -23,22 +25,28 @@ RATE = 50e9
 """Of a port of 400 Gb/s, in bytes a second."""
 
 
-def page(ports: int, down: int = 0) -> str:
+NO_GAINS: Mapping[str, float] = {}
+
+
+def page(ports: int, down: int = 0, gained: Mapping[str, float] = NO_GAINS) -> str:
     """The series of the collector `infiniband` that tell of a port's health. Azure's sizes have one port for each GPU.
 
     Args:
         down: How many of them, from the first on, have no link.
+        gained: What counters of the first one have reached.
     """
     result = Page()
 
-    def family(name: str, kind: str, value: float, of_down: float = 0) -> None:
+    def family(name: str, kind: str, value: float, *others: float) -> None:
+        """`others` are the values of the first ports, where they differ."""
         full = f"node_infiniband_{name}"
         result.family(full, kind, "As node_exporter describes it.")
         for number in range(ports):
-            result.sample(full, {"device": f"mlx5_ib{number}", "port": "1"}, of_down if number < down else value)
+            own = others[number] if number < len(others) else value
+            result.sample(full, {"device": f"mlx5_ib{number}", "port": "1"}, own)
 
-    family("state_id", "gauge", ACTIVE, DOWN)
-    family("rate_bytes_per_second", "gauge", RATE)
+    family("state_id", "gauge", ACTIVE, *[DOWN] * down)
+    family("rate_bytes_per_second", "gauge", RATE, *[0.0] * down)
     for name in ERRORS:
-        family(name, "counter", 0)
+        family(name, "counter", 0, gained.get(name, 0))
     return result.text()

@@ -42,7 +42,8 @@ def of_h100(wanted: Sequence[Fault]) -> list[Fault]:
 
 NOT_SHOWN = {"osmo-service"}
 """The dashboard about OSMO's service, which the default stack does not install."""
-ALL = tuple(faults().values())
+ALL = tuple(fault for fault in faults().values() if not fault.needs)
+"""The stack has no InfiniBand."""
 ONE = (faults()["exporter-dead"],)
 """A fault that shows without metrics in Azure, in the time series that are missing."""
 

@@ -106,7 +106,9 @@ def _of_node(machine: Machine, clock: float, totals: dcgm.Totals) -> Iterator[tu
     if not silent and toolkit and "nvidia-dcgm-exporter" not in broken:
         yield from read(_dcgm(machine, clock, totals), f'node="{machine.name}"', exported=True)
     if machine.infiniband and machine.scraped:
-        yield from read(node_exporter.page(machine.hardware.gpus, 0), f'instance="{machine.name}"')
+        yield from read(
+            node_exporter.page(machine.hardware.gpus, 0, machine.faults.port_gains(clock)), f'instance="{machine.name}"'
+        )
     if silent:
         return
     own = f'{{node="{machine.name}"}}'

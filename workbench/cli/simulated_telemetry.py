@@ -92,7 +92,12 @@ def fault_documents(stack: str) -> list[dict[str, Any]]:
 
 def fault_row(row: Fault) -> dict[str, Any]:
     """A fault that can be injected."""
-    lists = {"drivers": list(row.drivers), "alerts": list(row.alerts), "conditions": list(row.conditions)}
+    lists = {
+        "drivers": list(row.drivers),
+        "needs": row.needs,
+        "alerts": list(row.alerts),
+        "conditions": list(row.conditions),
+    }
     return {"fault": row.name, "where": row.where, "summary": row.summary, **lists}
 
 

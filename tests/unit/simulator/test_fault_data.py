@@ -15,6 +15,7 @@ from simulator.faults.catalogue import UnknownFault
 from simulator.faults.injection import Injector, NotPossible
 from simulator.faults.record import annotation
 from simulator.kubernetes.client import Client
+from simulator.metrics import node_exporter
 from simulator.metrics.dcgm import modelled
 from simulator.nvsentinel.events import HealthEvent, failures
 from workbench.cli.output.alerts import healed_text
@@ -40,6 +41,8 @@ def test_a_fault_changes_fields_that_an_exporter_can_report(row: Fault) -> None:
     changed = {*row.effects.fields, *row.effects.rates}
     assert changed <= set(dcgm_fields()) & modelled()
     assert not row.effects.xid or row.effects.xid in xids()
+    assert set(row.effects.port_rates) <= set(node_exporter.ERRORS)
+    assert not row.effects.port_rates or row.needs == "infiniband"
 
 
 def test_every_field_of_the_catalogue_has_a_simulated_value() -> None:
@@ -100,14 +103,34 @@ def test_without_a_gpu_node_the_refusal_says_how_to_get_one(wanted: str) -> None
         Injector(cast("Client", Empty())).inject("xid-79", wanted)
 
 
-class OneNode:
-    """A cluster of one H100 node and its exporter; what is deleted is recorded."""
+def test_a_fault_of_a_port_rises_on_the_first_port_alone() -> None:
+    found = node_faults(node(Injected("infiniband-cable", 0, 100.0)))
+    assert found.port_gains(130.4) == {"symbol_error_total": 30}
+    assert found.port_gains(90.0) == {"symbol_error_total": 0}
+    lines = node_exporter.page(2, 0, found.port_gains(130.4)).splitlines()
+    values = [line.rpartition(" ")[2] for line in lines if line.startswith("node_infiniband_symbol_error_total{")]
+    assert values == ["30", "0"]
 
-    def __init__(self, *given: Injected) -> None:
+
+@pytest.mark.parametrize(("size", "fits"), [("Standard_ND96isr_H100_v5", True), ("Standard_NC40ads_H100_v5", False)])
+def test_a_fault_of_a_port_needs_a_node_with_adapters(size: str, *, fits: bool) -> None:
+    cluster = OneNode(size=size)
+    injector = Injector(cast("Client", cluster))
+    if fits:
+        assert injector.inject("infiniband-cable")[0] == "h"
+        return
+    with pytest.raises(NotPossible, match="nodes with adapters of InfiniBand; there is none"):
+        injector.inject("infiniband-cable")
+
+
+class OneNode:
+    """A cluster of one GPU node and its exporter; what is deleted is recorded."""
+
+    def __init__(self, *given: Injected, size: str = "Standard_NC40ads_H100_v5") -> None:
         self.item = {
             "metadata": {
                 "name": "h",
-                "labels": {"node.kubernetes.io/instance-type": "Standard_NC40ads_H100_v5"},
+                "labels": {"node.kubernetes.io/instance-type": size},
                 "annotations": {ANNOTATION: annotation(given)},
             }
         }

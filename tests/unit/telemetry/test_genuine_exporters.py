@@ -72,7 +72,8 @@ def at(row: Fault, machines: Sequence[Machine]) -> Machine | None:
     """The first node on which a fault can happen."""
     for machine in machines:
         kind = "grid" if machine.grid else "operator"
-        if (not row.drivers or kind in row.drivers) and machine.jobs:
+        fits = not row.needs or machine.infiniband
+        if fits and (not row.drivers or kind in row.drivers) and machine.jobs:
             return machine
     return None
 
@@ -106,6 +107,17 @@ def scenes_of(stack: str, machines: Sequence[Machine], names: Sequence[str]) -> 
         after = [injected(each, row.name) if each is found else each for each in machines]
         scenes.append(scene(row.name, machines, after, [(alert, found.name) for alert in row.alerts]))
     return scenes
+
+
+def test_a_bad_cable_is_one_alert_of_its_node(tmp_path: Path) -> None:
+    """On a node with InfiniBand; the other stacks have none, and the fault happens to none of their nodes."""
+    machines = (node("nd-1", "h100gpu", ND, job("train"), infiniband=True),)
+    own = parameters("dev-westus2")
+    pool = replace(own.pools[0], resources={GPU: 8}, gpus=8, infiniband=True, nvlink=True)
+    scenes = scenes_of("dev-westus2", machines, ("infiniband-cable",))
+    assert [each.name for each in scenes] == ["infiniband-cable"]
+    check(replace(own, pools=(pool, *own.pools[1:])), scenes, tmp_path)
+    assert scenes_of("dev-westus2", AKS, ("infiniband-cable",)) == []
 
 
 SHARED = Machine("shared-1", "h100gpu", AKS[0].hardware, {GPU: 2}, (job("a", 0.9), job("b", 0.0)), per_pod=True)

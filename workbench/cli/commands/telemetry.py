@@ -69,7 +69,7 @@ def dashboards(
 
 @fault_app.command("list")
 def list_(json: Json = False) -> None:
-    """List the faults: what happens, on nodes of which driver source, and which alerts and conditions follow."""
+    """List the faults: what happens, on which nodes, and which alerts and conditions follow."""
     from simulator.faults import faults
     from workbench.cli.output.alerts import table
     from workbench.cli.simulated_telemetry import fault_row
@@ -82,6 +82,7 @@ def list_(json: Json = False) -> None:
             "fault": "fault",
             "of a": "where",
             "driver": "drivers",
+            "needs": "needs",
             "what happens": "summary",
             "alerts": "alerts",
             "conditions": "conditions",
