@@ -16,6 +16,8 @@ pkg/nodeinfo/attributes.go)."""
 
 SIMULATOR = "simulator.physical-ai/"
 RUN_BY = f"{SIMULATOR}played-by"
+NETWORKS_FOUND = f"{SIMULATOR}networks-found"
+"""Annotation of a Pod that names networks: its sandbox can be made."""
 """On Pods: the model that runs their containers. KWOK leaves such Pods alone (kwok.yaml)."""
 RUNS = f"{SIMULATOR}runs"
 """On Pods: the program that the container runs."""

@@ -29,10 +29,14 @@ def version_of(item: Mapping[str, Any]) -> int:
 class Watch:
     """Lists a collection and follows it in its own thread until `stop`."""
 
-    def __init__(self, client: Client, path: str, changed: Callable[[], None], selector: str = "") -> None:
-        """`changed` is called, from the thread, after every change; `selector` is a label selector."""
+    def __init__(
+        self, client: Client, path: str, changed: Callable[[], None], selector: str = "", *, fields: str = ""
+    ) -> None:
+        """`changed` is called, from the thread, after every change; `selector` is a label selector, `fields` one of
+        fields."""
         self._client, self._path, self._changed = client, path, changed
-        self._params = {"labelSelector": selector} if selector else {}
+        given = {"labelSelector": selector, "fieldSelector": fields}
+        self._params = {key: value for key, value in given.items() if value}
         self._lock = threading.Lock()
         self._held: dict[tuple[str, str], Json] = {}
         self._gone: dict[tuple[str, str], int] = {}

@@ -21,6 +21,7 @@ from simulator.network_operator import policy as model
 from simulator.network_operator.live_networks import PodNetworks
 from simulator.network_operator.names import NAMESPACE, POLICY
 from simulator.network_operator.policy import IPAM, MULTUS, OFED, SHARED, SRIOV, STATE_LABEL
+from simulator.network_operator.sandboxes import Sandboxes
 
 SELECTOR = "app.kubernetes.io/name=network-operator"
 POLICIES = "/apis/mellanox.com/v1alpha1/nicclusterpolicies"
@@ -32,7 +33,7 @@ PREFIX = "rdma/"
 
 
 class NetworkOperator:
-    """Watches nothing but its own Deployment until there is one."""
+    """Watches nothing but its own Deployment, and Pods that have not started, until there is one."""
 
     def __init__(self, client: Client) -> None:
         self.loop = Loop("network-operator", self.round)
@@ -41,10 +42,12 @@ class NetworkOperator:
         self._watches: dict[str, Watch] = {}
         self._made: dict[str, str] = {}
         self._networks = PodNetworks(client, self.loop.wake)
+        self._sandboxes = Sandboxes(client, self.loop.wake)
 
     def round(self) -> None:
         """One look at everything; nothing without an operator that runs."""
         if not any(int(at(item, "status.availableReplicas", 0)) > 0 for item in self._deployments.all()):
+            self._sandboxes.release(lambda pod: "")
             return
         if not self._watches:
             paths = (POLICIES, DAEMONSETS, PODS, NODES)
@@ -59,8 +62,10 @@ class NetworkOperator:
         self._record(nodes)
         self._label(counts, self._watches[NODES].all())
         self._offer(counts, nodes)
+        served = self._served() if counts is not None else frozenset[str]()
         if counts is not None:
-            self._networks.round(counts, nodes, self._served())
+            self._networks.round(counts, nodes, served)
+        self._sandboxes.release(lambda pod: self._networks.problem(pod, served))
         live = by_name(self._watches[DAEMONSETS].all())
         for item in policies:
             given = model.status(item, wanted if item is counts else [], live)

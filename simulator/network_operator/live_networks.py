@@ -38,6 +38,12 @@ class PodNetworks:
             self._allocate(nodes)
             self._give(served)
 
+    def problem(self, pod: Json, served: frozenset[str]) -> str:
+        """What Multus says of a Pod that it cannot serve; empty for others, and on nodes without it."""
+        if at(pod, "spec.nodeName") not in served:
+            return ""
+        return model.missing(pod, {key_of(each) for each in self._all(model.DEFINITIONS)})
+
     def _all(self, path: str) -> list[Json]:
         if path not in self._watches:
             self._watches[path] = Watch(self._client, path, self._wake)

@@ -7,7 +7,7 @@ follow Mellanox/nvidia-k8s-ipam pkg/ipam-controller/allocator, the annotation of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -99,10 +99,31 @@ def interfaces(
     return found
 
 
+def missing(pod: Json, definitions: Collection[tuple[str, str]]) -> str:
+    """What the kubelet says of a Pod that names a network which does not exist; empty where all exist.
+
+    Multus refuses the sandbox (k8snetworkplumbingwg/multus-cni pkg/k8sclient, getKubernetesDelegate).
+    """
+    space, key = next((each for each in wanted_by(pod) if each not in definitions), ("", ""))
+    if not key:
+        return ""
+    place = "/".join(str(at(pod, f"metadata.{part}", "")) for part in ("namespace", "name", "uid"))
+    return (
+        "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox: "
+        f'plugin type="multus" name="multus-cni-network" failed (add): Multus: [{place}]: '
+        f"getKubernetesDelegate: cannot find a network-attachment-definition ({key}) in namespace ({space}): "
+        f'network-attachment-definitions.k8s.cni.cncf.io "{key}" not found'
+    )
+
+
 def wanted_by(pod: Json) -> list[tuple[str, str]]:
-    """Namespace and name of the networks that a Pod names: `a` or `other/a`, with commas between."""
+    """Namespace and name of the networks that a Pod names: `a` or `other/a`, with commas between, or a list in JSON."""
     own = str(at(pod, "metadata.namespace"))
-    named = [each.strip().partition("@")[0] for each in annotations_of(pod).get(WANTED, "").split(",")]
+    text = annotations_of(pod).get(WANTED, "")
+    if text.lstrip().startswith("["):
+        items: list[Json] = json.loads(text)
+        return [(str(each.get("namespace") or own), str(each["name"])) for each in items]
+    named = [each.strip().partition("@")[0] for each in text.split(",")]
     return [(space, key) if slash else (own, space) for space, slash, key in (each.partition("/") for each in named)]
 
 

@@ -52,6 +52,10 @@ def test_a_pod_has_an_interface_on_each_network_that_it_names(home: Home, tmp_pa
         found: dict[str, Any] = client.get(f"{pools}/{pool}").get("status", {})
         return [each["nodeName"] for each in found.get("allocations", [])]
 
+    def reasons(pod: str) -> set[str]:
+        events = client.get("/api/v1/namespaces/osmo-workflows/events")["items"]
+        return {each["reason"] for each in events if each["involvedObject"]["name"] == pod}
+
     until(lambda: nodes_of("rail-0") == ["b200-1"], "rail-0 has other nodes")
     until(lambda: nodes_of("rail-1") == ["b200-1", "rtxpro-1", "rtxpro-2"], "rail-1 has other nodes")
     pods = "/api/v1/namespaces/osmo-workflows/pods"
@@ -61,6 +65,17 @@ def test_a_pod_has_an_interface_on_each_network_that_it_names(home: Home, tmp_pa
     eth0, first, second = given
     assert (eth0["interface"], first["name"], first["ips"]) == ("eth0", "osmo-workflows/rail-0", ["192.168.100.1"])
     assert (second["interface"], second["ips"]) == ("net2", ["192.168.101.1"])
+    lost = {**POD, "metadata": {"name": "lost", "annotations": {"k8s.v1.cni.cncf.io/networks": "rail-9"}}}
+    client.request("POST", pods, lost)
+    until(lambda: "FailedCreatePodSandBox" in reasons("lost"), "nobody says that the network is missing")
+    item = client.get(f"{pods}/lost")
+    assert item["status"]["phase"] == "Pending"
+    assert item["status"]["containerStatuses"][0]["state"] == {"waiting": {"reason": "ContainerCreating"}}
+    definitions = "/apis/k8s.cni.cncf.io/v1/namespaces/osmo-workflows/network-attachment-definitions"
+    made = {"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "rail-9"}}
+    client.request("POST", definitions, {**made, "spec": {"config": "{}"}})
+    until(lambda: client.get(f"{pods}/lost")["status"]["phase"] == "Running", "the Pod does not start with its network")
+    client.request("DELETE", f"{definitions}/rail-9")
     before: Inventory = json.loads((simulation.folder / FOUND).read_text())
     with Progress() as progress:
         simulation.destroy(progress)

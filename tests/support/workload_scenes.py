@@ -21,6 +21,10 @@ NODES = (node("system"), node("cpu"), node("h100gpu"))
 
 HOLDER = on(HOST, pod("holder"), phase="Running")
 
+NO_NETWORK = (
+    "failed to setup network for sandbox: getKubernetesDelegate: "
+    "cannot find a network-attachment-definition (rail-9) in namespace (osmo-workflows): not found"
+)
 MISSING_PIECE = 'MountVolume.SetUp failed for volume "x" : secret "wandb" not found'
 
 

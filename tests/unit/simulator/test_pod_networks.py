@@ -108,6 +108,25 @@ def test_without_network_block_or_start_a_pod_has_none(waiting: Json) -> None:
     assert given([waiting]) == {}
 
 
+@pytest.mark.parametrize(
+    ("wanted", "lacks"),
+    [
+        ("rail-0", ""),
+        ("osmo-workflows/rail-0", ""),
+        ("rail-0@net5", ""),
+        ('[{"name": "rail-0"}]', ""),
+        ("rail-0,rail-9", "(rail-9) in namespace (osmo-workflows)"),
+        ("default/rail-0", "(rail-0) in namespace (default)"),
+        ('[{"name": "rail-0", "namespace": "default"}]', "(rail-0) in namespace (default)"),
+        ("", ""),
+    ],
+)
+def test_a_pod_whose_network_does_not_exist_has_no_sandbox(wanted: str, lacks: str) -> None:
+    said = model.missing(pod("p", wanted), {("osmo-workflows", "rail-0")})
+    assert bool(said) is bool(lacks)
+    assert not lacks or f"cannot find a network-attachment-definition {lacks}" in said
+
+
 def test_no_pod_gets_the_gateway_or_more_addresses_than_there_are() -> None:
     found = given([pod(f"p{number}") for number in range(5)], gateway="192.168.100.1")
     assert [each[1]["ips"][0] for each in found.values()] == ["192.168.100.2", "192.168.100.3", "192.168.100.4"]
