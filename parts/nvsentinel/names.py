@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 CHART = "nvsentinel"
-CHART_VERSION = "v1.23.0"
 RELEASE = "nvsentinel"
 NAMESPACE = "nvsentinel"
 METRICS_PORT = 2112

@@ -10,7 +10,6 @@ from parts.kube_prometheus.names import NAMESPACE as METRICS_NAMESPACE
 from parts.nvsentinel.limits import health_limits
 from parts.nvsentinel.names import (
     CHART,
-    CHART_VERSION,
     DATASTORE_KEY,
     DATASTORE_SECRET,
     GPU_MONITOR,
@@ -22,7 +21,7 @@ from parts.nvsentinel.names import (
 from parts.part import PartPlan, Planned, ReleasePlan, SecretPlan
 from parts.slurm import names as slurm
 from physical_ai.catalog import osmo
-from physical_ai.catalog.charts import chart
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.catalog.dra import HOST_ROOT
 from physical_ai.catalog.health_events import dcgm_errors
 from physical_ai.catalog.own_names import DRIVER_LABEL
@@ -97,7 +96,7 @@ def nvsentinel_plan(settings: Settings, root: FilePath) -> Planned:
     """The plan of a stack, and the faults of its file of values; None in mode alert."""
     if not is_wanted(settings):
         return None, []
-    pinned = chart(CHART, CHART_VERSION)
+    pinned = newest_chart(CHART)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
     release = ReleasePlan(
         key="release",

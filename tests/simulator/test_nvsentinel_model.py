@@ -10,7 +10,6 @@ import yaml
 
 from parts.nvsentinel.names import (
     CHART,
-    CHART_VERSION,
     DATASTORE_SECRET,
     FAULT_QUARANTINE,
     GPU_MONITOR,
@@ -19,6 +18,7 @@ from parts.nvsentinel.names import (
     RELEASE,
     SYSLOG_MONITOR,
 )
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.settings.models.health import HealthMode
 from simulator.charts import materialise
 from simulator.home import Home
@@ -34,7 +34,7 @@ ACTING["drain"] = {FAULT_QUARANTINE, NODE_DRAINER}
 
 
 def rendered(values: Json) -> list[Json]:
-    chart = materialise(CHART, CHART_VERSION, Home.of_user().folder / "chart-models")
+    chart = materialise(CHART, newest_chart(CHART).version, Home.of_user().folder / "chart-models")
     printed = run("template", RELEASE, str(chart), "--namespace", NAMESPACE, values=values)
     return [each for each in yaml.safe_load_all(printed) if each]
 

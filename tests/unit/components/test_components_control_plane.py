@@ -12,6 +12,7 @@ import yaml
 
 from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import ASSIGNED
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.planning.osmo_service import QUEUES
 from physical_ai.planning.service_chart import mek_file
 from physical_ai.planning.service_chart.restarts import PROCESSES
@@ -198,7 +199,7 @@ def test_without_a_control_plane_nothing_of_it_is_declared(simulate: Simulate) -
 
 def test_its_address_is_an_output(platform: Recording) -> None:
     assert platform.exports["osmo"]["url"] == "https://osmo.contoso.com"
-    assert platform.exports["releases"]["osmo"] == {"version": "1.3.1", "namespace": CONTROL}
+    assert platform.exports["releases"]["osmo"] == {"version": newest_chart("service").version, "namespace": CONTROL}
     assert "of the test" not in json.dumps(platform.exports, default=str)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from components.azure.workload_identity import WorkloadIdentityArgs
 from physical_ai.catalog import osmo
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.planning.osmo_backend import missing_for_agents
 from physical_ai.settings import Overlay, SettingsError, load
 from tests.support.recording import Recording, Resource
@@ -176,8 +177,11 @@ def test_scheduler_before_agents_and_both_after_what_guards_them(simulate: Simul
     assert {scheduler.urn, secret.urn} <= set(agents.options.depends_on)
     quota = named(recording, "ResourceQuota", WORKFLOWS, "gpus")
     assert quota.urn in agents.options.depends_on
-    assert (agents.inputs["chart"], agents.inputs["version"]) == ("backend-operator", "1.3.1")
-    assert scheduler.inputs["version"] == "v0.17.0"
+    assert (agents.inputs["chart"], agents.inputs["version"]) == (
+        "backend-operator",
+        newest_chart("backend-operator").version,
+    )
+    assert scheduler.inputs["version"] == newest_chart("kai-scheduler").version
     for each in found.values():
         assert each.inputs["createNamespace"] is False
         assert each.inputs.get("atomic", False) is False

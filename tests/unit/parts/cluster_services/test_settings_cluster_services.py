@@ -10,6 +10,7 @@ import pytest
 from parts.cluster_services.model import bounds
 from parts.cluster_services.plan import cluster_services_plan
 from parts.part import ReleasePlan
+from physical_ai.catalog.charts import pinned_charts
 from physical_ai.catalog.compat import check_chart
 from physical_ai.settings import Loaded, Overlay, SettingsError, load
 
@@ -174,11 +175,12 @@ def test_what_is_no_range_has_no_bounds(text: str) -> None:
 
 def test_the_older_chart_of_prometheus_can_be_chosen() -> None:
     metrics = {"metrics": "kube-prometheus"}
-    for version in ("82.4.3", "88.5.3"):
+    pins = [version for name, version in pinned_charts() if name == "kube-prometheus-stack"]
+    for version in pins:
         plan = loaded({"monitoring": {**metrics, "kubePrometheusVersion": version}}).plan.parts["kube_prometheus"]
         assert plan.release("release").chart.version == version
     plan = loaded({"monitoring": metrics}).plan.parts["kube_prometheus"]
-    assert plan.release("release").chart.version == "88.5.3"
+    assert plan.release("release").chart.version == pins[-1]
     assert "monitoring.kubePrometheusVersion" in problems(
         {"monitoring": {**metrics, "kubePrometheusVersion": "82.4.2"}}
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.dashboards import dashboards
@@ -17,7 +18,10 @@ def test_prometheus_in_the_cluster(simulate: Simulate) -> None:
     assert found.of_type("AzureMonitorWorkspace") == []
     assert "azureMonitorProfile" not in found.of_type("ManagedCluster")[0].inputs
     release = found.resource("Release", "physical-ai-kube-prometheus-release").inputs
-    assert (release["chart"], release["version"]) == ("kube-prometheus-stack", "88.5.3")
+    assert (release["chart"], release["version"]) == (
+        "kube-prometheus-stack",
+        newest_chart("kube-prometheus-stack").version,
+    )
     spec = release["values"]["prometheus"]["prometheusSpec"]
     assert (spec["retention"], spec["scrapeInterval"]) == ("30d", "30s")
     assert spec["podMonitorSelectorNilUsesHelmValues"] is spec["ruleSelectorNilUsesHelmValues"] is False

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from parts.kube_prometheus.names import CHART
 from parts.kube_prometheus.plan import FILE, NOBODY, alertmanager_config, kube_prometheus_plan
+from physical_ai.catalog.charts import pinned_charts
 from physical_ai.planning.scraping import pod_monitors
 from physical_ai.repository import PARTS
 from physical_ai.settings import Overlay, Settings, SettingsError, load
@@ -122,7 +124,7 @@ SERVICES = {
 """First port of the own Services of both versions, rendered with the program's values."""
 
 
-@pytest.mark.parametrize("version", ["82.4.3", "88.5.3"])
+@pytest.mark.parametrize("version", [version for name, version in pinned_charts() if name == CHART])
 def test_the_chart_has_the_services_that_people_forward_ports_to(version: str, tmp_path: Path) -> None:
     plan, _ = kube_prometheus_plan(dev(f"monitoring.kubePrometheusVersion={version}"), PARTS)
     assert plan is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from physical_ai.catalog.charts import newest_chart
 from tests.unit.conftest import Simulate
 from tests.unit.parts.slurm.test_settings_slurm import given
 
@@ -25,7 +26,8 @@ def test_the_cluster_comes_after_its_operator(simulate: Simulate) -> None:
     cluster, operator = releases["slurm"], releases["slurm-operator"]
     assert operator.urn in cluster.options.depends_on
     assert releases["gpu-operator"].urn in operator.options.depends_on
-    assert (operator.inputs["version"], cluster.inputs["version"]) == ("1.2.3", "1.2.3")
+    assert operator.inputs["version"] == newest_chart("slurm-operator").version
+    assert cluster.inputs["version"] == newest_chart("slurm").version
     assert (operator.inputs["namespace"], cluster.inputs["namespace"]) == ("slinky", "slurm")
     assert cluster.inputs["values"]["nodesets"]["h100gpu"]["enabled"] is True
 
