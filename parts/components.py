@@ -9,11 +9,13 @@ from parts.amd.component import AmdOperator
 from parts.cluster_services.component import ClusterServices
 from parts.kube_prometheus.component import KubePrometheus
 from parts.network_operator.component import NetworkOperator
+from parts.runners.component import Runners
 
 COMPONENTS: Mapping[str, type[ChartPart]] = {
     "cluster_services": ClusterServices,
     "amd": AmdOperator,
     "kube_prometheus": KubePrometheus,
+    "runners": Runners,
     "network_operator": NetworkOperator,
 }
 """By the part's name; every other part is a `ChartPart`."""

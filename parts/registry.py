@@ -8,7 +8,8 @@ from parts.kube_prometheus.part import KUBE_PROMETHEUS
 from parts.network_operator.part import NETWORK_OPERATOR
 from parts.nvsentinel.part import NVSENTINEL
 from parts.part import Part
+from parts.runners.part import RUNNERS
 from parts.slurm.part import SLURM
 from parts.traces.part import TRACES
 
-PARTS: tuple[Part, ...] = (CLUSTER_SERVICES, KUBE_PROMETHEUS, TRACES, NETWORK_OPERATOR, NVSENTINEL, AMD, SLURM)
+PARTS: tuple[Part, ...] = (CLUSTER_SERVICES, KUBE_PROMETHEUS, TRACES, RUNNERS, NETWORK_OPERATOR, NVSENTINEL, AMD, SLURM)

@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # A part's settings are in the tree of settings, and its plan reads that tree.
     "parts": {"planning", "catalog", "settings", "telemetry"},
     "components": {"planning", "catalog", "parts", "readiness", "settings", "telemetry"},
-    "part components": {"components", "parts", "settings", "telemetry"},
+    "part components": {"catalog", "components", "parts", "settings", "telemetry"},
     "platform": {"planning", "catalog", "components", "part components", "parts", "readiness", "settings"},
     "simulator": {"catalog", "kubernetes", "untrusted"},
     "mocks": {"catalog", "components", "policies", "readiness", "settings"},

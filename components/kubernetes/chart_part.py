@@ -26,7 +26,7 @@ class AzurePlace:
     subscription_id: str
     cluster_id: pulumi.Input[str]
     pools: Mapping[str, pulumi.Resource]
-    """Node pools of parts, by the part's name."""
+    """Node pools of parts, by name."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class ChartPart(pulumi.ComponentResource):
         self.releases: dict[str, kubernetes.helm.v3.Release] = {}
         before = self.before()
         for release in args.plan.releases:
-            own = self.releases[release.key] = self._release(release, before)
+            own = self.releases[release.key] = self.declare_release(release, before)
             self._objects(f"{self.name}-{release.key}", release.objects, [own])
         self.after()
         self.installed = {
@@ -117,14 +117,15 @@ class ChartPart(pulumi.ComponentResource):
                 self.options(after),
             )
 
-    def _release(self, release: ReleasePlan, before: Sequence[pulumi.Resource]) -> kubernetes.helm.v3.Release:
-        earlier = [self.releases[key] for key in release.needs]
+    def declare_release(self, plan: ReleasePlan, after: Sequence[pulumi.Resource]) -> kubernetes.helm.v3.Release:
+        """Declares a release after what comes before all of them."""
+        earlier = [self.releases[key] for key in plan.needs]
         return kubernetes.helm.v3.Release(
-            f"{self.name}-{release.key}",
-            name=release.name,
-            namespace=release.namespace,
-            **release_options(release.chart, self.args.settings.charts.source, skip_await=release.skip_await),
-            values=release.values,
-            timeout=release.timeout_seconds,
-            opts=self.options([*self.namespaces(*release.namespaces), *before, *self.args.after, *earlier]),
+            f"{self.name}-{plan.key}",
+            name=plan.name,
+            namespace=plan.namespace,
+            **release_options(plan.chart, self.args.settings.charts.source, skip_await=plan.skip_await),
+            values=plan.values,
+            timeout=plan.timeout_seconds,
+            opts=self.options([*self.namespaces(*plan.namespaces), *after, *self.args.after, *earlier]),
         )

@@ -14,6 +14,7 @@ from components.aks.cpu_pool import CpuPool
 from components.aks.gpu_pool import GpuPool, GpuPoolArgs
 from components.aks.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
 from components.aks.maintenance import Maintenance, MaintenanceArgs
+from components.aks.runner_pool import RunnerPool
 from components.azure.account import azure_tenant
 from components.azure.identities import Identities, IdentitiesArgs
 from components.azure.resource_group import ResourceGroup, ResourceGroupArgs
@@ -25,9 +26,8 @@ from components.network.monitor_scope import MonitorScope
 from components.network.network import Network, NetworkArgs
 from components.platform.common import Common, Foundation
 from components.platform.private import PrivateParts
-from components.workloads.runners import RunnerPool
-from physical_ai.catalog.runners import POOL as RUNNER_POOL
-from physical_ai.catalog.runners import TAINT
+from parts.runners.names import POOL as RUNNER_POOL
+from parts.runners.names import TAINT
 from physical_ai.planning.gateway_certificate import gateway_certificate
 from physical_ai.settings import NodePool
 from physical_ai.settings.facts.access import admin_groups, grants

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from components.aks.cluster import Cluster
 from components.aks.gpu_pool import GpuPool
 from components.aks.kubernetes_access import KubernetesAccess
+from components.aks.runner_pool import RunnerPool
 from components.azure.workload_identity import IdentityPlace
 from components.data.services import DataServices
 from components.network.private_link import PrivateLink
@@ -33,7 +34,6 @@ from components.platform.private import (
     image_source,
     private_targets,
 )
-from components.workloads.runners import RunnerPool
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from components.platform.common import Common, InstallTarget
 from parts.components import COMPONENTS
 from parts.part import GPU_OPERATOR, Part, Stage
 from parts.registry import PARTS
+from parts.runners.names import POOL as RUNNER_POOL
 
 
 @dataclass
@@ -67,5 +68,5 @@ class InstalledParts:
     def _place(self) -> AzurePlace | None:
         if self.azure is None:
             return None
-        pools = {"runners": self.azure.runner_pool.node_pool} if self.azure.runner_pool is not None else {}
+        pools = {RUNNER_POOL: self.azure.runner_pool.node_pool} if self.azure.runner_pool is not None else {}
         return AzurePlace(self.azure.identities, self.common.subscription, self.azure.cluster.id, pools)

@@ -27,7 +27,6 @@ from components.platform.gpu import declare_gpu_stack
 from components.platform.parts import InstalledParts
 from components.platform.private import network_commands
 from components.platform.release_gate import declare_release_gate
-from components.platform.runners import declare_runners
 from components.platform.target_cluster import declare_target_cluster, subscription_of
 from components.platform.tokens import declare_backend_tokens, token_login
 from physical_ai.planning.osmo_backend import osmo_backend
@@ -77,7 +76,6 @@ class Platform(pulumi.ComponentResource):
         declare_scraping(common, install, chosen.releases_of(("kube_prometheus",)))
         declare_container_logs(common, install)
         admission = declare_admission(common, install)
-        runners = declare_runners(common, azure, install)
         declare_acceptance(common, install)
         certificates = declare_cert_manager(common, azure, install)
         gpus = declare_gpu_stack(
@@ -103,7 +101,7 @@ class Platform(pulumi.ComponentResource):
         )
         share_workflow_data(common, osmo, data)
 
-        others: list[Installs | None] = [runners, certificates, *gpus.parts, service, osmo]
+        others: list[Installs | None] = [certificates, *gpus.parts, service, osmo]
         installs = [*chosen.by_name.values(), *(each for each in others if each is not None)]
         releases = {name: each for installed in installs for name, each in installed.installed.items()}
         declare_release_gate(common, install, releases)

@@ -6,8 +6,6 @@ from parts.registry import PARTS
 from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
 from physical_ai.catalog.definitions import CLEANUP_NAMESPACE
 from physical_ai.catalog.osmo import KAI_NAMESPACE
-from physical_ai.catalog.runners import CONTROLLER_NAMESPACE
-from physical_ai.catalog.runners import NAMESPACE as RUNNERS_NAMESPACE
 from physical_ai.planning import manifests
 from physical_ai.planning.plan import Plan
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
@@ -20,7 +18,6 @@ def not_needed(plan: Plan) -> tuple[str, ...]:
     return (
         *((KAI_NAMESPACE,) if not plan.osmo else ()),
         *((CERTIFICATES_NAMESPACE,) if plan.cert_manager is None else ()),
-        *((CONTROLLER_NAMESPACE, RUNNERS_NAMESPACE) if plan.runners is None else ()),
         *(own for part in PARTS for own in part.namespaces if own not in _in_use(plan)),
     )
 

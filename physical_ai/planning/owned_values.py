@@ -9,13 +9,11 @@ from physical_ai.catalog import (
     cert_manager,
     dra,
     osmo,
-    runners,
 )
 from physical_ai.catalog.osmo_service import SERVICE_CHART
 from physical_ai.planning import cert_manager as cert_manager_plan
 from physical_ai.planning import dra as dra_plan
 from physical_ai.planning import osmo as osmo_plan
-from physical_ai.planning import runners as runners_plan
 from physical_ai.planning import (
     service_chart,
 )
@@ -34,7 +32,5 @@ OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
     SERVICE_CHART: service_chart.OWNED,
     cert_manager.CHART: cert_manager_plan.OWNED,
     dra.CHART: dra_plan.OWNED,
-    runners.CONTROLLER_CHART: runners_plan.CONTROLLER_OWNED,
-    runners.SCALE_SET_CHART: runners_plan.SCALE_SET_OWNED,
     **{chart: owners for part in PARTS for chart, owners in part.owned.items()},
 }

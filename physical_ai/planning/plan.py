@@ -16,7 +16,6 @@ from physical_ai.planning.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.planning.grid_driver import GridPlan, grid_plan
 from physical_ai.planning.osmo import OsmoRelease, osmo_releases
 from physical_ai.planning.part_files import part_faults, plan_faults
-from physical_ai.planning.runners import RunnersPlan, runners_plan
 from physical_ai.planning.service_chart import service_release
 from physical_ai.repository import PARTS as PART_FILES
 from physical_ai.repository import VALUES
@@ -38,8 +37,6 @@ class Plan:
     """OSMO's control plane, before it is attached to its data services; None without `osmo.mode: platform`."""
     cert_manager: CertManagerPlan | None
     """None unless cert-manager has the gateway's certificate issued."""
-    runners: RunnersPlan | None
-    """None without `runners`."""
     dra: DraPlan | None
     """None without a pool of `allocation: dra`."""
     parts: Mapping[str, PartPlan]
@@ -60,19 +57,17 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     gpu, faults = gpu_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
     issued, unissued = cert_manager_plan(settings, root)
-    runners, denied = runners_plan(settings, root)
     claimed, invalid = dra_plan(settings, root)
     parts, useless = _part_plans(settings, PART_FILES if root == VALUES else root)
     service, doubtful = service_release(settings, root, served)
-    faults += [*found, *unissued, *denied, *invalid, *doubtful]
+    faults += [*found, *unissued, *invalid, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
     if errors := [each for each in faults if each.is_error]:
         raise SettingsError(errors)
     declared = (claimed, issued)
     others = (each.chart for each in declared if each is not None)
     releases = [*osmo, *([service] if service else [])]
-    inside = [runners.controller, runners.scale_set] if runners is not None else []
-    inside += [chart for planned in parts.values() for chart in planned.charts]
+    inside = [chart for planned in parts.values() for chart in planned.charts]
     charts = (
         *((chart(CHART, settings.gpu_operator.version),) if installs_operator(settings) else ()),
         *others,
@@ -85,7 +80,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         osmo=osmo,
         control_plane=service,
         cert_manager=issued,
-        runners=runners,
         dra=claimed,
         parts=parts,
         charts=charts,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 
-from physical_ai.catalog import runners as names
 from simulator.cluster.loop import Loop
 from simulator.cluster.objects import Json, at, is_terminating, labels, name, timestamp
 from simulator.cluster.pods import ended
 from simulator.cluster.watch import Watch
 from simulator.kubernetes.client import MERGE_PATCH, ApiError, Client
-from simulator.runners import model
+from simulator.runners import model, names
 
 log = logging.getLogger("runners")
 SCALE_SETS = "/apis/actions.github.com/v1alpha1/autoscalingrunnersets"

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from physical_ai.catalog import runners as names
 from simulator.cluster.names import RUN_BY, SIMULATOR
 from simulator.cluster.objects import Json, annotations_of, at, digest, name
+from simulator.runners import names
 
 QUEUED = f"{SIMULATOR}queued-jobs"
 """On a scale set: jobs that wait at GitHub for a runner of this name. Whoever queues one raises it."""

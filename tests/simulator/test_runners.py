@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.catalog import runners as names
+from parts.runners import names
 from simulator.charts import materialise
 from simulator.home import Home
 from simulator.kubernetes.client import MERGE_PATCH

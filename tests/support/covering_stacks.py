@@ -108,9 +108,6 @@ def chart_values(plan: Plan) -> Iterator[tuple[str, Mapping[str, Any]]]:
     yield from ((each.chart.name, each.values) for each in releases)
     if plan.cert_manager is not None:
         yield plan.cert_manager.chart.name, _with_identity(plan.cert_manager)
-    if plan.runners is not None:
-        yield plan.runners.controller.name, plan.runners.controller_values
-        yield plan.runners.scale_set.name, plan.runners.scale_set_values
     for part in plan.parts.values():
         yield from ((each.chart.name, each.values) for each in part.releases)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from parts.runners import names as runners
 from parts.slurm import names as slurm
-from physical_ai.catalog import osmo, runners
+from physical_ai.catalog import osmo
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.platform.parts import Installed, Part, made_by_operators
 from physical_ai.readiness.platform.records import RELEASE_NAME, release_of

@@ -10,7 +10,6 @@ from parts.amd import names as amd
 from parts.network_operator import names as network_operator
 from parts.slurm import names as slurm_names
 from physical_ai.catalog import cert_manager, dra, osmo
-from physical_ai.catalog import runners as runners_names
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.planning.evidence_objects import evidence_objects
 from physical_ai.planning.gpu_operator import CHART as GPU_OPERATOR
@@ -116,8 +115,6 @@ def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
     declared = [
         (plan.cert_manager, cert_manager.RELEASE, cert_manager.NAMESPACE),
         (plan.dra, dra.RELEASE, OPERATOR_NAMESPACE),
-        (plan.runners, runners_names.CONTROLLER_RELEASE, runners_names.CONTROLLER_NAMESPACE),
-        (plan.runners, runners_names.SCALE_SET_RELEASE, runners_names.NAMESPACE),
     ]
     yield from ((release, where) for each, release, where in declared if each is not None)
     yield from ((each.name, each.namespace) for planned in plan.parts.values() for each in planned.releases)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import machine, runners, servers
+from parts.runners import names as runners
+from physical_ai.catalog import machine, servers
 from physical_ai.catalog.aks import SHORT_POOL_LABEL, allocatable
 from physical_ai.readiness.workloads.model import PoolPlan
 from physical_ai.settings import Settings

@@ -10,7 +10,6 @@ from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.facts.dra import claim_pools
 from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.facts.osmo_access import installs_cert_manager
-from physical_ai.settings.facts.runners import RUNNERS, runner_image
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.target import leaves_nothing
@@ -46,7 +45,6 @@ def _charts(settings: Settings) -> Mapping[str, Path]:
             ("backend-operator", mode, settings.osmo.installs_backend),
             ("service", mode, settings.osmo.installs_service),
             ("cert-manager", ("osmo", "access", "tls"), installs_cert_manager(settings)),
-            ("gha-runner-scale-set-controller", RUNNERS, settings.runners is not None),
             *((chart, part.setting, part.wanted(settings)) for part in PARTS for chart in part.charts),
         )
         if installed
@@ -74,8 +72,6 @@ def program_images(settings: Settings) -> Mapping[str, Path]:
         found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("target", "leave")
     if settings.osmo.installs_service:
         found[image(PYTHON_IMAGE).at(MICROSOFT)] = ("osmo", "mode")
-    if settings.runners is not None:
-        found[runner_image(settings.runners)] = RUNNERS
     for part in PARTS:
         found |= part.images(settings)
     for name, own in settings.health.acceptance.images.items():

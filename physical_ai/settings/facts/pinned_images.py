@@ -11,21 +11,15 @@ from collections.abc import Mapping
 from functools import cache
 
 from parts.registry import PARTS
-from physical_ai.catalog import runners
 from physical_ai.catalog.chart_images import chart_images
 from physical_ai.catalog.charts import Chart
-from physical_ai.catalog.images import image
 from physical_ai.catalog.load import CatalogError
 
 
 @cache
 def named_images() -> Mapping[str, tuple[str, ...]]:
     """Images by chart, of the charts whose images the program names itself."""
-    of_parts = {chart: images for part in PARTS for chart, images in part.chart_images.items()}
-    return {
-        **of_parts,
-        runners.SCALE_SET_CHART: (image(runners.IMAGE).at(runners.REGISTRY),),
-    }
+    return {chart: images for part in PARTS for chart, images in part.chart_images.items()}
 
 
 @cache

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from parts.runners.names import POOL as RUNNER_POOL
 from physical_ai.catalog import machine, machines
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, SPOT_TAINT
 from physical_ai.catalog.dra import CONTAINER_ROOT, HOST_ROOT
 from physical_ai.catalog.gpu_rows import DriverKind
-from physical_ai.catalog.runners import POOL as RUNNER_POOL
 from physical_ai.catalog.vendors import NVIDIA, GpuVendor
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.layers.paths import Path

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from parts.registry import PARTS
 from physical_ai.settings.facts.osmo_access import service_secrets
-from physical_ai.settings.facts.runners import runner_secrets
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.monitoring import Monitoring
 from physical_ai.settings.models.tree import Settings
@@ -20,7 +19,6 @@ def required_secrets(settings: Settings) -> list[tuple[Path, str]]:
     return [
         *(alert_secrets(monitoring) if monitoring.is_measured else ()),
         *service_secrets(settings),
-        *runner_secrets(settings),
         *(each for part in PARTS for each in part.secrets(settings)),
     ]
 

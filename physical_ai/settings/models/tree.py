@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field
 from parts.amd.model import AmdGpuOperator
 from parts.cluster_services.model import LoadBalancer, Storage
 from parts.network_operator.model import NetworkOperator
+from parts.runners.model import Runners
 from parts.slurm.model import Slurm
 from physical_ai.settings.models.admission import Admission
 from physical_ai.settings.models.base import Cidr, EntraId, Model, of_azure, written
@@ -29,7 +30,6 @@ from physical_ai.settings.models.node_pools import NodePool, Pool, PoolName
 from physical_ai.settings.models.osmo import Osmo
 from physical_ai.settings.models.parts import Parts
 from physical_ai.settings.models.private_network import PrivateNetwork
-from physical_ai.settings.models.runners import Runners
 from physical_ai.settings.models.target import Target
 
 Weekday = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]

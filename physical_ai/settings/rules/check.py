@@ -34,7 +34,6 @@ from physical_ai.settings.rules.placement import check_labels, check_taints
 from physical_ai.settings.rules.pools import check_pools
 from physical_ai.settings.rules.private_network import check_private_network
 from physical_ai.settings.rules.record import check_record
-from physical_ai.settings.rules.runners import check_runners
 from physical_ai.settings.rules.sharing import check_sharing
 from physical_ai.settings.rules.tags import check_tags
 from physical_ai.settings.target import kind_of
@@ -70,7 +69,8 @@ def _of_azure(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
     yield from check_cluster(settings, trust, today)
     yield from check_pools(settings, trust)
     yield from check_kubelet(settings, trust)
-    yield from check_runners(settings, trust)
+    for rules in (rules for part in PARTS for rules in part.azure_rules):
+        yield from rules(settings, trust)
     yield from check_fallbacks(settings, trust)
     yield from check_no_classes(settings, trust)
 

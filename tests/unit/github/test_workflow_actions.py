@@ -7,8 +7,8 @@ import re
 import tomllib
 from typing import Any
 
+from parts.runners.names import IMAGE
 from physical_ai.catalog.images import image
-from physical_ai.catalog.runners import IMAGE
 from tests.support.workflow_files import GITHUB, actions, workflows
 
 RECORDED: dict[str, Any] = tomllib.loads((GITHUB / "actions.toml").read_text())

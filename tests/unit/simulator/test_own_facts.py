@@ -68,7 +68,6 @@ OF_OTHERS = {
     "physical_ai.catalog.osmo_service",
     "physical_ai.catalog.aks",
     "physical_ai.catalog.vault_secrets",
-    "physical_ai.catalog.runners",
     "physical_ai.catalog.definitions",
     "physical_ai.catalog.cert_manager",
     "physical_ai.catalog.nccl_topology",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog import runners as names
+from parts.runners import names
+from parts.runners.model import Runners
 from physical_ai.catalog.images import image
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.models.runners import Runners
 from physical_ai.settings.models.tree import Settings
 
 RUNNERS: Path = ("runners",)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from components.config import secret_faults
-from physical_ai.catalog.runners import LONGEST_NAME
+from parts.runners.facts import runner_label
+from parts.runners.names import LONGEST_NAME
 from physical_ai.settings import Overlay, load
-from physical_ai.settings.facts.runners import runner_label
 from physical_ai.settings.faults import Fault, SettingsError
 from tests.unit.settings.settings_faults import expect
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from physical_ai.catalog import runners as names
+from parts.runners import names
+from parts.runners.facts import POOL, RUNNERS
+from parts.runners.model import Runners
 from physical_ai.settings.facts.network_access import private_api_server
-from physical_ai.settings.facts.runners import POOL, RUNNERS
 from physical_ai.settings.layers.paths import Path
-from physical_ai.settings.models.runners import Runners
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 

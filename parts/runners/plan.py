@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog import runners as names
+from parts.part import PartPlan, Planned, ReleasePlan
+from parts.runners import names
+from parts.runners.facts import runner_image, runner_label
+from parts.runners.model import Runners
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
 from physical_ai.catalog.charts import Chart, chart
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.pools import CPU_POOL
-from physical_ai.settings.facts.runners import runner_image, runner_label
 from physical_ai.settings.faults import Fault
-from physical_ai.settings.models.runners import Runners
 from physical_ai.settings.models.tree import Settings
 
-_NAMES = "the names in physical_ai/catalog/runners.py"
+_NAMES = "the names in parts/runners/names.py"
 _RESTRICTED = "nothing: its namespace has the Pod Security level restricted"
 CONTROLLER_OWNED = {
     "flags.watchSingleNamespace": "nothing: with another one the controller would have rights in the whole cluster",
@@ -41,38 +41,45 @@ SCALE_SET_OWNED = {
 """Keys that the files may not set, with what to change instead."""
 CONTAINER_SECURITY: dict[str, Any] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 POD_SECURITY: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+SCALE_SET = "scale-set"
+"""Key of the release of the runners."""
 REQUESTS = {"cpu": "1500m", "memory": "5Gi"}
 """Of one job: two processes of Pulumi with their providers, and Python's."""
 
 
-@dataclass(frozen=True)
-class RunnersPlan:
-    """What is installed with `runners`."""
-
-    controller: Chart
-    controller_values: Mapping[str, Any]
-    scale_set: Chart
-    scale_set_values: Mapping[str, Any]
-
-
-def runners_plan(settings: Settings, root: FilePath) -> tuple[RunnersPlan | None, list[Fault]]:
+def runners_plan(settings: Settings, root: FilePath) -> Planned:
     """The plan of a stack, and what is wrong with the files of values; None without `runners`."""
     given = settings.runners
     if given is None:
         return None, []
-    ours = (
-        (names.CONTROLLER_CHART, CONTROLLER_OWNED, _controller()),
-        (names.SCALE_SET_CHART, SCALE_SET_OWNED, _scale_set(settings, given)),
+    pins = [chart(name, names.CHART_VERSION) for name in (names.CONTROLLER_CHART, names.SCALE_SET_CHART)]
+    controller, refused = _values(root, pins[0], CONTROLLER_OWNED, _controller())
+    scale_set, others = _values(root, pins[1], SCALE_SET_OWNED, _scale_set(settings, given))
+    releases = (
+        ReleasePlan(
+            key="controller",
+            name=names.CONTROLLER_RELEASE,
+            namespaces=(names.CONTROLLER_NAMESPACE, names.NAMESPACE),
+            chart=pins[0],
+            values=controller,
+        ),
+        ReleasePlan(
+            key=SCALE_SET,
+            name=names.SCALE_SET_RELEASE,
+            namespaces=(names.NAMESPACE, names.CONTROLLER_NAMESPACE),
+            chart=pins[1],
+            values=scale_set,
+            # Deleted before the controller, which removes what GitHub knows of it.
+            needs=("controller",),
+        ),
     )
-    charts: list[tuple[Chart, dict[str, Any]]] = []
-    faults: list[Fault] = []
-    for name, owners, own in ours:
-        pinned = chart(name, names.CHART_VERSION)
-        values, found = values_of_chart(root, f"{name}/values.yaml", pinned, owners, own)
-        faults += found
-        charts.append((pinned, values))
-    (controller, controller_values), (scale_set, scale_set_values) = charts
-    return RunnersPlan(controller, controller_values, scale_set, scale_set_values), faults
+    return PartPlan(releases), [*refused, *others]
+
+
+def _values(
+    root: FilePath, pinned: Chart, owners: Mapping[str, str], ours: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[Fault]]:
+    return values_of_chart(root, f"runners/{pinned.name}-values.yaml", pinned, owners, ours)
 
 
 def _controller() -> dict[str, Any]:

@@ -1,1 +1,0 @@
-"""Other users of the node pools: Slurm, and runners of the pipelines."""

@@ -1,0 +1,1 @@
+"""Self-hosted GitHub runners on a node pool of their own."""

@@ -1,0 +1,13 @@
+"""Names that GitHub's controller of runners gives and reads, as its source has them: the model's own.
+
+Source: actions/actions-runner-controller tag gha-runner-scale-set-0.14.2,
+charts/gha-runner-scale-set-controller/templates/_helpers.tpl and controllers/actions.github.com/constants.go; read
+2026-11-23.
+"""
+
+from __future__ import annotations
+
+PART_OF = {"app.kubernetes.io/part-of": "gha-rs-controller"}
+"""Label of the controller's Deployment."""
+SCALE_SET_LABEL = "actions.github.com/scale-set-name"
+"""Label of everything that belongs to a scale set."""
