@@ -12,6 +12,16 @@ from typing import Any, cast
 
 from workbench.osmo.refusal import crash
 
+_KINDS = (
+    (type(None), "null"),
+    (bool, "true or false"),
+    (int | float, "a number"),
+    (str, "a text"),
+    (list, "a list"),
+    (dict, "a map"),
+)
+"""The kinds of values, the narrowest first."""
+
 
 def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]:
     """`layers` over `base`, left to right, the arguments untouched.
@@ -34,7 +44,7 @@ def merge_into(base: Any, layer: Mapping[str, Any]) -> Any:
     """
     for key, value in layer.items():
         if not isinstance(base, dict):
-            raise crash(f"'{key}' can't be set in a value of type {type(base).__name__}")
+            raise crash(f"'{key}' can't be set in {_kind(base)}")
         target = cast("dict[str, Any]", base)
         if isinstance(value, Mapping):
             below: Any = target[key] if key in target else dict[str, Any]()
@@ -67,5 +77,9 @@ def _is_named(item: Any, key: str) -> bool:
         return "name" in found
     if isinstance(item, str | list) and "name" not in item:
         return False
-    kind = type(cast("object", item)).__name__
-    raise crash(f"the list '{key}' can't be merged: an item is not a map, but of type {kind}")
+    raise crash(f"the list '{key}' can't be merged: an item is {_kind(cast('object', item))}, and not a map")
+
+
+def _kind(value: object) -> str:
+    """The kind of a value, in words of YAML."""
+    return next((words for kind, words in _KINDS if isinstance(value, kind)), "a value of another kind")
