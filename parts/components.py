@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from components.kubernetes.chart_part import ChartPart
 from parts.amd.component import AmdOperator
+from parts.cert_manager.component import CertManager
 from parts.cluster_services.component import ClusterServices
 from parts.kube_prometheus.component import KubePrometheus
 from parts.network_operator.component import NetworkOperator
@@ -13,6 +14,7 @@ from parts.runners.component import Runners
 
 COMPONENTS: Mapping[str, type[ChartPart]] = {
     "cluster_services": ClusterServices,
+    "cert_manager": CertManager,
     "amd": AmdOperator,
     "kube_prometheus": KubePrometheus,
     "runners": Runners,

@@ -121,6 +121,8 @@ class Part:
     """Rules about its settings, on every kind of cluster."""
     azure_rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
     """Rules about its settings where the stack creates its cluster."""
+    existing_rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
+    """Rules about its settings on a cluster that exists already."""
     images: Callable[[Settings], Mapping[str, Path]] = field(default=_no_images)
     """Images that the program itself names for it, with their registries, and the setting that each follows from."""
     chart_images: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])

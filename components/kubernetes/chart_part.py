@@ -80,6 +80,10 @@ class ChartPart(pulumi.ComponentResource):
         """Declares what comes after the releases."""
         self._objects(self.name, self.args.plan.after, [*self.releases.values()])
 
+    def ready(self) -> list[pulumi.Resource]:
+        """Resources that exist once the part works: what needs it comes after them."""
+        return [*self.releases.values()]
+
     def reported(self) -> dict[str, Any]:
         """Outputs of the component."""
         return {"version": self.args.plan.releases[0].chart.version}

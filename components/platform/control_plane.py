@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pulumi
 
 from components.azure.account import azure_tenant
-from components.azure.workload_identity import WorkloadIdentityArgs
 from components.data.endpoints import DataEndpoints
 from components.data.services import DataServices
-from components.kubernetes.cert_manager import CertManager, CertManagerArgs
 from components.osmo.control_plane import ControlPlane, ControlPlaneArgs, share_data
 from components.osmo.gateway_certificate import GatewayCertificate, GatewayCertificateArgs
 from components.osmo.osmo import Osmo
 from components.platform.azure_resources import AzureResources
 from components.platform.common import Common, InstallTarget
-from physical_ai.catalog import cert_manager as cert_names
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.planning.gateway_certificate import gateway_certificate
 
@@ -39,46 +38,19 @@ def _declare_certificate(common: Common, azure: AzureResources | None, install: 
     return GatewayCertificate(f"{common.name}-gateway-certificate", args, common.protected).before
 
 
-def declare_cert_manager(common: Common, azure: AzureResources | None, install: InstallTarget) -> CertManager | None:
-    """None where the gateway's certificate comes from elsewhere."""
-    plan, settings = common.plan.cert_manager, common.settings
-    if plan is None or azure is None:
-        return None
-    identity = WorkloadIdentityArgs(
-        identity_name=common.names.identity("cert-manager"),
-        resource_group_name=azure.foundation.group.name,
-        location=settings.region,
-        tags=settings.tags,
-        issuer_url=azure.cluster.oidc_issuer_url,
-        accounts=((cert_names.NAMESPACE, cert_names.ACCOUNT),),
-    )
-    args = CertManagerArgs(
-        target=install.target,
-        plan=plan,
-        charts=settings.charts.source,
-        identity=identity,
-        subscription_id=common.subscription,
-        namespace=install.namespaces[cert_names.NAMESPACE],
-        control_plane=install.namespaces[CONTROL_NAMESPACE],
-    )
-    return CertManager(f"{common.name}-cert-manager", args, common.protected)
-
-
 def declare_control_plane(
     common: Common,
     azure: AzureResources | None,
     install: InstallTarget,
     data: DataEndpoints | None,
     *,
-    certificates: CertManager | None,
+    certificates: Sequence[pulumi.Resource],
 ) -> ControlPlane | None:
     """None in a stack without `osmo.mode: platform`; the rules give every other one its data services."""
     release = common.plan.control_plane
     if release is None or data is None:
         return None
     certificate = _declare_certificate(common, azure, install)
-    if certificates is not None:
-        certificate.append(certificates.certificate)
     link = azure.link if azure is not None else None
     args = ControlPlaneArgs(
         target=install.target,
@@ -90,7 +62,7 @@ def declare_control_plane(
         subscription_id=common.subscription,
         identities=azure.identities if azure is not None else None,
         namespace=install.namespaces[CONTROL_NAMESPACE],
-        after=[*certificate, *(link.ready if link is not None else ())],
+        after=[*certificate, *certificates, *(link.ready if link is not None else ())],
     )
     return ControlPlane(f"{common.name}-control-plane", args, common.protected)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import pulumi
 
 from components.gates.gpu_gate import GpuGate
-from components.kubernetes.cert_manager import CertManager
 from components.kubernetes.charts import Installs
 from components.platform.claims import declare_dra_driver
 from components.platform.cluster import (
@@ -34,14 +33,12 @@ def declare_gpu_stack(
     common: Common,
     install: InstallTarget,
     *,
-    certificates: CertManager | None,
     settled: Sequence[pulumi.Input[str]],
     parts: InstalledParts,
 ) -> GpuStack:
     """What the settings ask for, in the order in which a node needs it.
 
     Args:
-        certificates: Signs for webhooks.
         parts: Where the optional parts are declared.
         settled: Known when all nodes have the labels and taints of their pools.
     """
@@ -50,8 +47,6 @@ def declare_gpu_stack(
     operator = declare_gpu_operator(common, install, driver)
     claims = declare_dra_driver(common, install, operator)
     parts.by_name[GPU_OPERATOR] = operator
-    if certificates is not None:
-        parts.by_name["cert_manager"] = certificates
     parts.declare("gpus")
     others = [each for each in (claims,) if each is not None]
     gate = declare_gpu_gate(common, install, [*parts.offering(), *others], settled)

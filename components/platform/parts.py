@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import pulumi
 
 from components.gpu.operator import GpuOperator
-from components.kubernetes.cert_manager import CertManager
 from components.kubernetes.chart_part import AzurePlace, ChartPart, ChartPartArgs
 from components.platform.azure_resources import AzureResources
 from components.platform.common import Common, InstallTarget
@@ -29,9 +28,7 @@ class InstalledParts:
     common: Common
     install: InstallTarget
     azure: AzureResources | None
-    by_name: dict[str, ChartPart | GpuOperator | CertManager] = field(
-        default_factory=dict[str, ChartPart | GpuOperator | CertManager]
-    )
+    by_name: dict[str, ChartPart | GpuOperator] = field(default_factory=dict[str, ChartPart | GpuOperator])
 
     def declare(self, stage: Stage) -> Mapping[str, ChartPart]:
         """Declares the stack's parts of a stage, and returns them by name."""
@@ -41,7 +38,7 @@ class InstalledParts:
             declared[part.name] = self.by_name[part.name] = self._declared(part)
         return declared
 
-    def offering(self) -> list[ChartPart | GpuOperator | CertManager]:
+    def offering(self) -> list[ChartPart | GpuOperator]:
         """The GPU Operator, and the parts without which nodes offer no GPU."""
         names = [GPU_OPERATOR, *(part.name for part in PARTS if part.offers_gpus)]
         return [self.by_name[name] for name in names if name in self.by_name]
@@ -50,6 +47,11 @@ class InstalledParts:
         """The releases of parts and of the GPU Operator, by name, as far as the stack has them."""
         found = (self.by_name[name] for name in names if name in self.by_name)
         return [release.resource for each in found for release in each.installed.values()]
+
+    def ready(self, name: str) -> list[pulumi.Resource]:
+        """What comes after a part waits for; nothing where the stack does not have the part."""
+        part = self.by_name.get(name)
+        return part.ready() if isinstance(part, ChartPart) else []
 
     def _declared(self, part: Part) -> ChartPart:
         kind = COMPONENTS.get(part.name, ChartPart)

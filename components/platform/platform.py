@@ -22,7 +22,7 @@ from components.platform.cluster import (
     declare_scraping,
 )
 from components.platform.common import Common
-from components.platform.control_plane import declare_cert_manager, declare_control_plane, share_workflow_data
+from components.platform.control_plane import declare_control_plane, share_workflow_data
 from components.platform.gpu import declare_gpu_stack
 from components.platform.parts import InstalledParts
 from components.platform.private import network_commands
@@ -77,17 +77,15 @@ class Platform(pulumi.ComponentResource):
         declare_container_logs(common, install)
         admission = declare_admission(common, install)
         declare_acceptance(common, install)
-        certificates = declare_cert_manager(common, azure, install)
         gpus = declare_gpu_stack(
             common,
             install,
-            certificates=certificates,
             settled=target_cluster.settled,
             parts=chosen,
         )
         inside = declare_in_cluster_data(common, install)
         endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
-        service = declare_control_plane(common, azure, install, endpoints, certificates=certificates)
+        service = declare_control_plane(common, azure, install, endpoints, certificates=chosen.ready("cert_manager"))
         tokens = declare_backend_tokens(common, azure, loaded.served)
         osmo = declare_osmo(
             common,
@@ -101,7 +99,7 @@ class Platform(pulumi.ComponentResource):
         )
         share_workflow_data(common, osmo, data)
 
-        others: list[Installs | None] = [certificates, *gpus.parts, service, osmo]
+        others: list[Installs | None] = [*gpus.parts, service, osmo]
         installs = [*chosen.by_name.values(), *(each for each in others if each is not None)]
         releases = {name: each for installed in installs for name, each in installed.installed.items()}
         declare_release_gate(common, install, releases)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from parts.registry import PARTS
-from physical_ai.catalog.cert_manager import NAMESPACE as CERTIFICATES_NAMESPACE
 from physical_ai.catalog.definitions import CLEANUP_NAMESPACE
 from physical_ai.catalog.osmo import KAI_NAMESPACE
 from physical_ai.planning import manifests
@@ -17,7 +16,6 @@ def not_needed(plan: Plan) -> tuple[str, ...]:
     """Namespaces of the manifest that this stack does not need."""
     return (
         *((KAI_NAMESPACE,) if not plan.osmo else ()),
-        *((CERTIFICATES_NAMESPACE,) if plan.cert_manager is None else ()),
         *(own for part in PARTS for own in part.namespaces if own not in _in_use(plan)),
     )
 

@@ -10,7 +10,6 @@ from parts.part import PartPlan
 from parts.registry import PARTS
 from physical_ai.catalog import UnknownName
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.planning.cert_manager import CertManagerPlan, cert_manager_plan
 from physical_ai.planning.dra import DraPlan, dra_plan
 from physical_ai.planning.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.planning.grid_driver import GridPlan, grid_plan
@@ -35,8 +34,6 @@ class Plan:
     """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
     control_plane: OsmoRelease | None
     """OSMO's control plane, before it is attached to its data services; None without `osmo.mode: platform`."""
-    cert_manager: CertManagerPlan | None
-    """None unless cert-manager has the gateway's certificate issued."""
     dra: DraPlan | None
     """None without a pool of `allocation: dra`."""
     parts: Mapping[str, PartPlan]
@@ -56,15 +53,14 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     """
     gpu, faults = gpu_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
-    issued, unissued = cert_manager_plan(settings, root)
     claimed, invalid = dra_plan(settings, root)
     parts, useless = _part_plans(settings, PART_FILES if root == VALUES else root)
     service, doubtful = service_release(settings, root, served)
-    faults += [*found, *unissued, *invalid, *doubtful]
+    faults += [*found, *invalid, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
     if errors := [each for each in faults if each.is_error]:
         raise SettingsError(errors)
-    declared = (claimed, issued)
+    declared = (claimed,)
     others = (each.chart for each in declared if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = [chart for planned in parts.values() for chart in planned.charts]
@@ -79,7 +75,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         grid=grid_plan(settings),
         osmo=osmo,
         control_plane=service,
-        cert_manager=issued,
         dra=claimed,
         parts=parts,
         charts=charts,

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from physical_ai.catalog import cert_manager as names
 from simulator.azure.state import AzureState
 from simulator.azure.store import Store
 from simulator.azure.zone_access import zone_refusal
+from simulator.cert_manager import names
 from simulator.cert_manager.authority import issue
 from simulator.cluster.loop import Loop
 from simulator.cluster.objects import Json, annotations_of, at, is_terminating, name, timestamp

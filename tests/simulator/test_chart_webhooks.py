@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
+from parts.cert_manager import names as cert_manager
+from parts.cert_manager.plan import CertManagerPlan
 from parts.cluster_services import names as cluster_services
 from parts.cluster_services.plan import address_objects
 from parts.slurm import names as slurm
-from physical_ai.catalog import cert_manager
 from physical_ai.settings import Overlay, load
 from simulator.charts import materialise
 from simulator.home import Home
@@ -178,8 +179,8 @@ def test_what_a_stack_declares_is_taken(server: Server) -> None:
     given = {"loadBalancer": {"metallb": {"addresses": ["192.168.7.0/28", "192.168.7.32-192.168.7.40"]}}}
     metallb = load("dev-westus2", [Overlay("--set", given)]).settings.load_balancer.metallb
     assert metallb is not None
-    plan = load("dev-southeastasia").plan.cert_manager
-    assert plan is not None
+    plan = load("dev-southeastasia").plan.parts["cert_manager"]
+    assert isinstance(plan, CertManagerPlan)
     assert plan.acme is not None
     own = {**plan.certificate(), "metadata": {"name": "a", "namespace": "cert-manager"}}
     for item in (*address_objects(metallb), plan.cluster_issuer(plan.acme, "client"), own):

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from parts.cert_manager.plan import CertManagerPlan
 from parts.registry import PARTS
 from parts.slurm.names import TAINT
-from physical_ai.planning.cert_manager import CertManagerPlan
 from physical_ai.planning.plan import Plan, make_plan
 from physical_ai.settings import Overlay, Settings, load
 from tests.support import amd_settings
@@ -106,14 +106,9 @@ def chart_values(plan: Plan) -> Iterator[tuple[str, Mapping[str, Any]]]:
     yield from ((each.chart.name, each.values) for each in single if each is not None)
     releases = [*plan.osmo, *([plan.control_plane] if plan.control_plane is not None else [])]
     yield from ((each.chart.name, each.values) for each in releases)
-    if plan.cert_manager is not None:
-        yield plan.cert_manager.chart.name, _with_identity(plan.cert_manager)
     for part in plan.parts.values():
-        yield from ((each.chart.name, each.values) for each in part.releases)
-
-
-def _with_identity(plan: CertManagerPlan) -> dict[str, Any]:
-    return plan.with_identity("client")
+        complete = part.with_identity("client") if isinstance(part, CertManagerPlan) else None
+        yield from ((each.chart.name, complete or each.values) for each in part.releases)
 
 
 @cache

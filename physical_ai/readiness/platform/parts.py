@@ -9,7 +9,7 @@ from typing import Any
 from parts.amd import names as amd
 from parts.network_operator import names as network_operator
 from parts.slurm import names as slurm_names
-from physical_ai.catalog import cert_manager, dra, osmo
+from physical_ai.catalog import dra, osmo
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.planning.evidence_objects import evidence_objects
 from physical_ai.planning.gpu_operator import CHART as GPU_OPERATOR
@@ -113,7 +113,6 @@ def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
     if installs_operator(settings):
         yield GPU_OPERATOR, OPERATOR_NAMESPACE
     declared = [
-        (plan.cert_manager, cert_manager.RELEASE, cert_manager.NAMESPACE),
         (plan.dra, dra.RELEASE, OPERATOR_NAMESPACE),
     ]
     yield from ((release, where) for each, release, where in declared if each is not None)

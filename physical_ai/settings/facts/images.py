@@ -9,7 +9,6 @@ from physical_ai.catalog.chart_images import images_of
 from physical_ai.catalog.images import MICROSOFT, image
 from physical_ai.settings.facts.dra import claim_pools
 from physical_ai.settings.facts.gpu import installs_operator
-from physical_ai.settings.facts.osmo_access import installs_cert_manager
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.target import leaves_nothing
@@ -44,7 +43,6 @@ def _charts(settings: Settings) -> Mapping[str, Path]:
             ("kai-scheduler", mode, settings.osmo.installs_backend),
             ("backend-operator", mode, settings.osmo.installs_backend),
             ("service", mode, settings.osmo.installs_service),
-            ("cert-manager", ("osmo", "access", "tls"), installs_cert_manager(settings)),
             *((chart, part.setting, part.wanted(settings)) for part in PARTS for chart in part.charts),
         )
         if installed

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from parts.registry import PARTS
-from physical_ai.catalog import cert_manager, osmo
+from physical_ai.catalog import osmo
 from physical_ai.settings.models.tree import Settings
 
 ALWAYS = (
     osmo.WORKFLOWS_NAMESPACE,
     osmo.OPERATOR_NAMESPACE,
-    cert_manager.NAMESPACE,
     *(namespace for part in PARTS if part.isolated for namespace in part.namespaces),
 )
 

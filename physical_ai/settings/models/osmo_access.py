@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from physical_ai.catalog.cert_manager import LETS_ENCRYPT
+from parts.cert_manager.names import LETS_ENCRYPT
 from physical_ai.settings.models.base import Address, EntraId, Generation, Model, ResourceGroupName, written
 from physical_ai.settings.models.grid_driver import SecretName
 

@@ -78,6 +78,8 @@ def _of_azure(settings: Settings, trust: Trust, today: datetime.date) -> Iterato
 def _of_existing(settings: Settings, trust: Trust, _today: datetime.date) -> Iterator[SettingFinding]:
     yield from check_no_azure(settings, trust)
     yield from check_classes(settings, trust)
+    for rules in (rules for part in PARTS for rules in part.existing_rules):
+        yield from rules(settings, trust)
 
 
 _GROUND: dict[TargetKind, Callable[[Settings, Trust, datetime.date], Iterator[SettingFinding]]] = {

@@ -48,7 +48,7 @@ def passed(stack: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     if plan.gpu is not None and loaded.settings.gpu_operator is not None:
         yield "gpu-operator", loaded.settings.gpu_operator.version, plan.gpu.values
     of_parts = [release for part in plan.parts.values() for release in part.releases]
-    for release in (*plan.osmo, plan.control_plane, plan.cert_manager, *of_parts):
+    for release in (*plan.osmo, plan.control_plane, *of_parts):
         if release is not None:
             yield release.chart.name, release.chart.version, release.values
 

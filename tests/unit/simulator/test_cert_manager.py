@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from cryptography import x509
 
-from physical_ai.catalog import cert_manager as names
+from parts.cert_manager import names
+from parts.cert_manager.plan import CertManagerPlan, cert_manager_plan
 from physical_ai.catalog.aks import Role
-from physical_ai.planning.cert_manager import cert_manager_plan
 from physical_ai.repository import VALUES
 from physical_ai.settings import Overlay, load
 from simulator.azure.state import AzureState
@@ -96,7 +96,7 @@ def test_a_certificate_is_for_the_names_that_were_asked_for() -> None:
 def test_the_programs_issuer_is_one_that_the_model_understands() -> None:
     settings = load("dev-southeastasia", [Overlay("test", {})]).settings
     plan, faults = cert_manager_plan(settings, VALUES)
-    assert plan is not None
+    assert isinstance(plan, CertManagerPlan)
     assert plan.acme is not None
     assert not [each for each in faults if each.is_error]
     issuer: Any = plan.cluster_issuer(plan.acme, "c")

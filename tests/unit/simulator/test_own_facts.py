@@ -69,7 +69,6 @@ OF_OTHERS = {
     "physical_ai.catalog.aks",
     "physical_ai.catalog.vault_secrets",
     "physical_ai.catalog.definitions",
-    "physical_ai.catalog.cert_manager",
     "physical_ai.catalog.nccl_topology",
     "physical_ai.catalog.images",
     "physical_ai.catalog.impact",

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog import cert_manager as names
+from parts.cert_manager import names
+from parts.part import PartPlan, Planned, ReleasePlan
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
-from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.charts import chart
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.planning.values_files import merge_values
 from physical_ai.settings.facts.osmo_access import installs_cert_manager
 from physical_ai.settings.facts.pools import CPU_POOL
-from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.osmo_access import Acme
 from physical_ai.settings.models.tree import Settings
 
-FILE = f"{names.CHART}/values.yaml"
+FILE = f"cert_manager/{names.CHART}-values.yaml"
 OWNED = {
     "crds": "nothing: without its kinds there is no certificate, and with them goes every one",
     "nodeSelector": "cpuPool",
@@ -32,13 +31,14 @@ OWNED = {
 WAIT_FOR = "pulumi.com/waitFor"
 
 
-@dataclass(frozen=True)
-class CertManagerPlan:
+RELEASE = "release"
+"""Key of the one release. Its values lack the identity, which only a deployment knows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertManagerPlan(PartPlan):
     """What is installed with `osmo.access.tls.source: certManager`."""
 
-    chart: Chart
-    values: Mapping[str, Any]
-    """Without the identity, which only a deployment knows."""
     acme: Acme | None
     """None where the stack does not create the issuer."""
     issuer: str
@@ -51,7 +51,7 @@ class CertManagerPlan:
             "podLabels": {IDENTITY_USE_LABEL: "true"},
             "serviceAccount": {"annotations": {IDENTITY_CLIENT_ANNOTATION: client_id}},
         }
-        return merge_values(self.values, own)
+        return merge_values(self.release(RELEASE).values, own)
 
     def cluster_issuer(self, acme: Acme, client_id: Any) -> dict[str, Any]:
         """The issuer. It answers the authority's question with a record in the zone, as the identity."""
@@ -96,16 +96,22 @@ class CertManagerPlan:
         }
 
 
-def cert_manager_plan(settings: Settings, root: FilePath) -> tuple[CertManagerPlan | None, list[Fault]]:
-    """The plan of a stack, and what is wrong with the values file; None where the certificate comes from elsewhere."""
+def cert_manager_plan(settings: Settings, root: FilePath) -> Planned:
+    """The plan of a stack, and the faults of the values file; None where the certificate comes from elsewhere."""
     access = settings.osmo.access
     tls = access.tls
     if not installs_cert_manager(settings) or tls is None or tls.cert_manager is None or access.host is None:
         return None, []
     pinned = chart(names.CHART, names.CHART_VERSION)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, _values())
-    issuer = tls.cert_manager.cluster_issuer or names.ISSUER
-    return CertManagerPlan(pinned, values, tls.cert_manager.acme, issuer, access.host, tls.secret_name), faults
+    plan = CertManagerPlan(
+        releases=(ReleasePlan(RELEASE, names.RELEASE, (names.NAMESPACE,), pinned, values),),
+        acme=tls.cert_manager.acme,
+        issuer=tls.cert_manager.cluster_issuer or names.ISSUER,
+        host=access.host,
+        secret_name=tls.secret_name,
+    )
+    return plan, faults
 
 
 def _values() -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""cert-manager, which has the certificate of OSMO's gateway issued."""
