@@ -214,7 +214,7 @@ def test_project_file_declares_only_keys_that_settings_know_and_adds_nothing_to_
     empty = {"object": {}, "string": ""}
     assert all(entry["default"] == empty[entry["type"]] for entry in project["config"].values())
     undeclared = {"environment", "region", "protect", "record", "dataServices"}
-    undeclared |= {"amdGpuOperator", "networkOperator", "runners", "slurm", "storage", "loadBalancer"}
+    undeclared |= {"parts", "amdGpuOperator", "networkOperator", "runners", "slurm", "storage", "loadBalancer"}
     # A default would be a section of Azure, which a stack on an existing cluster may not have.
     undeclared |= {"network", "systemPool", "access", "tags"}
     assert set(with_defaults) == {field.alias or name for name, field in Settings.model_fields.items()} - undeclared

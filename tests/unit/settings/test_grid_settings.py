@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from grid_agent.wanted import wanted_from
 from physical_ai.catalog import driver_build, vgpu_model
 from physical_ai.catalog.gpu_lookup import builds
-from physical_ai.planning.grid_driver import GridPlan, digest, grid_installer, grid_plan
+from physical_ai.planning.agents import Program
+from physical_ai.planning.grid_driver import GridPlan, grid_installer, grid_plan
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Fault, Overlay, SettingsError, existing, load
 from physical_ai.settings.models.node_pools import DriverSource
@@ -246,6 +248,10 @@ def test_the_document_of_the_seed_has_its_driver_modules_and_markers() -> None:
         True,
     )
     assert (document["moduleParameters"], document["dkms"]) == ({}, False)
+
+
+def digest(files: Mapping[str, str], document: str) -> str:
+    return Program("files", "test", files).digest(document)
 
 
 def test_the_agents_digest_follows_files_and_settings() -> None:
