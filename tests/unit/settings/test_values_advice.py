@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from physical_ai.catalog.charts import keys_file
 from physical_ai.catalog.compat.needs import about, need_against
 from physical_ai.catalog.compat.tables import choices, switches
-from physical_ai.catalog.gpu_load import CHARTS as CHARTS_DATA
 from physical_ai.catalog.gpu_load import chart_key_notes
 from physical_ai.catalog.reading import read_rows
 from physical_ai.settings import Fault
@@ -22,7 +22,8 @@ from tests.support.judged_values import CHARTS, errors, judged, known, nested
 def notes(chart: str) -> list[str]:
     found = chart_key_notes() if chart == "gpu-operator" else ()
     rows = [path for note in found for path in note.paths]
-    rows += [path for row in read_rows(CHARTS_DATA / f"{chart}-notes.yaml") for path in row["paths"]]
+    file = keys_file(chart).with_name(f"{chart}-notes.yaml")
+    rows += [path for row in read_rows(file) for path in row["paths"]] if file.exists() else []
     return [path for path in rows if "*" not in path]
 
 
