@@ -36,7 +36,7 @@ class ReleasePlan:
     needs: tuple[str, ...] = ()
     """Keys of the part's releases that exist before it and are deleted after it."""
     skip_await: bool = False
-    """Whether something other than Helm waits for its Pods, such as the GPU gate."""
+    """Set where something other than Helm waits for its Pods, such as the GPU gate."""
     timeout_seconds: int = 600
     objects: tuple[Mapping[str, Any], ...] = ()
     """Objects of kinds that it brings, which come after it."""
@@ -60,7 +60,7 @@ class SecretPlan:
 
 @dataclass(frozen=True)
 class PartPlan:
-    """What a part installs into a stack's cluster."""
+    """Releases and objects that a part installs into a stack's cluster."""
 
     releases: tuple[ReleasePlan, ...]
     before: tuple[Mapping[str, Any], ...] = ()

@@ -49,7 +49,7 @@ class InstalledParts:
         return [release.resource for each in found for release in each.installed.values()]
 
     def ready(self, name: str) -> list[pulumi.Resource]:
-        """What comes after a part waits for; nothing where the stack does not have the part."""
+        """Resources that what needs a part waits for; nothing where the stack does not have the part."""
         part = self.by_name.get(name)
         return part.ready() if isinstance(part, ChartPart) else []
 

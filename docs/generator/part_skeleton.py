@@ -56,7 +56,7 @@ OWNED = {"nodeSelector": "cpuPool", "tolerations": "cpuPool"}
 
 
 def is_wanted(settings: Settings) -> bool:
-    """Whether a stack installs the part."""
+    """Condition on which a stack installs the part."""
     return settings.parts.of(@CLASS@) is not None
 
 
@@ -155,7 +155,7 @@ def files(name: str, chart: str, version: str, date: datetime.date) -> dict[str,
 
 
 def next_steps(name: str, root: Path = ROOT) -> Iterator[str]:
-    """What a part still needs, a line each."""
+    """Open points of a part, a line each."""
     constant = name.upper()
     if f"parts.{name}.part " not in (root / "parts" / "registry.py").read_text():
         yield f"parts/registry.py: from parts.{name}.part import {constant}; add {constant} to PARTS"

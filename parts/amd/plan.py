@@ -67,7 +67,7 @@ class RegistryLogin:
 
 @dataclass(frozen=True)
 class AmdPlan(PartPlan):
-    """What is installed with `amdGpuOperator`: the release, and after it a DeviceConfig for each pool."""
+    """Plan of `amdGpuOperator`: the release, and after it a DeviceConfig for each pool."""
 
     login: RegistryLogin = field(kw_only=True)
     exporter: Mapping[str, str] = field(kw_only=True)

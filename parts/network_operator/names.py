@@ -31,9 +31,9 @@ configs/nicclusterpolicy/base; Mellanox/doca-driver-build#52)."""
 
 NETWORK_KIND = "MacvlanNetwork"
 POOL_API_VERSION, POOL_KIND = "nv-ipam.nvidia.com/v1alpha1", "IPPool"
-"""Of nv-ipam. The operator brings this kind itself, once a policy names nv-ipam (manifests/state-nv-ipam-cni)."""
+"""Kind of nv-ipam, which the operator brings once a policy names nv-ipam (manifests/state-nv-ipam-cni)."""
 NETWORKS_ANNOTATION = "k8s.v1.cni.cncf.io/networks"
-"""Of a Pod: the networks on which Multus gives it an interface, with commas between."""
+"""Annotation of a Pod: the networks on which Multus gives it an interface, with commas between."""
 
 VENDOR = "15b3"
 """PCI vendor of NVIDIA's network cards."""

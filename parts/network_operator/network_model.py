@@ -18,7 +18,7 @@ InterfaceName = Annotated[
     str,
     written(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$", "the name of an interface: at most 15 characters, like ens2f0np0"),
 ]
-"""Of Linux: 15 characters (include/uapi/linux/if.h, IFNAMSIZ)."""
+"""Longest name of an interface in Linux: 15 characters (include/uapi/linux/if.h, IFNAMSIZ)."""
 
 
 class PodNetwork(Model):

@@ -6,13 +6,13 @@ CHART = "nvsentinel"
 RELEASE = "nvsentinel"
 NAMESPACE = "nvsentinel"
 METRICS_PORT = 2112
-"""Of all its Pods (the chart's default, global.metricsPort)."""
+"""Port of the metrics of all its Pods (the chart's default, global.metricsPort)."""
 
 DATASTORE_SECRET = "nvsentinel-datastore"  # noqa: S105 - a name
 DATASTORE_KEY = "MONGODB_URI"
 """The key that the modules read (values-cosmosdb-test.yaml of the chart)."""
 GPU_NODE_LABEL = ("nvidia.com/gpu.present", "true")
-"""Of the nodes that fault-quarantine counts, which the GPU Operator labels; no CPU node has it."""
+"""Label of the nodes that fault-quarantine counts, which the GPU Operator sets; no CPU node has it."""
 BREAKER_CONFIG_MAP = "circuit-breaker"
 QUARANTINE_ANNOTATION = "quarantineHealthEvent"
 """On nodes that fault-quarantine has cordoned: the events that it has not seen recover."""

@@ -88,7 +88,7 @@ OWNED = {
 
 
 def is_wanted(settings: Settings) -> bool:
-    """Whether a stack's health mode is more than alerts."""
+    """Condition on which NVSentinel is installed: a health mode that is more than alerts."""
     return health.reaches(settings, "detect")
 
 
