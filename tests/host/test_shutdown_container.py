@@ -78,7 +78,7 @@ if not os.fork():
 os.wait()
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(40))
 print(os.getppid(), flush=True)
-while True: time.sleep(60)
+sleep_until_signalled()
 """,
     )
     helper = [sys.executable, "-m", "simulation_shutdown", "exec", "--", "python", name]

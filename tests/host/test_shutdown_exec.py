@@ -201,7 +201,7 @@ def test_signals_reach_the_script(tmp_path: Path, number: signal.Signals) -> Non
     name = script(
         tmp_path,
         f"from helpers import *\nsignal.signal({number:d}, lambda *_: sys.exit(40))\n"
-        "print('on', flush=True)\nwhile True: time.sleep(60)",
+        "print('on', flush=True)\nsleep_until_signalled()",
     )
     process = supervised(["--", "python", name], cwd=tmp_path)
     assert process.stdout

@@ -18,12 +18,12 @@ from simulator.checkpoint import Checkpoint
 from simulator.errors import NothingToCancel
 
 RUN = """
-import signal, sys, filelock
+import select, signal, sys, filelock
 signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
 lock = filelock.FileLock(sys.argv[1])
 lock.acquire()
 print("locked", flush=True)
-sys.stdin.read()
+while not select.select([sys.stdin], [], [], 0.05)[0]: pass  # short: a signal just before a wait does not end it
 """
 
 
