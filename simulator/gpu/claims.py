@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from physical_ai.catalog.dra import CONTAINER_ROOT, DRIVER, HOST_ROOT, ClaimDevice, claim_devices
 from simulator.cluster.objects import Json
 from simulator.gpu.containers import Main, pod_version
+from simulator.gpu.dra_names import CONTAINER_ROOT, DEVICES, DRIVER, HOST_ROOT, Described
 from simulator.gpu.gates import OPEN, Gate, Look, device_fault, host_driver_works
 from simulator.gpu.hardware import Hardware, card_digest
 from simulator.gpu.node_state import NodeState, Pod
@@ -51,9 +51,9 @@ GATES: Mapping[str, Gate] = {PRESTART: prestart}
 MAINS: Mapping[str, Main] = {PLUGIN: plugin}
 
 
-def device_of(hardware: Hardware) -> ClaimDevice | None:
-    """The node's GPU as the driver describes it; None for one that no source shows."""
-    known = {each.product_name.replace(" ", "-"): each for each in claim_devices().values()}
+def device_of(hardware: Hardware) -> tuple[str, Described] | None:
+    """The node's GPU as the driver describes it, with its name; None for one that no source shows."""
+    known = {name.replace(" ", "-"): (name, each) for name, each in DEVICES.items()}
     return known.get(hardware.product)
 
 
@@ -63,13 +63,14 @@ def devices(node: str, state: NodeState) -> list[Json]:
     return [] if given is None else [_device(node, index, given, state) for index in range(state.claimable)]
 
 
-def _device(node: str, index: int, given: ClaimDevice, state: NodeState) -> Json:
+def _device(node: str, index: int, described: tuple[str, Described], state: NodeState) -> Json:
+    product, given = described
     version = pod_version(state)
     branch = int(version.partition(".")[0] or 0)
     attributes: dict[str, Json] = {
         "type": {"string": "gpu"},
         "uuid": {"string": f"GPU-{card_digest(node, index)}"},
-        "productName": {"string": given.product_name},
+        "productName": {"string": product},
         "brand": {"string": "Nvidia"},
         "architecture": {"string": given.architecture},
         "cudaComputeCapability": {"version": given.compute_capability},

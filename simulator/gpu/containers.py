@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from physical_ai.catalog import operator_release
-from physical_ai.catalog.dra import HOST_ROOT
 from simulator.cluster.names import GPU
 from simulator.gpu import gates, names, sharing
 from simulator.gpu.counters import csv_fault
+from simulator.gpu.dra_names import HOST_ROOT
 from simulator.gpu.driver_digest import CONFIG_DIGEST
 from simulator.gpu.gates import Look
 from simulator.gpu.hardware import repartitioned

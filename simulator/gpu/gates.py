@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from physical_ai.catalog.dra import CONTAINER_ROOT, HOST_ROOT
 from simulator.cluster.names import DRIVER_WAIT_LABEL, NIC_LABEL
 from simulator.gpu import names, sharing
+from simulator.gpu.dra_names import CONTAINER_ROOT, HOST_ROOT
 from simulator.gpu.node_state import (
     CUDA_READY,
     DRIVER_READY,

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.dra import DRIVER
 from simulator.cluster.names import NVIDIA
 from simulator.cluster.objects import Json, at, labels, name, owner
+from simulator.gpu.dra_names import DRIVER
 
 _GPUS = (f"{NVIDIA}gpu", f"{NVIDIA}mig-")
 _ACTIVE = ("Pending", "Running")

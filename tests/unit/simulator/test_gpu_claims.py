@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from physical_ai.catalog import vm_size
-from physical_ai.catalog.dra import CONTAINER_ROOT, HOST_ROOT
 from simulator.gpu import node
 from simulator.gpu.claims import resource_slice, semantic
+from simulator.gpu.dra_names import CONTAINER_ROOT, HOST_ROOT
 from simulator.gpu.hardware import of_size
 from simulator.gpu.node_state import Host, NodeState
 

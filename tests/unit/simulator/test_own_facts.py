@@ -14,9 +14,12 @@ import pytest
 
 from parts.nvsentinel import names as nvsentinel
 from physical_ai.catalog import aks, data_services, private_link, vault_secrets
+from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
+from physical_ai.catalog.dra import claim_devices
 from physical_ai.catalog.health_events import XID_CHECK, dcgm_errors
 from physical_ai.repository import ROOT
 from simulator.azure import own_facts
+from simulator.gpu import dra_names
 from simulator.nvsentinel import names as stand_in
 
 SIMULATOR = ROOT / "simulator"
@@ -61,7 +64,6 @@ OF_OTHERS = {
     "physical_ai.catalog.compat.chart_rules",
     "physical_ai.catalog.compat.keys",
     "physical_ai.catalog.compat.tables",
-    "physical_ai.catalog.dra",
     "physical_ai.catalog.in_cluster",
     "physical_ai.catalog.nccl",
     "physical_ai.catalog.osmo",
@@ -132,6 +134,17 @@ def test_every_own_fact_says_how_it_is_known() -> None:
         (stand_in.XID_CHECK, XID_CHECK),
         (stand_in.QUARANTINE_ANNOTATION, nvsentinel.QUARANTINE_ANNOTATION),
         (stand_in.GPU_NODE_LABEL, nvsentinel.GPU_NODE_LABEL),
+        (dra_names.DRIVER, CLAIM_DRIVER),
+        (
+            {
+                name: (each.architecture, each.compute_capability, each.memory_mib)
+                for name, each in dra_names.DEVICES.items()
+            },
+            {
+                each.product_name: (each.architecture, each.compute_capability, each.memory_mib)
+                for each in claim_devices().values()
+            },
+        ),
     ],
 )
 def test_program_and_stand_in_agree(own: Any, program: Any) -> None:
