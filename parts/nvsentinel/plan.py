@@ -22,14 +22,13 @@ from parts.part import PartPlan, Planned, ReleasePlan, SecretPlan
 from parts.slurm import names as slurm
 from physical_ai.catalog import osmo
 from physical_ai.catalog.charts import newest_chart
-from physical_ai.catalog.dra import HOST_ROOT
 from physical_ai.catalog.health_events import dcgm_errors
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.catalog.telemetry_rows import xids_of
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.planning.values_files import merge_values
 from physical_ai.settings.facts import gpu, health
-from physical_ai.settings.facts.pools import driver_facts, services_placement
+from physical_ai.settings.facts.pools import HOST_ROOT, driver_facts, services_placement
 from physical_ai.settings.models.node_pools import DriverSource
 from physical_ai.settings.models.tree import Settings
 

@@ -27,8 +27,6 @@ OLDEST_MINOR = 34
 """The Kubernetes minor from which resource.k8s.io/v1 is served (Kubernetes 1.34 release notes)."""
 OLDEST_DRIVER = "570.158.01"
 """The oldest NVIDIA driver that works (Azure/AKS#5785)."""
-CONTAINER_ROOT, HOST_ROOT = "/run/nvidia/driver", "/"
-"""`nvidiaDriverRoot`: where the operator's driver container mounts its driver, and where a node image has it."""
 
 
 class ClaimDevice(Row):

@@ -8,12 +8,13 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.dra import API_VERSION, CHART, CHART_VERSION, CONTAINER_ROOT
+from physical_ai.catalog.dra import API_VERSION, CHART, CHART_VERSION
 from physical_ai.planning import manifests
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.planning.gpu_admission import MUTATION_MINOR
 from physical_ai.settings.facts.dra import claim_pools, driver_roots, slices_time
 from physical_ai.settings.facts.gpu import ALLOCATION_LABEL, tolerations_of
+from physical_ai.settings.facts.pools import CONTAINER_ROOT
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 

@@ -19,7 +19,6 @@ from physical_ai.readiness.installed_driver import differs, driver_differences, 
 from physical_ai.readiness.model import Json
 from physical_ai.settings import Settings
 from physical_ai.settings.facts import gpu, health
-from physical_ai.settings.facts.dra import has_device_plugin
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import node_taints
 
@@ -113,7 +112,7 @@ def _identity(settings: Settings, found: InstalledOperator) -> Iterator[Finding]
 
 
 def _operands(settings: Settings, plan: GpuPlan, spec: Mapping[str, Any]) -> Iterator[Finding]:
-    if has_device_plugin(settings) and not _enabled(spec, "devicePlugin"):
+    if gpu.has_device_plugin(settings) and not _enabled(spec, "devicePlugin"):
         yield _switch("devicePlugin.enabled", "no node would offer nvidia.com/gpu")
     if health.reaches(settings, "detect") and not at(spec, "dcgm.enabled", False):
         yield _switch("dcgm.enabled", "NVSentinel reads it, with this health.mode")

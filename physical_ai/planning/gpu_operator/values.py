@@ -20,7 +20,6 @@ from physical_ai.planning.gpu_operator.config_maps import (
 from physical_ai.planning.gpu_operator.files import CHART, ValuesFiles
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import health
-from physical_ai.settings.facts.dra import has_device_plugin
 from physical_ai.settings.facts.pools import GPU_TAINT_KEY, services_placement
 from physical_ai.settings.facts.telemetry import has_series_for_each_pod
 from physical_ai.settings.faults import Fault
@@ -127,7 +126,7 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
         "gfd": {"env": configs},
         "driver": _driver(settings, maps),
     }
-    if not has_device_plugin(settings):
+    if not gpu_facts.has_device_plugin(settings):
         # Then the validator does not wait for what nothing offers (assets/state-operator-validation).
         values["devicePlugin"]["enabled"] = False
     if operator.nri or "cdi.nriPluginEnabled" in known_keys(operator.version):

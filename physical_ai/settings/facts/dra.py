@@ -7,10 +7,9 @@ from typing import Literal
 
 from physical_ai.catalog import machine
 from physical_ai.catalog.dra import ANY_GPU_CLASS, ClaimDevice, claim_devices
-from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.settings.facts.gpu import knows_gpu
 from physical_ai.settings.facts.osmo import family
-from physical_ai.settings.facts.pools import driver_facts, gpu_vendor
+from physical_ai.settings.facts.pools import driver_facts
 from physical_ai.settings.models.dra import GpuClaim
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
@@ -24,13 +23,6 @@ GB = 10**9
 def claim_pools(settings: Settings) -> dict[str, Pool]:
     """The pools whose GPUs Pods get by claims."""
     return {name: pool for name, pool in settings.pools.items() if pool.uses_claims}
-
-
-def has_device_plugin(settings: Settings) -> bool:
-    """Whether any pool needs NVIDIA's device plugin. Where none does, the operator does not install it, and validates
-    nodes without it."""
-    pools = [pool for pool in settings.pools.values() if gpu_vendor(pool) is NVIDIA]
-    return not pools or any(not pool.uses_claims for pool in pools)
 
 
 def device_of(pool: Pool) -> ClaimDevice | None:

@@ -258,6 +258,13 @@ def nvidia_pools(settings: Settings) -> dict[str, Pool]:
     return {name: pool for name, pool in settings.pools.items() if gpu_vendor(pool) is NVIDIA}
 
 
+def has_device_plugin(settings: Settings) -> bool:
+    """Whether any pool needs NVIDIA's device plugin. Where none does, the operator does not install it, and validates
+    nodes without it."""
+    pools = nvidia_pools(settings).values()
+    return not pools or any(not pool.uses_claims for pool in pools)
+
+
 def amd_pools(settings: Settings) -> dict[str, Pool]:
     """The pools of AMD's GPUs, which AMD's own operator serves."""
     return {name: pool for name, pool in settings.pools.items() if gpu_vendor(pool) is AMD}

@@ -12,7 +12,6 @@ from typing import Any, Literal
 from parts.runners.names import POOL as RUNNER_POOL
 from physical_ai.catalog import machine, machines
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL, SPOT_TAINT
-from physical_ai.catalog.dra import CONTAINER_ROOT, HOST_ROOT
 from physical_ai.catalog.gpu_rows import DriverKind
 from physical_ai.catalog.vendors import NVIDIA, GpuVendor
 from physical_ai.settings.facts.labels import split_taint
@@ -37,6 +36,10 @@ DEPLOY_DRIVER_LABEL = "nvidia.com/gpu.deploy.driver"
 
 UPGRADE_SKIP_LABEL = "nvidia.com/gpu-driver-upgrade.skip"
 """Without it the Operator's upgrade controller cordons fresh nodes whose driver it doesn't own."""
+
+CONTAINER_ROOT, HOST_ROOT = "/run/nvidia/driver", "/"
+"""Where a driver is: in the operator's driver container, which mounts it there (NVIDIA/gpu-operator values.yaml,
+hostPaths.driverInstallDir), or on the node itself."""
 
 SYSTEM_POOL = "system"
 CPU_POOL = "cpu"

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from physical_ai.settings.models.base import Model, NamespaceName, written
 
-Allocation = Literal["devicePlugin", "dra"]
 ClaimName = Annotated[
     str,
     written(

@@ -9,7 +9,6 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from physical_ai.settings.models.base import Cidr, Model, of_azure, written
-from physical_ai.settings.models.dra import Allocation
 from physical_ai.settings.models.gpu import DriverVersion, ModuleType, Sharing
 from physical_ai.settings.models.grid_driver import UpgradePolicy
 from physical_ai.settings.models.kubelet import Kubelet
@@ -29,6 +28,7 @@ Share = Annotated[
 """A number of nodes or a percentage of them."""
 
 Zone = Literal["1", "2", "3"]
+Allocation = Literal["devicePlugin", "dra"]
 
 
 MANAGED_DISK_GIB = 128

@@ -113,7 +113,7 @@ def _release(name: str, settings: Settings) -> Iterator[SettingFinding]:
         problem = f"GPU Operator {wanted} was tested {until}; resource claims need Kubernetes 1.{OLDEST_MINOR}."
         fix = f"GPU Operator v26.3.3 or later, or {BACK}"
         yield error(here(name), problem, fix, others=(_RELEASE,), rule=rules.RELEASE)
-    elif facts.has_device_plugin(settings):
+    elif gpu_facts.has_device_plugin(settings):
         problem = (
             f"GPU Operator {wanted} validates each node by its device plugin: on these nodes its validator is never"
             " ready, the ClusterPolicy stays notReady, and a driver upgrade ends with upgrade-failed."

@@ -18,6 +18,7 @@ from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.dra import claim_devices
 from physical_ai.catalog.health_events import XID_CHECK, dcgm_errors
 from physical_ai.repository import ROOT
+from physical_ai.settings.facts import pools
 from simulator.azure import own_facts
 from simulator.gpu import dra_names
 from simulator.nvsentinel import names as stand_in
@@ -135,6 +136,7 @@ def test_every_own_fact_says_how_it_is_known() -> None:
         (stand_in.QUARANTINE_ANNOTATION, nvsentinel.QUARANTINE_ANNOTATION),
         (stand_in.GPU_NODE_LABEL, nvsentinel.GPU_NODE_LABEL),
         (dra_names.DRIVER, CLAIM_DRIVER),
+        (dra_names.CONTAINER_ROOT, pools.CONTAINER_ROOT),
         (
             {
                 name: (each.architecture, each.compute_capability, each.memory_mib)
