@@ -1,23 +1,28 @@
-"""Components of the parts that declare more than releases, and objects before and after them."""
+"""Component resources of the optional parts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from importlib import import_module
+
+import pulumi
 
 from components.kubernetes.chart_part import ChartPart
-from parts.amd.component import AmdOperator
-from parts.cert_manager.component import CertManager
-from parts.cluster_services.component import ClusterServices
-from parts.kube_prometheus.component import KubePrometheus
-from parts.network_operator.component import NetworkOperator
-from parts.runners.component import Runners
+from parts.part import Part
+from physical_ai.repository import PARTS as FOLDER
 
-COMPONENTS: Mapping[str, type[ChartPart]] = {
-    "cluster_services": ClusterServices,
-    "cert_manager": CertManager,
-    "amd": AmdOperator,
-    "kube_prometheus": KubePrometheus,
-    "runners": Runners,
-    "network_operator": NetworkOperator,
-}
-"""By the part's name; every other part is a `ChartPart`."""
+
+def component_of(part: Part) -> type[ChartPart]:
+    """The class in the constant COMPONENT of a part's `component.py`; `ChartPart` where it has no such module.
+
+    Raises:
+        pulumi.RunError: The module has no such class.
+    """
+    if not (FOLDER / part.name / "component.py").is_file():
+        return ChartPart
+    found = getattr(import_module(f"parts.{part.name}.component"), "COMPONENT", None)
+    if isinstance(found, type) and issubclass(found, ChartPart):
+        return found
+    raise pulumi.RunError(
+        f"parts/{part.name}/component.py: COMPONENT: The module names no class of the part's component.\n"
+        "  Write COMPONENT = and the name of its subclass of ChartPart."
+    )

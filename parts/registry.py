@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from parts.amd.part import AMD
-from parts.cert_manager.part import CERT_MANAGER
-from parts.cluster_services.part import CLUSTER_SERVICES
-from parts.kube_prometheus.part import KUBE_PROMETHEUS
-from parts.network_operator.part import NETWORK_OPERATOR
-from parts.nvsentinel.part import NVSENTINEL
-from parts.part import Part
-from parts.runners.part import RUNNERS
-from parts.slurm.part import SLURM
-from parts.traces.part import TRACES
+from importlib import import_module
 
-PARTS: tuple[Part, ...] = (
-    CLUSTER_SERVICES,
-    KUBE_PROMETHEUS,
-    TRACES,
-    RUNNERS,
-    CERT_MANAGER,
-    NETWORK_OPERATOR,
-    NVSENTINEL,
-    AMD,
-    SLURM,
+from parts.part import Part
+from physical_ai.repository import PARTS as FOLDER
+
+NAMES = (
+    "cluster_services",
+    "kube_prometheus",
+    "traces",
+    "runners",
+    "cert_manager",
+    "network_operator",
+    "nvsentinel",
+    "amd",
+    "slurm",
 )
+"""Names of their folders, each with a module `part.py` whose constant `PART` describes it."""
+
+
+def listed_part(name: str) -> Part | None:
+    """The part of a folder; None where there is none. `physical_ai.planning.part_files` reports what is missing."""
+    if not (FOLDER / name / "part.py").is_file():
+        return None
+    part = getattr(import_module(f"parts.{name}.part"), "PART", None)
+    return part if isinstance(part, Part) else None
+
+
+PARTS: tuple[Part, ...] = tuple(part for name in NAMES if (part := listed_part(name)) is not None)

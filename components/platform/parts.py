@@ -11,7 +11,7 @@ from components.gpu.operator import GpuOperator
 from components.kubernetes.chart_part import AzurePlace, ChartPart, ChartPartArgs
 from components.platform.azure_resources import AzureResources
 from components.platform.common import Common, InstallTarget
-from parts.components import COMPONENTS
+from parts.components import component_of
 from parts.part import GPU_OPERATOR, Part, Stage
 from parts.registry import PARTS
 from parts.runners.names import POOL as RUNNER_POOL
@@ -54,7 +54,6 @@ class InstalledParts:
         return part.ready() if isinstance(part, ChartPart) else []
 
     def _declared(self, part: Part) -> ChartPart:
-        kind = COMPONENTS.get(part.name, ChartPart)
         args = ChartPartArgs(
             part=part,
             plan=self.common.plan.parts[part.name],
@@ -65,7 +64,7 @@ class InstalledParts:
             after=self.releases_of(part.needs),
             azure=self._place(),
         )
-        return kind(f"{self.common.name}-{part.resource_name}", args, self.common.protected)
+        return component_of(part)(f"{self.common.name}-{part.resource_name}", args, self.common.protected)
 
     def _place(self) -> AzurePlace | None:
         if self.azure is None:

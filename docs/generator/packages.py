@@ -17,6 +17,12 @@ COMPOSITION = PurePosixPath("components/platform")
 TOGETHER = {"parts": "settings", "planning": "settings"}
 """Packages by the one that they form a floor with: a part has its settings in the tree, and its plan reads the tree;
 loading a stack makes its plan."""
+LOADED: Mapping[str, str] = {
+    "parts/components.py": "parts/*/component.py",
+    "parts/registry.py": "parts/*/part.py",
+    "physical_ai/settings/models/parts.py": "parts/*/model.py",
+}
+"""Modules that load others by a name that they make, and the modules that these are."""
 ENTRY = "__main__"
 """The program that `pulumi up` runs."""
 
@@ -71,11 +77,15 @@ class Checkout:
 
     @cached_property
     def imports(self) -> dict[str, set[str]]:
-        """The modules that each module imports, by path."""
+        """The modules that each module imports or loads by name, by path."""
         return {
-            path: {target for name in module.names if (target := self._target(*name))} - {path}
+            path: {target for name in module.names if (target := self._target(*name))} - {path} | self._loaded(path)
             for path, module in self.modules.items()
         }
+
+    def _loaded(self, path: str) -> set[str]:
+        pattern = LOADED.get(path)
+        return {each for each in self.modules if PurePosixPath(each).match(pattern)} if pattern else set()
 
     def _target(self, module: str, name: str) -> str | None:
         """The path of an imported module: of `from a import b` that of `a.b` if it is a module, else that of `a`."""

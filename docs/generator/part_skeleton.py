@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic.alias_generators import to_camel, to_pascal
 
-from physical_ai.planning.part_files import open_lines
+from physical_ai.planning.part_files import REGISTRY, open_lines
 from physical_ai.repository import PARTS, ROOT
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -81,7 +81,7 @@ from __future__ import annotations
 from parts.@NAME@.plan import CHART, OWNED, @NAME@_plan, is_wanted
 from parts.part import Part
 
-@CONSTANT@ = Part(
+PART = Part(
     name="@NAME@",
     title="‹what it is, in a few words›",
     setting=("parts", "@KEY@"),
@@ -144,7 +144,6 @@ def files(name: str, chart: str, version: str, date: datetime.date) -> dict[str,
         "CLASS": to_pascal(name),
         "KEY": to_camel(name),
         "SETTING": f"parts.{to_camel(name)}",
-        "CONSTANT": name.upper(),
         "DASHED": name.replace("_", "-"),
     }
 
@@ -156,9 +155,8 @@ def files(name: str, chart: str, version: str, date: datetime.date) -> dict[str,
 
 def next_steps(name: str, root: Path = ROOT) -> Iterator[str]:
     """Open points of a part, a line each."""
-    constant = name.upper()
-    if f"parts.{name}.part " not in (root / "parts" / "registry.py").read_text():
-        yield f"parts/registry.py: from parts.{name}.part import {constant}; add {constant} to PARTS"
+    if f'"{name}"' not in (root / REGISTRY).read_text():
+        yield f'{REGISTRY}: NAMES: write "{name}", at its place in the order of declaration'
     for file, number, key, text in open_lines(root / "parts" / name):
         yield f"parts/{name}/{file}:{number}: {key}: {text}"
     yield "make docs-reference; python -m tests.golden.regenerate"

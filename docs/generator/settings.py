@@ -53,8 +53,6 @@ class _Pages:
             if key in FROM_STACK_NAME:
                 continue
             rows = list(self.rows(key, value, required=key in self.schema["required"]))
-            # A section of which no part of this release has a setting.
-            rows = rows or [_Row(key, "settings of parts", "`{}`", self.about(value))]
             if len(rows) == 1:
                 simple += rows
             else:

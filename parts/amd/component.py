@@ -57,3 +57,6 @@ class AmdOperator(ChartPart):
     def _plan(self) -> AmdPlan:
         assert isinstance(self.args.plan, AmdPlan)  # the part's own plan
         return self.args.plan
+
+
+COMPONENT = AmdOperator

@@ -32,7 +32,7 @@ def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
         yield (*SETTING, "driver", "registrySecret"), settings.amd_gpu_operator.driver.registry_secret
 
 
-AMD = Part(
+PART = Part(
     name="amd",
     title="AMD GPU Operator",
     setting=SETTING,

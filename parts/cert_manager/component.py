@@ -93,3 +93,6 @@ class CertManager(ChartPart):
             spec=item["spec"],
             opts=self.options(after),
         )
+
+
+COMPONENT = CertManager

@@ -8,7 +8,7 @@ from parts.cert_manager.rules import check_identity
 from parts.part import Part
 from physical_ai.settings.facts.osmo_access import installs_cert_manager
 
-CERT_MANAGER = Part(
+PART = Part(
     name="cert_manager",
     title="cert-manager",
     setting=("osmo", "access", "tls"),

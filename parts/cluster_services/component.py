@@ -12,3 +12,6 @@ class ClusterServices(ChartPart):
 
     def reported(self) -> dict[str, Any]:
         return {"versions": {each.name: each.chart.version for each in self.args.plan.releases}}
+
+
+COMPONENT = ClusterServices

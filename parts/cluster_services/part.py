@@ -6,7 +6,7 @@ from parts.cluster_services.plan import OWNED, cluster_services_plan
 from parts.cluster_services.rules import check_cluster_services
 from parts.part import Part
 
-CLUSTER_SERVICES = Part(
+PART = Part(
     name="cluster_services",
     title="Longhorn, and MetalLB with `loadBalancer.metallb`",
     setting=("storage", "longhorn"),

@@ -95,3 +95,6 @@ def _alertmanager(settings: Settings, given: Secrets) -> pulumi.Output[str]:
         return yaml.safe_dump(alertmanager_config(settings.monitoring, dict(zip(names, values, strict=True))))
 
     return pulumi.Output.secret(pulumi.Output.all(*(given[name] for name in names)).apply(text))
+
+
+COMPONENT = KubePrometheus

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from parts.kube_prometheus.names import CHART
-from parts.kube_prometheus.plan import OWNED, PART, is_wanted, kube_prometheus_plan
+from parts.kube_prometheus.plan import OWNED, is_wanted, kube_prometheus_plan
 from parts.part import Part
 
-KUBE_PROMETHEUS = Part(
-    name=PART,
+PART = Part(
+    name="kube_prometheus",
     title="Prometheus, Alertmanager and Grafana in the cluster",
     setting=("monitoring", "metrics"),
     resource_type="physical-ai:kubernetes:KubePrometheus",

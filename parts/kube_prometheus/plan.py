@@ -30,8 +30,8 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.telemetry.rendering import prometheus_rule
 from physical_ai.telemetry.routing import GROUP_BY, inhibit_rules
 
-PART = "kube_prometheus"
-FILE = f"{PART}/{CHART}-values.yaml"
+NAME = "kube_prometheus"
+FILE = f"{NAME}/{CHART}-values.yaml"
 TIMEOUT_SECONDS = 900
 DEFAULT_RETENTION_DAYS = 15
 NOBODY = "nobody"
@@ -75,7 +75,7 @@ def kube_prometheus_plan(settings: Settings, root: FilePath) -> Planned:
         values=values,
         timeout_seconds=TIMEOUT_SECONDS,
     )
-    return PartPlan((release,), before=tuple(manifests.load_of(PART, "network.yaml"))), faults
+    return PartPlan((release,), before=tuple(manifests.load_of(NAME, "network.yaml"))), faults
 
 
 def rules(settings: Settings) -> Mapping[str, Any]:

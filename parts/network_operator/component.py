@@ -37,3 +37,6 @@ class NetworkOperator(ChartPart):
             spec=item["spec"],
             opts=self.options([after]),
         )
+
+
+COMPONENT = NetworkOperator

@@ -7,7 +7,7 @@ from parts.network_operator.plan import OWNED, network_operator_plan
 from parts.network_operator.rules import check_pod_networks
 from parts.part import GPU_OPERATOR, Part
 
-NETWORK_OPERATOR = Part(
+PART = Part(
     name="network_operator",
     title="NVIDIA Network Operator",
     setting=("networkOperator",),

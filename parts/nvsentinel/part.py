@@ -18,7 +18,7 @@ def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
         yield ("health", "datastoreSecret"), settings.health.datastore_secret
 
 
-NVSENTINEL = Part(
+PART = Part(
     name="nvsentinel",
     title="NVSentinel",
     setting=("health", "mode"),

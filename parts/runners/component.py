@@ -78,3 +78,6 @@ class Runners(ChartPart):
                 opts=pulumi.ResourceOptions(parent=self, protect=False),
             )
         return {IDENTITY_CLIENT_ANNOTATION: own.identity.client_id}
+
+
+COMPONENT = Runners

@@ -20,7 +20,7 @@ def images(settings: Settings) -> Mapping[str, Path]:
     return {runner_image(settings.runners): SETTING} if settings.runners is not None else {}
 
 
-RUNNERS = Part(
+PART = Part(
     name="runners",
     title="GitHub runners",
     setting=SETTING,

@@ -17,7 +17,7 @@ def images(settings: Settings) -> Mapping[str, Path]:
     return dict.fromkeys(names.image_names(), ("slurm",)) if settings.slurm is not None else {}
 
 
-SLURM = Part(
+PART = Part(
     name="slurm",
     title="Slurm cluster",
     setting=("slurm",),

@@ -29,7 +29,7 @@ def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
         yield (*SETTING, "headerSecrets", header), name
 
 
-TRACES = Part(
+PART = Part(
     name="traces",
     title="collector of traces",
     setting=SETTING,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from parts.part import Part, PartPlan
-from parts.registry import PARTS
+from parts.part import GPU_OPERATOR, Part, PartPlan
+from parts.registry import NAMES, PARTS, listed_part
 from physical_ai.catalog.chart_images import chart_images
 from physical_ai.catalog.charts import PINS, keys_file, pinned_charts
 from physical_ai.catalog.load import CatalogError
+from physical_ai.catalog.lookup import nearest
 from physical_ai.planning import manifests
 from physical_ai.repository import PARTS as FOLDER
 from physical_ai.settings.faults import Fault, fault
@@ -20,6 +21,8 @@ ENFORCE = "pod-security.kubernetes.io/enforce"
 LEVELS = ("restricted", "baseline", "privileged")
 FORM = "physical_ai/catalog/data/charts/gpu-operator-keys.yaml"
 """The file that explains the form of all files of keys."""
+REGISTRY = "parts/registry.py"
+"""The file with the list of parts."""
 OPEN = "‹"
 """Begins what a new part's files leave to be written; it ends with `›`."""
 
@@ -27,19 +30,46 @@ OPEN = "‹"
 @cache
 def part_faults() -> tuple[Fault, ...]:
     """The faults of all parts, whatever a stack installs of them."""
-    return (*_unlisted(), *(each for part in PARTS for each in _faults(part)))
+    return (*listing_faults(), *unmet_needs(PARTS), *(each for part in PARTS for each in _faults(part)))
 
 
-def _unlisted() -> Iterator[Fault]:
-    listed, folders = [part.name for part in PARTS], sorted(file.parent.name for file in FOLDER.glob("*/part.py"))
+def listing_faults() -> Iterator[Fault]:
+    """Folders that are not in the list of parts, and names in it that are not a part's."""
+    folders = sorted(file.parent.name for file in FOLDER.glob("*/part.py"))
     for name in folders:
-        if name not in listed:
-            problem = f"The part of parts/{name}/part.py is not listed."
-            yield fault("parts/registry.py", "PARTS", problem, "Import it, and add it in the order of declaration.")
-    for name in listed:
+        if name not in NAMES:
+            fix = f'Write "{name}" into NAMES, at its place in the order of declaration.'
+            yield fault(REGISTRY, "NAMES", f"The part of parts/{name}/part.py is not listed.", fix)
+    for name in dict.fromkeys(NAMES):
         if name not in folders:
-            problem = f"The name '{name}' is not that of a folder."
-            yield fault("parts/registry.py", "PARTS", problem, "Write the folder's name as `name` in its part.py.")
+            near = nearest(name, [each for each in folders if each not in NAMES])
+            fix = f"Did you mean '{near}'?" if near else "Write the name of the part's folder, or remove the name."
+            yield fault(REGISTRY, "NAMES", f"'{name}' is listed, and there is no parts/{name}/part.py.", fix)
+        elif (part := listed_part(name)) is None:
+            problem, fix = "The module has no constant PART of the class Part.", "Write PART = Part(…), as others do."
+            yield fault(f"parts/{name}/part.py", "PART", problem, fix)
+        elif part.name != name:
+            problem = f"The part has the name '{part.name}', and its folder '{name}'."
+            yield fault(f"parts/{name}/part.py", "name", problem, f'Write name="{name}".')
+        if NAMES.count(name) > 1:
+            yield fault(REGISTRY, "NAMES", f"'{name}' is listed more than once.", "Remove all but one.")
+
+
+def unmet_needs(parts: Sequence[Part]) -> Iterator[Fault]:
+    """Names in `Part.needs` of nothing that is declared before the part: its release would not wait for it."""
+    before = [part.name for part in parts if part.stage == "cluster"]
+    order = [*before, GPU_OPERATOR, *(part.name for part in parts if part.stage == "gpus")]
+    for part in parts:
+        file = _file(part, "part.py")
+        for name in part.needs:
+            if name not in order:
+                near = nearest(name, order)
+                fix = f"Did you mean '{near}'?" if near else f"One of: {', '.join(order)}."
+                yield fault(file, "needs", f"'{name}' is not the name of a part.", fix)
+            elif order.index(name) > order.index(part.name):
+                in_stage = f'Write "{part.name}" after "{name}" into NAMES of {REGISTRY}.'
+                fix = in_stage if part.stage == "gpus" or name in before else 'Write stage="gpus".'
+                yield fault(file, "needs", f"'{name}' is declared after the part '{part.name}'.", fix)
 
 
 def _faults(part: Part) -> Iterator[Fault]:

@@ -68,7 +68,9 @@ def _shape(annotation: Any, info: FieldInfo | None) -> Shape:
     annotation = _bare(annotation)
     origin = typing.get_origin(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        fields = {f.alias or name: _shape(f.annotation, f) for name, f in annotation.model_fields.items()}
+        fields = {
+            f.alias or name: _shape(f.annotation, f) for name, f in annotation.model_fields.items() if not f.exclude
+        }
         return Shape("model", info, fields)
     if origin is dict:
         return Shape("map", info, item=_shape(typing.get_args(annotation)[1], None))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import Field, create_model
+from pydantic import Field, GetJsonSchemaHandler, create_model
+from pydantic_core import CoreSchema, PydanticOmit
 
 from physical_ai.repository import PARTS
 from physical_ai.settings.models.base import Model
@@ -26,6 +27,13 @@ class OpenParts(Model):
         """The settings of a part, by their model; None in a stack without the part."""
         values = (getattr(self, name) for name in type(self).model_fields)
         return next((each for each in values if isinstance(each, kind)), None)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """The schema; the section is in none where no part has a setting in it."""
+        if not cls.model_fields:
+            raise PydanticOmit
+        return handler(core_schema)
 
 
 def part_models() -> dict[str, type[Model]]:

@@ -284,7 +284,10 @@ class Settings(Model):
         description="Addresses of Services in a cluster without a cloud; nothing is installed by default.",
     )
     parts: Parts = Field(
-        default_factory=Parts, description="Optional parts with a setting of their own here; none by default."
+        default_factory=Parts,
+        description="Optional parts with a setting of their own here; none by default.",
+        # The section is not shown where no part has a setting in it.
+        exclude=not Parts.model_fields,
     )
     azure_system_pool: NodePool | None = Field(
         default=None, alias="systemPool", description="Pool for critical add-ons, tainted CriticalAddonsOnly."

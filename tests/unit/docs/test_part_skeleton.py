@@ -15,7 +15,7 @@ from docs.generator.part_skeleton import FILES, files, next_steps
 from physical_ai.planning.part_files import OPEN, open_lines
 from physical_ai.repository import ROOT
 
-NAME, CHART, CONSTANT = "made_up", "made-up", "MADE_UP"
+NAME, CHART = "made_up", "made-up"
 COPIED = ("parts", "physical_ai", "workbench", "simulator", "components", "manifests", "values", "stacks", "agents")
 DAY = datetime.date(2026, 11, 28)
 
@@ -37,9 +37,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def listed(root: Path) -> None:
     registry = root / "parts" / "registry.py"
-    line = f"from parts.{NAME}.part import {CONSTANT}\n"
-    text = registry.read_text().replace("from parts.part import", f"{line}from parts.part import")
-    registry.write_text(re.sub(r"= \(", f"= ({CONSTANT}, ", text))
+    registry.write_text(registry.read_text().replace("NAMES = (\n", f'NAMES = (\n    "{NAME}",\n'))
 
 
 def filled(root: Path) -> None:
@@ -73,7 +71,7 @@ def test_each_state_of_a_new_part_is_a_fault_with_its_file_until_the_part_works(
         assert (code, "Traceback" in text) == (2, False), text
         assert place in text
 
-    fault("parts/registry.py: PARTS")
+    fault("parts/registry.py: NAMES")
     listed(copied)
     fault(f"parts/{NAME}/charts.yaml:4: repository")
     filled(copied)
