@@ -79,16 +79,16 @@ class Deployed:
     workflows_principal_id: pulumi.Input[str] | None = None
     """None where workflows have no identity in Azure."""
     network_commands: Mapping[str, pulumi.Input[str]] = field(default_factory=dict[str, pulumi.Input[str]])
-    """What the owners of hub and zone have to run, by the name of the output."""
+    """Commands that the owners of hub and zone have to run, by the name of the output."""
     data: DataServices | None = None
     served: Sequence[Settings] = ()
     """Stacks whose clusters the control plane serves."""
     tokens: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Where each of them takes its agents' token, by stack."""
+    """Vault and identity with which each served stack takes its agents' token, by stack."""
 
 
 def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
-    """What the stack exports, by name."""
+    """Outputs of the stack, by name."""
     operator = {"version": settings.gpu_operator.version, "namespace": OPERATOR_NAMESPACE}
     return {
         **found.cluster,

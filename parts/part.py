@@ -94,7 +94,7 @@ class Part:
     name: str
     """Name of its folder in `parts/`."""
     title: str
-    """What it is, in a few words, for pages and messages."""
+    """The software in a few words, for pages and messages."""
     setting: Path
     """The setting that installs it."""
     resource_type: str
@@ -102,11 +102,12 @@ class Part:
     resource_name: str
     """Last words of its component's name. Both are part of every URN below it: neither ever changes."""
     owned: Mapping[str, Mapping[str, str]]
-    """By chart, the keys that its file of values may not set, with what to change instead."""
+    """Keys by chart that its values file may not set, with what to change instead."""
     wanted: Callable[[Settings], bool]
-    """Whether a stack installs it."""
+    """Returns True for a stack that installs the part."""
     plan: Callable[[Settings, FilePath], Planned]
-    """What it installs, and the faults of its values files in a folder; None for a stack without it."""
+    """Returns the plan of the part, and the faults of its values files in a folder; the plan is None for a stack
+    without it."""
     examples: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     """Committed stacks, each with settings that install it: what tests and recordings of all parts deploy."""
     stage: Stage = "gpus"
@@ -114,9 +115,9 @@ class Part:
     needs: tuple[str, ...] = ()
     """Names of parts, or `GPU_OPERATOR`, whose releases exist before its own where a stack has both."""
     offers_gpus: bool = False
-    """Whether nodes offer GPUs only once it runs: the GPU gate waits for it."""
+    """True where nodes offer GPUs only once the part runs: the GPU gate waits for it."""
     isolated: bool = False
-    """Whether its namespaces always deny traffic that no policy names."""
+    """True where its namespaces always deny traffic that no policy names."""
     rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
     """Rules about its settings, on every kind of cluster."""
     azure_rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()

@@ -30,7 +30,7 @@ from physical_ai.settings.facts.in_cluster import BUCKETS, credential_secret, ho
 from physical_ai.settings.models.in_cluster import InCluster
 
 KEY_ID_LENGTH, KEY_LENGTH = 20, 40
-"""As S3 keys of AWS have them."""
+"""Lengths of an access key's id and of its secret in AWS, whose S3 API SeaweedFS implements."""
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ class Postgres(pulumi.ComponentResource):
         return server
 
     def _restored(self, name: str, restore: Restore, source: pulumi.Input[str]) -> dbforpostgresql.Server:
-        """It has the database and the login of its source. Azure restores no standby."""
+        """Declares a server from a backup, with the database and the login of its source. Azure restores no standby."""
         plan = self._args.place.plan
         server = self._server(
             f"{name}-server",

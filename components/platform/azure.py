@@ -106,7 +106,9 @@ def declare_logs(common: Common, foundation: Foundation) -> Monitoring:
 
 
 def declare_metrics(common: Common, foundation: Foundation) -> AzureMetrics | None:
-    """Where metrics are kept in Azure; it does not wait for the cluster. None where they are not."""
+    """Declares the workspace for metrics in Azure, without waiting for the cluster. None where metrics are stored
+    elsewhere.
+    """
     settings = common.settings
     if settings.monitoring.metrics != "azure":
         return None
@@ -241,7 +243,7 @@ def declare_operations(
     metrics: AzureMetrics | None,
     scope: MonitorScope | None,
 ) -> None:
-    """When AKS may upgrade the cluster, and the destinations of its logs and metrics."""
+    """Declares when AKS may upgrade the cluster, and the destinations of its logs and metrics."""
     settings, group = common.settings, foundation.group.name
     Maintenance(
         f"{common.name}-maintenance",

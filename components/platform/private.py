@@ -1,4 +1,4 @@
-"""What a stack has in the network modes hybrid and private: peering, DNS, VPN, the private API server, endpoints."""
+"""Resources of a stack in the network modes hybrid and private: peering, DNS, VPN, the private API server, endpoints."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from physical_ai.settings.facts.private_network import (
 
 @dataclass(frozen=True)
 class PrivateParts:
-    """What the cluster needs to know. `node_addresses` are those of the nodes on the internet."""
+    """Inputs of the cluster from the private network. `node_addresses` are the addresses of nodes on the internet."""
 
     node_addresses: Sequence[pulumi.Output[str]]
     api: PrivateApi | None = None
@@ -166,7 +166,7 @@ def network_commands(common: Common, foundation: Foundation) -> dict[str, pulumi
 
 
 def image_source(common: Common, data: DataServices | None, link: PrivateLink | None) -> list[pulumi.Resource]:
-    """What Pods need before they can pull an image, where that comes from the stack's registry; otherwise nothing."""
+    """Resources that Pods need before they can pull an image from the stack's registry; empty for other registries."""
     if data is None or not pulls_from_registry_only(common.settings):
         return []
     return [*data.registry.ready, *(link.ready if link is not None else [])]

@@ -36,7 +36,7 @@ def declare_backend_tokens(
 
 
 def token_login(common: Common, azure: AzureResources | None, tokens: BackendTokens | None) -> VaultLogin | None:
-    """How the stack's Job reaches a vault; None where it needs none."""
+    """Access of the stack's Job to a vault; None where it needs none."""
     if tokens is not None:
         return tokens.login
     source = common.settings.osmo.token_from

@@ -7,7 +7,7 @@ CHART = "gpu-operator-charts"
 CHART_VERSION = "v1.4.0"
 RELEASE = "amd-gpu-operator"
 NAMESPACE = "kube-amd-gpu"
-"""Of the release and of everything that the operator makes (helm-charts-k8s/README.md)."""
+"""Namespace of the release and of everything that the operator creates (helm-charts-k8s/README.md)."""
 CONTROLLER = f"{RELEASE}-{CHART}-controller-manager"
 """Deployment of the operator."""
 BUILDER = f"{RELEASE}-kmm-controller"
@@ -19,15 +19,16 @@ REGISTRY_SECRET = "amd-driver-registry"  # noqa: S105 - a name
 DOCKER_CONFIG = ".dockerconfigjson"
 """Key, and type, of a Secret with a registry's login (Kubernetes docs, docker config Secrets)."""
 METRICS_PORT = 5000
-"""Of the device metrics exporter."""
+"""Port of the device metrics exporter."""
 NFD_LABELS = ("feature.node.kubernetes.io/amd-gpu", "feature.node.kubernetes.io/amd-vgpu")
-"""What the chart's rule for Node Feature Discovery gives nodes: a GPU, or, as in Azure's VMs, a virtual function."""
+"""Labels that the chart's rule for Node Feature Discovery gives nodes: for a GPU, or, as in Azure's VMs, a virtual
+function."""
 
 PLUGIN_IMAGE, LABELLER_IMAGE = (
     "docker.io/rocm/k8s-device-plugin:latest",
     "docker.io/rocm/k8s-device-plugin:labeller-latest",
 )
-"""Of the device plugin and the node labeller, unless settings name others."""
+"""Images of the device plugin and the node labeller, unless settings name others."""
 IMAGES = (
     f"docker.io/rocm/gpu-operator:{CHART_VERSION}",
     f"docker.io/rocm/gpu-operator-utils:{CHART_VERSION}",

@@ -47,12 +47,12 @@ ONE_AT_A_TIME = {
     # Pods end by themselves, as with other drivers of this program: the default evicts by force after five minutes.
     "nodeDrainPolicy": {"force": False, "timeoutSeconds": 0, "gracePeriodSeconds": -1},
 }
-"""How a node gets another driver."""
+"""Policy by which a node gets another driver."""
 
 
 @dataclass(frozen=True)
 class RegistryLogin:
-    """Who pushes and pulls drivers."""
+    """Login with which drivers are pushed and pulled."""
 
     server: str
     user: str

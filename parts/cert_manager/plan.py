@@ -37,7 +37,7 @@ RELEASE = "release"
 
 @dataclass(frozen=True, kw_only=True)
 class CertManagerPlan(PartPlan):
-    """What is installed with `osmo.access.tls.source: certManager`."""
+    """Plan for `osmo.access.tls.source: certManager`: the release, the issuer and the host name."""
 
     acme: Acme | None
     """None where the stack does not create the issuer."""

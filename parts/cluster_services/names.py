@@ -11,7 +11,8 @@ LONGHORN_CLASS = "longhorn"
 LONGHORN_DRIVER = "driver.longhorn.io"
 SNAPSHOT_CLASS = "longhorn-snapshots"
 DISK_LABEL = "node.longhorn.io/create-default-disk"
-"""Of nodes that hold replicas, with `createDefaultDiskLabeledNodes` (Longhorn docs, default-disk-and-node-config)."""
+"""Label of nodes that hold replicas, with `createDefaultDiskLabeledNodes` (Longhorn docs,
+default-disk-and-node-config)."""
 
 METALLB_CHART, METALLB_VERSION = "metallb", "0.15.3"
 METALLB_RELEASE = "metallb"

@@ -44,7 +44,7 @@ POD_SECURITY: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type":
 SCALE_SET = "scale-set"
 """Key of the release of the runners."""
 REQUESTS = {"cpu": "1500m", "memory": "5Gi"}
-"""Of one job: two processes of Pulumi with their providers, and Python's."""
+"""Resource requests of one job: two processes of Pulumi with their providers, and Python's."""
 
 
 def runners_plan(settings: Settings, root: FilePath) -> Planned:
