@@ -1,4 +1,4 @@
-"""Resources of a stack in the network modes hybrid and private: peering, DNS, VPN, the private API server, endpoints."""
+"""Resources of a stack in the network modes hybrid and private: peering, DNS, VPN, a private API server, endpoints."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ ASSIGNED = frozenset(
 
 @dataclass(frozen=True)
 class Allocatable:
-    """What a node offers to Pods, beside its devices."""
+    """Capacity that a node offers to Pods, besides its devices."""
 
     millis: int
     memory_mib: int
@@ -81,7 +81,9 @@ class Allocatable:
 
 
 def allocatable(vcpus: int, memory_gib: int, disk_gib: int, max_pods: int) -> Allocatable:
-    """What AKS and its kubelet leave of a machine with an OS disk of `disk_gib`, a tenth of which the kubelet keeps."""
+    """Capacity that AKS and its kubelet leave of a machine with an OS disk of `disk_gib`, a tenth of which the kubelet
+    keeps.
+    """
     memory = memory_gib * 1024 - reserved_mib(memory_gib, max_pods)
     return Allocatable(vcpus * 1000 - reserved_millis(vcpus), memory, disk_gib * 2**30 * 9 // 10)
 

@@ -22,7 +22,8 @@ OTHER_CLASSES = ("mig.nvidia.com", "vfio.gpu.nvidia.com")
 """The chart's other DeviceClasses of GPUs."""
 API_VERSION = "resource.k8s.io/v1"
 CONFIG_VERSION = "resource.nvidia.com/v1beta1"
-"""Of the driver's own configuration in claims (kubernetes-sigs/dra-driver-nvidia-gpu api/nvidia.com/resource)."""
+"""API version of the driver's own configuration in claims (kubernetes-sigs/dra-driver-nvidia-gpu
+api/nvidia.com/resource)."""
 OLDEST_MINOR = 34
 """The Kubernetes minor from which resource.k8s.io/v1 is served (Kubernetes 1.34 release notes)."""
 OLDEST_DRIVER = "570.158.01"

@@ -26,7 +26,7 @@ class Image(Row):
     name: Text
     """Repository below a registry."""
     tag: Text
-    """For readers; the digest decides."""
+    """Tag for readers; the digest decides."""
     digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
     source: Text
     date: datetime.date

@@ -26,7 +26,9 @@ class GatewayCertificatePlan:
 
     @property
     def scope(self) -> str:
-        """Of the role: the secret of the certificate's name, which has its key. A role on the vault would be on all."""
+        """Scope of the role: the secret of the certificate's name, which has its key. A role on the vault would cover
+        all.
+        """
         return f"{self.vault_id}/secrets/{self.certificate}"
 
     def provider_class(self, client_id: Any, tenant_id: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ MEMORY_FOR_DATA = 3 / 4
 
 @dataclass(frozen=True)
 class InClusterObjects:
-    """What is declared, in this order; Secrets, which have random values, come before the Pods."""
+    """Declared objects in this order; Secrets, which have random values, come before the Pods."""
 
     account: Mapping[str, Any]
     services: Sequence[Mapping[str, Any]]
@@ -181,7 +181,7 @@ def identities(keys: Mapping[str, tuple[str, str]]) -> str:
 
 
 def credential(bucket: str, key_id: str, secret: str) -> str:
-    """What OSMO has to know of a bucket, as the file of its Secret. JSON is YAML."""
+    """Access to a bucket for OSMO, as the file of its Secret. JSON is YAML."""
     return json.dumps(
         {
             "endpoint": f"s3://{bucket}",

@@ -128,7 +128,7 @@ def _tcp(*ports: int | None) -> list[dict[str, Any]]:
 
 
 def _targets(settings: Settings) -> Iterable[dict[str, Any]]:
-    """What Prometheus scrapes: the exporters of the stack, and what the charts have monitors for."""
+    """Targets of Prometheus: the exporters of the stack, and the Pods that the charts have monitors for."""
     ports: dict[str, set[int]] = {}
     for each in exporters(settings):
         ports.setdefault(each.namespace, set()).add(each.number)
@@ -157,8 +157,9 @@ def _leave_out(policy: dict[str, Any], addresses: Collection[str]) -> None:
 
 
 def _leave_out_ports(policy: dict[str, Any], closed: Collection[int]) -> None:
-    """On the internet, all ports but these. A task's packets have the address of the nodes, which the stack's public
-    data services let in; a policy cannot name those services' own addresses, which change."""
+    """Closes these ports of addresses on the internet. A task's packets have the address of the nodes, which the
+    stack's public data services let in; a policy cannot name those services' own addresses, which change.
+    """
     for rule in policy["spec"]["egress"]:
         if closed and any(peer.get("ipBlock", {}).get("cidr") == ANY_ADDRESS for peer in rule.get("to", ())):
             rule["ports"] = [*_all_but(closed), {"port": 1, "endPort": LAST_PORT, "protocol": "UDP"}]

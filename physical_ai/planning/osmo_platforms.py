@@ -1,4 +1,4 @@
-"""From a stack's pools to OSMO's pod templates, resource validations, pools and platforms.
+"""Conversion of a stack's pools to OSMO's pod templates, resource validations, pools and platforms.
 
 A pool that is added to the settings becomes a platform here, without further changes. It needs no Jinja.
 """
@@ -33,7 +33,7 @@ CONTROL_TEMPLATE = "control"
 TASK_TEMPLATE = "task"
 COMMON_VALIDATION = "amounts"
 CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
-"""Without it a container gets CUDA and no Vulkan, and the driver does not report it."""
+"""Variable without which a container gets CUDA and no Vulkan; the driver reports no error."""
 CONTAINER = "{{USER_CONTAINER_NAME}}"
 _MEMORY_PART, _STORAGE_PART, _SHM_PART = (3, 4), (1, 2), (1, 4)
 """Parts of a task's share of its node that are its default; of shared memory, of that default."""
@@ -98,8 +98,9 @@ def _task_template(*, sends_traces: bool) -> dict[str, Any]:
 
 
 def _trace_environment() -> list[dict[str, Any]]:
-    """What an OpenTelemetry SDK needs to send spans, with the names of workflow and task (OpenTelemetry specification,
-    environment variables)."""
+    """Variables by which an OpenTelemetry SDK sends spans, with the names of workflow and task (OpenTelemetry
+    specification, environment variables).
+    """
 
     def label(name: str) -> dict[str, Any]:
         return {"fieldRef": {"fieldPath": f"metadata.labels['{name}']"}}
@@ -117,7 +118,7 @@ def _trace_environment() -> list[dict[str, Any]]:
 
 
 def platform_template(settings: Settings, item: PlatformFacts) -> dict[str, Any]:
-    """What places a platform's pods, and gives them their GPUs.
+    """Template that places a platform's pods, and gives them their GPUs.
 
     Nodes are chosen by pool: labels that name the GPU exist only once a node has run.
     """

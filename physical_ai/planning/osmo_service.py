@@ -111,7 +111,7 @@ def _queues(config: dict[str, Any]) -> str:
 
 
 def _roles(settings: Settings, pools: list[str]) -> dict[str, Any]:
-    """What differs from the chart's roles: whom Entra's groups make what, and the pools that users may submit to."""
+    """Differences from the chart's roles: the role of each Entra group, and the pools that users may submit to."""
     roles: dict[str, Any] = {}
     if settings.osmo.installs_service:
         for role, groups in settings.osmo.access.roles.items():

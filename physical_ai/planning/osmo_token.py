@@ -34,7 +34,7 @@ OBJECTS = "osmo-token"
 FILES_MAP = "osmo-token-agent"
 """Name of the ConfigMap with the program's files, without the digest of its content."""
 IDENTITY_FILE = "/var/run/osmo-identity/token"
-"""Where a Pod that uses a vault has the token that its identity logs in with."""
+"""Path in a Pod that uses a vault of the token with which its identity logs in."""
 RIGHTS = {osmo.CONTROL_NAMESPACE: "osmo-token-rights.yaml", osmo.OPERATOR_NAMESPACE: "osmo-token-fetch-rights.yaml"}
 PASSWORD_FILE = "/opt/osmo-admin/password"  # noqa: S105 - a path
 

@@ -25,7 +25,7 @@ from physical_ai.settings.models.tree import Settings
 
 @dataclass(frozen=True)
 class Plan:
-    """What each component installs."""
+    """Plans of all components."""
 
     gpu: GpuPlan
     grid: GridPlan | None

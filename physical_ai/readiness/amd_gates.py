@@ -73,7 +73,7 @@ class AmdGates:
         return None if is_available(found) else self._closed(DRIVER_GATE, "amd-operator-down")
 
     def config(self) -> ClosedGate | None:
-        """Whether a DeviceConfig selects the node, and the operator follows it."""
+        """Gate that is closed unless a DeviceConfig selects the node and the operator follows it."""
         selected = [each for each in self.amd.configs if self._selects(each)]
         if not selected:
             return self._closed(DRIVER_GATE, "amd-config-absent")
@@ -81,7 +81,7 @@ class AmdGates:
         return self._closed(DRIVER_GATE, "amd-config-refused", message=message) if message else None
 
     def driver(self) -> ClosedGate | None:
-        """What Kernel Module Management says; None where it has loaded the driver on the node."""
+        """Gate with the message of Kernel Module Management; None where it has loaded the driver on the node."""
         label = LOADED.format(namespace=amd.NAMESPACE, pool=self.pool)
         if label in labels(self.node):
             return None
@@ -146,6 +146,6 @@ class AmdGates:
 
 
 def _message(config: Json) -> str:
-    """What a DeviceConfig's condition complains of."""
+    """Problem in a DeviceConfig's condition."""
     found = condition(config, "Ready")
     return str(found.get("message", "")) if found.get("status") == "False" else ""

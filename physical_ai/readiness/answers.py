@@ -1,4 +1,4 @@
-"""How a cluster is read, and what keeps it from being read."""
+"""Reader of a cluster, and the exceptions that it raises."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ class Unusable(Exception):
 
 
 def is_forbidden(refusal: Unreachable) -> bool:
-    """Whether the login lacks the right, so that the next request is refused too."""
+    """True where the login lacks the right, so that the next request is refused too."""
     return refusal.status == FORBIDDEN or str(refusal).startswith(str(FORBIDDEN))

@@ -1,4 +1,4 @@
-"""What a path of the API server names: a list, or one object. Pure."""
+"""Objects that a path of the API server names: a list, or one object. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class ApiPath:
     resource: str
     """Its plural; empty for a path that names no resource, such as `/version`."""
     name: str = ""
-    """Of one object; empty for a list."""
+    """Name of one object; empty for a list."""
     sub: str = ""
     """Subresource, such as `log`."""
 

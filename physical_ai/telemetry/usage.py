@@ -1,4 +1,4 @@
-"""Who used how many GPU-hours: the queries, and the rows that follow from their results. Pure functions."""
+"""GPU-hours by user: the queries, and the rows that follow from their results. Pure functions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Usage:
     idle: float
     """Held for half an hour and longer without use."""
     usd: float | None
-    """Of the hours held, at the list price of a node's GPU; None without a price."""
+    """Price of the hours held, at the list price of a node's GPU; None without a price."""
     idle_usd: float | None = None
     """The part of it for idle hours."""
 

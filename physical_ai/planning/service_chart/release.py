@@ -77,7 +77,7 @@ OWNED = {
 
 @dataclass(frozen=True)
 class Attached:
-    """What the control plane is attached to; the values may be Outputs."""
+    """Services that the control plane is attached to; the values may be Outputs."""
 
     postgres_host: Any
     postgres_port: Any
@@ -89,7 +89,7 @@ class Attached:
     """Address of each container as OSMO writes it, `azure://ACCOUNT/CONTAINER`, by the names in `CONTAINERS`. Empty
     where Secrets have the addresses, with keys."""
     client_id: Any
-    """Of the control plane's identity; None without one."""
+    """Client id of the control plane's identity; None without one."""
     certificate: Any = None
     """A digest of the gateway's certificate, where the stack has it."""
 
@@ -174,7 +174,7 @@ def _measured(settings: Settings, own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ui(settings: Settings) -> dict[str, Any]:
-    """Where the UI's server sends requests of its own.
+    """Address to which the UI's server sends requests of its own.
 
     With a certificate the gateway has one listener, which speaks TLS at both ports of its Service (NVIDIA/OSMO 6.3.1
     _gateway-envoy-config.tpl). The name is `host`, for which the certificate is.
@@ -186,14 +186,14 @@ def _ui(settings: Settings) -> dict[str, Any]:
 
 
 def _access_to_storage(settings: Settings) -> dict[str, Any]:
-    """Of the Pods that read and write it: with an identity, or with keys of buckets in the cluster."""
+    """Values by which the Pods access storage: with an identity, or with keys of buckets in the cluster."""
     if in_cluster(settings) is None:
         return {"extraPodLabels": {IDENTITY_USE_LABEL: "true"}}
     return {"extraEnv": [dict(PATH_STYLE)]}
 
 
 def _auth(settings: Settings) -> dict[str, Any]:
-    """Where OSMO's command line sends people to log in."""
+    """Address to which OSMO's command line sends people to log in."""
     entra = settings.osmo.access.entra
     if settings.osmo.access.login == "dev" or entra is None:
         return {"enabled": False}
@@ -254,7 +254,7 @@ def mek_file(key: str) -> str:
 
 
 def mek_problem(file: str) -> str | None:
-    """Why the service could not use a file with master encryption keys; None where it could. Shows no key."""
+    """Reason why the service could not use a file with master encryption keys; None where it could. Shows no key."""
     fix = "Take the value of the vault's secret `osmo-mek` as it is: docs/osmo.md#the-key-of-the-database."
     try:
         document: Any = yaml.safe_load(file)

@@ -1,4 +1,4 @@
-"""Why a Pod's resource claims give it no GPU: no such claim, a quota, no such device, none free. Pure."""
+"""Reasons why a Pod's resource claims give it no GPU: no such claim, a quota, no such device, none free. Pure."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from physical_ai.readiness.workloads.refusals import over_limit
 NOT_CREATED = "FailedResourceClaimCreation"
 """Reason of the event of the claims' controller about a Pod (kubernetes/kubernetes pkg/controller/resourceclaim)."""
 QUOTA = re.compile(r"requested: (?P<detail>.+?), used: .+?, limited: (?P<limited>.+)")
-"""What the admission of quotas says (k8s.io/apiserver v0.36.1, pkg/admission/plugin/resourcequota)."""
+"""Message of the admission of quotas (k8s.io/apiserver v0.36.1, pkg/admission/plugin/resourcequota)."""
 _NO_CLASS = re.compile(r"device class (\S+) does not exist")
 _NONE = "cannot allocate all claims"
-"""What kube-scheduler says of a node (pkg/scheduler/framework/plugins/dynamicresources)."""
+"""Message of kube-scheduler about a node (pkg/scheduler/framework/plugins/dynamicresources)."""
 STAGE = "scheduling"
 
 
 def claim_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Why the claims of a Pod that waits are not allocated; nothing for a Pod without claims."""
+    """Reasons why the claims of a waiting Pod are not allocated; none for a Pod without claims."""
     wanted: Sequence[Json] = at(pod, "spec.resourceClaims", [])
     if not wanted:
         return
@@ -91,7 +91,7 @@ def _for_tolerations(spec: Json, index: Index) -> tuple[str, Mapping[str, str]]:
 
 
 def _asked(pod: Mapping[str, Any], index: Index) -> Iterator[str]:
-    """What the requests of the Pod's claims ask for: number, class, conditions."""
+    """Requests of the Pod's claims as text: number, class, conditions."""
     names = {str(each.get("resourceClaimName") or "") for each in at(pod, "spec.resourceClaims", [])}
     names |= {str(each.get("resourceClaimName") or "") for each in at(pod, "status.resourceClaimStatuses", [])}
     for claim in filter(None, (index.claims.get((namespace(pod), each)) for each in sorted(names))):

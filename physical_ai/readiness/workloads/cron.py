@@ -28,7 +28,8 @@ _NAMED = {
     "@hourly": "0 * * * *",
 }
 MOST_DAYS = 5 * 366
-"""How far back the last time is looked for, as far as robfig/cron looks ahead: a 29th of February included."""
+"""Number of days that are searched for the last time, the same as robfig/cron searches ahead: a 29th of February
+included."""
 
 
 class NotASchedule(ValueError):

@@ -14,9 +14,9 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.target import leaves_nothing
 
 AGENTS_IMAGE = "library/ubuntu"
-"""What the agents of nodes run in: they use the node's own programs."""
+"""Image of the agents of nodes: they use the node's own programs."""
 PYTHON_IMAGE = "azurelinux/distroless/python"
-"""What programs of this project run in that need nothing but the standard library."""
+"""Image of this project's programs that need nothing but the standard library."""
 
 
 def chart_images(settings: Settings) -> Mapping[str, Path]:

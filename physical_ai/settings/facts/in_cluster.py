@@ -1,4 +1,4 @@
-"""What follows from the settings of data services in the cluster: addresses, volumes, buckets, keys."""
+"""Facts that follow from the settings of data services in the cluster: addresses, volumes, buckets, keys."""
 
 from __future__ import annotations
 

@@ -206,5 +206,5 @@ class DataServices(Model):
 
     @property
     def is_in_cluster(self) -> bool:
-        """Whether database, cache and storage are Pods of the cluster."""
+        """True where database, cache and storage are Pods of the cluster."""
         return self.source == "inCluster"

@@ -81,7 +81,7 @@ def check_no_azure(settings: Settings, trust: Trust) -> Iterator[SettingFinding]
 
 
 def _is_default(model: Model, field: str) -> bool:
-    """Whether a value says nothing: all settings, written out, have the defaults of those that do not apply."""
+    """True for a value equal to its default: written out, all settings have the defaults of those that do not apply."""
     return getattr(model, field) == type(model).model_fields[field].get_default(call_default_factory=True)
 
 

@@ -51,7 +51,7 @@ class VersionFinding(Finding):
 
 
 def gpu_stacks(settings: Settings) -> dict[str, GpuStack]:
-    """What meets on the nodes of each GPU pool, by pool."""
+    """Versions that meet on the nodes of each GPU pool, by pool."""
     return {name: _gpu_stack(settings, pool) for name, pool in gpu_facts.nvidia_pools(settings).items()}
 
 
@@ -89,7 +89,9 @@ def _database(settings: Settings, today: datetime.date) -> list[VersionFinding]:
 
 
 def of_charts(loaded: Loaded) -> list[VersionFinding]:
-    """What is not known of the charts that a stack installs. Of the GPU Operator `judge` says it, with the release."""
+    """Findings about unknown keys of the charts that a stack installs. `judge` reports those of the GPU Operator with
+    its release.
+    """
     others = (chart for chart in loaded.plan.charts if chart.name != files.CHART)
     return [_at(finding, finding.where) for finding in key_versions(others)]
 
@@ -113,7 +115,7 @@ def _at(finding: Finding, setting: str, *pools: str) -> VersionFinding:
 
 
 def refusals(loaded: Loaded, today: datetime.date) -> list[Fault]:
-    """Why a stack must not be deployed for real at a date: each version rule it breaks, with its source and way out."""
+    """Reasons not to deploy a stack at a date: each version rule that it breaks, with its source and fix."""
     return [_refusal(loaded, item) for item in judge(loaded.settings, today) if item.is_error]
 
 
@@ -124,7 +126,7 @@ def _refusal(loaded: Loaded, item: VersionFinding) -> Fault:
 
 
 def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
-    """What meets on the nodes of a GPU pool; on those of the cpu pool, without any driver, for None."""
+    """Versions that meet on the nodes of a GPU pool; on those of the cpu pool, without any driver, for None."""
     operator = settings.gpu_operator
     return GpuStack(
         operator=operator.version,

@@ -133,7 +133,9 @@ def _login(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _public(settings: Settings) -> Iterator[SettingFinding]:
-    """What login: entra needs anyway, a certificate and a group, a public address needs too."""
+    """Findings about a public address, which needs a certificate and a group even without login: entra, which requires
+    both.
+    """
     access, here = settings.osmo.access, (*ACCESS, "scope")
     if access.scope == "internal":
         return
