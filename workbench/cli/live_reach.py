@@ -24,7 +24,7 @@ PATHS: Mapping[str, str] = {
     SERVICE: "/api/v1/services",
     NETWORK_POLICY: "/apis/networking.k8s.io/v1/networkpolicies",
 }
-"""What is read in place of the declared resources of a type."""
+"""Path that is read in place of the declared resources of a type."""
 PODS = "/api/v1/pods"
 OTHERS: Mapping[str, str] = {
     "CiliumNetworkPolicy": "/apis/cilium.io/v2/ciliumnetworkpolicies",

@@ -170,7 +170,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _faults(problem: Exception) -> list[dict[str, Any]]:
-    """What is wrong in the settings, as data; empty for any other failure."""
+    """Faults of the settings as data; empty for any other failure."""
     from physical_ai.settings import SettingsError
 
     if not isinstance(problem, SettingsError):

@@ -21,7 +21,7 @@ MANDATORY = "mandatory"
 
 
 def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
-    """What the program declares with these settings, run without an engine.
+    """Resources that the program declares with these settings, run without an engine.
 
     Args:
         preview: as in a first preview, where no output of Azure is known.
@@ -41,12 +41,12 @@ def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
 
 
 def is_refused(run: Run) -> bool:
-    """Whether the policy pack refuses what a run would do."""
+    """True where the policy pack refuses the changes of a run."""
     return any(each.level == MANDATORY for each in run.violations)
 
 
 def violations_document(run: Run) -> list[dict[str, Any]]:
-    """What the policy pack reports of a run's resources."""
+    """Violations of the policy pack by a run's resources."""
     return [
         {"rule": each.policy, "level": each.level, "urn": each.urn, "message": each.text} for each in run.violations
     ]

@@ -11,7 +11,7 @@ from workbench.costs.not_counted import NotCounted
 
 
 def data_services(settings: Settings) -> Iterator[NotCounted]:
-    """What is billed of each service that the stack has; nothing for a stack without."""
+    """Bills of each data service that the stack has; none for a stack without."""
     if (given := settings.data_services) is None:
         return
     if given.is_in_cluster:

@@ -89,9 +89,7 @@ def _database(settings: Settings, today: datetime.date) -> list[VersionFinding]:
 
 
 def of_charts(loaded: Loaded) -> list[VersionFinding]:
-    """Findings about unknown keys of the charts that a stack installs. `judge` reports those of the GPU Operator with
-    its release.
-    """
+    """Findings about charts of a stack whose keys were read at another version. `judge` reports the GPU Operator."""
     others = (chart for chart in loaded.plan.charts if chart.name != files.CHART)
     return [_at(finding, finding.where) for finding in key_versions(others)]
 

@@ -133,9 +133,7 @@ def _login(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _public(settings: Settings) -> Iterator[SettingFinding]:
-    """Findings about a public address, which needs a certificate and a group even without login: entra, which requires
-    both.
-    """
+    """Finding about a public address without login: entra, and so without a certificate and a group."""
     access, here = settings.osmo.access, (*ACCESS, "scope")
     if access.scope == "internal":
         return

@@ -94,7 +94,7 @@ def _world(
     *,
     preview: bool,
 ) -> tuple[World, list[str]]:
-    """What decides about connections, and what is not known of it."""
+    """State that decides about connections, and a list of its unknown parts."""
     import pulumi
 
     from workbench.cli.policy_pack import declared_resources

@@ -18,7 +18,7 @@ _MARKS = {"regular": " ", "spot-factor": "×", "spot-at-regular": "*", "max-pric
 
 
 def priced(settings: Settings, spot_factor: float | None) -> Estimate:
-    """What a stack costs. Raises typer.BadParameter for an impossible factor."""
+    """Cost of a stack. Raises typer.BadParameter for an impossible factor."""
     from workbench.costs import estimate
 
     try:

@@ -43,7 +43,7 @@ def run_of(digest: Mapping[str, Any]) -> Run:
 
 
 def deployed(digest: Mapping[str, Any]) -> Deployed:
-    """What the real stack has deployed."""
+    """State that the real stack has deployed."""
     version: str | None = None
     for row in _steps(digest):
         inputs = _inputs(row, "oldState")

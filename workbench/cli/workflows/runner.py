@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.osmo.workflow.submission import Submission
 
 PLACEMENT_SECONDS = 60.0
-"""How long to wait for a node: the simulated autoscaler adds one within a few seconds."""
+"""Seconds to wait for a node: the simulated autoscaler adds one within a few seconds."""
 AGENT_SECONDS = 1.0
 """Between two questions to the gateway, of real time."""
 NOT_FOLLOWED = (

@@ -49,7 +49,7 @@ def read_node_evidence(
     unread: Sequence[str] = (),
     since: datetime | None = None,
 ) -> NodeEvidence:
-    """What is known of a node, also of one that has left the cluster: at most seven requests.
+    """Evidence about a node, also about one that has left the cluster: at most seven requests.
 
     The node has to be readable; of the rest, what the login may not read is named in the evidence.
 

@@ -1,4 +1,4 @@
-"""What is scraped: Pods and ports of the PodMonitors that a stack declares."""
+"""Scraped Pods and ports: those of the PodMonitors that a stack declares."""
 
 from __future__ import annotations
 
