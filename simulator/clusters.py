@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from physical_ai.catalog.aks import Role
 from simulator import metrics_addon, node_drain, pool_nodes, vault_addon
 from simulator.acceptance.live import pod_log
+from simulator.azure.roles import guid_of
 from simulator.cluster_roles import RBAC_READER, reader_role
 from simulator.control_plane import SLOTS_FILE, ControlPlane
 from simulator.control_plane.kubeconfig import LOGIN_COMMAND
@@ -23,12 +23,13 @@ from simulator.osmo.control.gateway_server import address
 from simulator.pool_nodes import FIELD_MANAGER
 from simulator.tools import Toolbox
 
+_RBAC = "Azure Kubernetes Service RBAC"
 # Roles of Azure RBAC for Kubernetes, each with the ClusterRole of the same reach (AKS docs).
 CLUSTER_ROLES: Mapping[str, str] = {
-    Role.RBAC_CLUSTER_ADMIN: "cluster-admin",
-    Role.RBAC_ADMIN: "admin",
-    Role.RBAC_WRITER: "edit",
-    Role.RBAC_READER: RBAC_READER,
+    guid_of(f"{_RBAC} Cluster Admin"): "cluster-admin",
+    guid_of(f"{_RBAC} Admin"): "admin",
+    guid_of(f"{_RBAC} Writer"): "edit",
+    guid_of(f"{_RBAC} Reader"): RBAC_READER,
 }
 
 LOGIN_VARIABLES = ("AAD_", "AZURE_")

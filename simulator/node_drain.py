@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.kubernetes.objects import at, is_ready
 from physical_ai.kubernetes.selectors import selects_labels
+from simulator.azure.own_facts import POOL_LABEL
 from simulator.kubernetes.client import Client
 
 _PATH = "/apis/policy/v1/poddisruptionbudgets"

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from physical_ai.catalog.aks import IMAGE_LABEL, POOL_LABEL
+from simulator.azure.own_facts import IMAGE_LABEL, POOL_LABEL
 from simulator.cluster.names import BOOTS, SIMULATOR, STARTUP_TAINTS
 from simulator.cluster.objects import at, is_ready
 from simulator.errors import ControlPlaneFailed

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from physical_ai.catalog.aks import SERVER_ID
+from simulator.azure.own_facts import SERVER_ID
 from simulator.entra import AKS_CLIENT_ID, TENANT_ID
 
 LOGIN_COMMAND = "kubelogin"

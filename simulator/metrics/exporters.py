@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from physical_ai.catalog import operator_release, osmo
+from physical_ai.catalog import operator_release
+from simulator import osmo_names as osmo
 from simulator.amd import names as amd
 from simulator.amd.model import EXPORTER, EXPORTER_CONFIG, gpu_of
 from simulator.cluster.machines import machine_of

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from physical_ai.catalog.osmo import METRICS_PORT
 from physical_ai.kubernetes.selectors import selects_labels
 from simulator.cluster.objects import Json, at, labels, name
 from simulator.metrics.discovery import Selection
+from simulator.osmo_names import METRICS_PORT
 
 POD = "__meta_kubernetes_pod"
 NAMESPACE_LABEL = "__meta_kubernetes_namespace"

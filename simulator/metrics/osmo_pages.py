@@ -8,18 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from physical_ai.catalog import osmo_service as names
-from physical_ai.catalog.osmo import (
+from simulator import osmo_names as names
+from simulator.cluster.objects import Json, at, labels
+from simulator.metrics.page import Page, label_text
+from simulator.osmo_names import (
     CONTROL_NAMESPACE,
-    KAI_QUEUE_LABEL,
     METRICS_ENVIRONMENT,
     METRICS_PORT,
     TASK_LABEL,
     WORKFLOW_LABEL,
     WORKFLOWS_NAMESPACE,
 )
-from simulator.cluster.objects import Json, at, labels
-from simulator.metrics.page import Page, label_text
+from simulator.scheduling import kai_names
 
 LISTENER, WORKER = "backend-listener", "backend-worker"
 """Names of the agents' containers."""
@@ -172,7 +172,7 @@ def _task(pod: Json) -> tuple[tuple[str, str], ...]:
     given = labels(pod)
     status = STATUS.get(str(at(pod, "status.phase", "Pending")), "RUNNING")
     found = {
-        "pool": given.get(KAI_QUEUE_LABEL, "unknown").rpartition("-")[2],
+        "pool": given.get(kai_names.QUEUE_LABEL, "unknown").rpartition("-")[2],
         "user": given.get(USER_LABEL, "unknown"),
         "workflow_uuid": given.get(UUID_LABEL, given.get(WORKFLOW_LABEL, "")),
         "status": status,

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from physical_ai.catalog import osmo_service as names
+from simulator import osmo_names as names
 from simulator.cluster.objects import Json, at
 from simulator.operators.mounts import CRASHED, Find, StartProblem
 

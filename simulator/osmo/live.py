@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from physical_ai.catalog.osmo import (
+from simulator.cluster.objects import Json, at
+from simulator.cluster.pods import COMPLETED, ended, stopped
+from simulator.cluster.watch import Watch
+from simulator.kubernetes.client import ApiError, Client
+from simulator.osmo.programs import duration, outcome
+from simulator.osmo_names import (
     CONTROL_CONTAINER,
     FINALIZER,
     LISTENER_ACCOUNT,
@@ -12,11 +17,6 @@ from physical_ai.catalog.osmo import (
     WORKER_ACCOUNT,
     WORKFLOW_LABEL,
 )
-from simulator.cluster.objects import Json, at
-from simulator.cluster.pods import COMPLETED, ended, stopped
-from simulator.cluster.watch import Watch
-from simulator.kubernetes.client import ApiError, Client
-from simulator.osmo.programs import duration, outcome
 
 Diagnose = Callable[[Json], tuple[str, int, str] | None]
 """The init container of a Pod that fails on its node, its exit code and message; None where none does."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from simulator.osmo_names import CONTROL_CONTAINER
 
 
 @dataclass(frozen=True)

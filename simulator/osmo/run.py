@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from physical_ai.catalog.osmo import FINALIZER, WORKFLOW_LABEL
 from simulator.kubernetes.client import ApiError, Client
 from simulator.osmo import workflow as of
 from simulator.osmo.pods import Seen, seen
 from simulator.osmo.workflow import Group, Json, Task, TaskResult, Workflow, pending
+from simulator.osmo_names import FINALIZER, WORKFLOW_LABEL
 
 POLL_SECONDS = 0.1
 DELETION_SECONDS = 10.0

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.own_names import GRID_AGENT, GRID_DRIVER_WANTED
+from simulator.azure.own_facts import POOL_LABEL
 from simulator.cluster.names import BOOTS
 from simulator.cluster.objects import (
     Json,

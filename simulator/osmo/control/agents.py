@@ -11,17 +11,11 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Mapping
 
-from physical_ai.catalog.osmo import (
-    LISTENER_ACCOUNT,
-    OPERATOR_NAMESPACE,
-    TOKEN_KEY,
-    TOKEN_SECRET,
-    WORKER_ACCOUNT,
-)
 from simulator.cluster.objects import Json, at, is_terminating
 from simulator.osmo.control.accounts import UserError
 from simulator.osmo.control.configuration import Configuration, Find
 from simulator.osmo.control.policies import BACKEND
+from simulator.osmo_names import LISTENER_ACCOUNT, OPERATOR_NAMESPACE, TOKEN_KEY, TOKEN_SECRET, WORKER_ACCOUNT
 
 AGENTS = {LISTENER_ACCOUNT: "listener", WORKER_ACCOUNT: "worker"}
 SECRET = f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/secrets/{TOKEN_SECRET}"

@@ -9,10 +9,10 @@ from typing import Any, Literal, cast
 
 import yaml
 
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from simulator.cluster.objects import Json, at
 from simulator.entra import DEPLOYERS
 from simulator.osmo.control.policies import USER, Role, roles_of
+from simulator.osmo_names import CONTROL_NAMESPACE
 
 VALUES = "osmo-service-values"
 """ConfigMap with the values for the chart `service`, one file for each section."""

@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from physical_ai import safe_yaml
-from physical_ai.catalog.osmo import TASK_LABEL, WORKFLOW_LABEL
 from simulator.cluster.objects import Json, at
+from simulator.osmo_names import TASK_LABEL, WORKFLOW_LABEL
 
 FILE = Path(__file__).parents[1] / "data" / "configmap-mode.yaml"
 POOL_LABEL = "osmo.pool"

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from simulator.azure import ids
 from simulator.azure.bodies import get, items
+from simulator.azure.own_facts import TOKEN_AUDIENCE
 from simulator.azure.state import AzureState, Resource
 from simulator.azure.store import Store
 from simulator.kubernetes.client import Client

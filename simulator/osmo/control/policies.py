@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from physical_ai.catalog.osmo_service import USER_ACTIONS
+from simulator.osmo_names import USER_ACTIONS
 
 ADMIN, USER, BACKEND, DEFAULT = "osmo-admin", "osmo-user", "osmo-backend", "osmo-default"
 GLOBAL = "*"

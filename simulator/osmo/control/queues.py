@@ -14,16 +14,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from physical_ai.catalog.osmo import (
-    KAI_QUEUE_API,
-    KAI_TOPOLOGY,
-    WORKER_ACCOUNT,
-    WORKFLOWS_NAMESPACE,
-)
 from simulator.cluster.objects import Json, at, is_terminating
 from simulator.kubernetes.client import ApiError, Client
 from simulator.osmo.control.agents import argument
 from simulator.osmo.control.configuration import Configuration
+from simulator.osmo_names import WORKER_ACCOUNT, WORKFLOWS_NAMESPACE
+from simulator.scheduling import kai_names
 
 FILE = "osmo-connections.json"
 """In the folder of a control plane: the connection at which each backend's queues were written."""
@@ -47,13 +43,13 @@ def resources(pools: Mapping[str, Any], backend: str, namespace: str = WORKFLOWS
             levels = [{"nodeLabel": key["label"]} for key in keys]
             metadata = {"name": f"osmo-pool-{namespace}-{name}-topology", "labels": labels}
             spec = {"levels": levels}
-            found.append({"apiVersion": KAI_TOPOLOGY, "kind": "Topology", "metadata": metadata, "spec": spec})
+            found.append({"apiVersion": kai_names.TOPOLOGY_API, "kind": "Topology", "metadata": metadata, "spec": spec})
     return found
 
 
 def _queue(name: str, namespace: str, spec: Json) -> Json:
     metadata = {"name": name, "labels": {NAMESPACE_LABEL: namespace}}
-    return {"apiVersion": KAI_QUEUE_API, "kind": "Queue", "metadata": metadata, "spec": spec}
+    return {"apiVersion": kai_names.QUEUE_API, "kind": "Queue", "metadata": metadata, "spec": spec}
 
 
 def _shares(gpus: Mapping[str, Any]) -> Json:
@@ -134,7 +130,7 @@ def synchronize(worker: Client, wanted: list[Json]) -> None:
             worker.request("DELETE", f"{path}/{name}")
 
 
-_TOPOLOGY = {"apiVersion": KAI_TOPOLOGY, "kind": "Topology"}
+_TOPOLOGY = {"apiVersion": kai_names.TOPOLOGY_API, "kind": "Topology"}
 
 
 def _runs(pod: Json) -> bool:

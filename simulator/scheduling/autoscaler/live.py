@@ -7,8 +7,8 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.kubernetes.fit import Offer
+from simulator.azure.own_facts import POOL_LABEL
 from simulator.clock import seconds_per_idle_minute, seconds_per_model_minute
 from simulator.cluster.objects import Json, at, is_terminating, labels, name
 from simulator.kubernetes.client import MERGE_PATCH

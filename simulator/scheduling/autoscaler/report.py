@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from physical_ai.catalog.aks import POOL_LABEL
+from simulator.azure.own_facts import POOL_LABEL
 from simulator.cluster.objects import Json, labels, name, timestamp
 from simulator.kubernetes.client import APPLY_PATCH
 from simulator.scheduling.autoscaler import COMPONENT

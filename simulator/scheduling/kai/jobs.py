@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_QUEUE_LABEL, SCHEDULER
 from physical_ai.kubernetes.fit import FINAL
 from simulator.cluster.objects import Json, annotations_of, at, labels, name
+from simulator.scheduling import kai_names
 
 DEFAULT_QUEUE = "default-queue"
 """Where pods go that name no queue (podgrouper, DefaultQueueName)."""
@@ -113,7 +113,7 @@ class Job:
 
 
 def is_kais(pod: Mapping[str, Any]) -> bool:
-    return pod["spec"].get("schedulerName") == SCHEDULER
+    return pod["spec"].get("schedulerName") == kai_names.SCHEDULER_NAME
 
 
 def is_alive(pod: Mapping[str, Any]) -> bool:
@@ -132,7 +132,7 @@ def jobs_of(pods: Iterable[Json], groups: Iterable[Json], classes: Iterable[Json
     members: dict[tuple[str, str], list[Json]] = {}
     for pod in filter(is_kais, pods):
         if is_alive(pod):
-            given = annotations_of(pod).get(KAI_GROUP_ANNOTATION) or f"pg-{name(pod)}-{at(pod, 'metadata.uid')}"
+            given = annotations_of(pod).get(kai_names.GROUP_ANNOTATION) or f"pg-{name(pod)}-{at(pod, 'metadata.uid')}"
             members.setdefault((_namespace(pod), given), []).append(pod)
     values = {name(each): int(each.get("value", 0)) for each in classes}
     default = next((int(each.get("value", 0)) for each in classes if each.get("globalDefault")), DEFAULT_PRIORITY)
@@ -142,7 +142,7 @@ def jobs_of(pods: Iterable[Json], groups: Iterable[Json], classes: Iterable[Json
 def _job(key: tuple[str, str], group: Json | None, pods: list[Json], classes: Mapping[str, int], default: int) -> Job:
     pods.sort(key=lambda pod: (str(at(pod, "metadata.creationTimestamp", "")), name(pod)))
     spec: Json = group["spec"] if group and group.get("spec") else {}
-    queue = spec.get("queue") if group else labels(pods[0]).get(KAI_QUEUE_LABEL)
+    queue = spec.get("queue") if group else labels(pods[0]).get(kai_names.QUEUE_LABEL)
     asked = spec.get("priorityClassName") if group else at(pods[0], "spec.priorityClassName", "")
     priority = classes.get(str(asked), default)
     said = spec.get("preemptibility")
