@@ -33,7 +33,7 @@ CLUSTER_ROLES: Mapping[str, str] = {
 }
 
 LOGIN_VARIABLES = ("AAD_", "AZURE_")
-"""How the variables begin that kubelogin reads."""
+"""Prefixes of the variables that kubelogin reads."""
 
 
 class Clusters:
@@ -112,11 +112,11 @@ class Clusters:
         return self._existing(cluster_id).admin_kubeconfig()
 
     def metrics(self, cluster_id: str) -> str:
-        """Where the exporters of a cluster are: `127.0.0.1:PORT`; empty before its first start."""
+        """Address of the exporters of a cluster: `127.0.0.1:PORT`; empty before its first start."""
         return self._existing(cluster_id).metrics
 
     def osmo(self, cluster_id: str) -> str:
-        """Where the gateway of the cluster's OSMO is: `http://127.0.0.1:PORT`; empty before its first start."""
+        """Address of the gateway of the cluster's OSMO: `http://127.0.0.1:PORT`; empty before its first start."""
         return address(self._existing(cluster_id).folder)
 
     def is_running(self, cluster_id: str) -> bool:
@@ -124,7 +124,8 @@ class Clusters:
         return slot is not None and self._plane(slot).is_running()
 
     def refusal(self, kubeconfig: Kubeconfig) -> str:
-        """Why a program's kubeconfig is not used; empty where it names one of these clusters, logged in to as AKS does.
+        """Reason why a program's kubeconfig is not used; empty where it names one of these clusters, logged in to as
+        AKS does.
 
         An exec stanza is a command that runs as this user.
         """

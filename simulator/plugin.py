@@ -28,7 +28,7 @@ from simulator.tools import toolbox
 from simulator.wire.host import ProviderFactory, ProviderHost
 
 LOOK_SECONDS = 1.0
-"""How often a plugin looks whether its engine still runs."""
+"""Seconds after which a plugin checks again that its engine still runs."""
 
 
 def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:

@@ -26,7 +26,7 @@ _SPECIAL = "!@#$%&*()-_=+[]{}<>:?"
 
 
 class RandomValues(Provider):
-    """As the provider does: every change of an input makes another value, and nothing is stored outside the state.
+    """Provider of random values: every change of an input makes another value, and nothing is stored outside the state.
 
     A password's `bcryptHash` is left out: nothing reads it.
     """

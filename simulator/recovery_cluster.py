@@ -1,4 +1,4 @@
-"""What a killed run has left in a cluster: objects, and releases whose helm was killed."""
+"""Objects that a killed run has left in a cluster, and releases whose helm was killed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_ROLLBACK = frozenset({kai_names.CHART})
 """Releases that `helm rollback` leaves failed: their chart renders some objects only where they do not exist, so an
 earlier manifest has objects that exist and that the later one does not know (kai-scheduler/KAI-Scheduler v0.17.0)."""
 SECONDS = 120
-"""At most, until the namespaces that are being deleted are gone."""
+"""Longest wait, in seconds, until the namespaces that are being deleted are gone."""
 
 
 @dataclass(frozen=True)

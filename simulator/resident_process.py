@@ -131,7 +131,7 @@ def _listen(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
-    """What shows that a file, or the list of files of a folder, was changed."""
+    """Stamps by which a changed file, or a changed list of files of a folder, is recognized."""
     return {path: _stamp(path) for path in paths}
 
 

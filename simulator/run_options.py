@@ -1,4 +1,4 @@
-"""How an operation of the engine is run: the options that `pulumi` has for it, and who is logged in."""
+"""Options of an operation of the engine that `pulumi` has too, and the principal that is logged in."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RunOptions:
     run_program: bool = False
     """Run the program also in an operation that needs none: a refresh or a destroy."""
     kubernetes_plugin: PluginName | None = None
-    """What runs the Kubernetes resources; None for what the first `up` chose."""
+    """Plugin that runs the Kubernetes resources; None for the one that the first `up` chose."""
     principal: Principal = DEPLOYER
     recover: bool = True
     """Repair first what a killed run has left. `pulumi` itself does not."""

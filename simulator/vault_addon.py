@@ -1,4 +1,4 @@
-"""What AKS' provider of secrets from key vaults installs in a cluster, as far as a program sees it.
+"""Objects that AKS' provider of secrets from key vaults installs in a cluster, as far as a program sees them.
 
 Fields: kubernetes-sigs/secrets-store-csi-driver, config/crd/bases. `simulator.operators.vault_secrets` does
 what its driver does.

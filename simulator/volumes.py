@@ -68,7 +68,7 @@ def _definition(kind: str, scope: str) -> Json:
 
 
 def refusal(claim: Json, snapshots: dict[tuple[str, str], Json]) -> str:
-    """Why the driver makes no volume for a claim; empty if it does."""
+    """Reason why the driver creates no volume for a claim; empty if it does."""
     source = at(claim, "spec.dataSource")
     if not source:
         return ""

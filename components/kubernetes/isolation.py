@@ -16,7 +16,7 @@ from components.kubernetes.objects import declare
 class IsolationArgs:
     target: ClusterTarget
     policies: Sequence[Mapping[str, Any]]
-    """For each namespace one policy that denies all traffic, and those that allow some."""
+    """One policy for each namespace that denies all traffic, and those that allow some."""
     after: Sequence[pulumi.Resource]
     """The namespaces."""
 

@@ -13,7 +13,7 @@ from physical_ai.catalog.load import DATA, read_rows, row
 from physical_ai.catalog.rows import Row, Text
 
 ABSENT = object()
-"""Stands for a value where the path does not exist."""
+"""Value of a path that does not exist."""
 
 
 class Tolerated(Row):

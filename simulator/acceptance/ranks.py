@@ -49,7 +49,7 @@ class Rank:
 
     @property
     def adapters(self) -> int:
-        """Those that the container sees and whose ports are active."""
+        """Number of adapters that the container sees and whose ports are active."""
         limits: Mapping[str, str] = at(self.container, "resources.limits", {})
         there = self.machine.state.hardware.adapters - len({"adapter-missing", "port-down"} & self.machine.defects)
         asked = {key: int(count) for key, count in limits.items() if key.startswith(f"{RESOURCE_PREFIX}/")}
@@ -63,7 +63,7 @@ class Rank:
 
 
 def is_rank(pod: Mapping[str, Any]) -> bool:
-    """Whether the Pod is one of several that run one program."""
+    """True for a Pod that is one of several that run one program."""
     return any(each["name"] == HOSTS for each in at(pod, "spec.containers", [{}])[0].get("env", ()))
 
 
@@ -80,7 +80,7 @@ def host_of(pod: Mapping[str, Any]) -> str:
 
 
 def run_ranks(ranks: Sequence[Rank]) -> Result:
-    """How the first Pod's container ends, and its log."""
+    """Exit code of the first Pod's container, and its log."""
     code, text = _run(ranks)
     return (code, text[: len(text) // 2]) if "garbled" in ranks[0].machine.defects else (code, text)
 

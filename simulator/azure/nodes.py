@@ -192,7 +192,7 @@ def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
 
 
 def host_of(size: catalog.VmSize, spec: Mapping[str, Any]) -> dict[str, str]:
-    """What the kubelet will find on the host, as annotations for the GPU stack.
+    """Annotations for the GPU stack with the state of the host that the kubelet sees.
 
     AKS installs a driver before the kubelet joins, if `gpuProfile.driver` requests it.
     """

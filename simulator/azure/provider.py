@@ -37,7 +37,7 @@ KEEPS_IN_PREVIEW = ("name", "location")
 
 @dataclass(frozen=True)
 class Caller:
-    """Who is logged in to Azure: an Entra object, and the application it logs in with."""
+    """Principal that is logged in to Azure: an Entra object, and the application it logs in with."""
 
     object_id: str
     client_id: str = ""

@@ -83,7 +83,7 @@ class CertManager:
         )
 
     def refusal(self, certificate: Json) -> str:
-        """Why nothing is issued; empty where it is."""
+        """Reason why nothing is issued; empty where it is."""
         wanted = str(at(certificate, "spec.issuerRef.name", ""))
         issuer = self._client.find(f"{ISSUERS}/{wanted}")
         if issuer is None:

@@ -1,4 +1,4 @@
-"""What the API server holds of one kind, kept up to date by a watch."""
+"""Objects of one kind in the API server, kept up to date by a watch."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def with_certificate(server: str, pki: Path, name: str) -> str:
 
 
 def for_cluster_user(server: str, pki: Path, resource_group: str, cluster: str) -> str:
-    """What `listClusterUserCredential` returns on a cluster with Entra ID: a login by device code.
+    """Kubeconfig that `listClusterUserCredential` returns on a cluster with Entra ID: a login by device code.
 
     It asks a person at a browser, which is why programs have to change the mode (AKS kubelogin documentation).
     """

@@ -64,7 +64,7 @@ class ControlPlane:
 
     @property
     def metrics(self) -> str:
-        """Where the cluster's exporters are: `127.0.0.1:PORT`; empty before the first start."""
+        """Address of the cluster's exporters: `127.0.0.1:PORT`; empty before the first start."""
         file = self.folder / METRICS_FILE
         return f"127.0.0.1:{json.loads(file.read_text())}" if file.exists() else ""
 

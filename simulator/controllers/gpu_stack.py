@@ -69,7 +69,7 @@ class GpuStack:
         """Model time in seconds since the epoch: it begins now, and runs faster."""
 
     def exporters(self) -> Exporters:
-        """What the exporters of the cluster answer."""
+        """Exporters of the cluster."""
         return Exporters(self._cluster, self._kubelets, self._grid, lambda: self._controllers.policy)
 
     def round(self) -> float | None:

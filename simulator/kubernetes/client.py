@@ -41,7 +41,7 @@ _STARTING_SECONDS = 0.1
 """Between two looks whether a server is ready."""
 _ALL_GROUPS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _BUSY_SECONDS = 15
-"""How long an overloaded server, or a young CRD's storage ("(re)initializing", 429), is given."""
+"""Seconds that an overloaded server, or a young CRD's storage ("(re)initializing", 429), is given."""
 
 
 class ApiError(Exception):
@@ -74,7 +74,7 @@ class UnknownKind(Exception):
 
 @dataclass(frozen=True)
 class Resource:
-    """How a kind is served."""
+    """Name and scope of a kind in the API."""
 
     plural: str
     namespaced: bool
@@ -190,13 +190,13 @@ class Client:
     # Discovery
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
-        """How the server serves a kind, or None; queries again before it returns None, since CRDs change."""
+        """Resource of a kind, or None; queries again before it returns None, since CRDs change."""
         with self._lock:
             held = self._served.get(api_version, {}).get(kind)
         return held or self.kinds(api_version).get(kind)
 
     def kinds(self, api_version: str) -> Mapping[str, Resource]:
-        """What a group and version serves at this moment, by kind; empty when the server does not know it."""
+        """Kinds that a group and version has at this moment; empty when the server does not know it."""
         try:
             listing = self.get(base_path(api_version))
         except ApiError as refusal:

@@ -24,7 +24,7 @@ LIMITS = {
 
 @dataclass(frozen=True)
 class Job:
-    """What is discovered, and what becomes of its labels."""
+    """Scrape job: the discovered targets, and the changes to their labels."""
 
     name: str
     selection: Selection

@@ -23,7 +23,7 @@ CONFIG = "kai-config"
 MANIFEST = "kai-config-manifest"
 _DEPLOYER = "kai-config-deployer"
 _NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
-"""Those of random names (k8s.io/apimachinery pkg/util/rand)."""
+"""Characters of random names (k8s.io/apimachinery pkg/util/rand)."""
 
 
 class KaiOperator:
@@ -60,7 +60,7 @@ class KaiOperator:
                 self._report(shard, wanted[name(shard)], live)
 
     def answer(self, path: str, request: Json) -> Json | None:
-        """What a webhook answers; None while its operand has no available Pod."""
+        """Answer of a webhook; None while its operand has no available Pod."""
         operand = OPERAND.get(path)
         configs = (item for item in self._cluster.configs() if name(item) == CONFIG)
         namespace = str(at(next(configs, None), "spec.namespace", ""))

@@ -1,4 +1,4 @@
-"""What the KAI operator makes of its Config and of each SchedulingShard. Pure functions over plain objects.
+"""Objects that the KAI operator creates for its Config and for each SchedulingShard. Pure functions over plain objects.
 
 Names, labels and arguments are those of kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/operator/operands; webhooks are in
 `kai_webhooks`.

@@ -48,12 +48,12 @@ MUTATING, VALIDATING = "MutatingWebhookConfiguration", "ValidatingWebhookConfigu
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where webhooks are answered, and the certificate that they are answered with."""
+    """Address that answers webhooks, and its certificate."""
 
     address: str
     certificate: bytes
     data: Mapping[str, str]
-    """Of the Secrets."""
+    """Data of the Secrets."""
 
 
 def webhook_objects(config: Json, endpoint: Endpoint) -> list[Json]:

@@ -38,7 +38,7 @@ class VaultSecrets:
         self._client, self._store, self._clock = client, Store(file), clock
 
     def mount_problem(self, pod: Json) -> StartProblem | None:
-        """Why a volume of the Pod is not mounted; None where all are, and their Secrets exist."""
+        """Reason why a volume of the Pod is not mounted; None where all are, and their Secrets exist."""
         for volume in at(pod, "spec.volumes", []):
             if at(volume, "csi.driver") != SECRETS_DRIVER:
                 continue

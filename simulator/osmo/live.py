@@ -23,7 +23,7 @@ Diagnose = Callable[[Json], tuple[str, int, str] | None]
 
 
 class Workflows:
-    """What workflows' Pods and the agents do."""
+    """Behaviour of workflows' Pods and of the agents."""
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self._client = client
@@ -63,8 +63,9 @@ class Workflows:
         return moved
 
     def _remove_finalizer(self, pod: Json) -> bool:
-        """Of a Pod that somebody else has deleted: the listener sees it, and the worker, which alone may change Pods,
-        takes the finalizer off. Without them the Pod remains."""
+        """Removes the finalizer of a Pod that somebody else has deleted: the listener sees the Pod, and the worker,
+        which alone may change Pods, removes it. Without them the Pod remains.
+        """
         held: list[str] = at(pod, "metadata.finalizers", [])
         if FINALIZER not in held or not self._has_agents():
             return False

@@ -1,4 +1,4 @@
-"""How a task's program ends. Pure.
+"""Outcome of a task's program. Pure.
 
 Nothing is run: a program is taken to do its work, unless it needs of the GPU what the container does not have.
 """

@@ -110,7 +110,7 @@ class Run:
         self._client.request("POST", path, item)
 
     def placed(self, group: Group) -> bool:
-        """Whether every Pod has a node, or is known to get none."""
+        """True where every Pod has a node, or is known to get none."""
         pods = self._pods()
         for task in group.tasks:
             found = pods.get(task.pod)

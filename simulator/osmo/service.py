@@ -15,7 +15,7 @@ from simulator.osmo_names import OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOW_LA
 from simulator.scheduling import kai_names
 
 LEFT = ((kai_names.POD_GROUP_API, "PodGroup"), ("v1", "Pod"), ("v1", "Service"), ("v1", "Secret"))
-"""What a run may leave, in the order of its deletion."""
+"""Objects that a run may leave, in the order of their deletion."""
 
 
 class AgentsMissing(SimulationError):

@@ -27,4 +27,4 @@ OPERANDS = {
 """Deployments by their section of a Config."""
 QUEUE_API, POD_GROUP_API, TOPOLOGY_API = "scheduling.run.ai/v2", "scheduling.run.ai/v2alpha2", "kai.scheduler/v1alpha1"
 QUEUE_LABEL, GROUP_ANNOTATION = "kai.scheduler/queue", "pod-group-name"
-"""Of a Pod: the queue that it takes its GPUs from, and the group that it starts with."""
+"""Label of a Pod with the queue that it takes its GPUs from, and annotation with the group that it starts with."""

@@ -48,7 +48,7 @@ class View:
         return self._watches[NODES].all()
 
     def has_kai(self) -> bool:
-        """Whether KAI's scheduler is installed and available. Its kinds are watched from then on."""
+        """True where KAI's scheduler is installed and available. Its kinds are watched from then on."""
         found = self._runs(kai_names.SCHEDULER)
         if found:
             for watch in [self._watch(path) for path in (QUEUES, GROUPS, CLASSES)]:
@@ -56,7 +56,7 @@ class View:
         return found
 
     def has_binder(self) -> bool:
-        """Whether KAI's binder is available: the scheduler only makes BindRequests (v0.17.0, pkg/scheduler)."""
+        """True where KAI's binder is available: the scheduler only creates BindRequests (v0.17.0, pkg/scheduler)."""
         return self._runs(BINDER)
 
     def _runs(self, wanted: str) -> bool:

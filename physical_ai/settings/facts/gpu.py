@@ -261,8 +261,9 @@ def nvidia_pools(settings: Settings) -> dict[str, Pool]:
 
 
 def has_device_plugin(settings: Settings) -> bool:
-    """Whether any pool needs NVIDIA's device plugin. Where none does, the operator does not install it, and validates
-    nodes without it."""
+    """True where any pool needs NVIDIA's device plugin. Otherwise the operator does not install it, and validates
+    nodes without it.
+    """
     pools = nvidia_pools(settings).values()
     return not pools or any(not pool.uses_claims for pool in pools)
 

@@ -39,7 +39,7 @@ UPGRADE_SKIP_LABEL = "nvidia.com/gpu-driver-upgrade.skip"
 """Label without which the Operator's upgrade controller cordons fresh nodes whose driver it doesn't own."""
 
 CONTAINER_ROOT, HOST_ROOT = "/run/nvidia/driver", "/"
-"""Where a driver is: in the operator's driver container, which mounts it there (NVIDIA/gpu-operator values.yaml,
+"""Folders of a driver: in the operator's driver container, which mounts it there (NVIDIA/gpu-operator values.yaml,
 hostPaths.driverInstallDir), or on the node itself."""
 
 SYSTEM_POOL = "system"

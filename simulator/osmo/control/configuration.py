@@ -1,4 +1,4 @@
-"""What the deployed stack declares of its control plane: roles, pools, and how people log in."""
+"""Configuration of the deployed stack's control plane: roles, pools, and the login of people."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class Configuration:
     file: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """All sections that the service reads."""
     agents: str = ""
-    """Of a control plane elsewhere: what its Pods of osmo-agent are annotated with. Others of it are other Pods."""
+    """Annotation of the osmo-agent Pods of a control plane elsewhere. A new value means new Pods."""
     requests_per_minute: int = 0
-    """Of one caller; 0 for any number."""
+    """Limit for one caller; 0 for any number."""
     waits: str = ""
-    """What has to run before anything answers; empty where it does."""
+    """Process that has to run before anything answers; empty where it does."""
 
 
 def declared(find: Find) -> Configuration:
-    """By the objects in the cluster."""
+    """Configuration by the objects in the cluster."""
     service = find(f"/apis/apps/v1/namespaces/{CONTROL_NAMESPACE}/deployments/{PROCESSES[0]}")
     return _elsewhere(find) if service is None else _here(find)
 
@@ -72,7 +72,7 @@ def _elsewhere(find: Find) -> Configuration:
 
 
 def _here(find: Find) -> Configuration:
-    """By what the chart makes of the stack's values."""
+    """Configuration by the objects that the chart renders from the stack's values."""
     configs = _map(yaml.safe_load(_data(find, CONFIGS).get("config.yaml", "")))
     listener = _map(yaml.safe_load(_data(find, ENVOY).get("lds.yaml", "")))
     providers = [_map(each) for each in listener.get("providers") or ()]
@@ -107,7 +107,7 @@ def _data(find: Find, name: str) -> Mapping[str, str]:
 
 
 def _merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """As Helm merges several files of values."""
+    """Merge of several files of values, as Helm does it."""
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)

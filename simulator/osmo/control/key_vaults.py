@@ -97,7 +97,7 @@ class KeyVaults:
         return str(status["user"]["username"])
 
     def _is_federated(self, identity: str, account: str) -> bool:
-        """Whether a credential of the identity, written by any stack, is for an account of this cluster."""
+        """True where a credential of the identity, written by any stack, is for an account of this cluster."""
         own = Store(self._own / AZURE_FILE).resources.values()
         issuers = {get(each.outputs, "oidcIssuerProfile.issuerURL") for each in own if each.kind == "ManagedCluster"}
         return any(

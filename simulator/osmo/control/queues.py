@@ -22,7 +22,7 @@ from simulator.osmo_names import WORKER_ACCOUNT, WORKFLOWS_NAMESPACE
 from simulator.scheduling import kai_names
 
 FILE = "osmo-connections.json"
-"""In the folder of a control plane: the connection at which each backend's queues were written."""
+"""File in the folder of a control plane: the connection at which each backend's queues were written."""
 NAMESPACE_LABEL = "osmo.namespace"
 RETRY_SECONDS = 0.5
 _UNLIMITED = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
@@ -92,7 +92,7 @@ class Queues:
         return json.loads(self._file.read_text()) if self._file.exists() else {}
 
     def _connections(self, configuration: Configuration) -> dict[str, str]:
-        """What identifies the connection of each backend's worker: its Pods, and those that they are connected to."""
+        """Identity of the connection of each backend's worker: its Pods, and those that they are connected to."""
         ends = sorted(_uid(pod) for pod in self._services() if _runs(pod))
         if configuration.here and not ends:
             return {}
@@ -109,7 +109,9 @@ class Queues:
 
 
 def synchronize(worker: Client, wanted: list[Json]) -> None:
-    """As the worker does: creates and replaces what differs, and deletes what is no longer wanted. Raises ApiError."""
+    """Synchronizes objects as the worker does: creates and replaces those that differ, and deletes those no longer
+    wanted. Raises ApiError.
+    """
     for version, kind in dict.fromkeys((each["apiVersion"], each["kind"]) for each in [*wanted, _TOPOLOGY]):
         path = worker.path(version, kind, None)
         try:

@@ -105,7 +105,7 @@ class Autoscaler:
         return backoff is not None and backoff.until > time.monotonic()
 
     def _refusals(self) -> dict[str, str]:
-        """Why the pools got no node that get none for a while."""
+        """Reasons why pools got no node, for those that get none for a while."""
         return {pool: each.problem for pool, each in self._backoffs.items() if self._waits(pool)}
 
     def _grow(self, growth: Growth) -> None:

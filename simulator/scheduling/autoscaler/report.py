@@ -1,4 +1,4 @@
-"""What the autoscaler says of itself: the ConfigMap `cluster-autoscaler-status`, and events about it."""
+"""Reports of the autoscaler about itself: the ConfigMap `cluster-autoscaler-status`, and events about it."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from simulator.cluster.objects import Json, annotations_of, at, labels, name
 from simulator.scheduling import kai_names
 
 DEFAULT_QUEUE = "default-queue"
-"""Where pods go that name no queue (podgrouper, DefaultQueueName)."""
+"""Queue of pods that name none (podgrouper, DefaultQueueName)."""
 DEFAULT_PRIORITY = 50
-"""Of a group without a known PriorityClass, in a cluster without a default one."""
+"""Priority of a group without a known PriorityClass, in a cluster without a default one."""
 PREEMPTIBLE_BELOW = 100
 PART_LABEL = "kai.scheduler/subgroup-name"
 WHOLE = "default"
@@ -29,7 +29,7 @@ class Part:
 
     name: str
     least: int
-    """How many of its pods have to run for any of the group to start."""
+    """Number of its pods that have to run for any of the group to start."""
     pending: tuple[Json, ...] = ()
     """Pods that wait for a node, oldest first."""
     active: tuple[Json, ...] = ()
@@ -47,13 +47,13 @@ class Part:
 
     @property
     def missing(self) -> int:
-        """How many pods have to get a node before it runs."""
+        """Number of pods that have to get a node before it runs."""
         return max(self.least - len(self.active), 0)
 
 
 @dataclass(frozen=True)
 class Job:
-    """What KAI schedules as one."""
+    """Pods that KAI schedules together."""
 
     namespace: str
     name: str
@@ -81,7 +81,7 @@ class Job:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has no parts by name."""
+        """True for a job without named parts."""
         return [part.name for part in self.parts] == [WHOLE]
 
     @property
@@ -93,7 +93,7 @@ class Job:
 
     @property
     def not_ready(self) -> str:
-        """Why the job is not even looked at; empty where it is."""
+        """Reason why the job is not even considered; empty where it is."""
         short = [part for part in self.parts if not part.is_ready]
         if not short:
             return ""

@@ -29,7 +29,7 @@ class KaiScheduler:
         self._bound: dict[str, str] = {}
         """Nodes of pods that were bound a moment ago, by uid, until the watch reports it."""
         self._reported: dict[str, str] = {}
-        """What was last said about pods and groups, by uid."""
+        """Last message about each pod and group, by uid."""
         self._marked: set[str] = set()
         """Groups whose status says that they wait, also before the watch reports it."""
 
