@@ -10,12 +10,12 @@ import pulumi
 
 from components.data.services import DataServices
 from components.kubernetes.charts import InstalledRelease
-from physical_ai.catalog.in_cluster import CACHE, POSTGRES
+from parts.in_cluster_data.facts import host, in_cluster, storage_url
+from parts.in_cluster_data.names import CACHE, POSTGRES
 from physical_ai.planning.gpu_operator import CHART
 from physical_ai.planning.osmo_service import chart_values
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
-from physical_ai.settings.facts.in_cluster import host, in_cluster, storage_url
 from physical_ai.settings.facts.summary import osmo_summary, pool_summary
 
 ANY = "‹name›"

@@ -17,7 +17,7 @@ from physical_ai.settings.rules.finding import SettingFinding, Trust
 
 GPU_OPERATOR = "gpu-operator"
 """Name in `Part.needs` of the GPU Operator, which is no part: every stack has it."""
-Stage = Literal["cluster", "gpus"]
+Stage = Literal["cluster", "gpus", "services"]
 Planned = tuple["PartPlan | None", list[Fault]]
 
 
@@ -111,7 +111,7 @@ class Part:
     examples: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     """Committed stacks, each with settings that install it: what tests and recordings of all parts deploy."""
     stage: Stage = "gpus"
-    """`cluster`: declared before the GPU stack. `gpus`: after the GPU Operator."""
+    """`cluster`: declared before the GPU stack. `gpus`: after the GPU Operator. `services`: after both, before OSMO."""
     needs: tuple[str, ...] = ()
     """Names of parts, or `GPU_OPERATOR`, whose releases exist before its own where a stack has both."""
     offers_gpus: bool = False

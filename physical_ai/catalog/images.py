@@ -18,6 +18,8 @@ from physical_ai.catalog.rows import Row, Text
 
 MICROSOFT = "mcr.microsoft.com"
 """Registry that AKS itself pulls from, so every cluster reaches it (AKS docs, outbound-rules-control-egress)."""
+PYTHON_IMAGE = "azurelinux/distroless/python"
+"""Name of the image for programs of this project that need nothing but the standard library."""
 
 
 class Image(Row):

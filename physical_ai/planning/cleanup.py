@@ -17,12 +17,11 @@ from physical_ai.catalog.definitions import (
     objects_of,
     webhooks_of,
 )
-from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.catalog.images import MICROSOFT, PYTHON_IMAGE, image
 from physical_ai.kubernetes.field_owners import owners
 from physical_ai.kubernetes.objects import annotations_of, at, labels, name, taint_text
 from physical_ai.planning import agents, manifests
 from physical_ai.planning.gpu_operator import CHART as OPERATOR
-from physical_ai.settings.facts.images import PYTHON_IMAGE
 from physical_ai.settings.facts.labels import is_reserved
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT, services_placement
 from physical_ai.settings.models.tree import Settings

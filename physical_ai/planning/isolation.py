@@ -8,18 +8,18 @@ from ipaddress import IPv4Network, ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
+from parts.in_cluster_data.facts import in_cluster
+from parts.in_cluster_data.network import task_egress, with_data_service_policies
 from parts.kube_prometheus.names import NAMESPACE as METRICS_NAMESPACE
 from parts.nvsentinel import names as nvsentinel
 from physical_ai.catalog import osmo
 from physical_ai.catalog.azure_addresses import AZURE_DNS, LINK_LOCAL
 from physical_ai.catalog.osmo_service import UPSTREAMS
 from physical_ai.planning import manifests
-from physical_ai.planning.in_cluster_network import task_egress, with_data_service_policies
 from physical_ai.planning.scraping import exporters
 from physical_ai.settings.facts import health
 from physical_ai.settings.facts.addresses import ANY_ADDRESS, METADATA_ADDRESSES, PRIVATE, SHARED
 from physical_ai.settings.facts.data_services import public_ports
-from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.isolation import is_isolated
 from physical_ai.settings.models.tree import Settings
 

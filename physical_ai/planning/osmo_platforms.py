@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from parts.in_cluster_data.facts import in_cluster
+from parts.in_cluster_data.names import PATH_STYLE
 from parts.network_operator.names import NETWORKS_ANNOTATION
 from parts.traces.names import ADDRESS as COLLECTOR
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
-from physical_ai.catalog.in_cluster import PATH_STYLE
 from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.planning.acceptance import task_diagnostic
 from physical_ai.planning.nccl_topology import add_fabric
 from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
-from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.osmo import (
     CPU_PLATFORM,
     DEFAULT_GRACE_SECONDS,

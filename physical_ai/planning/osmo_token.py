@@ -10,9 +10,8 @@ from typing import Any
 
 from physical_ai.catalog import osmo
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
-from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.catalog.images import MICROSOFT, PYTHON_IMAGE, image
 from physical_ai.planning import agents, manifests
-from physical_ai.settings.facts.images import PYTHON_IMAGE
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.osmo_token import (
     WARN_DAYS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from parts.in_cluster_data import facts as in_cluster
 from physical_ai.settings import Settings
-from physical_ai.settings.facts import in_cluster
 from physical_ai.settings.facts.data_services import data_plan
 from workbench.costs.not_counted import NotCounted
 

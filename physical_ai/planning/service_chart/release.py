@@ -13,18 +13,18 @@ from urllib.parse import quote
 
 import yaml
 
+from parts.in_cluster_data.facts import in_cluster
+from parts.in_cluster_data.names import PATH_STYLE
 from physical_ai.catalog import osmo
 from physical_ai.catalog import osmo_service as names
 from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.in_cluster import PATH_STYLE
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.planning.osmo import OsmoRelease
 from physical_ai.planning.osmo_service import QUEUES, chart_values
 from physical_ai.planning.service_chart.gateway import ENTRA, gateway_values
 from physical_ai.planning.service_chart.restarts import CERTIFICATE, RESTARTED_BY, restarts
 from physical_ai.planning.values_files import merge_values
-from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from parts.registry import PARTS
 from physical_ai.catalog.chart_images import images_of
-from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.catalog.images import MICROSOFT, PYTHON_IMAGE, image
 from physical_ai.settings.facts.dra import claim_pools
 from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.layers.paths import Path
@@ -15,8 +15,6 @@ from physical_ai.settings.target import leaves_nothing
 
 AGENTS_IMAGE = "library/ubuntu"
 """Image of the agents of nodes: they use the node's own programs."""
-PYTHON_IMAGE = "azurelinux/distroless/python"
-"""Image of this project's programs that need nothing but the standard library."""
 
 
 def chart_images(settings: Settings) -> Mapping[str, Path]:

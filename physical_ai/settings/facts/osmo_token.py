@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from parts.in_cluster_data.facts import in_cluster
 from physical_ai.settings.facts.data_services import restore_stamp
-from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.models.tree import Settings
 
 ROTATION_ANNOTATION = "physical-ai/token-rotation"

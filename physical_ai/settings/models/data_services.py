@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from parts.in_cluster_data.model import InCluster
 from physical_ai.settings.models.base import Generation, Model, written
-from physical_ai.settings.models.in_cluster import InCluster
 
 PostgresVersion = Literal["15", "16", "17", "18"]
 """OSMO 6.3 needs 15 or later."""

@@ -18,7 +18,6 @@ from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.data_services import DataServices
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
-from physical_ai.settings.rules.in_cluster import check_in_cluster
 
 _HERE: Path = ("dataServices",)
 _STANDBY: Path = (*_HERE, "postgres", "highAvailability")
@@ -41,7 +40,6 @@ def check_data_services(settings: Settings, trust: Trust) -> Iterator[SettingFin
     given = settings.data_services
     if given is None or not trust(_HERE):
         return
-    yield from check_in_cluster(settings, given)
     if given.is_in_cluster:
         yield from _deletion(settings, given)
         return

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from parts.in_cluster_data import names as in_cluster
 from parts.nvsentinel import names as nvsentinel
 from physical_ai.catalog import (
     aks,
     azure_identity,
     data_services,
-    in_cluster,
     osmo,
     osmo_service,
     private_link,
