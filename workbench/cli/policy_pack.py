@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.markup import escape
 
 from physical_ai.repository import ROOT
-from workbench.cli.console import out
+from workbench.cli.console import err, out
+from workbench.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
     from workbench.cli.changes import Run
@@ -38,6 +40,21 @@ def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
         config[SECRETS] = dict(stack.secrets)
     today = datetime.datetime.now(datetime.UTC).date()
     return declared(stack.stack, config, preview=preview, today=today)
+
+
+def declared_or_exit(requested: RequestedStack, *, preview: bool) -> Declared:
+    """The same for a command, which ends with the program's own message where it raises one.
+
+    Raises:
+        typer.Exit: the program refuses these settings.
+    """
+    import pulumi
+
+    try:
+        return declared_resources(requested, preview=preview)
+    except pulumi.RunError as refusal:
+        err.print(str(refusal), markup=False, style="red")
+        raise typer.Exit(FAILED) from None
 
 
 def is_refused(run: Run) -> bool:
