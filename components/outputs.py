@@ -77,7 +77,7 @@ class Deployed:
     gpus: pulumi.Input[Mapping[str, Any]]
     releases: Mapping[str, InstalledRelease]
     workflows_principal_id: pulumi.Input[str] | None = None
-    """None where workflows have no identity in Azure."""
+    """Principal of the workflows; None where they have no identity in Azure."""
     network_commands: Mapping[str, pulumi.Input[str]] = field(default_factory=dict[str, pulumi.Input[str]])
     """Commands that the owners of hub and zone have to run, by the name of the output."""
     data: DataServices | None = None

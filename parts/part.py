@@ -30,13 +30,13 @@ class ReleasePlan:
     name: str
     """Name of the release in Helm."""
     namespaces: tuple[str, ...]
-    """Its own namespace, then others that it works in: all of them exist before it."""
+    """Namespaces of the release: its own, then others that it works in. All of them exist before it."""
     chart: Chart
     values: Mapping[str, Any]
     needs: tuple[str, ...] = ()
     """Keys of the part's releases that exist before it and are deleted after it."""
     skip_await: bool = False
-    """Set where something other than Helm waits for its Pods, such as the GPU gate."""
+    """True where something other than Helm waits for its Pods, such as the GPU gate."""
     timeout_seconds: int = 600
     objects: tuple[Mapping[str, Any], ...] = ()
     """Objects of kinds that it brings, which come after it."""
@@ -140,5 +140,5 @@ class Part:
 
     @cached_property
     def namespaces(self) -> tuple[str, ...]:
-        """Its namespaces, which its `namespaces.yaml` declares with their Pod Security levels."""
+        """Namespaces of the part, which its `namespaces.yaml` declares with their Pod Security levels."""
         return tuple(str(each["metadata"]["name"]) for each in manifests.namespaces_of(self.name))

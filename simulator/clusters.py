@@ -77,7 +77,9 @@ class Clusters:
         self._preparing.start()
 
     def wait(self) -> None:
-        """Until existing clusters answer again, or have failed to: a provider that is configured earlier finds none."""
+        """Waits until existing clusters answer again, or have failed to: a provider that is configured earlier finds
+        none.
+        """
         if self._preparing is not None and self._slots():
             self._preparing.join()
 

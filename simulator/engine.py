@@ -288,6 +288,6 @@ def _errors_in(output: str) -> str:
 
 
 def _is_connection_loss(said: str) -> bool:
-    """Beside another error a lost engine is that one's echo."""
+    """True for a message about nothing but a lost engine. After another error the loss is only its consequence."""
     lines = said.splitlines()
     return bool(lines) and all(LOST in line for line in lines)

@@ -51,7 +51,7 @@ def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:
 
 
 def serve(factory: ProviderFactory) -> None:
-    """Until the engine ends."""
+    """Serves a provider until the engine ends."""
     engine = os.getppid()
     with ProviderHost(factory) as host:
         print(host.attach_env().rpartition(":")[2], flush=True)

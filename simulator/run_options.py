@@ -21,12 +21,12 @@ class RunOptions:
     targets: tuple[str, ...] = ()
     """The only resources to work on, by URN or by name; all if empty."""
     target_dependents: bool = False
-    """Also those that depend on the targets."""
+    """True to include the resources that depend on the targets."""
     excludes: tuple[str, ...] = ()
     """Resources to leave alone, by URN or by name. A destroy has none."""
     exclude_dependents: bool = False
-    """Also those that depend on them. Without it, the engine saves a state that it cannot read, if a component depends
-    on a resource that is left alone and does not exist yet (pulumi 3.259)."""
+    """True to exclude the resources that depend on them, too. Without it, the engine saves a state that it cannot
+    read, if a component depends on a resource that is left alone and does not exist yet (pulumi 3.259)."""
     expect_no_changes: bool = False
     continue_on_error: bool = False
     """Continue with resources that do not depend on a failed resource."""

@@ -16,7 +16,7 @@ class NodeClass:
     """Name of the server in the catalogue."""
     count: int
     labels: Mapping[str, str]
-    """Set by whoever installed the cluster."""
+    """Labels that the installer of the cluster has set."""
     taints: tuple[str, ...] = ()
     host_driver: str = ""
     """Version of the driver on the host; empty without one."""
@@ -44,4 +44,4 @@ class StackInput:
     """True where the stack records the past, so that Azure is simulated as it was: retired sizes and versions
     included."""
     existing_cluster: ExistingClusterInput | None = None
-    """None of a stack that creates its cluster itself."""
+    """Existing cluster of the stack; None for a stack that creates its cluster itself."""

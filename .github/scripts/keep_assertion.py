@@ -31,7 +31,7 @@ from typing import Any
 AUDIENCE = "api://AzureADTokenExchange"
 ISSUER = "https://token.actions.githubusercontent.com"
 SECONDS = 240
-"""Between two assertions; one is good for five minutes at least."""
+"""Seconds between two assertions; one is good for five minutes at least."""
 PAUSES = (1, 2, 5, 10, 20, 40)
 """Seconds between tries after a failure; the last one is repeated."""
 LONGEST, LARGEST = 30, 65_536
@@ -43,11 +43,11 @@ LOOK = 5
 
 
 class NoAssertion(Exception):
-    """There is none this time; the text says why, without any part of an answer."""
+    """Raised where no assertion was issued; the text says why, without any part of an answer."""
 
 
 class Denied(NoAssertion):
-    """Another try would get the same answer."""
+    """Raised where another try would get the same answer."""
 
 
 class OtherIdentity(NoAssertion):

@@ -117,7 +117,9 @@ class Postgres(pulumi.ComponentResource):
         return server
 
     def _in_time(self, hook: pulumi.ResourceHookArgs) -> None:
-        """Before the server is created, in previews too; later the time may be long ago."""
+        """Checks the time of the restore before the server is created, in previews too; later the time may be long
+        ago.
+        """
         restore = self._args.settings.restore
         problem = restore and restore_problem(restore.at, self._args.place.plan.backup_days, datetime.now(UTC))
         if problem:

@@ -46,7 +46,7 @@ class OsmoArgs:
     target: ClusterTarget
     settings: Settings
     backend: OsmoBackend | None
-    """None with `osmo.mode: namespaces`."""
+    """Scheduler and agents; None with `osmo.mode: namespaces`."""
     secrets: Secrets
     names: Names
     identities: IdentityPlace | None

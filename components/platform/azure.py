@@ -89,7 +89,7 @@ def declare_foundation(common: Common) -> Foundation:
 
 
 def declare_logs(common: Common, foundation: Foundation) -> Monitoring:
-    """Before the cluster, whose add-on for the logs of containers names the workspace."""
+    """Declares the workspace for logs, before the cluster, whose add-on for the logs of containers names it."""
     settings = common.settings
     return Monitoring(
         f"{common.name}-monitoring",
@@ -124,8 +124,9 @@ def declare_metrics(common: Common, foundation: Foundation) -> AzureMetrics | No
 
 
 def declare_data_services(common: Common, foundation: Foundation) -> DataServices | None:
-    """Beside the cluster, not after it: a database takes as long to create. None where the settings name none, or those
-    in the cluster."""
+    """Declares the data services in parallel to the cluster: a database takes as long to create. None where the
+    settings name none, or those in the cluster.
+    """
     settings = common.settings
     if (given := managed(settings)) is None:
         return None
@@ -186,7 +187,7 @@ def declare_cpu_pool(common: Common, foundation: Foundation, cluster: Cluster) -
 
 
 def declare_runner_pool(common: Common, foundation: Foundation, cluster: Cluster) -> RunnerPool | None:
-    """None in a stack without runners of GitHub."""
+    """Declares the pool of GitHub's runners; None in a stack without runners."""
     given = common.settings.runners
     if given is None:
         return None

@@ -54,7 +54,7 @@ def declare_install_target(common: Common, cluster: TargetCluster) -> InstallTar
 
 
 def declare_isolation(common: Common, install: InstallTarget) -> None:
-    """Nothing in a stack whose platform namespaces keep their network."""
+    """Declares the network policies, except in a stack whose platform namespaces keep their network."""
     policies = isolation_objects(common.settings, install.namespaces)
     if policies:
         args = IsolationArgs(install.target, policies, list(install.namespaces.values()))
@@ -69,7 +69,7 @@ def declare_drift_reader(common: Common, install: InstallTarget) -> None:
 
 
 def declare_scraping(common: Common, install: InstallTarget, kinds: Sequence[pulumi.Resource]) -> None:
-    """Nothing in a stack whose metrics nobody collects.
+    """Declares the scraping of metrics, except in a stack without a collector.
 
     Args:
         kinds: Releases that bring the kinds of monitors.
@@ -80,14 +80,14 @@ def declare_scraping(common: Common, install: InstallTarget, kinds: Sequence[pul
 
 
 def declare_container_logs(common: Common, install: InstallTarget) -> None:
-    """Nothing in a stack that keeps no output of containers."""
+    """Declares the collection of containers' output, except in a stack that keeps none."""
     logs = common.settings.monitoring.container_logs
     if logs is not None:
         ContainerLogs(f"{common.name}-container-logs", ContainerLogsArgs(install.target, logs), common.protected)
 
 
 def declare_acceptance(common: Common, install: InstallTarget) -> None:
-    """Nothing in a stack that declares no checks of its nodes."""
+    """Declares the checks of nodes, except in a stack without any."""
     objects = declared_jobs(common.settings)
     if objects:
         args = AcceptanceArgs(install.target, install.namespaces[OPERATOR_NAMESPACE], objects)

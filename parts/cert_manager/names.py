@@ -5,7 +5,7 @@ from __future__ import annotations
 CHART = "cert-manager"
 CHART_VERSION = "v1.21.2"
 RELEASE = "cert-manager"
-"""Also of its Deployment and its service account (templates/_helpers.tpl)."""
+"""Name of the release, its Deployment and its service account (templates/_helpers.tpl)."""
 NAMESPACE = "cert-manager"
 ACCOUNT = "cert-manager"
 GROUP, VERSION = "cert-manager.io", "v1"

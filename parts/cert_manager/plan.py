@@ -40,7 +40,7 @@ class CertManagerPlan(PartPlan):
     """Plan for `osmo.access.tls.source: certManager`: the release, the issuer and the host name."""
 
     acme: Acme | None
-    """None where the stack does not create the issuer."""
+    """Certificate authority of the issuer; None where the stack does not create the issuer."""
     issuer: str
     host: str
     secret_name: str

@@ -45,7 +45,7 @@ class InClusterObjects:
     claims: Sequence[Mapping[str, Any]]
     stateful_sets: Sequence[Mapping[str, Any]]
     snapshots: SnapshotObjects | None
-    """None where none are taken."""
+    """Objects that take snapshots; None where none are taken."""
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,9 @@ def _scale_set(settings: Settings, given: Runners) -> dict[str, Any]:
 
 
 def _listener() -> dict[str, Any]:
-    """Only a container with this name is the listener's own; any other would be put beside it."""
+    """Pod template of listeners. Only a container with this name is the listener's own; any other would be added to
+    it.
+    """
     container = {"name": "listener", "securityContext": CONTAINER_SECURITY}
     selector = {POOL_LABEL: CPU_POOL}
     return {"spec": {"nodeSelector": selector, "securityContext": POD_SECURITY, "containers": [container]}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 CHART = "opentelemetry-collector"
 CHART_VERSION = "0.182.0"
 RELEASE = "otel-collector"
-"""Also of its Service and its Deployment."""
+"""Name of the release, its Service and its Deployment."""
 NAMESPACE = "telemetry"
 IMAGE = "otel/opentelemetry-collector-contrib"
 """The distribution with the exporter for Azure Monitor (open-telemetry/opentelemetry-collector-contrib

@@ -65,6 +65,6 @@ def _row(data: dict[str, Any], label: str) -> ChartImages:
 
 
 def images_of(chart: str) -> tuple[ChartImage, ...]:
-    """Empty for a chart whose images the settings or other data name."""
+    """Images of a chart; empty where the settings or other data name them."""
     found = chart_images().get(chart)
     return () if found is None else found.images

@@ -54,7 +54,7 @@ class RetractedVersion(UnknownName):
 
 
 class KeysRead(Row):
-    """Another version than the pinned one at which the keys of its values were read."""
+    """Version, other than the pinned one, at which the keys of a chart's values were read."""
 
     version: Text
     reason: Text

@@ -64,7 +64,7 @@ class OperatorRelease(Row):
 
     @property
     def is_unread(self) -> bool:
-        """Nothing but its existence is known: everything else is that of `values_of`."""
+        """True for a release of which only the existence is known: everything else is that of `values_of`."""
         return "drivers" in self.unverified
 
 

@@ -27,7 +27,7 @@ class DcgmError(Row):
     why: str = ""
     """Reason why a node stays in service with a fatal error."""
     believed: bool = False
-    """No source was found for the fault at which DCGM reports it."""
+    """True where no source was found for the fault at which DCGM reports it."""
     source: Text
     date: datetime.date
 

@@ -24,9 +24,10 @@ class Held(Row):
     against: Text
     """The original: repository and folder, or programs."""
     at: Text
-    """Its tag, commit or release."""
+    """Tag, commit or release of the original."""
     how: Literal["run", "rendered", "read", "documented", "nothing"]
-    """Both ran; both were rendered with the same values; its text was read; its documentation was; nothing was."""
+    """Kind of the comparison: both ran; both were rendered with the same values; its text was read; its
+    documentation was; nothing was."""
     agrees: Text | None = None
     """The compared values, and how many of them are equal."""
     differs: tuple[Text, ...] = ()

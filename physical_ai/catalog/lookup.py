@@ -14,7 +14,7 @@ from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, VmSize
 
 
 class UnknownName(LookupError):
-    """No row has this name; `suggestion` is the nearest one that is, if any is near."""
+    """Raised for a name that no row has; `suggestion` is the nearest one that a row has, if any is near."""
 
     def __init__(self, kind: str, name: str, suggestion: str | None) -> None:
         super().__init__(f"'{name}' is not a {kind} this project knows.")

@@ -23,7 +23,7 @@ class DcgmField(Row):
     type: Literal["gauge", "counter", "label"]
     unit: Text
     help: Annotated[str, StringConstraints(pattern=r"^[^,\n]+$")]
-    """No comma: the CSV has exactly three columns."""
+    """Help text without a comma: the CSV has exactly three columns."""
     vgpu: Literal["yes", "no", "unknown"]
     """Answer if a MIG-backed vGPU guest reports the field."""
     mig: Literal["instance", "gpu", "none"] = "instance"

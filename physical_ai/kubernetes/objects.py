@@ -25,7 +25,7 @@ def name(item: Mapping[str, Any]) -> str:
 
 
 def namespace(item: Mapping[str, Any]) -> str:
-    """Empty for objects of the cluster."""
+    """Namespace of an object; empty for objects of the cluster."""
     return str(at(item, "metadata.namespace", ""))
 
 

@@ -29,7 +29,7 @@ AGENT_FILES = "osmo-agent-kubeconfig"
 """ConfigMap in the agents' namespace, needed with the development login: see `agent_kubeconfig`."""
 AGENT_FOLDER = "/etc/osmo-agent"
 KUBECONFIG, CREDENTIAL = "config", "credential.py"
-"""Its keys; the second is the program `agents/osmo_login/credential.py`."""
+"""Keys of the Secret; the second is the program `agents/osmo_login/credential.py`."""
 DEV_USER = "admin"
 """User name of the agents at the control plane, which exists by default."""
 

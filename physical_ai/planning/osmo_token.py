@@ -48,7 +48,7 @@ class OsmoTokenObjects:
     config_map: Mapping[str, Any]
     """The program. It never changes: other files are another ConfigMap."""
     job: Mapping[str, Any]
-    """Its name changes with the settings and the program: a Job runs once."""
+    """Job, whose name changes with the settings and the program: a Job runs once."""
     cron_job: Mapping[str, Any]
 
 
@@ -133,7 +133,7 @@ def _add_identity(pod: dict[str, Any]) -> None:
 
 
 def _remove_password(pod: dict[str, Any]) -> None:
-    """Only a control plane's own namespace has the administrator's password."""
+    """Removes the administrator's password, which only a control plane's own namespace has."""
     pod["volumes"] = [each for each in pod["volumes"] if each["name"] != "admin"]
     (container,) = pod["containers"]
     container["volumeMounts"] = [each for each in container["volumeMounts"] if each["name"] != "admin"]

@@ -17,7 +17,7 @@ from physical_ai.readiness.phase import is_running, phase, unfinished
 
 DRIVER_GATE, PLUGIN_GATE = "driver", "device-plugin"
 _BUILD = "-build-"
-"""Between the pool and the rest of the name of a Pod that builds its driver."""
+"""Text between the pool and the rest of the name of a Pod that builds its driver."""
 LOADED = "kmm.node.kubernetes.io/{namespace}.{pool}.ready"
 """Label of nodes on which Kernel Module Management has loaded the driver of a DeviceConfig."""
 

@@ -19,7 +19,9 @@ class Missing(Exception):
 
 
 class Unreachable(Exception):
-    """No answer this time; the next request may have one. `status` is that of a refusal, 0 without one."""
+    """Raised where no answer came this time; the next request may get one. `status` is that of a refusal, 0 without
+    one.
+    """
 
     def __init__(self, text: str, status: int = 0) -> None:
         super().__init__(text)

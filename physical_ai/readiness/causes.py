@@ -79,10 +79,10 @@ class AzureError:
     pattern: re.Pattern[str]
     symptom: str
     reason: str
-    """Empty for what concerns a deployment only."""
+    """Reason of a Pod or pool; empty for an error that concerns a deployment only."""
     fix: str
     deployment: str
-    """Empty where Azure's own message is sufficient."""
+    """Advice for a deployment; empty where Azure's own message is sufficient."""
     source: str
     how: str
     date: datetime.date

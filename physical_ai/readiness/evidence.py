@@ -182,7 +182,7 @@ class Evidence:
         return next((each for each in self.cluster.deployments if name(each).endswith(ends)), None)
 
     def pod_of_deployment(self, deployment: Json) -> Json | None:
-        """Its newest pod."""
+        """Newest pod of a Deployment."""
         key = name(deployment)
         if key not in self._newest:
             self._newest[key] = self._newest_pod(at(deployment, "spec.selector.matchLabels", {}))

@@ -47,7 +47,7 @@ class InstalledOperator:
 
     @property
     def version(self) -> str:
-        """Its release, as its chart writes it; empty where it is not known."""
+        """Release of the operator, as its chart writes it; empty where it is not known."""
         text = labels(self.policy).get(VERSION_LABEL, "")
         return f"v{text.removeprefix('v')}" if text else ""
 

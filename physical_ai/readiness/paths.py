@@ -10,7 +10,7 @@ class ApiPath:
     """The parts of a path such as `/apis/apps/v1/namespaces/x/deployments/y`."""
 
     resource: str
-    """Its plural; empty for a path that names no resource, such as `/version`."""
+    """Plural of the resource; empty for a path that names no resource, such as `/version`."""
     name: str = ""
     """Name of one object; empty for a list."""
     sub: str = ""

@@ -35,12 +35,12 @@ class Usage:
 
     namespace: str
     workflow: str
-    """Empty for a Pod of no workflow."""
+    """Workflow of the Pod; empty for a Pod of no workflow."""
     pod: str
-    """Empty for a workflow."""
+    """Name of the Pod; empty for a workflow."""
     queue: str
     pool: str
-    """Empty for what was never placed on a node."""
+    """Pool of the node; empty for a Pod that was never placed."""
     asked: float
     held: float
     busy: float

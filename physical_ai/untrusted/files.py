@@ -21,7 +21,7 @@ class NotText(Unreadable):
 
 
 class Missing(Unreadable):
-    """There is no such file."""
+    """Raised where there is no such file."""
 
 
 def read_text(path: Path, *, within: Path | None = None) -> str:

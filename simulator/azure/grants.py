@@ -79,7 +79,7 @@ class Grants:
                 self._host.revoke(cluster_id, assignment.id)
 
     def forget_cluster(self, cluster_id: str) -> None:
-        """After a cluster's end a new one of its name starts without grants."""
+        """Removes the grants of a deleted cluster: a new one of its name starts without any."""
         for assignment in self._assignments():
             left = [c for c in assignment.facts["granted"] if not ids.same(c, cluster_id)]
             if left != assignment.facts["granted"]:

@@ -80,7 +80,7 @@ class AzureNative(Provider):
         return checked, client_failures(mapping, checked)
 
     def _default_location(self, mapping: TypeMapping, old: Json, inputs: Json) -> Any:
-        """Its previous location, the provider's, or its resource group's."""
+        """Default location of a resource: its previous one, the provider's, or its resource group's."""
         if old.get("location"):
             return old["location"]
         if self._location or "resourceGroupName" not in mapping.path_params or mapping.kind == "ResourceGroup":

@@ -42,7 +42,7 @@ class _Spec:
 
     kind: str
     api_version: str = ""
-    """Empty for the one that azure-native sends."""
+    """API version; empty for the one that azure-native sends."""
 
     @property
     def table(self) -> tables.Table:

@@ -63,7 +63,7 @@ class Fault:
 
 
 class UnknownFault(SimulationError):
-    """There is no fault of this name."""
+    """Raised where there is no fault of this name."""
 
 
 @cache

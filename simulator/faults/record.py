@@ -25,7 +25,7 @@ class Injected:
     since: float
     """Seconds since the epoch, of a real clock."""
     over: bool = False
-    """Its cause has ended; the GPU is out of service until the device plugin starts again."""
+    """True where its cause has ended; the GPU is out of service until the device plugin starts again."""
     boot: str = ""
     """Boot with which a fault came, which that boot does not end."""
 

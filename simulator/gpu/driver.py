@@ -35,7 +35,7 @@ class OperatingSystem:
     id: str
     version: str
     kernel: str = ""
-    """Only where precompiled modules are wanted: they fit one kernel."""
+    """Kernel version, needed only for precompiled modules: they fit one kernel."""
 
     @property
     def tag(self) -> str:

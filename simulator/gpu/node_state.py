@@ -31,7 +31,7 @@ class Timing:
     driver_start: float = 60.0
     """The same where its modules are loaded already: the startup probe's first look."""
     poll: float = 5.0
-    """Between two looks of a waiting init container (the validator's and the shell loops' own value)."""
+    """Seconds between two looks of a waiting init container (the validator's and the shell loops' own value)."""
     start: float = 2.0
     """Seconds from one container's end to the next one's start."""
 
@@ -122,7 +122,7 @@ class Host:
     smi: str = "usr/bin"
     """Directory of the host with nvidia-smi."""
     loaded: bool = True
-    """Its kernel modules are in the running kernel."""
+    """True where its kernel modules are in the running kernel."""
     bind_mount: bool = False
     """The host's root is mounted on /run/nvidia/driver, without the device nodes (the seeds' way)."""
 
@@ -145,7 +145,8 @@ class NodeState:
     collectors: str = ""
     """CSV that the DCGM exporter mounts; empty for the one of its image."""
     driver_in_cluster: bool = False
-    """Some node has a driver pod of the operator: the validator then takes every node's driver for the operator's."""
+    """True where any node has a driver pod of the operator: the validator then takes every node's driver for the
+    operator's."""
     pods: Mapping[str, Pod] = field(default_factory=dict[str, Pod])
     files: frozenset[str] = frozenset()
     """Files in /run/nvidia/validations."""

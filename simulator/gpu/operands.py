@@ -194,7 +194,7 @@ def toolkit(given: Draft, spec: Mapping[str, Any], found: Release, _: Mapping[st
 
 
 def _mps_root(given: Draft, spec: Mapping[str, Any]) -> None:
-    """Another folder of the host for the MPS control daemon."""
+    """Sets another folder of the host for the MPS control daemon."""
     root = str(at(spec, "devicePlugin.mps.root", "") or MPS_ROOT)
     if root == MPS_ROOT:
         return

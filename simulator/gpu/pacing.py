@@ -13,7 +13,7 @@ from simulator.gpu.state import Controller, State, Step
 REQUEUE_SECONDS = 120.0
 """The upgrade controller watches no pods. After this time it looks again (gpu-operator, `plannedRequeueInterval`)."""
 RECREATION_SECONDS = 60.0
-"""Between two deletions of a DaemonSet that no node wants. The operator itself does not wait at all."""
+"""Seconds between two deletions of a DaemonSet that no node wants. The operator itself does not wait at all."""
 
 
 @dataclass

@@ -28,7 +28,7 @@ EVICTING = (DELETE_PODS, DRAIN)
 MOST_RESTARTS = 10
 """A driver pod with a container that was restarted more often, and is not ready, has failed."""
 VALIDATION_SECONDS = 600
-"""After that time without a ready validator pod, an upgrade has failed."""
+"""Seconds without a ready validator pod after which an upgrade has failed."""
 _AT_REST = ("", DONE)
 WARNING = "Warning"
 _DELETED = "Deleted workload pods on the node for the driver upgrade"
@@ -45,7 +45,7 @@ class DriverPod:
     same_install: bool = False
     """True for a pod with the DRIVER_CONFIG_DIGEST of the DaemonSet's present template: both install the same."""
     is_orphan: bool = False
-    """No DaemonSet owns it."""
+    """True where no DaemonSet owns it."""
 
 
 @dataclass(frozen=True)

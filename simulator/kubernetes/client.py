@@ -38,7 +38,7 @@ SERVING = f"{READY}?{'&'.join(f'exclude=poststarthook/{hook}' for hook in _LATE_
 """Answers 200 before READY does: a new server tries a second time, a second later, to create the roles and the
 priority classes that each cluster has, and administrators need neither."""
 _STARTING_SECONDS = 0.1
-"""Between two looks whether a server is ready."""
+"""Seconds between two checks if a server is ready."""
 _ALL_GROUPS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _BUSY_SECONDS = 15
 """Seconds that an overloaded server, or a young CRD's storage ("(re)initializing", 429), is given."""
@@ -62,7 +62,7 @@ class ApiError(Exception):
 
 
 class Unreachable(Exception):
-    """No answer from the API server, or no credential for it; the text says which."""
+    """Raised where the API server does not answer, or there is no credential for it; the text says which."""
 
 
 class UnknownKind(Exception):
@@ -121,7 +121,7 @@ class Client:
         return self.request("GET", path, params=params)
 
     def wait_until_serving(self) -> None:
-        """Until the server takes an administrator's requests, however long it takes to start."""
+        """Waits until the server takes an administrator's requests, however long it takes to start."""
         while True:
             try:
                 self.get(SERVING)

@@ -41,7 +41,7 @@ class KubernetesOptions:
     """Returns the reason why a kubeconfig is not used; empty where it is. Using one may run a command, as its exec
     stanza says."""
     stopping: threading.Event = field(default_factory=threading.Event)
-    """Set it to end every wait, so that the process can go."""
+    """Event that ends every wait, so that the process can end."""
 
 
 @dataclass(frozen=True)

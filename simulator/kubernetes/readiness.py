@@ -71,13 +71,13 @@ def unready(obj: Object, *, final: bool, custom: bool) -> str:
 
 
 def waiting(obj: Object, around: Surroundings | None = None) -> Waiting | None:
-    """None when the object is ready (or of a kind that needs no waiting), else why not."""
+    """Reasons to wait for an object; None when it is ready, or of a kind that needs no waiting."""
     check = _CHECKS.get(_kind(obj))
     return check(obj, around or Surroundings()) if check else None
 
 
 def waiting_for(obj: Object, expressions: str) -> Waiting | None:
-    """None if the condition of the `pulumi.com/waitFor` annotation is met, else what is missing.
+    """Reasons to wait by the `pulumi.com/waitFor` annotation; None if its condition is met.
 
     `condition=Type[=Status]`, `jsonpath={.path}[=value]`, or a JSON list of these that must all hold.
     Raises ValueError for anything else, JsonPathError for a path that can't be read.

@@ -21,7 +21,7 @@ class Selection:
     """Selection of ports of Pods."""
 
     namespaces: frozenset[str]
-    """Empty: all namespaces."""
+    """Namespaces of the Pods; empty for all namespaces."""
     selector: Mapping[str, Any]
     """A label selector."""
     port: str

@@ -126,7 +126,7 @@ def _own(job: str, endpoint: str) -> list[Json]:
 
 
 def _namespaces(monitor: Json) -> frozenset[str]:
-    """Empty for all namespaces."""
+    """Namespaces that a monitor selects; empty for all namespaces."""
     selector: Mapping[str, Any] = at(monitor, "spec.namespaceSelector", {})
     if selector.get("any"):
         return frozenset()

@@ -25,7 +25,7 @@ PROMETHEUS, ALERTMANAGER = "prometheus", "alertmanager"
 START_SECONDS = 60.0
 POLL_SECONDS = 0.1
 MODEL_SECONDS = 60.0
-"""Between two scrapes, and between two evaluations, in model time: one minute."""
+"""Seconds between two scrapes, and between two evaluations, in model time: one minute."""
 LEAST_INTERVAL = 0.5
 """Seconds of a real clock."""
 LOOKBACK, LEAST_LOOKBACK = 300.0, 10.0

@@ -55,7 +55,7 @@ class Drain:
     """Actions of node-drainer on a node's Pods at one look; without any, the node is drained."""
 
     evict: list[Json] = field(default_factory=list[Json])
-    """Through the eviction API, which respects disruption budgets."""
+    """Pods to evict through the eviction API, which respects disruption budgets."""
     delete: list[Json] = field(default_factory=list[Json])
     """Pods to delete by force, which respects nothing."""
     wait: list[Json] = field(default_factory=list[Json])

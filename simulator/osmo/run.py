@@ -196,7 +196,7 @@ class Run:
 
     @property
     def _is_queued(self) -> bool:
-        """Some group has Pods, or had."""
+        """True where some group has Pods, or had."""
         return any(status not in of.PRESCHEDULING for status in self.result.groups.values())
 
     def _end(self, group: Group, status: str, message: str) -> None:

@@ -90,7 +90,7 @@ class Result:
     waits: str = ""
     """Reason why nobody followed it to its end: an agent is missing."""
     left: bool = False
-    """Its objects are still in the cluster, for want of an agent that deletes them."""
+    """True where its objects are still in the cluster, as there is no agent that deletes them."""
 
 
 def pending(workflow: Workflow) -> Result:

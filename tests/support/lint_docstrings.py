@@ -16,8 +16,9 @@ from physical_ai.repository import ROOT
 
 FOLDERS = (".github", "components", "docs", "parts", "physical_ai", "simulator", "workbench")
 BARE = re.compile(
-    r"(As|At|But|By|For|From|How|If|In|It|Of|On|Or|Such|That|They|Those|To|What|When|Where|Whether|Which|Who|Whom|Whose|"
-    r"Why|With|Without)\b(?!-)"
+    r"(After|Also|As|At|Before|Below|Beside|Between|But|By|Empty|For|From|How|If|In|It|Its|Like|Neither|Never|No|None|"
+    r"Nothing|Of|On|Only|Or|Such|That|There|They|Those|Through|To|Until|What|When|Where|Whether|Which|Who|Whom|Whose|Why|"
+    r"With|Without)\b(?!-)"
 )
 
 

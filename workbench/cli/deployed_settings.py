@@ -45,7 +45,7 @@ def deployed_settings(
 
 
 def _of_simulation(stack: str) -> Loaded | None:
-    """None where nothing was deployed, or what was deployed is no longer valid."""
+    """Settings of the last deployment; None where nothing was deployed, or they are no longer valid."""
     from physical_ai.settings import SettingsError, load_config
     from physical_ai.settings.layers.stack_file import PREFIX
     from simulator.simulation import Simulation

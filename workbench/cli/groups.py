@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 
 class UnknownCommand(Exception):
-    """There is no command of this name."""
+    """Raised where there is no command of this name."""
 
     def __init__(self, name: str, known: list[str]) -> None:
         super().__init__(name)

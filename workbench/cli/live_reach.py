@@ -66,7 +66,7 @@ def live_world(declared: Declared, get: Get) -> tuple[World, list[str]]:
 
 
 def _items(get: Get, path: str, notes: list[str]) -> list[Json] | None:
-    """None where the login may not read it; the declaration stands for it then."""
+    """Objects at a path; None where the login may not read them; the declared ones then count."""
     try:
         return list(get(path, {})["items"])
     except (Unreachable, Missing, Malformed) as problem:

@@ -40,7 +40,7 @@ def running_cluster(simulation: Simulation) -> str | None:
 
 
 def running_simulation(stack: str) -> Simulation:
-    """Like `simulation_of`. Raises SimulationError where no cluster of it runs."""
+    """Simulation of a stack with a running cluster. Raises SimulationError where none of it runs."""
     from simulator.errors import SimulationError
 
     simulation = simulation_of(stack)

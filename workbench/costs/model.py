@@ -128,7 +128,7 @@ class Estimate(Total[PoolCost]):
 
     stack: str
     region: str | None
-    """None for a cluster that the stack does not create."""
+    """Region of the cluster; None for a cluster that the stack does not create."""
     pools: tuple[PoolCost, ...]
     spot_factor: float | None
     not_counted: tuple[NotCounted, ...]

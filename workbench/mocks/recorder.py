@@ -189,7 +189,7 @@ def _none_recorded(stack: str) -> list[tuple[str, str]]:
 
 
 def _no_problems() -> list[tuple[str, str, str]]:
-    """No plugin takes part."""
+    """Problems by plugins, of which none takes part."""
     return []
 
 

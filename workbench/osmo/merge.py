@@ -38,7 +38,7 @@ def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]
 
 
 def merge_into(base: Any, layer: Mapping[str, Any]) -> Any:
-    """Like `merge`, in place and sharing what `layer` holds.
+    """Merges as `merge` does, in place and sharing what `layer` holds.
 
     A base that is not a map is kept when the layer is empty, as in OSMO.
     """

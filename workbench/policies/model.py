@@ -84,7 +84,7 @@ class Stack:
         return self.environment == "prod"
 
     def of_type(self, *types: str) -> list[Resource]:
-        """Its resources of these types, in their order."""
+        """Resources of these types, in their order."""
         return [each for each in self.resources if each.type in types]
 
 

@@ -50,7 +50,7 @@ class Choice:
     pool_name: str
     """Name of the pool in the stack that has it."""
     pool: Pool | None
-    """None where another stack has no such pool."""
+    """Pool of the choice; None where another stack has no such pool."""
     findings: tuple[Finding, ...]
     price: Price | None
 
@@ -73,7 +73,7 @@ class Question:
 
     settings: Settings
     azure: Capacity | None
-    """None where Azure is not asked."""
+    """Source of Azure's answers; None where Azure is not asked."""
     others: Mapping[str, Settings]
     """The stacks that fallbacks name, as far as they load."""
     spot_factor: float | None = None

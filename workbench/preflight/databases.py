@@ -16,7 +16,9 @@ _KIND = "Microsoft.DBforPostgreSQL/flexibleServers"
 
 
 def database_findings(settings: Settings, azure: Azure, subscription_id: str) -> Iterator[Finding]:
-    """Nothing for a stack without a managed database. What exists is not made again. Raises Unanswered."""
+    """Findings about the managed database; none for a stack without one. An existing server is not created again.
+    Raises Unanswered.
+    """
     given = managed(settings)
     if given is None:
         return

@@ -30,7 +30,7 @@ LONGEST_WAIT = 30
 
 
 class NoLogin(Exception):
-    """No Azure login was found; the text lists what was tried."""
+    """Raised where no Azure login was found; the text lists what was tried."""
 
 
 class BoundedRetryPolicy(RetryPolicy[HttpRequest, HttpResponse]):

@@ -30,7 +30,7 @@ from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 
 SERVICE_FILE = "osmo/service.yaml"
-"""Below `values/`: what people may change of the control plane's chart."""
+"""Path below `values/` of the file with what people may change of the control plane's chart."""
 SERVICES = ("service", "worker", "logger", "agent", "delayedJobMonitor")
 """Sections of the Pods that read and write the storage."""
 CONTAINERS = {"workflow_data": "data", "workflow_log": "logs", "workflow_app": "apps"}

@@ -89,7 +89,7 @@ class NodeSigns:
     name: str
     node: Json | None = None
     gate: ClosedGate | None = None
-    """Its first closed gate, if it is of a GPU pool."""
+    """First closed gate of a node of a GPU pool."""
     alerts: Sequence[Alert] = ()
     """Firing alerts about it."""
     seen: Sequence[Seen] = ()

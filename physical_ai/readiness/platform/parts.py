@@ -65,7 +65,7 @@ class Part:
 
     kind: str
     namespace: str
-    """Empty for objects of the cluster."""
+    """Namespace of the part; empty for objects of the cluster."""
     name: str
     replicas: int = 1
     selector: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -65,7 +65,9 @@ def _missing(pod: Mapping[str, Any], wanted: Sequence[Json], index: Index) -> Ex
 
 
 def _none(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
-    """No node has devices for all claims: there are none, others hold them, a taint is in the way, or none is such."""
+    """Explanation of a Pod for whose claims no node has devices: there are none, others hold them, a taint is in the
+    way, or none matches.
+    """
     key = json.dumps(at(pod, "spec.tolerations"), sort_keys=True)
     if key not in index.claim_answers:  # the same for every Pod with these tolerations
         index.claim_answers[key] = _for_tolerations(at(pod, "spec", {}), index)

@@ -46,7 +46,7 @@ class Schedule:
     months: frozenset[int]
     weekdays: frozenset[int]
     either_day: bool
-    """Both kinds of day are restricted, and one of them suffices."""
+    """True where both kinds of day are restricted, and one of them suffices."""
 
     def _has(self, day: datetime.date) -> bool:
         of_month, of_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays

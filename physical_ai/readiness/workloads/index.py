@@ -102,7 +102,7 @@ class Index(EventIndex):
         return dict(found)
 
     def on_pool(self, pool: str) -> list[Json]:
-        """Its nodes, by name."""
+        """Nodes of a pool, by name."""
         return self._by_pool.get(pool, [])
 
     def template(self, plan: PoolPlan) -> Json:

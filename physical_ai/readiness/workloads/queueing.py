@@ -1,4 +1,4 @@
-"""Before a Pod is placed: its group, its scheduler and its queue. Pure."""
+"""Causes before a Pod is placed: its group, its scheduler and its queue. Pure."""
 
 from __future__ import annotations
 

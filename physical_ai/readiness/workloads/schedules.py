@@ -123,7 +123,7 @@ def _has_failed(item: Mapping[str, Any], index: Index) -> bool:
 
 
 def _jobs(item: Mapping[str, Any], index: Index) -> list[Json]:
-    """Its Jobs, oldest first."""
+    """Jobs of a CronJob, oldest first."""
     own = ("CronJob", str(at(item, "metadata.uid", "")))
     found = [each for each in index.given.owners.get("Job", ()) if own[1] and index.controller(each) == own]
     return sorted(found, key=lambda each: str(at(each, "metadata.creationTimestamp", "") or ""))

@@ -37,7 +37,7 @@ class GatewayRecord:
 
 
 def gateway_record(settings: Settings) -> GatewayRecord | None:
-    """None in a stack that declares no record, and for a host that is not in the zone."""
+    """Record of the gateway; None in a stack that declares none, and for a host that is not in the zone."""
     access = settings.osmo.access
     if not settings.osmo.installs_service or access.dns is None or access.host is None:
         return None

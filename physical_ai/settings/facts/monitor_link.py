@@ -35,7 +35,9 @@ def sends_to_monitor(settings: Settings) -> bool:
 
 
 def monitor_link(settings: Settings) -> MonitorLink | None:
-    """None in the mode public, where Azure Monitor stays public, and where nothing is sent to it."""
+    """Link to Azure Monitor; None in the mode public, where Azure Monitor stays public, and where nothing is sent to
+    it.
+    """
     given = private_network(settings)
     if given is None or given.monitor.access == "public" or not sends_to_monitor(settings):
         return None

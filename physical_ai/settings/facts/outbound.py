@@ -35,7 +35,7 @@ class Gateway:
     suffix: str = ""
     sku: Literal["Standard", "StandardV2"] = "Standard"
     zones: tuple[str, ...] = ()
-    """Empty for StandardV2, which spans the zones of its region and accepts no list of them."""
+    """Zones of the gateway; empty for StandardV2, which spans the zones of its region and accepts no list of them."""
     address_zones: tuple[str, ...] = ()
 
 

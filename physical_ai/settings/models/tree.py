@@ -133,7 +133,7 @@ class Upgrades(Model):
 
     @property
     def forced_until(self) -> datetime.datetime | None:
-        """Until when an upgrade passes over disruption budgets."""
+        """Time until which an upgrade ignores disruption budgets."""
         return datetime.datetime.fromisoformat(self.force_until) if self.force_until else None
 
 

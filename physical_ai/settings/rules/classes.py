@@ -190,7 +190,7 @@ def _tolerated(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFind
 
 
 def _of_runai(settings: Settings, path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
-    """Never two schedulers for one GPU. Of nodes without the label `physai check` asks the cluster."""
+    """Findings where two schedulers would use one GPU. For nodes without the label `physai check` asks the cluster."""
     here = (*path, "nodeSelector")
     if not settings.osmo.installs_backend or not isinstance(pool, Pool) or not trust(here):
         return

@@ -37,7 +37,8 @@ _OF_NODE_IMAGES = ("containerd-untested", "containerd-drop-in", "nri-containerd"
 """Rules about the containerd of AKS's node images. `physai check` reads that of an existing cluster on its nodes."""
 
 _NOTICE = datetime.timedelta(days=180)
-"""Before the end of a database's support: an upgrade of its major version is planned with its users."""
+"""Time before the end of a database's support from which it is reported: an upgrade of its major version is planned
+with its users."""
 
 
 @dataclass(frozen=True, kw_only=True)

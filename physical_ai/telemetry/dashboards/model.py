@@ -70,7 +70,7 @@ class Variable:
     query: str
     """Query in Grafana's form: `label_values(kube_node_info, node)`."""
     first: str = ALL
-    """Its value, or the expression for all values, as long as nothing else is chosen."""
+    """Initial value of the variable, or the expression for all values."""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def _can_have_data(panel: dict[str, Any], parameters: Parameters) -> bool:
 
 
 def _is_there(name: str, parameters: Parameters) -> bool | None:
-    """None for a series that every stack has."""
+    """True where the stack has a series; None for one that every stack has."""
     pools = parameters.pools
     nvidia = [pool for pool in pools if not pool.amd]
     if name in dcgm_fields():

@@ -37,7 +37,8 @@ APP = ("app.kubernetes.io/name", GRID_AGENT)
 """Label of the agent's Pods. KWOK leaves them alone (kwok.yaml)."""
 AT_REST = ("ready", "blocked", "removed")
 LOOK_SECONDS = 2.0
-"""Between two looks at a node where nothing has changed; the agent itself looks every few minutes of model time."""
+"""Seconds between two looks at a node where nothing has changed; the agent itself looks every few minutes of model
+time."""
 
 
 Times = tuple[float, float]
@@ -130,7 +131,7 @@ class Agent:
             self._cluster.annotate(item, {key: value})
 
     def forget_report(self) -> None:
-        """Another part of the simulator has changed the Pod's status."""
+        """Forgets the last report, since another part of the simulator has changed the Pod's status."""
         self._reported = ("", "")
 
     def _report(self, pod: Json) -> None:

@@ -179,8 +179,9 @@ class Kubelet:
             self._do(node.FaultsChanged(together(left)))
 
     def _refuse_bound(self, node: str) -> None:
-        """After a start the kubelet admits its Pods again before a device plugin has registered: those that hold GPUs
-        end, and are not started again (NVIDIA/gpu-operator#707; kubernetes/kubernetes, devicemanager)."""
+        """Ends the Pods that hold GPUs after a start: the kubelet admits them before a device plugin has registered,
+        and does not start them again (NVIDIA/gpu-operator#707; kubernetes/kubernetes, devicemanager).
+        """
         for pod in self._cluster.pods_on(node):
             wanted = gpus_of(pod)
             if wanted and at(pod, "status.phase") in ("Pending", "Running") and not is_terminating(pod):

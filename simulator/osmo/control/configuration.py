@@ -53,7 +53,9 @@ def declared(find: Find) -> Configuration:
 
 
 def _elsewhere(find: Find) -> Configuration:
-    """Its operator has applied the stack's values, and made the group of the simulation's deployers users."""
+    """Configuration of a control plane elsewhere: its operator has applied the stack's values, and made the group of
+    the simulation's deployers users.
+    """
     values: dict[str, Any] = {}
     for text in _data(find, VALUES).values():
         values = _merge(values, _map(yaml.safe_load(text)))

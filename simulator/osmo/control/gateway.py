@@ -187,8 +187,10 @@ def _session(call: str) -> Handler:
 
 
 def _sessions() -> list[tuple[str, str, str, str, Handler]]:
-    """Only the database knows a workflow's pool, and the authorization service of a configuration in a file has none:
-    it asks about all pools (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go, extractWorkflowPoolResource)."""
+    """Routes of interactive sessions. Only the database knows a workflow's pool, and the authorization service of a
+    configuration in a file has none: it asks about all pools (NVIDIA/OSMO 6.3.1
+    src/utils/roles/action_registry.go, extractWorkflowPoolResource).
+    """
     return [
         ("POST", re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", row["path"]), row["action"], "pool/*", _session(call))
         for call, row in interactive.facts()["actions"].items()

@@ -132,7 +132,9 @@ class KeyVaults:
         return Answer(200, {"id": f"https://{vault}.vault.azure.net/secrets/{name}", "value": "none", **(held or {})})
 
     def _reaches(self, vault: Resource, folder: Path) -> bool:
-        """Through the internet, an endpoint of the caller's own, or a hub that both networks have."""
+        """True for a vault that is reached through the internet, an endpoint of the caller's own, or a hub that both
+        networks have.
+        """
         if get(vault.body, "properties.publicNetworkAccess") != "Disabled":
             return True
         own, theirs = (Store(each / AZURE_FILE).resources.values() for each in (self._own, folder))

@@ -58,7 +58,7 @@ class Job:
     namespace: str
     name: str
     group: Json | None
-    """Its PodGroup; None for a pod on its own, for which KAI's podgrouper makes one."""
+    """PodGroup of the job; None for a pod on its own, for which KAI's podgrouper creates one."""
     queue: str
     priority: int
     preemptible: bool

@@ -76,7 +76,7 @@ def print_change(found: Change) -> None:
 
 
 def signed(of: Span | None, digits: int) -> str:
-    """Like `span`, for differences: `+6.98`, `-6.98`, `0`."""
+    """Differences as `span` writes amounts: `+6.98`, `-6.98`, `0`."""
     if of is None:
         return "no price"
     figures = [

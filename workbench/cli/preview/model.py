@@ -31,4 +31,4 @@ class Preview:
     """Number of nodes that each pool has now."""
     deployed: Deployed
     unexpected: bool = False
-    """There are changes, and the command line expects none."""
+    """True where there are changes, and the command line expects none."""

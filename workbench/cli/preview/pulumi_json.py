@@ -25,7 +25,7 @@ def parsed(text: str) -> Mapping[str, Any]:
 
 
 def run_of(digest: Mapping[str, Any]) -> Run:
-    """Its steps."""
+    """Run of a preview, from its steps."""
     run = Run()
     for row in _steps(digest):
         differences: Mapping[str, Any] = row.get("detailedDiff") or {}

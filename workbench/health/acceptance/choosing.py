@@ -14,7 +14,7 @@ from workbench.health.acceptance.running import Target
 
 
 class NoNodes(Exception):
-    """Nothing is there to check; the text shows why."""
+    """Raised where there is nothing to check; the text shows why."""
 
 
 def choose(

@@ -29,7 +29,7 @@ class JobOutcome:
 
     log: str
     exit_code: int | None
-    """None where the container never ended."""
+    """Exit code of the container; None where it never ended."""
     problem: str = ""
     """Reason why it did not end on its own."""
 

@@ -24,7 +24,7 @@ Item = TypeVar("Item")
 
 
 class UnknownNode(Exception):
-    """Neither a node nor a record of a machine has the name; `known` are names that exist."""
+    """Raised where neither a node nor a record of a machine has the name; `known` are names that exist."""
 
     def __init__(self, wanted: str, known: Sequence[str]) -> None:
         super().__init__(wanted)
@@ -111,7 +111,7 @@ def read_node_evidence(
 
 
 def _is_later(event: Json, since: datetime) -> bool:
-    """Also of an event whose time nobody can read."""
+    """True for a later event, and for one whose time nobody can read."""
     try:
         return datetime.fromisoformat(time_of(event)) >= since
     except (ValueError, TypeError):

@@ -60,14 +60,14 @@ class Record:
     action: Action
     started: datetime
     deadline: datetime
-    """Until when the drain waits for work to end."""
+    """Time until which the drain waits for work to end."""
     reason: str = ""
     step: Step = Step.EVIDENCE
     level: AcceptanceLevel = "quick"
     """Level of the acceptance that the node has to pass before it takes work: the one for its fault, or a higher
     one."""
     cordoned_before: bool = False
-    """Another user had cordoned the node: after the repair it stays cordoned."""
+    """True where another user had cordoned the node: after the repair it stays cordoned."""
     nodes_before: int = 0
     """Nodes that Azure ran for the pool before the machine was deleted."""
     uids_before: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ DATA_KEY = "reservation.json"
 
 
 class Taken(Exception):
-    """Another repair has the pool's turn; the text says which, and what to do."""
+    """Raised where another repair has the pool's turn; the text says which, and what to do."""
 
 
 def reserve(cluster: RepairCluster, record: Record, now: datetime) -> None:

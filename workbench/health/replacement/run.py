@@ -23,7 +23,7 @@ PATIENCE = timedelta(minutes=45)
 """Time that one step after the drain may wait before the command ends: a new node with its driver takes half of it."""
 OWN_DEADLINE = (Step.DRAIN, Step.UNCORDON)
 REMINDER = timedelta(minutes=2)
-"""After this long without another line, a wait is printed again."""
+"""Time without another line after which a wait is printed again."""
 FAILURES = 12
 """Answers in a row that may be missing."""
 

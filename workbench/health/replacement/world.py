@@ -33,7 +33,7 @@ class World:
 
     cluster: RepairCluster
     machines: Machines | None
-    """None where Azure has nothing to do with the cluster's machines."""
+    """Machines in Azure; None where Azure has nothing to do with the cluster's machines."""
     expected: Mapping[str, Mapping[str, int]]
     """Resources that a node of each pool should offer."""
     least: Mapping[str, AcceptanceLevel]

@@ -30,9 +30,9 @@ class TaskView:
     spec: TaskSpec
     path: Path
     group: TaskGroupSpec | None
-    """None for a task outside groups."""
+    """Group of the task; None for a task outside groups."""
     resource: ResourceSpec | None
-    """None where the resource does not exist."""
+    """Resource of the task; None where it does not exist."""
     resource_path: Path
     platform_name: str
     platform: Platform | None

@@ -19,7 +19,7 @@ class Platform:
     pool: str
     """The node pool; the platform's own name where it is not known."""
     has_gpu: bool | None
-    """None where it is not known."""
+    """True where the platform has GPUs; None where it is not known."""
     gpus: int | None = None
     """GPUs of a node that one task can have; None where the number is not known, as below."""
     cpus: int | None = None

@@ -23,7 +23,7 @@ class Scraped:
     name: str
     pod: Pod
     port: int | None
-    """None where the chart gives the named port a number that is not declared."""
+    """Number of the port; None where the chart gives the named port a number that is not declared."""
 
 
 def scraped(resources: Sequence[Resource], target: str, parties: Mapping[str, Party]) -> Iterator[Scraped]:

@@ -29,7 +29,7 @@ class Engine(StrEnum):
     ADDRESSES = "addresses"
     """Azure's network policy manager, or Calico: an `ipBlock` matches every address."""
     NONE = "none"
-    """Nothing enforces policies."""
+    """Value for a cluster in which nothing enforces policies."""
     UNKNOWN = "unknown"
 
 
@@ -45,7 +45,7 @@ class Ground:
     pods: IPv4Network = PRIVATE_RANGE
     nodes: tuple[IPv4Network, ...] = (PRIVATE_RANGE,)
     api_server: IPv4Network | None = None
-    """None for one with a public address."""
+    """Address range of the API server; None for one with a public address."""
 
     def addresses(self, party: Party) -> tuple[IPv4Network, ...]:
         """The ranges in which a party has its address."""

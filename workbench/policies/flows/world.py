@@ -41,7 +41,7 @@ class Subnet:
     resource: Resource
     cidr: IPv4Network
     group: Group | None
-    """None where it has none, or one that is not of the stack."""
+    """Security group of the subnet; None where it has none, or one that is not of the stack."""
     has_nodes: bool
     """Others hold endpoints and gateways."""
     filters_endpoints: bool
@@ -63,7 +63,7 @@ class World:
     private_clients: tuple[IPv4Network, ...]
     ground: Ground = CILIUM
     cluster: Resource | None = None
-    """None where the cluster is not the stack's."""
+    """The stack's cluster; None where the cluster is not the stack's."""
     api_server: ApiServer | None = None
     pod_range: IPv4Network | None = None
     """Addresses of Pods in an overlay; None where they have those of their node's subnet."""
