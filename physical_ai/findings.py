@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Severity(StrEnum):
-    """Severity of a finding, least severe first."""
+    """How severe a finding is, least severe first."""
 
     OK = "ok"
     """Checked, without a problem."""
@@ -31,7 +31,7 @@ class Severity(StrEnum):
         return list(type(self)).index(self)
 
     def at_least(self, least: Severity) -> bool:
-        """True where this is as severe as `least`, or more."""
+        """Whether this is as severe as `least`, or more."""
         return self.rank >= least.rank
 
 
@@ -46,7 +46,7 @@ class Finding:
     """The subject: a setting's path, a property path, a key, a quota, a part of the stack."""
     problem: str
     fix: str | None = None
-    """Instruction that fixes it."""
+    """How to fix it."""
     source: str | None = None
     """The basis of the rule: a document, an issue, a data file, a service's answer."""
 
@@ -66,12 +66,12 @@ class Finding:
 
 
 def any_at_least(findings: Iterable[Finding], least: Severity) -> bool:
-    """True where one of the findings is as severe as `least`, or more."""
+    """Whether one of the findings is as severe as `least`, or more."""
     return any(finding.severity.at_least(least) for finding in findings)
 
 
 def counted(findings: Iterable[Finding], severities: Iterable[Severity]) -> str:
-    """Number of findings of each severity, as text.
+    """How many findings there are of each severity.
 
     >>> counted([], (Severity.ERROR, Severity.WARNING))
     '0 errors, 0 warnings'

@@ -1,4 +1,4 @@
-"""Speed of model time in the simulator."""
+"""How fast model time runs in the simulator."""
 
 from __future__ import annotations
 

@@ -55,8 +55,7 @@ def is_started() -> bool:
 
 
 def address() -> str | None:
-    """Address at which the engine reaches the program, `127.0.0.1:PORT`, which gets this process's environment
-    variables.
+    """Where the engine reaches the program, `127.0.0.1:PORT`, which gets this process's environment variables.
 
     None where no process was started: the program then runs in this one.
 

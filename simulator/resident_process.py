@@ -25,15 +25,14 @@ from simulator import resident
 from simulator.home import checkout_prefix
 
 IDLE_SECONDS = 60.0
-"""Seconds between two checks if the checkout still has a simulation, while no command asks for a copy."""
+"""Between two looks whether the checkout still has a simulation, while no command asks for a copy."""
 
 SOON_SECONDS = 6.0
-"""Seconds after its start before it loads the modules of a run of the program: not while the first command waits for
-a copy, which loads them itself."""
+"""After its start, before it loads what a run of the program loads: not while the first command waits for a copy, which
+loads that by itself."""
 
 LATER_SECONDS = 30.0
-"""Seconds after the last request before it loads the modules of commands: not while the first one uses all
-processors."""
+"""After the last request, before it loads what commands will need: not while the first one uses all processors."""
 
 Stamp = tuple[int, int, int]
 """Time of the last change, size and inode of a file; zeros where there is none."""
@@ -132,7 +131,7 @@ def _listen(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
-    """Stamps by which a changed file, or a changed list of files of a folder, is recognized."""
+    """What shows that a file, or the list of files of a folder, was changed."""
     return {path: _stamp(path) for path in paths}
 
 

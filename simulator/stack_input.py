@@ -1,4 +1,4 @@
-"""Inputs of the simulator about a stack."""
+"""What the simulator is given of a stack."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class NodeClass:
 
     name: str
     server: str
-    """Name of the server in the catalogue."""
+    """As the catalogue calls it."""
     count: int
     labels: Mapping[str, str]
-    """Labels that the installer of the cluster has set."""
+    """Set by whoever installed the cluster."""
     taints: tuple[str, ...] = ()
     host_driver: str = ""
     """Version of the driver on the host; empty without one."""
@@ -27,7 +27,7 @@ class ExistingClusterInput:
     """A cluster that exists before the stack is deployed in it, which the simulator has to make."""
 
     context: str
-    """Context of the kubeconfig."""
+    """Of the kubeconfig."""
     classes: tuple[NodeClass, ...]
 
 
@@ -39,9 +39,8 @@ class StackInput:
     config: Mapping[str, Any]
     """Values by full key, as `physical-ai:pools`."""
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Secrets by name. Real ones are not used."""
+    """By name. Real ones are not used."""
     record: bool = False
-    """True where the stack records the past, so that Azure is simulated as it was: retired sizes and versions
-    included."""
+    """Whether the stack records the past, so that Azure is simulated as it was: retired sizes and versions included."""
     existing_cluster: ExistingClusterInput | None = None
-    """Existing cluster of the stack; None for a stack that creates its cluster itself."""
+    """None of a stack that creates its cluster itself."""

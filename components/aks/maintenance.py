@@ -1,4 +1,4 @@
-"""Maintenance windows, in which AKS may upgrade the cluster and reimage its nodes."""
+"""When AKS may upgrade the cluster and reimage its nodes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Azure resources that others depend on: subscriptions, the resource group, identities and their roles."""
+"""What other Azure resources depend on: subscriptions, the resource group, identities and their roles."""

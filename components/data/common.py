@@ -1,4 +1,4 @@
-"""Code that the data services share: where they are declared, and which of them resist deletion."""
+"""What the data services share: where they are declared, and what of them refuses to be deleted."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pulumi
 from physical_ai.settings.facts.data_services import DataNames, DataPlan
 
 ENABLED = {True: "Enabled", False: "Disabled"}
-"""ARM's two words for a switch."""
+"""As ARM writes a switch."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Location of a stack's data services, and the decisions that concern all of them."""
+    """Where the data services of a stack are, and what was decided about all of them."""
 
     names: DataNames
     resource_group_name: pulumi.Input[str]

@@ -67,7 +67,7 @@ class DataServices(pulumi.ComponentResource):
         self.register_outputs({"vault": self.vault.name})
 
     def endpoints(self) -> DataEndpoints:
-        """Endpoints for a control plane whose Pods have an identity in Azure."""
+        """For a control plane whose Pods have an identity in Azure."""
         storage = self.storage
         return DataEndpoints(
             postgres_host=self.postgres.host,

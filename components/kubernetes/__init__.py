@@ -1,1 +1,1 @@
-"""Kubernetes resources that others depend on: charts, namespaces, isolation, certificates, snapshots."""
+"""What other Kubernetes resources depend on: charts, namespaces, isolation, certificates, snapshots."""

@@ -19,8 +19,7 @@ class RegistryImagesArgs:
 
 
 class RegistryImages(pulumi.ComponentResource):
-    """Policies that replace the images of Pods, created before anything else in the cluster, so that no Pod of the
-    platform has another image.
+    """Before anything else in the cluster, so that no Pod of the platform is created with another image.
 
     Attributes:
         declared: the policies and their bindings.

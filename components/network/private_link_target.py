@@ -1,4 +1,4 @@
-"""Target of a private endpoint."""
+"""What a private endpoint may be made for."""
 
 from __future__ import annotations
 

@@ -18,9 +18,7 @@ from physical_ai.planning.osmo_token import IDENTITY_FILE, OBJECTS, OsmoTokenObj
 
 @dataclass(frozen=True)
 class VaultLogin:
-    """Access of the Job's Pods to the vault with the tokens of other stacks' agents; `ready` are resources they need
-    first.
-    """
+    """How the Job's Pods reach the vault with the tokens of other stacks' agents; `ready` is what they need before."""
 
     vault: pulumi.Input[str]
     tenant_id: pulumi.Input[str]
@@ -38,7 +36,7 @@ class OsmoTokenArgs:
     secret: kubernetes.core.v1.Secret
     after: Sequence[pulumi.Resource]
     protected: bool
-    """True in a protected stack."""
+    """Whether the stack is."""
     login: VaultLogin | None = None
 
 

@@ -31,7 +31,7 @@ FROM_PROGRAM = (
 
 
 def numbers(checkout: Checkout) -> list[tuple[str, str]]:
-    """Names and values of the figures."""
+    """What is counted, and its value."""
     modules = [each for each in checkout.modules.values() if each.package]
     longest = max(modules, key=lambda each: each.lines)
     function = max(modules, key=lambda each: each.longest_function)

@@ -1,4 +1,4 @@
-"""List of the generated files under `docs`, with the function that generates each."""
+"""Which files under `docs` are generated, and what generates each."""
 
 from __future__ import annotations
 

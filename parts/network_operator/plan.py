@@ -77,7 +77,7 @@ def chart_values(settings: Settings) -> dict[str, Any]:
 
 
 def policy_spec(settings: Settings, operator: NetworkOperator) -> dict[str, Any]:
-    """Spec of the operator's policy: drivers and device plugins on the pools with a fabric and on no other nodes.
+    """What the operator installs: drivers and device plugins on the pools with a fabric and nowhere else.
 
     The label of network cards alone would take in every node with accelerated networking, whose only network the driver
     container would restart.
@@ -146,7 +146,5 @@ def _functions() -> dict[str, Any]:
 
 
 def _selectors() -> dict[str, Any]:
-    """Selectors of InfiniBand devices. They leave out the adapter for accelerated networking, an Ethernet device of the
-    same vendor.
-    """
+    """Not the adapter of accelerated networking, which is of the same vendor and has Ethernet for its link."""
     return {"vendors": [names.VENDOR], "linkTypes": ["infiniband"]}

@@ -1,4 +1,4 @@
-"""Facts that follow from the settings of runners, as pure functions."""
+"""What follows from the settings of runners. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ POOL: Path = (*RUNNERS, "pool")
 
 
 def runner_label(settings: Settings) -> str:
-    """Label that jobs name in `runs-on`.
+    """What jobs name in `runs-on`.
 
     >>> from physical_ai.settings import load
     >>> runner_label(load("prod-westeurope").settings)

@@ -25,9 +25,9 @@ class Firmware(Row):
 
     bundle: Exact
     vbios: Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{2}(\.[0-9A-F]{2}){4}$")]
-    """VBIOS version of each GPU, as `nvidia-smi` prints it."""
+    """Of each GPU, as `nvidia-smi` prints it."""
     tool: Text
-    """Program that reads and updates the firmware on the machine."""
+    """What reads and updates it on the machine."""
 
 
 class Server(Machine):
@@ -47,7 +47,7 @@ class Server(Machine):
 
 
 class Installer(Row):
-    """Installer of a cluster."""
+    """What installed a cluster."""
 
     name: Text
     version: Exact

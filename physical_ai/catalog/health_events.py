@@ -25,9 +25,9 @@ class DcgmError(Row):
     action: Action
     quarantine: bool
     why: str = ""
-    """Reason why a node stays in service with a fatal error."""
+    """Why a node stays in service with a fatal error."""
     believed: bool = False
-    """True where no source was found for the fault at which DCGM reports it."""
+    """No source was found for the fault at which DCGM reports it."""
     source: Text
     date: datetime.date
 

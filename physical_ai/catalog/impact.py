@@ -1,4 +1,4 @@
-"""Categories that Azure has for a report about a GPU machine: rows, reading, and the choice of one."""
+"""What a report to Azure about a GPU machine is called. Rows, reading, and the choice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields that the DCGM exporters and AMD's report about GPUs, and Xids. Rows, reading, and lookups."""
+"""What GPUs report: the fields of DCGM exporters and of AMD's, and Xids. Rows, reading, and lookups."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class DcgmField(Row):
     type: Literal["gauge", "counter", "label"]
     unit: Text
     help: Annotated[str, StringConstraints(pattern=r"^[^,\n]+$")]
-    """Help text without a comma: the CSV has exactly three columns."""
+    """No comma: the CSV has exactly three columns."""
     vgpu: Literal["yes", "no", "unknown"]
-    """Answer if a MIG-backed vGPU guest reports the field."""
+    """Whether a MIG-backed vGPU guest reports it."""
     mig: Literal["instance", "gpu", "none"] = "instance"
-    """Unit with a series of its own on a GPU that is partitioned into MIG instances."""
+    """What has a series of its own on a GPU that is cut into MIG instances."""
     default: bool = True
     exporter: bool = False
     """The exporter computes it itself; not a field of DCGM."""
@@ -44,7 +44,7 @@ class AmdField(Row):
     unit: Text
     help: Text
     guest: Literal["yes", "no", "unknown"]
-    """Answer if a VM with a virtual function reports the field."""
+    """Whether a VM that has a virtual function reports it."""
     counter: bool = False
     source: Text
     date: datetime.date
@@ -71,9 +71,9 @@ class Xid(Row):
     action: Text
     """NVIDIA's immediate action."""
     repair: Literal["reboot", "replace", "none"] | None = None
-    """Repair of the machine; None for the one that its class implies."""
+    """What repairs the machine; None for what its class implies."""
     companion: bool = False
-    """True for an Xid that comes with another one of the same GPU."""
+    """Whether it comes with another Xid of the same GPU."""
     meaning: Text
     advice: Text
     source: Text
@@ -81,7 +81,7 @@ class Xid(Row):
 
     @property
     def remedy(self) -> Literal["reboot", "replace", "none"]:
-        """Repair of the machine: a reboot for the class node and none for others, unless the row names one."""
+        """What repairs the machine: a reboot for the class node and nothing else, where no row says otherwise."""
         return self.repair or ("reboot" if self.xid_class == "node" else "none")
 
 

@@ -34,7 +34,7 @@ OWNED = {
 
 @dataclass(frozen=True)
 class DraPlan:
-    """Plan for pools with `allocation: dra`."""
+    """What is installed for pools with `allocation: dra`."""
 
     chart: Chart
     values: Mapping[str, Any]

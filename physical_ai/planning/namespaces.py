@@ -1,4 +1,4 @@
-"""Namespaces that a stack needs, and those of them that it creates."""
+"""Which namespaces a stack needs, and which of them it creates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys that files of values may not set, by chart: the tables of all plans."""
+"""What files of values may not set, by chart: the tables of all plans."""
 
 from __future__ import annotations
 

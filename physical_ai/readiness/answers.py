@@ -1,4 +1,4 @@
-"""Reader of a cluster, and the exceptions that it raises."""
+"""How a cluster is read, and what keeps it from being read."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ class Missing(Exception):
 
 
 class Unreachable(Exception):
-    """Raised where no answer came this time; the next request may get one. `status` is that of a refusal, 0 without
-    one.
-    """
+    """No answer this time; the next request may have one. `status` is that of a refusal, 0 without one."""
 
     def __init__(self, text: str, status: int = 0) -> None:
         super().__init__(text)
@@ -33,5 +31,5 @@ class Unusable(Exception):
 
 
 def is_forbidden(refusal: Unreachable) -> bool:
-    """True where the login lacks the right, so that the next request is refused too."""
+    """Whether the login lacks the right, so that the next request is refused too."""
     return refusal.status == FORBIDDEN or str(refusal).startswith(str(FORBIDDEN))

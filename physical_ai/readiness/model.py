@@ -34,7 +34,7 @@ GATES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Expected:
-    """Resources that each node of a GPU pool should offer."""
+    """What each node of a GPU pool should offer."""
 
     pool: str
     resources: Mapping[str, int]
@@ -43,20 +43,20 @@ class Expected:
     needs_mig_ids: bool = False
     """MIG is on, so that CUDA works only with the id of an instance: strategy `none` would offer unusable GPUs."""
     fabric: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Resources of the Network Operator's device plugin on one node: `{"rdma/shared_ib": 63}`."""
+    """What the Network Operator's device plugin offers on one node: `{"rdma/shared_ib": 63}`."""
 
     slurm: bool = False
-    """True for a pool whose nodes are Slurm's."""
+    """Whether its nodes are Slurm's."""
     ports: int = 0
     """InfiniBand ports of one node; 0 where no Pod reaches them."""
     stack: str = "STACK"
-    """Name of the stack in commands."""
+    """For commands that name it."""
     existing: bool = False
-    """True for a pool whose nodes are servers of an existing cluster."""
+    """Whether its nodes are servers of a cluster that exists already."""
 
     @property
     def by_claims(self) -> bool:
-        """True where Pods get the GPUs by resource claims."""
+        """Whether Pods get the GPUs by resource claims."""
         return CLAIM_DRIVER in self.resources
 
 
@@ -78,7 +78,7 @@ class Cluster:
 
     nodes: Sequence[Json] = ()
     pods: Sequence[Json] = ()
-    """Pods of the operator's namespace, like DaemonSets, Deployments and events."""
+    """Of the operator's namespace, like DaemonSets, Deployments and events."""
     daemonsets: Sequence[Json] = ()
     deployments: Sequence[Json] = ()
     events: Sequence[Json] = ()
@@ -136,10 +136,10 @@ class Report:
     """Resources its nodes offer now, including unexpected ones."""
     closed: tuple[ClosedGate, ...] = ()
     unread: tuple[str, ...] = ()
-    """Evidence that could not be read, and why: without it a cause may be missing."""
+    """What could not be read, and why: evidence without which a cause may be missing."""
 
     def document(self) -> dict[str, Any]:
-        """Report as JSON, with stable keys."""
+        """As JSON, with stable keys."""
         return {
             "state": self.state,
             "nodes": self.nodes,
@@ -171,13 +171,13 @@ ROLLOUT = "rollout"
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a wait."""
+    """How a wait ended."""
 
     reports: tuple[Report, ...]
-    """Reports from the last successful read."""
+    """From the last successful read."""
     seconds: float
     problem: str = ""
-    """Reason why the last read failed; empty when it succeeded."""
+    """Why the last read failed; empty when it succeeded."""
 
     @property
     def is_open(self) -> bool:
@@ -190,7 +190,7 @@ class Outcome:
         return not self.problem and gates == {ROLLOUT}
 
     def is_failure(self, timeout_minutes: int) -> bool:
-        """True for a result that fails a deployment. A timeout of 0 only reports.
+        """Whether it fails a deployment. A timeout of 0 only reports.
 
         A rollout does not: a driver that waits for training to end may take a day, with the GPUs in use meanwhile.
         """

@@ -20,7 +20,7 @@ Inputs = Mapping[str, Any] | None
 
 
 def never_lets_go(budget: Mapping[str, Any]) -> str | None:
-    """Reason why AKS refuses upgrades because of a budget; None where it does not."""
+    """Why AKS refuses upgrades because of a budget; None where it does not."""
     spec: Mapping[str, Any] = budget.get("spec") or {}
     most, least = spec.get("maxUnavailable"), spec.get("minAvailable")
     if most is not None and str(most) in ("0", "0%"):
@@ -49,7 +49,7 @@ def _named(budgets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def is_upgrade(old: Inputs, new: Inputs) -> bool:
-    """True where a cluster's or a pool's inputs change a version of Kubernetes."""
+    """Whether a cluster's or a pool's inputs change a version of Kubernetes."""
     return bool(old) and _versions(old) != _versions(new)
 
 
@@ -61,12 +61,12 @@ def _versions(inputs: Inputs) -> list[Any]:
 
 
 def is_forced(until: datetime.datetime | None, now: datetime.datetime) -> bool:
-    """True where an upgrade that starts now ignores the budgets."""
+    """Whether an upgrade that starts now passes over the budgets."""
     return until is not None and now < until
 
 
 def refusal(found: Sequence[str], until: datetime.datetime | None) -> str | None:
-    """Message before AKS would refuse an upgrade; None where no budget prevents it."""
+    """What to say before AKS refuses; None where no budget stands against the upgrade."""
     if not found:
         return None
     passed = f" {FORCE_SETTING} {until.isoformat()} has passed." if until is not None else ""

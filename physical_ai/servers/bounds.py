@@ -1,4 +1,4 @@
-"""Limits on the time and the size of an answer."""
+"""How long an answer may take, and how much it may be."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits on one answer, and on the wait for a busy server."""
+    """Of one answer, and of the waiting for a server that is busy."""
 
     seconds: float = 30.0
-    """Time from the connection to the last byte of the answer. A page of 500 Pods takes one or two seconds on a slow
-    line."""
+    """From the connection to the last byte of the answer. A page of 500 Pods takes one or two on a slow line."""
     connect: float = 5.0
     idle: float = 15.0
-    """Longest time without a byte."""
+    """Without a byte."""
     size: int = 32 << 20
     """Bytes. Decoded, a hostile document takes twenty times as much memory."""
     depth: int = 100

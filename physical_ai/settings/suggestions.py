@@ -1,4 +1,4 @@
-"""Suggestions in place of the path of a setting that a stack does not have."""
+"""What to write instead of the path of a setting that a stack does not have."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def exporter_config() -> str:
 
 
 def series(field: str) -> str:
-    """Name of the series of a field.
+    """What the series of a field is called.
 
     >>> series("GPU_GFX_ACTIVITY")
     'amd_gpu_gfx_activity'

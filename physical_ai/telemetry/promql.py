@@ -1,4 +1,4 @@
-"""Names of the series that an expression reads. Not a parser: promtool checks the syntax."""
+"""Which series an expression reads. Not a parser: promtool checks the syntax."""
 
 from __future__ import annotations
 

@@ -65,22 +65,21 @@ class AlertRow(Row):
     alert: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]+$")]
     expression: Text
     hold_minutes: Annotated[int, Field(ge=0, le=1440)]
-    """Time that the expression has to be true, in minutes."""
+    """How long the expression has to be true."""
     severity: Severity
     owner: Owner
-    """Person who acts: the platform's team, the owner of the job, or Azure."""
+    """Who acts: the platform's team, the owner of the job, or Azure."""
     summary: Text
     """A Prometheus template."""
     meaning: Text
     action: Text
-    """Action of the reader. For an alert about a node the table of its causes has it
-    (catalog/data/gpu/node_causes.yaml)."""
+    """Of an alert about a node: what the table of its causes says (catalog/data/gpu/node_causes.yaml), and not here."""
     commands: tuple[Text, ...]
     """Words in capital letters are the reader's to replace."""
     meaning_elsewhere: Text = "-"
-    """Meaning in an existing cluster, where Azure has no part in it; "-" for the same."""
+    """On a cluster that exists already, where Azure has no part in it; "-" for the same."""
     when: Condition | None = None
-    """Condition on a stack for the alert to exist."""
+    """What a stack needs for the alert to exist."""
     each: Each | None = None
     """One alert for each such pool."""
     threshold: Threshold | None = None
@@ -88,7 +87,7 @@ class AlertRow(Row):
 
     @property
     def anchor(self) -> str:
-        """Anchor of its section on the page of the alerts."""
+        """Of its section on the page of the alerts."""
         return self.alert.lower()
 
 
@@ -99,7 +98,7 @@ class RecordRow(Row):
     expression: Text
     meaning: Text
     when: Condition | None = None
-    """Condition on a stack for the record to exist."""
+    """What a stack needs for the record to exist."""
 
 
 class Theme(Row):
@@ -123,7 +122,7 @@ class Alert:
     runbook: str
     """Address of its section on the page of the alerts."""
     azure: bool = True
-    """True where the machines are Azure's."""
+    """Whether the machines are Azure's."""
 
     @property
     def name(self) -> str:
@@ -131,7 +130,7 @@ class Alert:
 
     @property
     def owner(self) -> str:
-        """Person who acts. Where Azure has no part, machines are their owner's: `hardware`."""
+        """Who acts. Where Azure has no part, machines are their owner's: `hardware`."""
         return "hardware" if self.row.owner == "azure" and not self.azure else self.row.owner
 
     @property

@@ -1,4 +1,4 @@
-"""GPU-hours by user: the queries, and the rows that follow from their results. Pure functions."""
+"""Who used how many GPU-hours: the queries, and the rows that follow from their results. Pure functions."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ class Usage:
 
     namespace: str
     workflow: str
-    """Workflow of the Pod; empty for a Pod of no workflow."""
+    """Empty for a Pod of no workflow."""
     pod: str
-    """Name of the Pod; empty for a workflow."""
+    """Empty for a workflow."""
     queue: str
     pool: str
-    """Pool of the node; empty for a Pod that was never placed."""
+    """Empty for what was never placed on a node."""
     asked: float
     held: float
     busy: float
     idle: float
     """Held for half an hour and longer without use."""
     usd: float | None
-    """Price of the hours held, at the list price of a node's GPU; None without a price."""
+    """Of the hours held, at the list price of a node's GPU; None without a price."""
     idle_usd: float | None = None
     """The part of it for idle hours."""
 

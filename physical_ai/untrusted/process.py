@@ -24,10 +24,10 @@ _FORK = get_context("fork")
 
 @dataclass(frozen=True)
 class Limit:
-    """Limits on the resources of one piece of work."""
+    """What one piece of work may take."""
 
     seconds: float
-    """Seconds of CPU time."""
+    """Of CPU time."""
     memory: int
     """Bytes beyond what the process uses already."""
     patience: float

@@ -1,4 +1,4 @@
-"""Hardware that the programs of acceptance see on a node. Pure."""
+"""What the programs of acceptance find on a node. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Figures:
 
 @cache
 def figures() -> dict[str, Figures]:
-    """Figures by GPU model."""
+    """By GPU model."""
     rows: list[dict[str, Any]] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
     return {row["model"]: Figures(row["hostDevice"], row["peer"], row["allReduce"]) for row in rows}
 
@@ -57,9 +57,8 @@ class Machine:
 
     @property
     def has_closed_modules(self) -> bool:
-        """True for proprietary kernel modules: of the host's driver, or as the operator's driver Pod asks. Where it
-        leaves the choice to the installer, these GPUs get the open ones.
-        """
+        """Whether the kernel modules are the proprietary ones: of the host's driver, or as the operator's driver Pod
+        asks. Where it leaves the choice to the installer, these GPUs get the open ones."""
         host, pod = self.state.host, self.state.driver_pod
         if host.driver or pod is None:
             return host.modules == "proprietary"
@@ -67,7 +66,7 @@ class Machine:
 
     @property
     def product(self) -> str:
-        """Product by nvidia-smi's name: `NVIDIA H100 NVL`."""
+        """As nvidia-smi names it: `NVIDIA H100 NVL`."""
         return self.state.hardware.product.replace("-", " ")
 
     @property
@@ -77,13 +76,13 @@ class Machine:
 
     @property
     def has_libraries(self) -> bool:
-        """True where graphics libraries are in the container."""
+        """Whether graphics libraries are in the container."""
         if "no-graphics" in self.defects:
             return False
         return self.graphics or self.claimed or "graphics-everywhere" in self.defects
 
     def effects(self, gpu: int) -> list[Effects]:
-        """Effects of faults on a GPU."""
+        """What faults do to a GPU."""
         return [effects for effects, _ in self.state.faults.of_gpu(gpu)]
 
     def field(self, gpu: int, name: str) -> float:
@@ -95,7 +94,7 @@ class Machine:
 
     @property
     def cuda_error(self) -> str:
-        """Error for which no CUDA program runs; empty where they do."""
+        """Why no CUDA program runs; empty where it does."""
         if self.state.faults.driver_lost:
             return "CUDA driver version is insufficient for CUDA runtime version"
         return "" if self.claimed else cuda(self.state.devices)

@@ -1,4 +1,4 @@
-"""Outputs that Azure computes for data services: addresses, defaults, keys."""
+"""What Azure computes for data services: addresses, defaults, keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answer of the service to a PUT: the inputs, its defaults, and computed values."""
+"""What the service answers to a PUT: the inputs, its defaults, and what it computes."""
 
 from __future__ import annotations
 

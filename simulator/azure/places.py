@@ -19,7 +19,7 @@ _VCPUS = re.compile(r"Standard_[A-Z]+(\d+)")
 
 @dataclass(frozen=True)
 class Region:
-    """Zones, sizes and services of a region."""
+    """What a region has."""
 
     name: str
     zones: tuple[str, ...]

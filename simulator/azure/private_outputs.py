@@ -1,4 +1,4 @@
-"""Answers of Azure about peerings, private endpoints and private DNS, besides the inputs."""
+"""What Azure answers about peerings, private endpoints and private DNS, beside what was sent."""
 
 from __future__ import annotations
 

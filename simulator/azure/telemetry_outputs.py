@@ -1,4 +1,4 @@
-"""Outputs that Azure computes for Azure Monitor workspaces and Managed Grafana."""
+"""What Azure computes for Azure Monitor workspaces and Managed Grafana."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Right of a Pod's account to write records of a public DNS zone, by the answers of Azure and Entra."""
+"""Whether a Pod's account may write records of a public DNS zone, by what Azure and Entra would answer."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ WRITE = "Microsoft.Network/dnsZones/TXT/write"
 
 
 def zone_refusal(azure: AzureState, *, client_id: str, subject: str, zone_id: str) -> str:
-    """Reason why no record is written; empty where it is. A zone that the stand-in does not have is outside the
-    stack.
-    """
+    """Why no record is written; empty where it is. A zone that the stand-in does not have is outside the stack."""
     identity, why = identity_refusal(azure, client_id, subject)
     if identity is None:
         return why

@@ -1,4 +1,4 @@
-"""Chart that is installed in place of the one that a release names."""
+"""Which chart is installed for the one that a release names."""
 
 from __future__ import annotations
 

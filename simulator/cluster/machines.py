@@ -14,7 +14,5 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 
 def machine_of(node: Mapping[str, Any]) -> Machine | None:
-    """Machine of a node; None for one that the catalogue does not have. A cluster without a cloud sets no instance
-    type.
-    """
+    """None for a node that the catalogue does not have. A cluster without a cloud sets no instance type."""
     return machines().get(annotations_of(node).get(MACHINE) or labels(node).get(INSTANCE_TYPE, ""))

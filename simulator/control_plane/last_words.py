@@ -1,4 +1,4 @@
-"""Reason why a process of a control plane ended, by its log. Pure."""
+"""Why a process of a control plane ended, as its log tells it. Pure."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 FULL_DISK = "no space left on device"
-"""Message of Go for the kernel's ENOSPC. etcd prints its stack after it, so it is not among the last lines."""
+"""As the kernel's ENOSPC is printed by Go. etcd prints its stack after it, so it is not among the last lines."""
 NEEDED_MIB = 140
-"""Space in MiB with which a control plane was seen to start and to hold the default stack (2026-11, a tmpfs of that
-size)."""
+"""With which a control plane was seen to start and to hold the default stack (2026-11, a tmpfs of that size)."""
 
 
 def last_words(log: Sequence[str], folder: Path) -> str:
-    """Reason why a process ended, by its log: the line about a full disk if there is one, else its last lines."""
+    """Why a process ended, by its log: the full disk where it speaks of one, else its last lines."""
     full = next((line for line in log if FULL_DISK in line.lower()), "")
     if full:
         return (

@@ -1,4 +1,4 @@
-"""Defects of a simulated node that no fault of `physai fault` causes, and a check or a record finds."""
+"""What is wrong with a simulated node that no fault of `physai fault` does, and a check or a record finds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.cluster.names import SIMULATOR
 from simulator.cluster.objects import annotations_of
 
 DEFECTS = f"{SIMULATOR}acceptance-defects"
-"""Annotation of nodes with names of DEFECT_NAMES, separated by commas."""
+"""On nodes: names of DEFECT_NAMES with commas between them."""
 DEFECT_NAMES: Mapping[str, str] = {
     "no-graphics": "containers get no graphics libraries, whatever they ask for",
     "graphics-everywhere": "containers get graphics libraries, whatever they ask for",
@@ -27,7 +27,7 @@ DEFECT_NAMES: Mapping[str, str] = {
     "mig-off": "MIG mode is off where it should be on",
     "garbled": "every program prints half of its output",
 }
-"""Defects that no fault of `physai fault` causes, and a check finds."""
+"""What no fault of `physai fault` does, and a check finds."""
 
 
 def defects_of(node: Mapping[str, Any]) -> frozenset[str]:

@@ -49,7 +49,7 @@ class MarkerTouched:
 
 @dataclass(frozen=True)
 class MarkerRemoved:
-    """Event of a validation file that was removed again."""
+    """That file was removed again."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class ConfigsChanged:
 
 @dataclass(frozen=True)
 class ClusterDriver:
-    """Presence of any driver DaemonSet of the operator in the cluster."""
+    """Whether the cluster has any driver DaemonSet of the operator."""
 
     present: bool
 

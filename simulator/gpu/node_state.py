@@ -1,4 +1,4 @@
-"""State of one simulated GPU node: the host's driver, the validation files, the operator's pods, their gates."""
+"""What is on one simulated GPU node: the host's driver, the validation files, the operator's pods, their gates."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Timing:
     """Durations, in model seconds."""
 
     driver_build: float = 100.0
-    """Seconds from the driver container's start until its startup probe succeeds: the operator finds it ready at the
-    first of its looks, every two minutes, as the genuine one does with undisturbed nodes."""
+    """From the driver container's start until its startup probe succeeds: the operator finds it ready at the first of
+    its looks, every two minutes, as the genuine one does with undisturbed nodes."""
     driver_start: float = 60.0
     """The same where its modules are loaded already: the startup probe's first look."""
     poll: float = 5.0
-    """Seconds between two looks of a waiting init container (the validator's and the shell loops' own value)."""
+    """Between two looks of a waiting init container (the validator's and the shell loops' own value)."""
     start: float = 2.0
-    """Seconds from one container's end to the next one's start."""
+    """From one container's end to the next one's start."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Facts about a DaemonSet that a node needs to run its pod."""
+    """What a node needs to know about a DaemonSet to run its pod."""
 
     name: str
     init: tuple[str, ...]
@@ -46,7 +46,7 @@ class Workload:
     env: Mapping[str, Mapping[str, str]]
     runtime_class: str = ""
     image: str = ""
-    """Image of the main container."""
+    """Of the main container."""
     config_map: str = ""
     """Name of the device plugin's configurations."""
     is_driver: bool = False
@@ -64,13 +64,13 @@ class Pod:
     started: bool = False
     """The present container has done its first check; one-time checks are not repeated."""
     message: str = ""
-    """Message for a user: the last line of the log, or the event that keeps the pod from starting."""
+    """What a user finds: the last line of the log, or the event that keeps the pod from starting."""
     failed: bool = False
     """The present container ended with an error and is started again and again."""
     ready: bool = False
     """The main container is."""
     sidecar_fault: str = ""
-    """Reason why nvidia-peermem-ctr, next to a driver, ends again and again."""
+    """Why nvidia-peermem-ctr, beside a driver, ends again and again."""
     root: str = ""
     """The driver root that the main container read from driver-ready when it started."""
     config_key: str = ""
@@ -84,14 +84,13 @@ class Pod:
 
     @property
     def fault(self) -> str:
-        """Reason why it is not ready; empty when it is."""
+        """What keeps it from being ready; empty when it is."""
         return self.sidecar_fault if self.ready else self.message
 
     @property
     def restarts(self) -> int:
-        """Number of restarts of the present container, with the kubelet's back-off. Counted for drivers only: the
-        operator gives an upgrade up by it.
-        """
+        """How often the present container was started again, with the kubelet's back-off. Counted for drivers only:
+        the operator gives an upgrade up by it."""
         if not self.failed or not self.workload.is_driver:
             return int(self.failed)
         return max(sum(self.age >= end for end in _BACK_OFFS), 1)
@@ -104,7 +103,7 @@ class Pod:
 
     @property
     def phase(self) -> str:
-        """Phase as kubectl shows it: `Init:0/1`, `Init:CrashLoopBackOff`, `CrashLoopBackOff`, `Running`."""
+        """As kubectl shows it: `Init:0/1`, `Init:CrashLoopBackOff`, `CrashLoopBackOff`, `Running`."""
         total = len(self.workload.init)
         if self.at < total:
             return "Init:CrashLoopBackOff" if self.failed else f"Init:{self.at}/{total}"
@@ -113,16 +112,16 @@ class Pod:
 
 @dataclass(frozen=True)
 class Host:
-    """Software on the node itself."""
+    """What is installed on the node itself."""
 
     driver: str = ""
     """Version of a driver installed on the host; nvidia-smi works with it."""
     modules: str = "open"
-    """Kind of its kernel modules: `open` or `proprietary`."""
+    """Or `proprietary`: the kind of its kernel modules."""
     smi: str = "usr/bin"
     """Directory of the host with nvidia-smi."""
     loaded: bool = True
-    """True where its kernel modules are in the running kernel."""
+    """Its kernel modules are in the running kernel."""
     bind_mount: bool = False
     """The host's root is mounted on /run/nvidia/driver, without the device nodes (the seeds' way)."""
 
@@ -145,11 +144,10 @@ class NodeState:
     collectors: str = ""
     """CSV that the DCGM exporter mounts; empty for the one of its image."""
     driver_in_cluster: bool = False
-    """True where any node has a driver pod of the operator: the validator then takes every node's driver for the
-    operator's."""
+    """Some node has a driver pod of the operator: the validator then takes every node's driver for the operator's."""
     pods: Mapping[str, Pod] = field(default_factory=dict[str, Pod])
     files: frozenset[str] = frozenset()
-    """Files in /run/nvidia/validations."""
+    """In /run/nvidia/validations."""
     driver_root: str = ""
     """Content of driver-ready; empty without the file."""
     loaded: str = ""
@@ -163,10 +161,10 @@ class NodeState:
     runtimes: frozenset[str] = frozenset()
     """Runtime handlers in containerd's configuration."""
     containerd_dead: str = ""
-    """Reason why containerd does not start; the node is NotReady then."""
+    """Why containerd does not start; the node is NotReady then."""
     devices: tuple[Device, ...] = ()
     resources: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Resources that the device plugin has registered."""
+    """What the device plugin has registered."""
     renames: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names under which the device plugin offers shares."""
     claimable: int = 0
@@ -182,7 +180,7 @@ class NodeState:
 
     @property
     def healthy_resources(self) -> dict[str, int]:
-        """Number of the registered resources that the kubelet offers."""
+        """What the kubelet offers of the registered resources."""
         return sharing.healthy(self.devices, self.resources, self.renames, self.faults.unhealthy)
 
     @property
@@ -200,9 +198,8 @@ class NodeState:
 
     @property
     def has_peermem(self) -> bool:
-        """True where nvidia-peermem is in the running kernel: another network driver unloads it, and one that was
-        not built against that driver does not load (NVIDIA/gpu-operator#2868).
-        """
+        """Whether nvidia-peermem is in the running kernel: another network driver unloads it, and one that was not
+        built against that driver does not load (NVIDIA/gpu-operator#2868)."""
         return self.container_driver and self.built_for == self.network_driver
 
     def with_pod(self, pod: Pod) -> NodeState:

@@ -1,4 +1,4 @@
-"""Times at which the operator's controllers run: at once after a watched object has changed, and later for others."""
+"""When the operator's controllers run: at once after what they watch has changed, and later for what they do not."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from simulator.gpu.state import Controller, State, Step
 REQUEUE_SECONDS = 120.0
 """The upgrade controller watches no pods. After this time it looks again (gpu-operator, `plannedRequeueInterval`)."""
 RECREATION_SECONDS = 60.0
-"""Seconds between two deletions of a DaemonSet that no node wants. The operator itself does not wait at all."""
+"""Between two deletions of a DaemonSet that no node wants. The operator itself does not wait at all."""
 
 
 @dataclass
 class Pacing:
-    """State that one process of the operator remembers about its controllers."""
+    """What one process of the operator remembers about its controllers."""
 
     seen: State | None = None
     """The cluster at the last call; None before the operator has started."""
@@ -32,7 +32,7 @@ class Pacing:
 
     @property
     def is_waiting(self) -> bool:
-        """True where only time has to pass until a controller runs."""
+        """Whether only time has to pass until a controller runs."""
         return bool(self.late) or (self.seen is not None and upgrading.are_pending(self.seen))
 
     def awake(self, state: State) -> set[Controller]:
@@ -59,8 +59,7 @@ class Pacing:
 
 
 def is_missing_driver_pods(state: State) -> bool:
-    """True where a driver Pod has not been recreated yet. The upgrade controller does nothing until all exist
-    (NVIDIA/k8s-operator-libs, BuildState): a node whose pod has just been deleted would not count as busy.
-    """
+    """Whether a driver Pod has not been recreated yet. The upgrade controller does nothing until all exist
+    (NVIDIA/k8s-operator-libs, BuildState): a node whose pod has just been deleted would not count as busy."""
     drivers = (item for item in state.daemonsets.values() if is_driver(item))
     return sum(int(at(item, "status.desiredNumberScheduled", 0)) for item in drivers) > len(state.pods)

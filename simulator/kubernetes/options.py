@@ -1,4 +1,4 @@
-"""Options that the host gives to Kubernetes providers, and the configuration of a stack's provider."""
+"""What the host gives to Kubernetes providers, and what a stack's provider configures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _none_refused(kubeconfig: Kubeconfig) -> str:
 
 @dataclass(frozen=True)
 class KubernetesOptions:
-    """Options that every provider instance of one simulator shares."""
+    """What every provider instance of one simulator shares."""
 
     helm: str = "helm"
     """The helm command: a path, or a name looked up on `path`."""
@@ -36,12 +36,11 @@ class KubernetesOptions:
     working_directory: Path = field(default_factory=Path.cwd)
     """The folder of the Pulumi program, to which relative chart and values paths refer."""
     rendered: RenderedCharts | None = None
-    """Storage of rendered charts; None renders every time."""
+    """Where to keep what charts render; None renders every time."""
     refused: Callable[[Kubeconfig], str] = _none_refused
-    """Returns the reason why a kubeconfig is not used; empty where it is. Using one may run a command, as its exec
-    stanza says."""
+    """Why a kubeconfig is not used; empty where it is. Using one may run a command, as its exec stanza says."""
     stopping: threading.Event = field(default_factory=threading.Event)
-    """Event that ends every wait, so that the process can end."""
+    """Set it to end every wait, so that the process can go."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,4 @@
-"""Targets that Prometheus discovers: one for each port of a Pod that a PodMonitor selects, with Kubernetes' own
-labels.
-"""
+"""What Prometheus discovers: a target for each port of a Pod that a PodMonitor selects, with Kubernetes' own labels."""
 
 from __future__ import annotations
 
@@ -18,10 +16,10 @@ ENDED = ("Succeeded", "Failed")
 
 @dataclass(frozen=True)
 class Selection:
-    """Selection of ports of Pods."""
+    """Which ports of which Pods."""
 
     namespaces: frozenset[str]
-    """Namespaces of the Pods; empty for all namespaces."""
+    """Empty: all namespaces."""
     selector: Mapping[str, Any]
     """A label selector."""
     port: str
@@ -29,7 +27,7 @@ class Selection:
 
 
 def selection(query: Mapping[str, str]) -> Selection:
-    """Selection from a query string, as `query` writes it."""
+    """From a query string, as `query` writes it."""
     namespaces = frozenset(each for each in query.get("namespaces", "").split(",") if each)
     return Selection(namespaces, json.loads(query.get("selector", "{}")), query.get("port", ""))
 
@@ -65,7 +63,7 @@ def _labels(pod: Json, port: str) -> Iterator[dict[str, str]]:
 
 
 def path(pod: Json) -> str:
-    """Path of a Pod at the address where all targets are served."""
+    """Of a Pod at the address where all targets are served."""
     return f"/pods/{at(pod, 'metadata.namespace')}/{name(pod)}"
 
 

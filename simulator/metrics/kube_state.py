@@ -27,7 +27,7 @@ DAEMONSET = {
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects that kube-state-metrics watches."""
+    """What kube-state-metrics watches."""
 
     nodes: Sequence[Json] = ()
     pods: Sequence[Json] = ()
@@ -44,12 +44,12 @@ class KubeState:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], _Page] = {}
-        """Printed series by uid and resource version."""
+        """By uid and resource version."""
         self._labels: tuple[tuple[str, ...], ...] = ()
-        """Labels that the kept series were printed with."""
+        """Those that the kept series were printed with."""
 
     def page(self, given: Objects) -> str:
-        """Output of kube-state-metrics."""
+        """What kube-state-metrics prints."""
         if self._labels != (wanted := (given.node_labels, given.pod_labels)):
             self._kept, self._labels = {}, wanted
         result = _Page()

@@ -1,4 +1,4 @@
-"""Output of the GPU Operator and its node status exporter (NVIDIA/gpu-operator)."""
+"""What the GPU Operator and its node status exporter print (NVIDIA/gpu-operator)."""
 
 from __future__ import annotations
 

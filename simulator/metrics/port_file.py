@@ -1,3 +1,3 @@
-"""File in a control plane's folder with the port of its exporters."""
+"""Where a control plane's folder names the port of its exporters."""
 
 METRICS_FILE = "metrics-port.json"

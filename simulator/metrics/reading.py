@@ -1,4 +1,4 @@
-"""Alerts of the running Prometheus and Alertmanager, and results of queries."""
+"""What the running Prometheus and Alertmanager know: alerts, and results of queries."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Alert:
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
     since: float
-    """Time at which its expression became true, in seconds since the epoch."""
+    """When its expression became true, in seconds since the epoch."""
     fired: float | None
-    """Time at which it began to fire, by Alertmanager; None while Alertmanager does not have it."""
+    """When it began to fire, as Alertmanager has it; None while Alertmanager does not have it."""
 
     @property
     def severity(self) -> str:

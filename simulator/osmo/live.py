@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from simulator.cluster.objects import Json, at
-from simulator.cluster.pods import COMPLETED, ended, stopped
-from simulator.cluster.watch import Watch
-from simulator.kubernetes.client import ApiError, Client
-from simulator.osmo.programs import duration, outcome
-from simulator.osmo_names import (
+from physical_ai.catalog.osmo import (
     CONTROL_CONTAINER,
     FINALIZER,
     LISTENER_ACCOUNT,
@@ -17,13 +12,18 @@ from simulator.osmo_names import (
     WORKER_ACCOUNT,
     WORKFLOW_LABEL,
 )
+from simulator.cluster.objects import Json, at
+from simulator.cluster.pods import COMPLETED, ended, stopped
+from simulator.cluster.watch import Watch
+from simulator.kubernetes.client import ApiError, Client
+from simulator.osmo.programs import duration, outcome
 
 Diagnose = Callable[[Json], tuple[str, int, str] | None]
 """The init container of a Pod that fails on its node, its exit code and message; None where none does."""
 
 
 class Workflows:
-    """Behaviour of workflows' Pods and of the agents."""
+    """What workflows' Pods and the agents do."""
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self._client = client
@@ -63,9 +63,8 @@ class Workflows:
         return moved
 
     def _remove_finalizer(self, pod: Json) -> bool:
-        """Removes the finalizer of a Pod that somebody else has deleted: the listener sees the Pod, and the worker,
-        which alone may change Pods, removes it. Without them the Pod remains.
-        """
+        """Of a Pod that somebody else has deleted: the listener sees it, and the worker, which alone may change Pods,
+        takes the finalizer off. Without them the Pod remains."""
         held: list[str] = at(pod, "metadata.finalizers", [])
         if FINALIZER not in held or not self._has_agents():
             return False

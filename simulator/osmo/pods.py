@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.osmo_names import CONTROL_CONTAINER
+from physical_ai.catalog.osmo import CONTROL_CONTAINER
 
 
 @dataclass(frozen=True)
@@ -16,15 +16,15 @@ class Seen:
     node: str
     running: bool
     exit_code: int | None
-    """Exit code of the user's container, once it has ended."""
+    """Of the user's container, once it has ended."""
     message: str
-    """Message of that container."""
+    """Of that container."""
     waits: str
-    """Reason of the scheduler why it has no node."""
+    """Why it has no node, from the scheduler."""
 
 
 def seen(pod: Mapping[str, Any]) -> Seen:
-    """Facts about a Pod that the service needs."""
+    """What the service has to know of a Pod."""
     spec, status = pod["spec"], pod.get("status", {})
     statuses: list[Mapping[str, Any]] = status.get("containerStatuses") or []
     (own,) = [each for each in statuses if each["name"] != CONTROL_CONTAINER][:1] or [{}]
@@ -46,7 +46,7 @@ def seen(pod: Mapping[str, Any]) -> Seen:
 
 
 def _failed_init(status: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """State of an init container that failed. OSMO's report of it was not seen."""
+    """How an init container ended that failed. What OSMO reports of it was not seen."""
     statuses: list[Mapping[str, Any]] = status.get("initContainerStatuses") or []
     states: list[Mapping[str, Any]] = [each.get("state", {}).get("terminated") or {} for each in statuses]
     return next((each for each in states if each.get("exitCode")), None)

@@ -1,5 +1,4 @@
-"""Objects that the controller creates for a scale set: a listener, and one Pod for each job. Pure functions over plain
-objects.
+"""What the controller makes of a scale set: a listener, and one Pod for each job. Pure functions over plain objects.
 
 Upstream puts kinds of its own between a scale set and its Pods (AutoscalingListener, EphemeralRunnerSet and
 EphemeralRunner). In the model the Pods are the scale set's own.
@@ -18,7 +17,7 @@ from simulator.cluster.objects import Json, annotations_of, at, digest, name
 from simulator.runners import names
 
 QUEUED = f"{SIMULATOR}queued-jobs"
-"""Annotation of a scale set: jobs that wait at GitHub for a runner of this name. Whoever queues one raises it."""
+"""On a scale set: jobs that wait at GitHub for a runner of this name. Whoever queues one raises it."""
 RUNNER, LISTENER = "runner", "runner-scale-set-listener"
 COMPONENT = "app.kubernetes.io/component"
 MODEL = "github-runners"
@@ -27,7 +26,7 @@ TOKEN_KEY = "github_token"  # noqa: S105 - a name
 
 
 def url_problem(url: str) -> str:
-    """Reason why the controller could not use the address of a scale set; empty if it can.
+    """Why the controller could not use the address of a scale set; empty if it can.
 
     The rules are those of github/actions/config.go, ParseGitHubConfigFromURL.
     """
@@ -42,7 +41,7 @@ def url_problem(url: str) -> str:
 
 
 def secret_problem(wanted: str, secret: Json | None) -> str:
-    """Reason why the controller cannot log in to GitHub with a Secret; empty if it can."""
+    """Why the controller cannot log in to GitHub with a Secret; empty if it can."""
     if secret is None:
         return f'failed to get kubernetes secret: secrets "{wanted}" not found'
     data: Mapping[str, Any] = at(secret, "data", {})
@@ -97,7 +96,7 @@ def runner(scale_set: Json, number: int) -> Json:
 
 @dataclass(frozen=True)
 class Step:
-    """Actions after one look at a scale set. Names are of Pods."""
+    """What one look at a scale set leads to. Names are of Pods."""
 
     create: int
     start: tuple[str, ...]

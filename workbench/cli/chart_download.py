@@ -44,8 +44,7 @@ class Pulled:
     path: Path
     sha256: str
     outcome: Literal["present", "verified", "recorded"]
-    """Result of the download: in the cache before; downloaded and verified; downloaded, and its checksum recorded as
-    the first one."""
+    """In the cache before; downloaded and verified; downloaded, and its checksum recorded as the first one."""
 
 
 def pull(chart: Chart, helm: Path, *, locked: bool = False) -> Pulled:

@@ -1,4 +1,4 @@
-"""Output of commands: results to stdout, everything else to stderr, colour only on a terminal."""
+"""Where commands write: results to stdout, everything else to stderr, colour only on a terminal."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from simulator.metrics.telemetry import Clock
 PAGE = Path(__file__).parent / "output" / "dashboard.html"
 SCRIPT = "plotly.js"
 POINTS = 240
-"""Largest number of points in one series."""
+"""Of one series, at most."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def draw(
 
 @dataclass(frozen=True)
 class _Source:
-    """Source of the data in a dashboard's panels."""
+    """Where a dashboard's panels have their data from."""
 
     dashboard: Dashboard
     reader: Reader

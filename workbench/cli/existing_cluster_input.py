@@ -1,4 +1,4 @@
-"""Cluster that the simulator has to create before a stack is deployed in an existing cluster."""
+"""What the simulator has to make before a stack is deployed in a cluster that exists already."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exit codes of commands."""
+"""What the exit code of a command means."""
 
 from __future__ import annotations
 

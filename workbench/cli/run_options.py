@@ -1,4 +1,4 @@
-"""Conversion of options of the command line to the simulator's."""
+"""From options of the command line to the simulator's."""
 
 from __future__ import annotations
 

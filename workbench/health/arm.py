@@ -44,10 +44,10 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """Request to Azure."""
+    """What Azure is to do."""
 
     what: str
-    """Description in words, as `delete machine X`, for the message of a refusal."""
+    """In words, as `delete machine X`, for the message of a refusal."""
     method: str
     path: str
     version: str

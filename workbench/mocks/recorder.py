@@ -94,9 +94,7 @@ class Recorder(mocks.MockMonitor):
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire)
 
     def ReadResource(self, request: Any) -> Any:
-        """Answers a read with the properties of the request: policies are not about resources that the program only
-        reads.
-        """
+        """What the program reads, and does not declare, is as it says: policies are not about it."""
         urn = self.make_urn(request.parent, request.type, request.name)
         return resource_pb2.ReadResourceResponse(urn=urn, properties=request.properties)
 
@@ -111,7 +109,7 @@ class Recorder(mocks.MockMonitor):
         """Replaces the callback server, which exists beside a real engine only."""
 
     def register_resource_hook(self, hook: pulumi.ResourceHook) -> None:
-        """Accepts a hook, as `register_error_hook` does."""
+        """As `register_error_hook`."""
 
 
 def _options(request: Any) -> Options:
@@ -189,7 +187,7 @@ def _none_recorded(stack: str) -> list[tuple[str, str]]:
 
 
 def _no_problems() -> list[tuple[str, str, str]]:
-    """Problems by plugins, of which none takes part."""
+    """No plugin takes part."""
     return []
 
 
@@ -249,7 +247,7 @@ class _SameThread(ThreadPoolExecutor):
 
 
 def _result(work: Coroutine[Any, Any, _T]) -> _T:
-    """Result of `work`, which waits for nothing: the values are known."""
+    """What `work` returns, which waits for nothing: the values are known."""
     try:
         work.send(None)
     except StopIteration as end:

@@ -22,15 +22,14 @@ class ExitAction(Enum):
 
 
 class DownloadType(Enum):
-    """Ways in which inputs come to a task; one is left."""
+    """How inputs come to a task; one way is left."""
 
     DOWNLOAD = "download"
 
 
 HIGH, NORMAL, LOW = "HIGH", "NORMAL", "LOW"
 PRIORITIES = (HIGH, NORMAL, LOW)
-"""Values of `osmo workflow submit --priority`. LOW may use GPUs beyond the pool's guarantee, and be preempted for
-others."""
+"""Of `osmo workflow submit --priority`. LOW may use GPUs beyond the pool's guarantee, and be preempted for others."""
 
 
 class PoolStatus(Enum):

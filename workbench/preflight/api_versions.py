@@ -1,4 +1,4 @@
-"""Findings about API versions that azure-native sends and Azure no longer serves."""
+"""Whether Azure still serves the API versions that azure-native sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings about a pool by its size's capabilities in the subscription's SKU list. Pure."""
+"""What a size's capabilities, as the subscription's SKU list has them, say about a pool. Pure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ _ON_CONTROLLER: Mapping[Placement, str] = {
 
 
 def capability_findings(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterator[Finding]:
-    """Findings against a pool, and differences between Azure and the catalogue. None where Azure lists no
-    capabilities.
-    """
+    """What is against a pool, and where Azure and the catalogue disagree. Nothing where Azure lists no capabilities."""
     if reported:
         yield from _os_disk(name, pool, reported)
         yield from _security(name, pool, reported)
@@ -69,7 +67,7 @@ def _os_disk(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterator
 
 
 def _differences(name: str, sku: str, found: LocalDisks) -> Iterator[Finding]:
-    """Findings where the catalogue has other disks, or does not know them."""
+    """Where the catalogue has other disks, or does not know them."""
     row = vm_size(sku).disks
     kinds: tuple[Literal["temp", "cache", "nvme"], ...] = ("temp", "cache", "nvme")
     wrong = [kind for kind in kinds if getattr(row, kind) not in (None, getattr(found, kind))]

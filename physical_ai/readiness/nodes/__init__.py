@@ -1,1 +1,1 @@
-"""Facts about one GPU node besides its gates: signs, and the causes that they indicate."""
+"""What is known of one GPU node, beside its gates: signs, and the causes that they speak for."""

@@ -65,7 +65,7 @@ class Part:
 
     kind: str
     namespace: str
-    """Namespace of the part; empty for objects of the cluster."""
+    """Empty for objects of the cluster."""
     name: str
     replicas: int = 1
     selector: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -90,20 +90,18 @@ class Part:
 
 @dataclass(frozen=True)
 class Installed:
-    """Releases and namespaces of the platform by the settings."""
+    """What the settings say of the platform."""
 
     releases: Mapping[str, str]
     """Namespaces of Helm releases, by release."""
     namespaces: frozenset[str]
-    """Namespaces that the stack installs into."""
+    """Those that the stack installs into."""
     own: Sequence[Part] = ()
     """The objects that Helm does not make."""
 
 
 def installed(settings: Settings, plan: Plan, *, agents: bool) -> Installed:
-    """Software that a stack installs by its settings; `agents` is True where OSMO's agents, which need a control plane,
-    are installed.
-    """
+    """What a stack installs by its settings; `agents`: whether OSMO's are installed, which need a control plane."""
     releases = dict(_releases(settings, plan))
     if not agents:
         releases.pop(osmo.BACKEND_RELEASE, None)
@@ -157,7 +155,7 @@ def part_of(item: Mapping[str, Any], release: str = "", home: str = "", revision
 
 
 def made_by_operators(live: Mapping[str, Sequence[Json]], nodes: Sequence[Json], given: Installed) -> Iterator[Part]:
-    """Objects that the operators create from the resources that are there."""
+    """What the operators make of the resources that are there."""
     # The operator labels every node that has had a GPU; without NFD the label says false.
     if any(PRESENT in labels(node) for node in nodes):
         for policy in live.get("ClusterPolicy", ())[:1]:

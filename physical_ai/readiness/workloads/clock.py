@@ -1,4 +1,4 @@
-"""Times as Kubernetes writes them, and the time since. Pure."""
+"""How long ago something was, by the times that Kubernetes writes. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def seconds(since: Any, now: Any) -> float | None:
 
 
 def longer(since: Any, now: Any, least: float) -> bool:
-    """True where it is known to be longer ago than `least` seconds."""
+    """Whether it is known to be longer ago than `least` seconds."""
     passed = seconds(since, now)
     return passed is not None and passed > least
 

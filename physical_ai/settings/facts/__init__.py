@@ -1,1 +1,1 @@
-"""Facts that follow from the settings: pure functions, read by everything that has to agree."""
+"""What follows from the settings: pure functions, read by everything that has to agree."""

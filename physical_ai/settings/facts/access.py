@@ -1,4 +1,4 @@
-"""Principals and their roles on the cluster. Pure functions."""
+"""Who gets which role on the cluster. Pure functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pool with one of its fallbacks applied, and the change of settings that applies it. Pure."""
+"""What a pool becomes with one of its fallbacks, and the change of settings that makes it so. Pure."""
 
 from __future__ import annotations
 

@@ -35,9 +35,9 @@ class NodeLabel:
     key: str
     value: Value
     exported: bool
-    """True where kube-state-metrics exports the label, so that alerts and dashboards can tell nodes apart by it."""
+    """Whether kube-state-metrics exports it, so that alerts and dashboards can tell nodes apart by it."""
     by_driver: bool = False
-    """True where the driver source decides the label."""
+    """Whether the driver source decides it."""
 
 
 def _driver_label(key: str) -> Value:

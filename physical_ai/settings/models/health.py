@@ -9,7 +9,7 @@ from pydantic import Field
 from physical_ai.settings.models.base import Model, SecretName, written
 
 HealthMode = Literal["alert", "detect", "taint", "drain"]
-"""Modes from the least to the most; each includes those before it."""
+"""From the least to the most; each does what those before it do."""
 ImageReference = Annotated[
     str,
     written(
@@ -29,7 +29,7 @@ CronSchedule = Annotated[
 
 
 class Acceptance(Model):
-    """Checks of GPU nodes."""
+    """How GPU nodes are checked."""
 
     declare_jobs: bool = Field(
         default=False,
@@ -55,7 +55,7 @@ class Acceptance(Model):
 
 
 class Evidence(Model):
-    """Records of GPU machines, for the time when they are gone."""
+    """What is kept of GPU machines, for the time when they are gone."""
 
     enabled: bool = Field(
         default=True,
@@ -71,7 +71,7 @@ class Evidence(Model):
 
 
 class Health(Model):
-    """Measures for the health of GPU nodes."""
+    """What is done for the health of GPU nodes."""
 
     admit: Literal["any", "accepted"] = Field(
         default="any",

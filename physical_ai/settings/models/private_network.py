@@ -38,7 +38,7 @@ ApiServerZone = Annotated[
 
 
 class ApiServer(Model):
-    """Connection of a private API server to the network, and the zone that resolves its name."""
+    """How a private API server is connected to the network, and where its name is resolved."""
 
     form: ApiServerForm = Field(
         default="privateEndpoint",
@@ -118,7 +118,7 @@ class Firewall(Model):
 
 
 class MonitorAccess(Model):
-    """Path of metrics and logs of containers to Azure Monitor, and who may read them."""
+    """How metrics and logs of containers reach Azure Monitor, and who may read them."""
 
     access: Literal["private", "public"] = Field(
         default="private",
@@ -144,7 +144,7 @@ class MonitorAccess(Model):
 
 
 class PrivateNetwork(Model):
-    """Network of a stack in the modes hybrid and private."""
+    """What the modes hybrid and private need."""
 
     endpoint_subnet: Cidr = Field(description="Subnet of the private endpoints, /28 or larger.")
     api_server: ApiServer = Field(

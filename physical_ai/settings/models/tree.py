@@ -41,7 +41,7 @@ ProfileName = Annotated[str, written(r"^[a-z0-9][a-z0-9.-]*$", "a profile's name
 
 
 class ApiAccess(Model):
-    """Access to the Kubernetes API server's address."""
+    """Who may reach the Kubernetes API server's address."""
 
     authorized_ip_ranges: tuple[Cidr, ...] = Field(
         default=(),
@@ -113,7 +113,7 @@ Moment = Annotated[str, BeforeValidator(_moment)]
 
 
 class Upgrades(Model):
-    """Automatic upgrades by AKS, and their times."""
+    """What AKS may upgrade on its own, and when."""
 
     channel: Channel = Field(
         default="patch", description="Kubernetes: patch and node-image keep the minor of kubernetesVersion."
@@ -133,7 +133,7 @@ class Upgrades(Model):
 
     @property
     def forced_until(self) -> datetime.datetime | None:
-        """Time until which an upgrade ignores disruption budgets."""
+        """Until when an upgrade passes over disruption budgets."""
         return datetime.datetime.fromisoformat(self.force_until) if self.force_until else None
 
 
@@ -166,12 +166,12 @@ class Cluster(Model):
 
     @property
     def tier(self) -> Literal["Free", "Standard", "Premium"]:
-        """Tier of an AKS cluster. Raises NotAzure for any other."""
+        """Of an AKS cluster. Raises NotAzure for any other."""
         return of_azure("cluster.tier", self.azure_tier)
 
     @property
     def upgrades(self) -> Upgrades:
-        """Upgrades of an AKS cluster. Raises NotAzure for any other."""
+        """Of an AKS cluster. Raises NotAzure for any other."""
         return of_azure("cluster.upgrades", self.azure_upgrades)
 
     @property
@@ -307,7 +307,7 @@ class Settings(Model):
 
     @property
     def isolation(self) -> Isolation:
-        """Addresses that Pods may reach."""
+        """Which Pods may reach which addresses."""
         return self.azure_network.isolation if self.azure_network is not None else Isolation()
 
     @property

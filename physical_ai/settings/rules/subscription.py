@@ -1,4 +1,4 @@
-"""Rule that the resources a stack names are in its subscription, which is known after a login."""
+"""Whether what a stack names is in its subscription, which is known once someone is logged in."""
 
 from __future__ import annotations
 

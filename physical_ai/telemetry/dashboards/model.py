@@ -22,7 +22,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Step:
-    """Color from this value on; without a value from the smallest on."""
+    """From this value on, the color counts; without a value from the smallest on."""
 
     value: float | None
     color: str
@@ -39,20 +39,20 @@ class Panel:
     title: str
     queries: tuple[Query, ...]
     unit: str
-    """Unit by Grafana's name: `percentunit`, `mbytes` (MiB), `currencyUSD`."""
+    """As Grafana names it: `percentunit`, `mbytes` (MiB), `currencyUSD`."""
     kind: str
     """Grafana's type of panel: `timeseries`, `stat`, `table`."""
     text: str
     width: int
-    """Width of at most 24 columns."""
+    """Of 24 columns."""
     steps: tuple[Step, ...] = ()
     """Values from which on a color counts: lines of a plot, the ground of a number."""
     links: tuple[Link, ...] = ()
     """Runbooks of the alerts about the same values."""
     colors: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Colors of lines with a meaning of their own, by legend."""
+    """Of lines with a meaning of their own, by legend."""
     runbook: str = ""
-    """Address of the runbook in a table of alerts, with `${__value.raw}` for the name of the alert."""
+    """Of a table of alerts: the address of the runbook, with `${__value.raw}` for the name of the alert."""
     stacked: bool = False
 
 
@@ -68,15 +68,15 @@ class Variable:
 
     name: str
     query: str
-    """Query in Grafana's form: `label_values(kube_node_info, node)`."""
+    """As Grafana writes it: `label_values(kube_node_info, node)`."""
     first: str = ALL
-    """Initial value of the variable, or the expression for all values."""
+    """Its value, or the expression for all values, as long as nothing else is chosen."""
 
 
 @dataclass(frozen=True)
 class Dashboard:
     name: str
-    """Name of its file, also part of its uid."""
+    """Of its file, and in its uid."""
     uid: str
     title: str
     variables: tuple[Variable, ...]

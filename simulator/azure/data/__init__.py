@@ -91,7 +91,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class TypeMapping:
-    """Conversion of the inputs of one type to an ARM request, as azure-native does it."""
+    """How azure-native turns the inputs of one type into an ARM request."""
 
     kind: str
     token: str
@@ -113,7 +113,7 @@ class TypeMapping:
     maintain_if_unset: tuple[str, ...]
     """Lists that an update without them does not change."""
     has_type: bool
-    """True where azure-native returns the ARM type."""
+    """Whether azure-native returns the ARM type."""
 
     @property
     def name_param(self) -> str:

@@ -25,7 +25,7 @@ Annotate = Callable[[str, "str | None"], None]
 
 @dataclass(frozen=True)
 class Record:
-    """Record of an installation on the host."""
+    """What an installation leaves about itself."""
 
     version: str
     sha256: str
@@ -50,7 +50,7 @@ class Job:
 
 @dataclass
 class Disk:
-    """Files and modules on the host, loaded or not."""
+    """What is on the host, loaded or not."""
 
     record: Record | None = None
     configured: bool = False

@@ -26,7 +26,7 @@ from workbench.cli.options import (
 
 
 class Format(StrEnum):
-    """Format of the printed findings."""
+    """How findings are printed."""
 
     TEXT = "text"
     JSON = "json"

@@ -49,7 +49,7 @@ UNITS = {"m": 60, "h": 3600, "d": 86400}
 
 @dataclass(frozen=True)
 class Wanted:
-    """Options of the command line."""
+    """What the command line asks for."""
 
     node: str
     wait: timedelta
@@ -211,7 +211,7 @@ def _proof(causes: Sequence[Mapping[str, Any]], unread: Sequence[str], least: Ac
 
 
 def _planned(record: Record | None, world: World, wanted: Wanted) -> dict[str, Any]:
-    """Plan of the repair; nothing is written."""
+    """What would be done; nothing is written."""
     from workbench.health.replacement.drain import load_of
     from workbench.health.replacement.record import document
 

@@ -34,7 +34,7 @@ from workbench.cli.run_options import principal_named, run_options
 
 
 class Format(StrEnum):
-    """Format of a printed preview."""
+    """How a preview is printed."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -61,7 +61,7 @@ RunOption = Annotated[
 
 
 class KubernetesPlugin(StrEnum):
-    """Plugin that runs the Kubernetes resources."""
+    """What runs the Kubernetes resources."""
 
     STAND_IN = "stand-in"
     OFFICIAL = "official"

@@ -1,1 +1,1 @@
-"""Output of commands: documents for --json, and the same as tables and lines for people."""
+"""What commands print: documents for --json, and the same as tables and lines for people."""

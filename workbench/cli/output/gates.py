@@ -1,4 +1,4 @@
-"""Closed gates of a stack's nodes, for people."""
+"""Which gates keep GPUs from a stack's nodes."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ COMPLETED = "COMPLETED"
 
 
 def succeeded(documents: Sequence[Mapping[str, Any]]) -> bool:
-    """True where every workflow completed."""
+    """Whether every workflow completed."""
     return all(document["status"] == COMPLETED for document in documents)
 
 

@@ -1,1 +1,1 @@
-"""Changes by a run of the engine: as records, as text, as Markdown and as a picture."""
+"""What a run of the engine changes: as records, as text, as Markdown and as a picture."""

@@ -13,22 +13,22 @@ OPERATOR = "gpu-operator"
 
 @dataclass(frozen=True)
 class Deployed:
-    """State that is deployed before a preview."""
+    """What is deployed before a preview."""
 
     exists: bool
     operator_version: str | None = None
     """The GPU Operator's version."""
     pools: tuple[Mapping[str, Any], ...] = ()
-    """Pools as Azure Resource Manager describes them."""
+    """As Azure Resource Manager describes them."""
 
 
 @dataclass(frozen=True)
 class Preview:
-    """Changes of a preview, and the state it starts from."""
+    """What a preview would change, and what it starts from."""
 
     run: Run
     nodes: Mapping[str, int]
-    """Number of nodes that each pool has now."""
+    """How many nodes each pool has now."""
     deployed: Deployed
     unexpected: bool = False
-    """True where there are changes, and the command line expects none."""
+    """There are changes, and the command line expects none."""

@@ -25,7 +25,7 @@ HINT = "--from-sbatch"
 
 @dataclass(frozen=True)
 class Request:
-    """Options of the command line."""
+    """What the command line asks for."""
 
     files: Sequence[Path] | None
     script: Path | None

@@ -1,4 +1,4 @@
-"""Judgement of a node by a check: its Job's output, the settings, the floors and the node's first run. Pure."""
+"""Whether a node passed a check: its Job's output beside the settings, the floors and the node's first run. Pure."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from workbench.health.acceptance.record import CheckResult
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """Outcome of the Job of a check."""
+    """How the Job of a check ended."""
 
     log: str
     exit_code: int | None
-    """Exit code of the container; None where it never ended."""
+    """None where the container never ended."""
     problem: str = ""
-    """Reason why it did not end on its own."""
+    """Why it did not end on its own."""
 
 
 @dataclass(frozen=True)
 class NodeBaseline:
-    """Values that a node is measured against."""
+    """What a node is measured against."""
 
     promise: Promise
     gpus: int

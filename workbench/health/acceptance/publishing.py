@@ -1,6 +1,4 @@
-"""Publication of a node's result: its ConfigMap, its condition, and the taint that keeps work away. Changes the
-cluster.
-"""
+"""Where a node's result goes: its ConfigMap, its condition, and the taint that keeps work away. Changes the cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from workbench.health.acceptance.record import (
 )
 
 ATTEMPTS = 5
-"""Number of attempts to change a Node, which its kubelet changes too."""
+"""Of a change to a Node, which its kubelet changes too."""
 _MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 
 

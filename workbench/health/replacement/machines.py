@@ -114,4 +114,4 @@ class Machines:
 
 
 _READ_ONLY = frozenset({"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag", "status"})
-"""Properties of a pool's GET (AKS API 2025-09-01), which a PUT leaves out."""
+"""Of a pool's GET (AKS API 2025-09-01), which a PUT leaves out."""

@@ -1,4 +1,4 @@
-"""Checks of single commands that use something a task does not have."""
+"""What single commands of a script use that a task does not have."""
 
 from __future__ import annotations
 

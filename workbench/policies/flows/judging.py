@@ -1,4 +1,4 @@
-"""Judgement of each declared flow."""
+"""Whether each declared flow is as it has to be."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Judgement:
 
     @property
     def holds(self) -> bool:
-        """True for a flow that is as it has to be, or not known yet."""
+        """Whether it is as it has to be, or not known yet."""
         if self.way.verdict.open is None or self.flow.must in (Required.TOLERATED, Required.ASKED):
             return True
         return self.way.verdict.open is (self.flow.must is Required.OPEN)

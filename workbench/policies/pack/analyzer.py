@@ -36,7 +36,7 @@ _SEVERITIES = {
 
 
 def can_evaluate(rule: Rule) -> bool:
-    """True where the engine passes everything that the rule reads."""
+    """Whether the engine passes all that the rule reads."""
     return set(rule.needs) <= SHOWN
 
 

@@ -17,7 +17,7 @@ TIMED_OUT = (124, 137)
 
 @dataclass(frozen=True)
 class Libraries:
-    """Libraries for graphics from the driver in a container."""
+    """What of the driver's graphics a container has."""
 
     icd: Sequence[str]
     """Files that announce NVIDIA's Vulkan driver."""
@@ -92,7 +92,7 @@ class SimulatorRun:
 
 
 def read_isaac_sim(text: str) -> SimulatorRun:
-    """Start of Isaac Sim, and the exit of its process.
+    """Whether it started, and how its process ended.
 
     Raises:
         Unrecognised: the process had not ended.

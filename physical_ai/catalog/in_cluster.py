@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 POSTGRES, CACHE, STORAGE = "osmo-postgres", "osmo-cache", "osmo-storage"
-"""Names of the objects of each service. The name of a volume from a restored snapshot also has the snapshot's time."""
+"""Of the objects of each service. A volume of a restored snapshot has the snapshot's time besides."""
 SERVICES = (POSTGRES, STORAGE, CACHE)
-"""Services in the order of their snapshots: objects that a row of the database names are in a later snapshot of the
-storage."""
+"""In the order in which snapshots are taken: what a row of the database names is in a later snapshot of the storage."""
 PORTS: Mapping[str, int] = {POSTGRES: 5432, CACHE: 6379, STORAGE: 8333}
 IMAGES: Mapping[str, str] = {POSTGRES: "library/postgres", CACHE: "valkey/valkey", STORAGE: "chrislusf/seaweedfs"}
 """Names in physical_ai/catalog/data/images.yaml."""
 REGISTRY = "docker.io"
-"""Registry to which their publishers push the images."""
+"""Where their publishers put them."""
 
 LABEL = "physical-ai/data-service"
-"""Label of the Pods; its value is the service's name."""
+"""On the Pods; its value is the service's name."""
 REGION = "us-east-1"
 """S3 clients have to name one; SeaweedFS accepts every region."""
 

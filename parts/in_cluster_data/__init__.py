@@ -1,1 +1,0 @@
-"""Data services of OSMO in the cluster itself: database, cache and storage."""
