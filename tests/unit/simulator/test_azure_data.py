@@ -40,7 +40,7 @@ def test_a_duplicate_entry_is_an_error() -> None:
 
 
 def test_no_file_has_duplicate_entries() -> None:
-    for name in ("builtin_roles.json", "mapping.json", "rules.json", "kubernetes_versions.json", "not_modelled.json"):
+    for name in ("builtin_roles.json", "rules.json", "kubernetes_versions.json", "not_modelled.json"):
         assert load_json(name)
     assert len({role.name for role in builtin_roles().values()}) == len(builtin_roles())
 

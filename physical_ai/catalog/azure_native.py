@@ -1,0 +1,120 @@
+"""Requests that azure-native makes of the inputs of a resource: type, API version, path and body, by Pulumi type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from physical_ai.catalog.load import DATA
+
+FILE = "azure_native.json"
+T = TypeVar("T")
+
+
+class DuplicateEntry(ValueError):
+    """Data names something twice, of which only the last would count."""
+
+
+@dataclass(frozen=True)
+class TypeMapping:
+    """How azure-native turns the inputs of one type into an ARM request."""
+
+    kind: str
+    token: str
+    arm_type: str
+    api_version: str
+    id_format: str
+    path_params: tuple[str, ...]
+    inputs: Mapping[str, str]
+    """Input name → body path."""
+    nested: Mapping[str, str]
+    """Input path → body path, where they differ below the top level."""
+    string_sets: tuple[str, ...]
+    """Input paths that are a list going in and a map of objects in the body."""
+    output_only: tuple[str, ...]
+    input_only: tuple[str, ...]
+    required_inputs: tuple[str, ...]
+    replace_on: tuple[str, ...]
+    """Input paths whose change replaces the resource, beside the path parameters."""
+    maintain_if_unset: tuple[str, ...]
+    """Lists that an update without them does not change."""
+    has_type: bool
+    """Whether azure-native returns the ARM type."""
+
+    @property
+    def name_param(self) -> str:
+        return self.path_params[-1]
+
+    @property
+    def is_aks(self) -> bool:
+        return self.arm_type.startswith("Microsoft.ContainerService/")
+
+    @property
+    def is_network(self) -> bool:
+        return self.arm_type.startswith("Microsoft.Network/")
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Every top-level output."""
+        writable = (name for name in self.inputs if name not in self.input_only)
+        # Always there: the resource's name and type, and the scope of what is assigned on one.
+        kind = ("type",) if self.has_type else ()
+        named = ("name", *kind, *(name for name in self.path_params if name == "scope"))
+        return tuple(dict.fromkeys((*writable, *self.output_only, *named)))
+
+
+def by_key(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """The pairs as a map. Raises `DuplicateEntry`."""
+    found: dict[str, T] = {}
+    for key, value in pairs:
+        if key in found:
+            raise DuplicateEntry(f"{key} is there twice")
+        found[key] = value
+    return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return by_key(pairs)
+
+
+@cache
+def mappings() -> Mapping[str, TypeMapping]:
+    """The mapping of each kind, by its last name. Raises `DuplicateEntry`."""
+    rows: Mapping[str, Any] = json.loads((DATA / FILE).read_text(encoding="utf-8"), object_pairs_hook=_unique)
+    return {kind: _mapping(kind, row) for kind, row in rows.items()}
+
+
+@cache
+def by_token() -> Mapping[str, TypeMapping]:
+    """The same by Pulumi type token."""
+    return {mapping.token: mapping for mapping in mappings().values()}
+
+
+@cache
+def by_arm_type() -> Mapping[str, TypeMapping]:
+    """The same by ARM type, in lower case."""
+    return {mapping.arm_type.lower(): mapping for mapping in mappings().values()}
+
+
+def _mapping(kind: str, row: Mapping[str, Any]) -> TypeMapping:
+    replace = row.get("replaceOn", {})
+    return TypeMapping(
+        kind=kind,
+        token=row["token"],
+        arm_type=row["armType"],
+        api_version=row["apiVersion"],
+        id_format=row["idFormat"],
+        path_params=tuple(row["pathParams"]),
+        inputs=row["inputs"],
+        nested=row.get("nested", {}),
+        string_sets=tuple(row.get("stringSets", ())),
+        output_only=tuple(row.get("outputOnly", ())),
+        input_only=tuple(row.get("inputOnly", ())),
+        required_inputs=tuple(row.get("requiredInputs", row["pathParams"][:-1])),
+        replace_on=tuple(dict.fromkeys((*replace.get("explicit", ()), *replace.get("createOnly", ())))),
+        maintain_if_unset=tuple(row.get("maintainIfUnset", ())),
+        has_type=row.get("hasType", True),
+    )
