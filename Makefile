@@ -108,6 +108,7 @@ lint: $(READY) ## style
 	@$(BIN)/ruff format --check .
 	@$(BIN)/shellcheck .ci/run agents/nccl_ranks/start.sh $$(grep -lE '^#!/bin/sh|shellcheck shell=sh' tests/host/fakes/*)
 	@$(BIN)/python -m tests.support.lint_github_workflows
+	@$(BIN)/python -m tests.support.lint_docstrings
 
 policies: $(READY) ## hold the policies to what every stack declares
 	@for file in stacks/Pulumi.*.yaml; do \

@@ -1,1 +1,1 @@
-"""What the program declares: one component resource a file, composed by `components.platform`."""
+"""Component resources that the program declares, one per file, composed by `components.platform`."""

@@ -10,12 +10,12 @@ import pulumi
 
 from components.data.services import DataServices
 from components.kubernetes.charts import InstalledRelease
-from physical_ai.catalog.in_cluster import CACHE, POSTGRES
+from parts.in_cluster_data.facts import host, in_cluster, storage_url
+from parts.in_cluster_data.names import CACHE, POSTGRES
 from physical_ai.planning.gpu_operator import CHART
 from physical_ai.planning.osmo_service import chart_values
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
-from physical_ai.settings.facts.in_cluster import host, in_cluster, storage_url
 from physical_ai.settings.facts.summary import osmo_summary, pool_summary
 
 ANY = "‹name›"
@@ -77,18 +77,18 @@ class Deployed:
     gpus: pulumi.Input[Mapping[str, Any]]
     releases: Mapping[str, InstalledRelease]
     workflows_principal_id: pulumi.Input[str] | None = None
-    """None where workflows have no identity in Azure."""
+    """Principal of the workflows; None where they have no identity in Azure."""
     network_commands: Mapping[str, pulumi.Input[str]] = field(default_factory=dict[str, pulumi.Input[str]])
-    """What the owners of hub and zone have to run, by the name of the output."""
+    """Commands that the owners of hub and zone have to run, by the name of the output."""
     data: DataServices | None = None
     served: Sequence[Settings] = ()
     """Stacks whose clusters the control plane serves."""
     tokens: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Where each of them takes its agents' token, by stack."""
+    """Vault and identity with which each served stack takes its agents' token, by stack."""
 
 
 def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:
-    """What the stack exports, by name."""
+    """Outputs of the stack, by name."""
     operator = {"version": settings.gpu_operator.version, "namespace": OPERATOR_NAMESPACE}
     return {
         **found.cluster,

@@ -17,9 +17,7 @@ from physical_ai.settings.rules.finding import SettingFinding, Trust
 
 GPU_OPERATOR = "gpu-operator"
 """Name in `Part.needs` of the GPU Operator, which is no part: every stack has it."""
-CHART_VERSION = "{version}"
-"""Stands in `Part.chart_images` for the version of the chart."""
-Stage = Literal["cluster", "gpus"]
+Stage = Literal["cluster", "gpus", "services"]
 Planned = tuple["PartPlan | None", list[Fault]]
 
 
@@ -32,13 +30,13 @@ class ReleasePlan:
     name: str
     """Name of the release in Helm."""
     namespaces: tuple[str, ...]
-    """Its own namespace, then others that it works in: all of them exist before it."""
+    """Namespaces of the release: its own, then others that it works in. All of them exist before it."""
     chart: Chart
     values: Mapping[str, Any]
     needs: tuple[str, ...] = ()
     """Keys of the part's releases that exist before it and are deleted after it."""
     skip_await: bool = False
-    """Set where something other than Helm waits for its Pods, such as the GPU gate."""
+    """True where something other than Helm waits for its Pods, such as the GPU gate."""
     timeout_seconds: int = 600
     objects: tuple[Mapping[str, Any], ...] = ()
     """Objects of kinds that it brings, which come after it."""
@@ -96,7 +94,7 @@ class Part:
     name: str
     """Name of its folder in `parts/`."""
     title: str
-    """What it is, in a few words, for pages and messages."""
+    """The software in a few words, for pages and messages."""
     setting: Path
     """The setting that installs it."""
     resource_type: str
@@ -104,21 +102,22 @@ class Part:
     resource_name: str
     """Last words of its component's name. Both are part of every URN below it: neither ever changes."""
     owned: Mapping[str, Mapping[str, str]]
-    """By chart, the keys that its file of values may not set, with what to change instead."""
+    """Keys by chart that its values file may not set, with what to change instead."""
     wanted: Callable[[Settings], bool]
-    """Whether a stack installs it."""
+    """Returns True for a stack that installs the part."""
     plan: Callable[[Settings, FilePath], Planned]
-    """What it installs, and the faults of its values files in a folder; None for a stack without it."""
+    """Returns the plan of the part, and the faults of its values files in a folder; the plan is None for a stack
+    without it."""
     examples: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     """Committed stacks, each with settings that install it: what tests and recordings of all parts deploy."""
     stage: Stage = "gpus"
-    """`cluster`: declared before the GPU stack. `gpus`: after the GPU Operator."""
+    """`cluster`: declared before the GPU stack. `gpus`: after the GPU Operator. `services`: after both, before OSMO."""
     needs: tuple[str, ...] = ()
     """Names of parts, or `GPU_OPERATOR`, whose releases exist before its own where a stack has both."""
     offers_gpus: bool = False
-    """Whether nodes offer GPUs only once it runs: the GPU gate waits for it."""
+    """True where nodes offer GPUs only once the part runs: the GPU gate waits for it."""
     isolated: bool = False
-    """Whether its namespaces always deny traffic that no policy names."""
+    """True where its namespaces always deny traffic that no policy names."""
     rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
     """Rules about its settings, on every kind of cluster."""
     azure_rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
@@ -128,7 +127,7 @@ class Part:
     images: Callable[[Settings], Mapping[str, Path]] = field(default=_no_images)
     """Images that the program itself names for it, with their registries, and the setting that each follows from."""
     chart_images: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Images that Pods of its charts can have, by chart, where the program names them all; `CHART_VERSION` in a tag."""
+    """Images that Pods of its charts can have, by chart, where the program names them all."""
     floating_images: Mapping[str, str] = field(default_factory=dict[str, str])
     """Images without a tag of one version, and the reason."""
     secrets: Callable[[Settings], Iterable[tuple[Path, str]]] = field(default=_no_secrets)
@@ -141,5 +140,5 @@ class Part:
 
     @cached_property
     def namespaces(self) -> tuple[str, ...]:
-        """Its namespaces, which its `namespaces.yaml` declares with their Pod Security levels."""
+        """Namespaces of the part, which its `namespaces.yaml` declares with their Pod Security levels."""
         return tuple(str(each["metadata"]["name"]) for each in manifests.namespaces_of(self.name))

@@ -17,6 +17,7 @@ NAMES = (
     "nvsentinel",
     "amd",
     "slurm",
+    "in_cluster_data",
 )
 """Names of their folders, each with a module `part.py` whose constant `PART` describes it."""
 

@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Severity(StrEnum):
-    """How severe a finding is, least severe first."""
+    """Severity of a finding, least severe first."""
 
     OK = "ok"
     """Checked, without a problem."""
@@ -31,7 +31,7 @@ class Severity(StrEnum):
         return list(type(self)).index(self)
 
     def at_least(self, least: Severity) -> bool:
-        """Whether this is as severe as `least`, or more."""
+        """True where this is as severe as `least`, or more."""
         return self.rank >= least.rank
 
 
@@ -46,7 +46,7 @@ class Finding:
     """The subject: a setting's path, a property path, a key, a quota, a part of the stack."""
     problem: str
     fix: str | None = None
-    """How to fix it."""
+    """Instruction that fixes it."""
     source: str | None = None
     """The basis of the rule: a document, an issue, a data file, a service's answer."""
 
@@ -66,12 +66,12 @@ class Finding:
 
 
 def any_at_least(findings: Iterable[Finding], least: Severity) -> bool:
-    """Whether one of the findings is as severe as `least`, or more."""
+    """True where one of the findings is as severe as `least`, or more."""
     return any(finding.severity.at_least(least) for finding in findings)
 
 
 def counted(findings: Iterable[Finding], severities: Iterable[Severity]) -> str:
-    """How many findings there are of each severity.
+    """Number of findings of each severity, as text.
 
     >>> counted([], (Severity.ERROR, Severity.WARNING))
     '0 errors, 0 warnings'

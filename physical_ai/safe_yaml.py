@@ -19,7 +19,7 @@ def load(text: str) -> Any:
 
 @lru_cache(256)
 def load_shared(text: str) -> Any:
-    """As `load`, once for a text that is read again and again. Nothing may change what it returns."""
+    """Parses as `load` does, and only once for a text that is read again. The result must not be changed."""
     return load(text)
 
 

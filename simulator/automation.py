@@ -37,7 +37,7 @@ class Command(automation.PulumiCommand):
 
 
 class Workspace(automation.LocalWorkspace):
-    """Its stack is named in every command and known to exist, so that none has to be selected first."""
+    """Workspace whose stack is named in every command and known to exist, so that none has to be selected first."""
 
     def select_stack(self, stack_name: str) -> None:
         del stack_name

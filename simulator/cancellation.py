@@ -17,7 +17,7 @@ PATIENCE = 120
 
 
 def cancel(checkpoint: Checkpoint, lock: Path, running: Sequence[psutil.Process]) -> str:
-    """What was done. `running` are the stack's engines; `lock` is the file that every command on it locks.
+    """Report of the cancellation. `running` are the stack's engines; `lock` is the file that every command on it locks.
 
     Raises:
         NothingToCancel: no run is under way, and there is no lock.

@@ -8,7 +8,7 @@ from simulator.kubernetes.client import Client
 from simulator.osmo.control.token_pods import TokenPods
 
 SELECTOR = "app.kubernetes.io/name=cluster-cleanup"
-"""Of the Pods. KWOK leaves them alone (kwok.yaml)."""
+"""Selector of the Pods. KWOK leaves them alone (kwok.yaml)."""
 
 
 class Cleanup:

@@ -1,4 +1,4 @@
-"""How fast model time runs in the simulator."""
+"""Speed of model time in the simulator."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from physical_ai.catalog.aks import Role
 from simulator import metrics_addon, node_drain, pool_nodes, vault_addon
 from simulator.acceptance.live import pod_log
+from simulator.azure.roles import guid_of
 from simulator.cluster_roles import RBAC_READER, reader_role
 from simulator.control_plane import SLOTS_FILE, ControlPlane
 from simulator.control_plane.kubeconfig import LOGIN_COMMAND
@@ -23,16 +23,17 @@ from simulator.osmo.control.gateway_server import address
 from simulator.pool_nodes import FIELD_MANAGER
 from simulator.tools import Toolbox
 
+_RBAC = "Azure Kubernetes Service RBAC"
 # Roles of Azure RBAC for Kubernetes, each with the ClusterRole of the same reach (AKS docs).
 CLUSTER_ROLES: Mapping[str, str] = {
-    Role.RBAC_CLUSTER_ADMIN: "cluster-admin",
-    Role.RBAC_ADMIN: "admin",
-    Role.RBAC_WRITER: "edit",
-    Role.RBAC_READER: RBAC_READER,
+    guid_of(f"{_RBAC} Cluster Admin"): "cluster-admin",
+    guid_of(f"{_RBAC} Admin"): "admin",
+    guid_of(f"{_RBAC} Writer"): "edit",
+    guid_of(f"{_RBAC} Reader"): RBAC_READER,
 }
 
 LOGIN_VARIABLES = ("AAD_", "AZURE_")
-"""How the variables begin that kubelogin reads."""
+"""Prefixes of the variables that kubelogin reads."""
 
 
 class Clusters:
@@ -76,7 +77,9 @@ class Clusters:
         self._preparing.start()
 
     def wait(self) -> None:
-        """Until existing clusters answer again, or have failed to: a provider that is configured earlier finds none."""
+        """Waits until existing clusters answer again, or have failed to: a provider that is configured earlier finds
+        none.
+        """
         if self._preparing is not None and self._slots():
             self._preparing.join()
 
@@ -111,11 +114,11 @@ class Clusters:
         return self._existing(cluster_id).admin_kubeconfig()
 
     def metrics(self, cluster_id: str) -> str:
-        """Where the exporters of a cluster are: `127.0.0.1:PORT`; empty before its first start."""
+        """Address of the exporters of a cluster: `127.0.0.1:PORT`; empty before its first start."""
         return self._existing(cluster_id).metrics
 
     def osmo(self, cluster_id: str) -> str:
-        """Where the gateway of the cluster's OSMO is: `http://127.0.0.1:PORT`; empty before its first start."""
+        """Address of the gateway of the cluster's OSMO: `http://127.0.0.1:PORT`; empty before its first start."""
         return address(self._existing(cluster_id).folder)
 
     def is_running(self, cluster_id: str) -> bool:
@@ -123,7 +126,8 @@ class Clusters:
         return slot is not None and self._plane(slot).is_running()
 
     def refusal(self, kubeconfig: Kubeconfig) -> str:
-        """Why a program's kubeconfig is not used; empty where it names one of these clusters, logged in to as AKS does.
+        """Reason why a program's kubeconfig is not used; empty where it names one of these clusters, logged in to as
+        AKS does.
 
         An exec stanza is a command that runs as this user.
         """

@@ -40,7 +40,8 @@ UNEXPECTED = "no changes were expected"
 """The engine's message where `--expect-no-changes` fails."""
 
 NO_ATTRIBUTES = "?metadata=skip"
-"""In the backend's URL: without a file of attributes, and its checksum, beside each file that the engine writes.
+"""Parameter of the backend's URL that leaves out a file of attributes, with a checksum, for each file that the engine
+writes.
 
 It writes the state some 200 times in a deployment, which is half of its processor time; attributes are a fifth of that.
 Source: gocloud.dev, blob/fileblob.
@@ -67,12 +68,14 @@ class Engine:
 
     @property
     def recovers(self) -> bool:
-        """Whether what a killed run has left is adopted: into the state of the stand-in, not of the official plugin."""
+        """True where resources that a killed run has left are adopted into the state: by the stand-in, not by the
+        official plugin.
+        """
         return self._kubernetes.name == "stand-in"
 
     @property
     def has_state(self) -> bool:
-        """Whether the engine has recorded an update, which the next one can continue."""
+        """True where the engine has recorded an update, which the next one can continue."""
         return (self._folder / "work" / "Pulumi.yaml").exists() and bool(self.checkpoint.deployment())
 
     def configure(self, project: Mapping[str, Any], config: Mapping[str, Any], secret: Mapping[str, str]) -> None:
@@ -258,7 +261,7 @@ class Engine:
         return passphrase
 
     def _env(self, providers: ProviderHost | None) -> dict[str, str]:
-        """What points the engine at this simulation and away from everything else."""
+        """Variables that point the engine at this simulation and away from everything else."""
         return {
             "PULUMI_HOME": str(self._folder / "home"),
             "PULUMI_BACKEND_URL": f"file://{self._folder / 'backend'}{NO_ATTRIBUTES}",
@@ -285,6 +288,6 @@ def _errors_in(output: str) -> str:
 
 
 def _is_connection_loss(said: str) -> bool:
-    """Beside another error a lost engine is that one's echo."""
+    """True for a message about nothing but a lost engine. After another error the loss is only its consequence."""
     lines = said.splitlines()
     return bool(lines) and all(LOST in line for line in lines)

@@ -11,7 +11,7 @@ class SimulationError(Exception):
 
 
 class Busy(SimulationError):
-    """Another command is at work on the same simulated stack."""
+    """Raised where another command is at work on the same simulated stack."""
 
 
 class Protected(SimulationError):
@@ -27,7 +27,7 @@ class Interrupted(SimulationError):
 
 
 class UnknownTarget(SimulationError):
-    """No resource has the name that a target or an exclusion has."""
+    """Raised where no resource has the name that a target or an exclusion has."""
 
     def __init__(self, name: str, near: Sequence[str]) -> None:
         hint = f"Did you mean {' or '.join(near)}?" if near else "`pulumi stack --show-urns` lists the resources."
@@ -42,11 +42,11 @@ class NotSimulated(SimulationError):
 
 
 class NothingToCancel(SimulationError):
-    """No run is under way, and none has left a lock."""
+    """Raised where no run is under way, and none has left a lock."""
 
 
 class ChangesFound(SimulationError):
-    """There are differences where the caller expected none."""
+    """Raised where there are differences, and the caller expected none."""
 
 
 class EngineFailed(SimulationError):
@@ -54,7 +54,7 @@ class EngineFailed(SimulationError):
 
 
 class Locked(EngineFailed):
-    """Another run holds the lock of the stack, or a killed one has left it."""
+    """Raised where another run holds the lock of the stack, or a killed one has left it."""
 
     def __init__(self, stack: str, locks: Sequence[Mapping[str, Any]]) -> None:
         holders = [

@@ -21,7 +21,7 @@ from simulator.kubernetes.client import APPLY_PATCH, Client
 from simulator.stack_input import ExistingClusterInput
 
 PREFIX = "/existing/"
-"""How the ids of such clusters begin; the name of the context follows."""
+"""Prefix of the ids of such clusters; the name of the context follows."""
 INSTALLER = "kubelet"
 """Field manager of what is there before a stack is."""
 KUBECONFIG = "kubeconfig"
@@ -58,7 +58,7 @@ def id_of(clusters: Clusters) -> str | None:
 
 
 def changed_since(clusters: Clusters, folder: Path) -> list[str] | None:
-    """How the cluster differs from what it was before the first deployment; None where no cluster existed before it.
+    """Differences of the cluster from its state before the first deployment; None where no cluster existed before it.
 
     It is read until two answers are the same: controllers end their work after what they act on is gone.
     """
@@ -130,7 +130,7 @@ def _named(kubeconfig: str, context: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """For its owner only: it has the key of an administrator."""
+    """Writes a file for its owner only: it has the key of an administrator."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text)

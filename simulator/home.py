@@ -11,7 +11,7 @@ from physical_ai.repository import HOME_VARIABLE, ROOT, user_folder
 
 
 def checkout_prefix(checkout: Path = ROOT) -> str:
-    """What the names of a checkout's folders begin with."""
+    """Prefix of the names of a checkout's folders."""
     return hashlib.sha256(str(checkout).encode()).hexdigest()[:8]
 
 

@@ -60,7 +60,7 @@ def as_interrupts() -> Generator[None]:
 
 
 def _comes_from_terminal() -> bool:
-    """Whether this is the terminal's foreground job: Ctrl-C then reaches every process of it."""
+    """True for the terminal's foreground job: Ctrl-C then reaches every process of it."""
     try:
         return os.tcgetpgrp(sys.stderr.fileno()) == os.getpgrp()
     except (OSError, ValueError):

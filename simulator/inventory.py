@@ -16,7 +16,7 @@ PASSING = frozenset({"events", "leases", "endpointslices", "endpoints", "compone
 _OF_THE_SERVER = ("managedFields", "resourceVersion", "generation")
 """Metadata that counts or names changes, and is none itself."""
 _OF_THE_MOMENT = ("conditions",)
-"""What a status says of now, with times."""
+"""Fields of a status about the present moment, with times."""
 
 
 def inventory(client: Client) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def inventory(client: Client) -> dict[str, Any]:
 
 
 def differences(before: Inventory, after: Inventory) -> list[str]:
-    """What was added, removed and changed, one line each."""
+    """Added, removed and changed objects, one line each."""
     added = [f"added {place}" for place in sorted(set(after) - set(before))]
     removed = [f"removed {place}" for place in sorted(set(before) - set(after))]
     both = sorted(set(before) & set(after))

@@ -24,7 +24,7 @@ WORKLOAD_IDENTITY_VARIABLES = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDE
 
 
 class LoginFailed(Exception):
-    """No token; the text is for the user."""
+    """Raised where a login gives no token; the text is for the user."""
 
 
 def login_method(flag: str, environment: dict[str, str]) -> str:

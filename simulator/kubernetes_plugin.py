@@ -1,4 +1,4 @@
-"""Which plugin runs the Kubernetes resources of a simulated stack: the stand-in, or Pulumi's own where it is installed.
+"""Plugin that runs the Kubernetes resources of a simulated stack: the stand-in, or Pulumi's own where it is installed.
 
 The official plugin is a release that no module proxy has, so it is never downloaded or built here. It runs against the
 same API server, with charts that a transformation of the program's releases makes local. The first `up` fixes which one

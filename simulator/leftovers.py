@@ -1,4 +1,4 @@
-"""What a destroyed stack leaves in a cluster that existed before it, and why: nothing that it created itself."""
+"""Objects that a destroyed stack leaves in an existing cluster, and the reason: none that it created itself."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Of a device plugin that is gone the kubelet reports 0 devices, by which it diffe
 
 
 def by_reason(differences: Iterable[str]) -> tuple[dict[str, int], list[str]]:
-    """How many differences have each reason, and those that have none."""
+    """Number of differences for each reason, and the differences that have none."""
     reasons, others = Counter[str](), list[str]()
     for line in differences:
         reason = next((reason for pattern, reason in CHANGES.items() if re.fullmatch(pattern, line)), None)

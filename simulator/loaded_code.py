@@ -1,4 +1,4 @@
-"""Whether a daemon still has the code of the checkout: the files that it loaded, noted beside it."""
+"""Code of a daemon compared with that of the checkout: the files that it loaded, noted next to it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def note(file: Path) -> None:
 
 
 def has_changed(file: Path) -> bool:
-    """Whether something that was noted differs now. True where nothing was noted, as by an earlier version."""
+    """True where a noted file differs now. True where nothing was noted, as by an earlier version."""
     try:
         noted: dict[str, Stamp] = json.loads(file.read_text())
     except (OSError, ValueError):

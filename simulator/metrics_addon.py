@@ -1,4 +1,5 @@
-"""What Azure Monitor's metrics add-on installs in a cluster, as far as a program sees it: the kinds of its monitors.
+"""Kinds that Azure Monitor's metrics add-on installs in a cluster, as far as a program sees them: those of its
+monitors.
 
 Its agents are left out. Fields: Azure/prometheus-collector, otelcollector/deploy/addon-chart. The fields of endpoints
 are not listed, so that a wrong one is accepted.

@@ -1,4 +1,4 @@
-"""What keeps AKS from draining a pool's nodes for an upgrade: Pods whose disruption budgets allow no eviction.
+"""Pods whose disruption budgets allow no eviction, and so keep AKS from draining a pool's nodes for an upgrade.
 
 The decision is the API server's own for an eviction (k8s.io/kubernetes, pkg/registry/core/pod/storage/eviction.go), the
 text AKS' (learn.microsoft.com, error-code-poddrainfailure). No Pod is evicted one by one: once no budget stands against
@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.kubernetes.objects import at, is_ready
 from physical_ai.kubernetes.selectors import selects_labels
+from simulator.azure.own_facts import POOL_LABEL
 from simulator.kubernetes.client import Client
 
 _PATH = "/apis/policy/v1/poddisruptionbudgets"
@@ -39,7 +39,7 @@ def wait(client: Client, pool: str, seconds: float) -> str:
 
 
 def blocked(pods: Iterable[Object], of_cluster: Sequence[Object]) -> str:
-    """What AKS says of the first Pod that a budget keeps; empty where none is kept."""
+    """Message of AKS about the first Pod that a budget keeps; empty where none is kept."""
     for pod in pods:
         if _is_left_alone(pod):
             continue

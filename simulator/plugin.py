@@ -28,7 +28,7 @@ from simulator.tools import toolbox
 from simulator.wire.host import ProviderFactory, ProviderHost
 
 LOOK_SECONDS = 1.0
-"""How often a plugin looks whether its engine still runs."""
+"""Seconds after which a plugin checks again that its engine still runs."""
 
 
 def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:
@@ -51,7 +51,7 @@ def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:
 
 
 def serve(factory: ProviderFactory) -> None:
-    """Until the engine ends."""
+    """Serves a provider until the engine ends."""
     engine = os.getppid()
     with ProviderHost(factory) as host:
         print(host.attach_env().rpartition(":")[2], flush=True)

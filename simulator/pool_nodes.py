@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from physical_ai.catalog.aks import IMAGE_LABEL, POOL_LABEL
+from simulator.azure.own_facts import IMAGE_LABEL, POOL_LABEL
 from simulator.cluster.names import BOOTS, SIMULATOR, STARTUP_TAINTS
 from simulator.cluster.objects import at, is_ready
 from simulator.errors import ControlPlaneFailed
@@ -47,13 +47,13 @@ def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None
 
 
 def _is_another(live: Object, wanted: Mapping[str, Any]) -> bool:
-    """Whether a node is to be another machine than it is, of the same name."""
+    """True where a node should be another machine of the same name."""
     before, after = (str(at(each, "status.nodeInfo.systemUUID", "")) for each in (live, wanted))
     return bool(before and after) and before != after
 
 
 def _is_reimaged(live: Object, wanted: Mapping[str, Any]) -> bool:
-    """Whether the same machine gets another kubelet or another node image. Nothing on its disk stays."""
+    """True where the same machine gets another kubelet or another node image. Nothing on its disk stays."""
     if _is_another(live, wanted):
         return False
     version, label = "status.nodeInfo.kubeletVersion", IMAGE_LABEL
@@ -107,7 +107,7 @@ def _apply_node(client: Client, node: Mapping[str, Any]) -> None:
 
 
 def _remove_node(client: Client, name: str) -> None:
-    """As AKS removes a node: its pods first, so that controllers replace them at once."""
+    """Removes a node as AKS does: its pods first, so that controllers replace them at once."""
     pods = client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={name}"})
     for pod in pods["items"]:
         place = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"

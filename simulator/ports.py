@@ -11,8 +11,8 @@ from typing import TypeVar
 
 LOOPBACK = "127.0.0.1"
 KEPT = range(20_000, 32_000)
-"""Below the ports that outgoing connections get (from 32768 on Linux, from 49152 on macOS): one of these could take the
-port of a process while it is stopped."""
+"""Ports below those that outgoing connections get (from 32768 on Linux, from 49152 on macOS): one of these could
+take the port of a process while it is stopped."""
 ATTEMPTS = 100
 
 Server = TypeVar("Server")

@@ -71,12 +71,12 @@ def engines(home: Path) -> list[psutil.Process]:
 
 
 def started_at(pid: int) -> float:
-    """When a process started, in seconds since the epoch; with its id this identifies it."""
+    """Start time of a process, in seconds since the epoch; with its id this identifies it."""
     return psutil.Process(pid).create_time()
 
 
 def is_running(pid: int, started: float) -> bool:
-    """Whether the process with this id and start time still runs."""
+    """True where the process with this id and start time still runs."""
     try:
         return started_at(pid) == started
     except psutil.NoSuchProcess:

@@ -54,18 +54,18 @@ OTHER_AZURE_PACKAGES = (
     "redisenterprise",
     "storage",
 )
-"""Those that some use."""
+"""Packages of azure-native that some stacks use."""
 KUBERNETES_PACKAGES = ("pulumi_kubernetes.core.v1", "pulumi_kubernetes.helm.v3")
 """The largest packages of the Kubernetes SDK that the program uses; they load all their modules."""
 GATE_PACKAGES = ("kubernetes.client", "kubernetes.config")
-"""What gates load to read a cluster; they load all their modules."""
+"""Packages that gates load to read a cluster; they load all their modules."""
 
 LOOPBACK: tuple[tuple[str, int], ...] = (
     ("grpc.enable_http_proxy", 0),  # a proxy has no route back to this machine, and is used unless no_proxy is set
     ("grpc.use_local_subchannel_pool", 1),  # an engine that ended must not answer for the next one on its port
     ("grpc.http2.bdp_probe", 0),  # pings that measure a network; the engine closes connections that ping too often
 )
-"""How the program's connections to the engine differ from the SDK's own.
+"""Options of the program's connections to the engine that differ from the SDK's own.
 
 Source: grpc/grpc, include/grpc/impl/channel_arg_names.h.
 """
@@ -160,7 +160,9 @@ def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.Resource
 
 
 def _with_local_chart(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
-    """For the official plugin, which would download charts; the stand-in does the same on its side."""
+    """Replaces the chart of a release for the official plugin, which would download it; the stand-in does the same
+    on its side.
+    """
     if args.type_ != "kubernetes:helm.sh/v3:Release":
         return None
     # Only here: the stand-in's modules take time to load, and the program's process does not have them otherwise.

@@ -1,4 +1,4 @@
-"""What the program finds in its process: environment variables, and this simulation's `kubelogin` on PATH."""
+"""Environment of the program's process: variables, and this simulation's `kubelogin` on PATH."""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ def is_started() -> bool:
 
 
 def address() -> str | None:
-    """Where the engine reaches the program, `127.0.0.1:PORT`, which gets this process's environment variables.
+    """Address at which the engine reaches the program, `127.0.0.1:PORT`, which gets this process's environment
+    variables.
 
     None where no process was started: the program then runs in this one.
 

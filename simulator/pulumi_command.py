@@ -16,7 +16,7 @@ PROJECT = "physical-ai"
 RUN = {**dict.fromkeys(("up", "update"), "up"), **dict.fromkeys(("preview", "pre", "import", "watch"), "preview")}
 """Commands that run the program, and ours, or the nearest that we have."""
 WITHOUT_PROGRAM = {"refresh": "refresh", **dict.fromkeys(("destroy", "down", "dn"), "down")}
-"""Those that run it with an option only."""
+"""Commands that run the program with an option only."""
 NO_PROGRAM = "There is no language plugin in the simulation: the plain pulumi cannot run the program. Run instead:"
 NOT_KEPT = "The simulation's stack file is a copy, which every physai command writes anew, so the value would be lost."
 MADE_UP = "The simulator makes up the secrets of a stack; nothing has to be set here."
@@ -29,7 +29,7 @@ OTHER_VALUES = ("-C", "--cwd", "--color", "-v", "--verbose", "-s", "--stack", "-
 
 
 def answer(stack: str, arguments: Sequence[str]) -> str:
-    """What to say in place of running the command; empty to run it."""
+    """Text in place of running the command; empty to run it."""
     words = _words(arguments)
     if not words or {"-h", "--help"} & set(arguments):
         return ""

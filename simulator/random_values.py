@@ -26,7 +26,7 @@ _SPECIAL = "!@#$%&*()-_=+[]{}<>:?"
 
 
 class RandomValues(Provider):
-    """As the provider does: every change of an input makes another value, and nothing is stored outside the state.
+    """Provider of random values: every change of an input makes another value, and nothing is stored outside the state.
 
     A password's `bcryptHash` is left out: nothing reads it.
     """
@@ -82,7 +82,7 @@ class RandomValues(Provider):
         raise Refused("a random value is replaced, never updated")
 
     def delete(self, request: Request, old_inputs: dict[str, Any], old_outputs: dict[str, Any]) -> None:
-        """Nothing exists outside the state."""
+        """Deletes a value, which does not exist outside the state."""
 
 
 def _password(length: int, inputs: dict[str, Any]) -> str:

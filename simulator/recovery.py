@@ -16,7 +16,9 @@ KILLED = "the run that created it was killed; the next update completes it"
 
 @dataclass(frozen=True)
 class Created:
-    """What a creation has left. `outputs` None stands for its inputs; an `unfinished` resource has to be updated."""
+    """Resource that a creation has left. `outputs` None stands for its inputs; an `unfinished` resource has to be
+    updated.
+    """
 
     id: str
     outputs: Mapping[str, Any] | None
@@ -24,10 +26,10 @@ class Created:
 
 
 class ProviderRecovery(Protocol):
-    """What there is of resources of one provider, each as the engine's state describes it."""
+    """Resources of one provider that exist, each as the engine's state describes it."""
 
     def created(self, resource: Mapping[str, Any]) -> Created | None:
-        """What the creation of a resource has left, or None."""
+        """Resource that an interrupted creation has left, or None."""
         ...
 
     def interrupted(self, resource: Mapping[str, Any]) -> None:
@@ -35,7 +37,7 @@ class ProviderRecovery(Protocol):
         ...
 
     def is_gone(self, resource: Mapping[str, Any]) -> bool:
-        """Whether a deletion has completed that could not be repeated."""
+        """True where a deletion has completed that could not be repeated."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What a killed run has left in a cluster: objects, and releases whose helm was killed."""
+"""Objects that a killed run has left in a cluster, and releases whose helm was killed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.osmo import NO_ROLLBACK
 from simulator.kubernetes.client import Client, UnknownKind
 from simulator.kubernetes.helm import Helm
 from simulator.kubernetes.objects import (
@@ -20,9 +19,13 @@ from simulator.kubernetes.objects import (
     parse_id,
 )
 from simulator.recovery import Created
+from simulator.scheduling import kai_names
 
+NO_ROLLBACK = frozenset({kai_names.CHART})
+"""Releases that `helm rollback` leaves failed: their chart renders some objects only where they do not exist, so an
+earlier manifest has objects that exist and that the later one does not know (kai-scheduler/KAI-Scheduler v0.17.0)."""
 SECONDS = 120
-"""At most, until the namespaces that are being deleted are gone."""
+"""Longest wait, in seconds, until the namespaces that are being deleted are gone."""
 
 
 @dataclass(frozen=True)

@@ -25,14 +25,15 @@ from simulator import resident
 from simulator.home import checkout_prefix
 
 IDLE_SECONDS = 60.0
-"""Between two looks whether the checkout still has a simulation, while no command asks for a copy."""
+"""Seconds between two checks if the checkout still has a simulation, while no command asks for a copy."""
 
 SOON_SECONDS = 6.0
-"""After its start, before it loads what a run of the program loads: not while the first command waits for a copy, which
-loads that by itself."""
+"""Seconds after its start before it loads the modules of a run of the program: not while the first command waits for
+a copy, which loads them itself."""
 
 LATER_SECONDS = 30.0
-"""After the last request, before it loads what commands will need: not while the first one uses all processors."""
+"""Seconds after the last request before it loads the modules of commands: not while the first one uses all
+processors."""
 
 Stamp = tuple[int, int, int]
 """Time of the last change, size and inode of a file; zeros where there is none."""
@@ -131,7 +132,7 @@ def _listen(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
-    """What shows that a file, or the list of files of a folder, was changed."""
+    """Stamps by which a changed file, or a changed list of files of a folder, is recognized."""
     return {path: _stamp(path) for path in paths}
 
 

@@ -1,4 +1,4 @@
-"""How an operation of the engine is run: the options that `pulumi` has for it, and who is logged in."""
+"""Options of an operation of the engine that `pulumi` has too, and the principal that is logged in."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class RunOptions:
     targets: tuple[str, ...] = ()
     """The only resources to work on, by URN or by name; all if empty."""
     target_dependents: bool = False
-    """Also those that depend on the targets."""
+    """True to include the resources that depend on the targets."""
     excludes: tuple[str, ...] = ()
     """Resources to leave alone, by URN or by name. A destroy has none."""
     exclude_dependents: bool = False
-    """Also those that depend on them. Without it, the engine saves a state that it cannot read, if a component depends
-    on a resource that is left alone and does not exist yet (pulumi 3.259)."""
+    """True to exclude the resources that depend on them, too. Without it, the engine saves a state that it cannot
+    read, if a component depends on a resource that is left alone and does not exist yet (pulumi 3.259)."""
     expect_no_changes: bool = False
     continue_on_error: bool = False
     """Continue with resources that do not depend on a failed resource."""
     run_program: bool = False
     """Run the program also in an operation that needs none: a refresh or a destroy."""
     kubernetes_plugin: PluginName | None = None
-    """What runs the Kubernetes resources; None for what the first `up` chose."""
+    """Plugin that runs the Kubernetes resources; None for the one that the first `up` chose."""
     principal: Principal = DEPLOYER
     recover: bool = True
     """Repair first what a killed run has left. `pulumi` itself does not."""

@@ -57,7 +57,7 @@ def load_used(module: ModuleType) -> None:
 
 
 def _resolved(node: ast.expr, names: Mapping[str, Any]) -> Any:
-    """What a dotted name of an SDK stands for; None for any other expression."""
+    """Object that a dotted name of an SDK stands for; None for any other expression."""
     if isinstance(node, ast.Name):
         found = names.get(node.id)
         return found if isinstance(found, ModuleType) and found.__name__.startswith(SDKS) else None

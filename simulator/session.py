@@ -1,4 +1,4 @@
-"""What one operation on a simulated stack needs, for as long as it lasts: tools, control plane, providers."""
+"""Session of one operation on a simulated stack: tools, control plane, providers."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Session:
         return self.engine.recover(self._recoveries)
 
     def _recoveries(self) -> dict[str, ProviderRecovery]:
-        """What there is, by package. Of a cluster that does not answer, nothing."""
+        """Recoveries by package. A cluster that does not answer has none."""
         found: dict[str, ProviderRecovery] = {AzureNative.package: AzureRecovery(self.cloud)}
         for id in self.clusters.ids():
             if self.clusters.is_running(id):
@@ -102,7 +102,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Needs:
-    """What an operation needs.
+    """Needs of an operation.
 
     `spare` starts a control plane before its cluster is created. `program` loads what the program imports; the engine
     destroys a stack without it. `record` simulates an Azure that still offers what it has retired since, and reports

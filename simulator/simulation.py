@@ -87,7 +87,7 @@ class Simulation:
         return Checkpoint(self.folder / "backend", self.stack)
 
     def _keep_kubeconfig(self) -> None:
-        """Without any credential: what it logs in with is `kubelogin`, as on Azure."""
+        """Writes the kubeconfig without any credential: its login is `kubelogin`, as on Azure."""
         kubeconfig = self.outputs().get("kubeconfig")
         if isinstance(kubeconfig, str):
             (self.folder / "kubeconfig").write_text(kubeconfig)
@@ -137,11 +137,11 @@ class Simulation:
         report.phase("done")
 
     def _kubernetes(self, options: RunOptions = DEFAULTS) -> Plugin:
-        """What runs the Kubernetes resources. Raises PluginUnusable."""
+        """Plugin that runs the Kubernetes resources. Raises PluginUnusable."""
         return chosen(self.folder, options.kubernetes_plugin, os.environ)
 
     def _needs_of_state(self, options: RunOptions) -> Needs:
-        """Of an operation that the state alone is enough for, unless the options say otherwise."""
+        """Needs of an operation that needs the state alone, unless the options say otherwise."""
         own = self._kubernetes(options)
         return Needs(spare=False, program=options.run_program, principal=options.principal, kubernetes=own)
 

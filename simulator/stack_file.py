@@ -47,7 +47,7 @@ class StackFile:
         unfinished.rename(self.kept)
 
     def _remembered(self, secret: Mapping[str, str]) -> dict[str, Any] | None:
-        """What was encrypted of exactly these values with this passphrase."""
+        """Encryption that was stored for exactly these values with this passphrase."""
         try:
             kept = json.loads(self.kept.read_text())
         except (OSError, ValueError):

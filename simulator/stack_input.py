@@ -1,4 +1,4 @@
-"""What the simulator is given of a stack."""
+"""Inputs of the simulator about a stack."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class NodeClass:
 
     name: str
     server: str
-    """As the catalogue calls it."""
+    """Name of the server in the catalogue."""
     count: int
     labels: Mapping[str, str]
-    """Set by whoever installed the cluster."""
+    """Labels that the installer of the cluster has set."""
     taints: tuple[str, ...] = ()
     host_driver: str = ""
     """Version of the driver on the host; empty without one."""
@@ -27,7 +27,7 @@ class ExistingClusterInput:
     """A cluster that exists before the stack is deployed in it, which the simulator has to make."""
 
     context: str
-    """Of the kubeconfig."""
+    """Context of the kubeconfig."""
     classes: tuple[NodeClass, ...]
 
 
@@ -39,8 +39,9 @@ class StackInput:
     config: Mapping[str, Any]
     """Values by full key, as `physical-ai:pools`."""
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By name. Real ones are not used."""
+    """Secrets by name. Real ones are not used."""
     record: bool = False
-    """Whether the stack records the past, so that Azure is simulated as it was: retired sizes and versions included."""
+    """True where the stack records the past, so that Azure is simulated as it was: retired sizes and versions
+    included."""
     existing_cluster: ExistingClusterInput | None = None
-    """None of a stack that creates its cluster itself."""
+    """Existing cluster of the stack; None for a stack that creates its cluster itself."""

@@ -13,9 +13,9 @@ from simulator.errors import SimulationError
 
 AZURE_FILE = "azure.json"
 LIMITS_FILE = "limits.json"
-"""What Azure has for this simulation, where a simulation has less than the default:
-`{"quota": {"lowPriorityCores": 40}, "capacity": {"Standard_NC40ads_H100_v5": 1}, "busy": {"cpu": 3}}`, in vCPUs, in
-nodes, and in requests: Azure upgrades the pool `cpu` until it has refused three requests to it or to its cluster.
+"""File with Azure's limits for this simulation, where they are lower than the defaults: `{"quota":
+{"lowPriorityCores": 40}, "capacity": {"Standard_NC40ads_H100_v5": 1}, "busy": {"cpu": 3}}`, in vCPUs, in nodes,
+and in requests: Azure upgrades the pool `cpu` until it has refused three requests to it or to its cluster.
 `{"taken": {"StorageAccount": ["stdev1"]}}` are names that are taken by others."""
 
 

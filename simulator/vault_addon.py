@@ -1,4 +1,4 @@
-"""What AKS' provider of secrets from key vaults installs in a cluster, as far as a program sees it.
+"""Objects that AKS' provider of secrets from key vaults installs in a cluster, as far as a program sees them.
 
 Fields: kubernetes-sigs/secrets-store-csi-driver, config/crd/bases. `simulator.operators.vault_secrets` does
 what its driver does.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
-from physical_ai.catalog.vault_secrets import API_VERSION, DRIVER, KIND, PLURAL
+from simulator.azure.own_facts import SECRETS_API_VERSION, SECRETS_DRIVER, SECRETS_KIND, SECRETS_PLURAL, TOKEN_AUDIENCE
 from simulator.cluster.definitions import definition as custom_resource
 from simulator.kubernetes.client import APPLY_PATCH, Client
 from simulator.metrics_addon import serve
@@ -21,7 +20,7 @@ _TEXTS = {"type": "object", "additionalProperties": _TEXT}
 
 def definition() -> dict[str, Any]:
     """The CustomResourceDefinition."""
-    group, _, version = API_VERSION.partition("/")
+    group, _, version = SECRETS_API_VERSION.partition("/")
     entry = {"type": "object", "properties": {"key": _TEXT, "objectName": _TEXT}}
     made = {
         **dict.fromkeys(("secretName", "type"), _TEXT),
@@ -31,7 +30,7 @@ def definition() -> dict[str, Any]:
     objects = {"type": "array", "items": {"type": "object", "properties": made}}
     spec = {"type": "object", "properties": {"provider": _TEXT, "parameters": _TEXTS, "secretObjects": objects}}
     schema = {"type": "object", "properties": {"spec": spec}}
-    return custom_resource(group, version, KIND, PLURAL, schema)
+    return custom_resource(group, version, SECRETS_KIND, SECRETS_PLURAL, schema)
 
 
 def driver() -> dict[str, Any]:
@@ -39,7 +38,7 @@ def driver() -> dict[str, Any]:
     return {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "CSIDriver",
-        "metadata": {"name": DRIVER},
+        "metadata": {"name": SECRETS_DRIVER},
         "spec": {
             "attachRequired": False,
             "podInfoOnMount": True,
@@ -52,5 +51,5 @@ def driver() -> dict[str, Any]:
 def install(client: Client) -> None:
     """Applies both, and waits until the API server serves the kind."""
     serve(client, [definition()])
-    path = f"/apis/storage.k8s.io/v1/csidrivers/{DRIVER}"
+    path = f"/apis/storage.k8s.io/v1/csidrivers/{SECRETS_DRIVER}"
     client.patch(path, driver(), APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.catalog.in_cluster import AKS_DRIVER, SNAPSHOT_API, SNAPSHOT_VERSION
+from simulator.azure.own_facts import DISK_DRIVER, SNAPSHOT_API, SNAPSHOT_VERSION
 from simulator.cluster.definitions import definition
 from simulator.cluster.loop import Loop
 from simulator.cluster.objects import Json, annotations_of, at, name, timestamp
@@ -34,7 +34,7 @@ def classes() -> list[Json]:
             "apiVersion": "storage.k8s.io/v1",
             "kind": "StorageClass",
             "metadata": {"name": each, "annotations": {DEFAULT: "true"} if each == "default" else {}},
-            "provisioner": AKS_DRIVER,
+            "provisioner": DISK_DRIVER,
             "parameters": {"skuName": kind},
             "reclaimPolicy": "Delete",
             "volumeBindingMode": "WaitForFirstConsumer",
@@ -68,7 +68,7 @@ def _definition(kind: str, scope: str) -> Json:
 
 
 def refusal(claim: Json, snapshots: dict[tuple[str, str], Json]) -> str:
-    """Why the driver makes no volume for a claim; empty if it does."""
+    """Reason why the driver creates no volume for a claim; empty if it does."""
     source = at(claim, "spec.dataSource")
     if not source:
         return ""
@@ -87,7 +87,7 @@ def volume(claim: Json) -> Json:
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
-        "metadata": {"name": f"pvc-{uid}", "annotations": {"pv.kubernetes.io/provisioned-by": AKS_DRIVER}},
+        "metadata": {"name": f"pvc-{uid}", "annotations": {"pv.kubernetes.io/provisioned-by": DISK_DRIVER}},
         "spec": {
             "capacity": {"storage": at(claim, "spec.resources.requests.storage")},
             "accessModes": at(claim, "spec.accessModes"),
@@ -95,7 +95,7 @@ def volume(claim: Json) -> Json:
             "storageClassName": at(claim, "spec.storageClassName"),
             "volumeMode": "Filesystem",
             "claimRef": {**reference, "namespace": at(claim, "metadata.namespace")},
-            "csi": {"driver": AKS_DRIVER, "volumeHandle": f"disks/pvc-{uid}", "fsType": "ext4"},
+            "csi": {"driver": DISK_DRIVER, "volumeHandle": f"disks/pvc-{uid}", "fsType": "ext4"},
         },
     }
 
@@ -124,7 +124,7 @@ class Volumes:
             if at(item, "status.phase") == "Pending" and at(item, "spec.storageClassName") in CLASSES:
                 self._serve(item, snapshots)
         for item in self._volumes.all():
-            if at(item, "status.phase") in ("Released", "Failed") and at(item, "spec.csi.driver") == AKS_DRIVER:
+            if at(item, "status.phase") in ("Released", "Failed") and at(item, "spec.csi.driver") == DISK_DRIVER:
                 self._delete(f"/api/v1/persistentvolumes/{name(item)}")
         bound = {_key(item) for item in self._claims.all() if at(item, "status.phase") == "Bound"}
         for item in snapshots.values():

@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "osmo": {"planning", "catalog", "settings", "untrusted"},
     "policies": {"planning", "catalog", "kubernetes", "settings"},
     "preflight": {"planning", "catalog", "kubernetes", "parts", "servers", "settings"},
-    "costs": {"catalog", "settings"},
+    "costs": {"catalog", "parts", "settings"},
     # A part's settings are in the tree of settings, and its plan reads that tree.
     "parts": {"planning", "catalog", "settings", "telemetry"},
     "components": {"planning", "catalog", "parts", "readiness", "settings", "telemetry"},

@@ -31,7 +31,7 @@ from typing import Any
 AUDIENCE = "api://AzureADTokenExchange"
 ISSUER = "https://token.actions.githubusercontent.com"
 SECONDS = 240
-"""Between two assertions; one is good for five minutes at least."""
+"""Seconds between two assertions; one is good for five minutes at least."""
 PAUSES = (1, 2, 5, 10, 20, 40)
 """Seconds between tries after a failure; the last one is repeated."""
 LONGEST, LARGEST = 30, 65_536
@@ -43,11 +43,11 @@ LOOK = 5
 
 
 class NoAssertion(Exception):
-    """There is none this time; the text says why, without any part of an answer."""
+    """Raised where no assertion was issued; the text says why, without any part of an answer."""
 
 
 class Denied(NoAssertion):
-    """Another try would get the same answer."""
+    """Raised where another try would get the same answer."""
 
 
 class OtherIdentity(NoAssertion):
@@ -123,7 +123,7 @@ def received() -> bytes:
 
 
 def claims(assertion: str) -> dict[str, Any]:
-    """What an assertion says of itself. Raises NoAssertion where it is none."""
+    """Claims of an assertion, read without verification. Raises NoAssertion for text that is not a token."""
     try:
         _, body, _ = assertion.split(".")
         found = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
@@ -273,7 +273,9 @@ def is_running(process: int) -> bool:
 
 
 def reason(problem: Exception) -> str:
-    """Why there is no assertion: our own words, or the kind of what was not foreseen, without a part of an answer."""
+    """The reason for a missing assertion: this script's own message, or the type of an unexpected error without any
+    part of an answer.
+    """
     own = isinstance(problem, NoAssertion | OSError)
     return " ".join(str(problem).split()) if own else type(problem).__name__
 

@@ -54,12 +54,14 @@ def machine() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of the packages that are installed: a program and its package are one version."""
+    """Versions of the installed Pulumi packages, by program. A provider's program and its Python package have one
+    version.
+    """
     return {name: version(f"pulumi-{name}") for name in PROVIDERS} | {"pulumi": version("pulumi")}
 
 
 def archives(pins: Mapping[str, str], system: str, chip: str) -> Iterator[Archive]:
-    """What a job on this platform downloads, Pulumi first."""
+    """Archives that a job on this platform downloads, Pulumi's first."""
     own = pins["pulumi"]
     name = f"pulumi-v{own}-{system}-{chip}.tar.gz"
     # The address of the list: pulumi/actions v7.0.0, src/libs/libs/get-version.ts.

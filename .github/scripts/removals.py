@@ -1,4 +1,4 @@
-"""What a preview deletes or replaces: `removals.py FILE` prints it for $GITHUB_OUTPUT, as `removals=[…]`.
+"""Deletions and replacements in a preview: `removals.py FILE` prints them for $GITHUB_OUTPUT, as `removals=[…]`.
 
 With `--within JSON` it fails instead if FILE removes what that list does not have. A deployment runs hours after its
 preview was approved; what was not approved then is not lost. Standard library only.

@@ -36,7 +36,7 @@ def environment(name: str) -> Any:
 
 
 def reviewers(answer: Any) -> int:
-    """How many users and teams may approve. Raises NoAnswer for an answer of another form."""
+    """Number of users and teams who may approve. Raises NoAnswer for an answer of another form."""
     try:
         rules = answer["protection_rules"]
         found = [rule["reviewers"] for rule in rules if rule["type"] == "required_reviewers"]

@@ -80,7 +80,7 @@ def az(*arguments: str) -> Any:
 
 
 def patiently(act: Callable[[], Answer]) -> Answer:
-    """What an act returns, tried again after errors that may pass."""
+    """Returns what `act` returns, and calls it again after errors that may pass."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return act()
@@ -95,7 +95,7 @@ def patiently(act: Callable[[], Answer]) -> Answer:
 
 
 def log_in() -> None:
-    """As the environment's identity, with the assertion that is kept for it."""
+    """Logs in as the environment's identity, with the assertion that is stored for it."""
     assertion = Path(os.environ["AZURE_FEDERATED_TOKEN_FILE"]).read_text(encoding="utf-8")
     who = ("--username", os.environ["AZURE_CLIENT_ID"], "--tenant", os.environ["AZURE_TENANT_ID"])
     patiently(lambda: az("login", "--service-principal", *who, "--federated-token", assertion))

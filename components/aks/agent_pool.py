@@ -70,7 +70,9 @@ def os_disk_gb(disk: OsDisk) -> int | None:
 
 
 def upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
-    """How AKS replaces the nodes of a user pool. ARM accepts only one of surge and unavailability above zero."""
+    """Settings for how AKS replaces the nodes of a user pool. ARM accepts only one of surge and unavailability above
+    zero.
+    """
     return containerservice.AgentPoolUpgradeSettingsArgs(
         max_surge=pool.upgrade.max_surge,
         max_unavailable=pool.upgrade.max_unavailable,
@@ -79,7 +81,7 @@ def upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSetting
 
 
 def system_upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
-    """How AKS replaces the nodes of a system pool: with a surge, which the settings see to.
+    """Settings for how AKS replaces the nodes of a system pool: always with a surge, which the settings require.
 
     AKS accepts no `maxUnavailable` on system pools, not even 0 (AKS docs, upgrade-aks-node-pools-rolling, 2026-05-29).
     """
@@ -96,7 +98,7 @@ def ignored_changes(pool: NodePool, prefix: str = "") -> list[str]:
 
 @dataclass(frozen=True)
 class UserPoolArgs:
-    """What a user pool without GPUs needs from the rest of the platform."""
+    """Inputs of a user pool without GPUs from the rest of the platform."""
 
     pool_name: str
     resource_group_name: pulumi.Input[str]

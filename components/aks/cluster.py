@@ -49,17 +49,17 @@ class ClusterArgs:
     admin_groups: Sequence[str]
     retry: pulumi.ErrorHook
     metrics: bool = False
-    """Whether Azure Monitor's add-on collects metrics."""
+    """True to have Azure Monitor's add-on collect metrics."""
     container_logs: pulumi.Input[str] | None = None
     """Id of the Log Analytics workspace that the output of containers goes to; None for none."""
     reads_vaults: bool = False
-    """Whether AKS' provider of secrets from key vaults is installed."""
+    """True to install AKS' provider of secrets from key vaults."""
     private_api: PrivateApi | None = None
     """A private API server; None for one with a public address."""
     behind_firewall: bool = False
-    """Whether routes of the subnets lead to the internet, and not NAT gateways."""
+    """True where the subnets reach the internet through routes to a firewall, not through NAT gateways."""
     after: Sequence[pulumi.Resource] = ()
-    """What else nodes need to join: peerings, DNS servers."""
+    """Other resources that nodes need to join: peerings, DNS servers."""
 
 
 class Cluster(pulumi.ComponentResource):
@@ -148,7 +148,7 @@ class Cluster(pulumi.ComponentResource):
 
 
 def _forced(until: datetime.datetime | None) -> containerservice.ClusterUpgradeSettingsArgs | None:
-    """Without a time, ARM ignores the override; none is sent where none is wanted."""
+    """The override that forces upgrades until a time. None without a time, since ARM would ignore the override."""
     if until is None:
         return None
     return containerservice.ClusterUpgradeSettingsArgs(

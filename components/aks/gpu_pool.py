@@ -65,7 +65,7 @@ def gpu_properties(name: str, pool: Pool) -> GpuProperties:
 
 @dataclass(frozen=True)
 class GpuPoolArgs:
-    """What one GPU node pool needs from the rest of the platform.
+    """Inputs of one GPU node pool from the rest of the platform.
 
     `subnet_assignment` lets the control plane join the subnet; `retry` waits until that role works;
     `guard` names the budgets that AKS refuses an upgrade for.

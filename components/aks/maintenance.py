@@ -1,4 +1,4 @@
-"""When AKS may upgrade the cluster and reimage its nodes."""
+"""Maintenance windows, in which AKS may upgrade the cluster and reimage its nodes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What other Azure resources depend on: subscriptions, the resource group, identities and their roles."""
+"""Azure resources that others depend on: subscriptions, the resource group, identities and their roles."""

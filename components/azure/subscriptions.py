@@ -14,7 +14,7 @@ class Subscriptions:
         self._made: dict[str, azure_native.Provider] = {}
 
     def provider(self, resource_id: str) -> azure_native.Provider | None:
-        """For a resource of this id; None in the stack's own subscription, which has the default provider."""
+        """Provider for a resource of this id; None in the stack's own subscription, which has the default provider."""
         wanted = subscription_of(resource_id)
         if wanted == self._own.lower():
             return None

@@ -13,7 +13,9 @@ from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 
 @dataclass(frozen=True)
 class IdentityPlace:
-    """Where identities are created, and the issuer of the cluster's service account tokens that they trust."""
+    """Resource group in which identities are created, and the issuer of the cluster's service account tokens that they
+    trust.
+    """
 
     resource_group_name: pulumi.Input[str]
     issuer_url: pulumi.Input[str]
@@ -29,7 +31,7 @@ class WorkloadIdentityArgs:
     location: str
     tags: Mapping[str, str]
     issuer_url: pulumi.Input[str]
-    """Of the cluster's tokens (`oidcIssuerProfile.issuerURL`)."""
+    """Issuer of the cluster's tokens (`oidcIssuerProfile.issuerURL`)."""
     accounts: tuple[tuple[str, str], ...]
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What the data services share: where they are declared, and what of them refuses to be deleted."""
+"""Code that the data services share: where they are declared, and which of them resist deletion."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pulumi
 from physical_ai.settings.facts.data_services import DataNames, DataPlan
 
 ENABLED = {True: "Enabled", False: "Disabled"}
-"""As ARM writes a switch."""
+"""ARM's two words for a switch."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the data services of a stack are, and what was decided about all of them."""
+    """Location of a stack's data services, and the decisions that concern all of them."""
 
     names: DataNames
     resource_group_name: pulumi.Input[str]

@@ -1,4 +1,4 @@
-"""What a control plane has to know of its data services, in Azure or in the cluster."""
+"""Addresses of the data services that a control plane uses, in Azure or in the cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.data.vault import Vault
 
 @dataclass(frozen=True)
 class DataEndpoints:
-    """How a control plane reaches its data services, whoever runs them.
+    """Addresses and names by which a control plane reaches its data services, in Azure or in the cluster.
 
     Attributes:
         storage: address of each container with an identity; empty where Secrets have addresses and keys.

@@ -99,7 +99,7 @@ class Postgres(pulumi.ComponentResource):
         return server
 
     def _restored(self, name: str, restore: Restore, source: pulumi.Input[str]) -> dbforpostgresql.Server:
-        """It has the database and the login of its source. Azure restores no standby."""
+        """Declares a server from a backup, with the database and the login of its source. Azure restores no standby."""
         plan = self._args.place.plan
         server = self._server(
             f"{name}-server",
@@ -117,7 +117,9 @@ class Postgres(pulumi.ComponentResource):
         return server
 
     def _in_time(self, hook: pulumi.ResourceHookArgs) -> None:
-        """Before the server is created, in previews too; later the time may be long ago."""
+        """Checks the time of the restore before the server is created, in previews too; later the time may be long
+        ago.
+        """
         restore = self._args.settings.restore
         problem = restore and restore_problem(restore.at, self._args.place.plan.backup_days, datetime.now(UTC))
         if problem:

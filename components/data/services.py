@@ -67,7 +67,7 @@ class DataServices(pulumi.ComponentResource):
         self.register_outputs({"vault": self.vault.name})
 
     def endpoints(self) -> DataEndpoints:
-        """For a control plane whose Pods have an identity in Azure."""
+        """Endpoints for a control plane whose Pods have an identity in Azure."""
         storage = self.storage
         return DataEndpoints(
             postgres_host=self.postgres.host,

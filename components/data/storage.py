@@ -13,7 +13,7 @@ from physical_ai.settings.facts.data_services import CONTAINERS
 from physical_ai.settings.models.data_services import Storage as StorageSettings
 
 ONLY_NAME = "default"
-"""Of the blob service and of the lifecycle rules of an account."""
+"""The only name that ARM accepts for the blob service and the lifecycle rules of an account."""
 
 
 @dataclass(frozen=True)

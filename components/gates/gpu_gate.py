@@ -30,7 +30,7 @@ class GpuGateArgs:
     """Known when the node pools exist or have failed. Not among `after`: the SDK ends a program in which a resource
     depends on one that has failed, and the other pools' deployment with it (pulumi 3.259, runtime/_depends_on.py)."""
     connect: Callable[[str], Get] | None = None
-    """How to read the cluster of a kubeconfig; tests replace it."""
+    """Opens a reader of the cluster of a kubeconfig; tests replace it."""
 
 
 class GpuGate(pulumi.ComponentResource):

@@ -17,9 +17,9 @@ from physical_ai.readiness.client import Send, connect, connect_to_change
 from physical_ai.readiness.waiting import DELETES_NOTHING, bound_seconds, wait_until_empty
 
 READY_MINUTES = 15
-"""For KAI's operator to create its scheduler, on a node that the autoscaler may have to add first."""
+"""Minutes for KAI's operator to create its scheduler, on a node that the autoscaler may have to add first."""
 DELETION_MINUTES = 10
-"""For workflows' Pods to write a checkpoint, and for the agents to collect their last logs."""
+"""Minutes for workflows' Pods to write a checkpoint, and for the agents to collect their last logs."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class OsmoGateArgs:
 
     kubeconfig: pulumi.Input[str]
     backend: bool
-    """Whether the stack has the agents. If it no longer has them, their workflows are deleted."""
+    """True where the stack has the agents. The gate deletes the workflows of agents that a stack no longer has."""
     service: bool
-    """Whether the stack has the control plane."""
+    """True where the stack has the control plane."""
     after: Sequence[pulumi.Resource]
     connect: Callable[[str], Get] | None = None
     change: Callable[[str], Send] | None = None
-    """How to reach the cluster of a kubeconfig; tests replace them."""
+    """Opens a writer to the cluster of a kubeconfig; tests replace it."""
 
 
 class OsmoGate(pulumi.ComponentResource):
@@ -76,7 +76,9 @@ class OsmoGate(pulumi.ComponentResource):
         pulumi.log.warn(text, self)
 
     def _report_token(self, get: Get) -> None:
-        """It ends while nothing is deployed, and then all workflows wait: each deployment warns of it beforehand."""
+        """Warns of a token that expires soon. It may expire between deployments, and all workflows would wait from then
+        on.
+        """
         try:
             problem = osmo.token_problem(get, datetime.now(UTC).date())
         except (Unreachable, Unusable):

@@ -28,7 +28,7 @@ class ReleaseGateArgs:
     releases: Mapping[str, str]
     after: Sequence[pulumi.Resource]
     connect: Callable[[str], Get] | None = None
-    """How to read the cluster of a kubeconfig; tests replace it."""
+    """Opens a reader of the cluster of a kubeconfig; tests replace it."""
 
 
 class ReleaseGate(pulumi.ComponentResource):

@@ -1,1 +1,1 @@
-"""What makes the GPUs of a node usable: operators, drivers, their configuration, and who may ask for a GPU."""
+"""Components that make the GPUs of a node usable: operators, drivers, their configuration, and admission of Pods."""

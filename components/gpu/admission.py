@@ -1,4 +1,4 @@
-"""What the API server requires of GPU Pods, whatever creates them, and of new GPU nodes."""
+"""Admission policies for GPU Pods, whatever creates them, and for new GPU nodes."""
 
 from __future__ import annotations
 

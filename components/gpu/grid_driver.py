@@ -21,7 +21,7 @@ class GridDriverArgs:
     target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace
     plan: GridPlan | None
-    """None in a stack without a GRID pool."""
+    """Plan of the driver; None in a stack without a GRID pool."""
 
 
 class GridDriver(pulumi.ComponentResource):

@@ -1,1 +1,1 @@
-"""What other Kubernetes resources depend on: charts, namespaces, isolation, certificates, snapshots."""
+"""Kubernetes resources that others depend on: charts, namespaces, isolation, certificates, snapshots."""

@@ -41,7 +41,7 @@ class ChartPartArgs:
     after: Sequence[pulumi.Resource]
     """Releases that exist before the part's own."""
     azure: AzurePlace | None = None
-    """None on a cluster that the stack does not create."""
+    """Place of the stack in Azure; None on a cluster that the stack does not create."""
 
 
 class ChartPart(pulumi.ComponentResource):

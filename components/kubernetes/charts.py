@@ -1,4 +1,4 @@
-"""What all Helm releases share: the source of the chart, and the options of the installation."""
+"""Code that all Helm releases share: the source of the chart, and the options of the installation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class InstalledRelease:
 
     resource: kubernetes.helm.v3.Release
     version: str
-    """Of the chart."""
+    """Version of the chart."""
     namespace: str
 
 
@@ -35,7 +35,7 @@ def missing_archives(charts: Iterable[Chart]) -> list[Chart]:
 
 
 def archive_problems(charts: Iterable[Chart]) -> Iterator[str]:
-    """Why an archive must not be installed: it is not the pinned one, or there is nothing to compare it with."""
+    """Reasons not to install an archive: it is not the pinned one, or the pin has no checksum to compare it with."""
     for chart in charts:
         try:
             verify(chart, installed_chart(chart))

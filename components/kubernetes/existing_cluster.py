@@ -130,7 +130,7 @@ def open_cluster(settings: Settings, file: str, context: str) -> tuple[str, Surv
 
 
 def read_cluster(file: str, context: str, kubeconfig: str, reader: Callable[[str], Get] | None = None) -> Survey:
-    """What the cluster has. Raises pulumi.RunError where it does not answer, or refuses the login."""
+    """Software and nodes of the cluster. Raises pulumi.RunError where it does not answer or refuses the login."""
     try:
         return survey((reader or connect)(kubeconfig))
     except (Unusable, Unreachable, Missing) as problem:

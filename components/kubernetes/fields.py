@@ -1,4 +1,4 @@
-"""Whether an object has only fields that its kind has.
+"""A check that an object has only fields that its kind has.
 
 Pulumi's plugin creates an object with a POST that is not strict: the API server drops a field that it does not know,
 and nothing is reported. For kinds of Kubernetes itself the plugin leaves it out of later updates, too.

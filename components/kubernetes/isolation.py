@@ -1,4 +1,4 @@
-"""Which Pods reach the platform's own namespaces, and whom these reach."""
+"""Network policies: which Pods reach the platform's own namespaces, and which destinations these reach."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.kubernetes.objects import declare
 class IsolationArgs:
     target: ClusterTarget
     policies: Sequence[Mapping[str, Any]]
-    """For each namespace one that denies all, and those that allow something."""
+    """One policy for each namespace that denies all traffic, and those that allow some."""
     after: Sequence[pulumi.Resource]
     """The namespaces."""
 

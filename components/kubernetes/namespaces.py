@@ -23,7 +23,7 @@ class NamespacesArgs:
     target: ClusterTarget
     without: Collection[str] = ()
     found: Collection[str] = ()
-    """Those that the stack has not created: they are read, and neither changed nor deleted."""
+    """Namespaces that existed before the stack: they are read, and neither changed nor deleted."""
 
 
 class Namespaces(pulumi.ComponentResource):
@@ -49,5 +49,5 @@ class Namespaces(pulumi.ComponentResource):
 
 
 def _marked(metadata: Mapping[str, Any], labels: Mapping[str, pulumi.Input[str]]) -> dict[str, Any]:
-    """With the labels by which a later run knows its own in a cluster that existed before."""
+    """Metadata with the labels by which a later run recognizes its own objects in an existing cluster."""
     return {**metadata, "labels": {**metadata.get("labels", {}), **labels}}

@@ -88,7 +88,7 @@ def declare(
 
 
 class AgentObjects(Protocol):
-    """What an agent needs before its Pods."""
+    """Objects that an agent needs before its Pods."""
 
     @property
     def limits(self) -> Sequence[Mapping[str, Any]]: ...

@@ -19,7 +19,8 @@ class RegistryImagesArgs:
 
 
 class RegistryImages(pulumi.ComponentResource):
-    """Before anything else in the cluster, so that no Pod of the platform is created with another image.
+    """Policies that replace the images of Pods, created before anything else in the cluster, so that no Pod of the
+    platform has another image.
 
     Attributes:
         declared: the policies and their bindings.

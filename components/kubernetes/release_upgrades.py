@@ -10,7 +10,7 @@ import pulumi
 from physical_ai.planning.release_upgrade import key_refusal, osmo_refusal, refusal
 
 Judge = Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], str | None]
-"""What is wrong with a change from old inputs to new ones; None where nothing is."""
+"""Returns the problem with a change from old inputs to new ones; None where there is none."""
 
 
 def checked_upgrades(name: str, new_version: str) -> pulumi.ResourceHook:

@@ -1,4 +1,4 @@
-"""Which containers' output Azure's agent in the cluster collects."""
+"""Selection of the containers whose output Azure's agent in the cluster collects."""
 
 from __future__ import annotations
 

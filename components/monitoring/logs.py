@@ -28,7 +28,7 @@ class MonitoringArgs:
     tags: Mapping[str, str]
     settings: MonitoringSettings
     link: MonitorLink | None = None
-    """How Azure Monitor is reached; None for its public endpoints."""
+    """Private path to Azure Monitor; None for its public endpoints."""
 
 
 class Monitoring(pulumi.ComponentResource):
@@ -79,7 +79,9 @@ class Monitoring(pulumi.ComponentResource):
     def _collect(
         self, wanted: ContainerLogs, cluster_id: pulumi.Input[str], endpoint_id: pulumi.Input[str] | None
     ) -> None:
-        """What the cluster's add-on collects (learn.microsoft.com, Container insights, data collection rules)."""
+        """Declares the rule for what the cluster's add-on collects (learn.microsoft.com, Container insights, data
+        collection rules).
+        """
         settings = {
             "interval": f"{wanted.interval_minutes}m",
             "namespaceFilteringMode": "Include",

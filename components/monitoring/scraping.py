@@ -1,4 +1,4 @@
-"""Which Pods the collector scrapes, and that only it reaches them."""
+"""Selection of the Pods that the collector scrapes, and policies by which only the collector reaches them."""
 
 from __future__ import annotations
 

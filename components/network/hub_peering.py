@@ -24,7 +24,7 @@ class HubPeeringArgs:
 
 
 class HubPeering(pulumi.ComponentResource):
-    """Both sides of a peering, or the stack's only where someone else creates the hub's.
+    """Peering with a hub: both sides of it, or the stack's only where someone else creates the hub's.
 
     Attributes:
         ready: what has to exist before traffic passes.

@@ -28,7 +28,7 @@ class MonitorScopeArgs:
     link: MonitorLink
     connected: Mapping[str, pulumi.Input[str]]
     provider: pulumi.ProviderResource | None
-    """For an existing scope in another subscription."""
+    """Provider for an existing scope in another subscription."""
 
 
 class MonitorScope(pulumi.ComponentResource):

@@ -42,7 +42,7 @@ class NetworkArgs:
     dns_servers: Sequence[str] = ()
     firewall: str | None = None
     inbound: Sequence[InboundRule] = ()
-    """What the subnets' security group lets in beside the virtual network."""
+    """Rules of the subnets' security group for traffic from outside the virtual network."""
 
 
 class Network(pulumi.ComponentResource):

@@ -1,4 +1,4 @@
-"""What a private endpoint may be made for."""
+"""Target of a private endpoint."""
 
 from __future__ import annotations
 

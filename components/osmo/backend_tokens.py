@@ -41,8 +41,9 @@ class BackendTokensArgs:
 
 
 class BackendTokens(pulumi.ComponentResource):
-    """For each served backend a secret, which the Job of the control plane writes, and an identity that reads it and
-    nothing else. The backend's own stack federates that identity with its cluster.
+    """Vault secrets and identities of the served backends: the Job of the control plane writes a secret for each, and
+    an identity per backend reads that secret and nothing else. The backend's own stack federates that identity with
+    its cluster.
 
     Attributes:
         login: of the Job, which may write these secrets.

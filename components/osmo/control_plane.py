@@ -42,10 +42,10 @@ class ControlPlaneArgs:
     names: Names
     subscription_id: str
     identities: IdentityPlace | None
-    """Where the identity is created that reads storage in Azure."""
+    """Resource group and issuer of the identity that reads storage in Azure."""
     namespace: kubernetes.core.v1.Namespace
     after: Sequence[pulumi.Resource] = ()
-    """What else its Pods need: names of the data services that resolve, the gateway's certificate."""
+    """Other resources that its Pods need: DNS names of the data services, the gateway's certificate."""
 
 
 class ControlPlane(pulumi.ComponentResource):
@@ -105,7 +105,7 @@ class ControlPlane(pulumi.ComponentResource):
     def _identity(
         self, name: str, args: ControlPlaneArgs, account: pulumi.Input[str], place: IdentityPlace
     ) -> tuple[WorkloadIdentity, pulumi.Resource]:
-        """Of the Pods, with its role on the storage account."""
+        """Declares the identity of the Pods, with its role on the storage account."""
         child = pulumi.ResourceOptions(parent=self)
         given = WorkloadIdentity(
             f"{name}-identity",
@@ -146,7 +146,7 @@ class ControlPlane(pulumi.ComponentResource):
 
 
 def _digest(args: ControlPlaneArgs) -> pulumi.Output[str] | None:
-    """Of the certificate, which everybody sees who connects; its key is not part of it."""
+    """Digest of the gateway's certificate, which every client sees; the key is not part of it."""
     tls = args.settings.osmo.access.tls
     if tls is None or tls.source != "stack":
         return None

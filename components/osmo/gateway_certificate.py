@@ -26,7 +26,7 @@ class GatewayCertificateArgs:
     location: str
     tags: Mapping[str, str]
     issuer_url: pulumi.Input[str]
-    """Of the cluster's service account tokens."""
+    """Issuer of the cluster's service account tokens."""
     tenant_id: str
     subscription_id: str
     namespace: kubernetes.core.v1.Namespace

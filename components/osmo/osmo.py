@@ -46,23 +46,23 @@ class OsmoArgs:
     target: ClusterTarget
     settings: Settings
     backend: OsmoBackend | None
-    """None with `osmo.mode: namespaces`."""
+    """Scheduler and agents; None with `osmo.mode: namespaces`."""
     secrets: Secrets
     names: Names
     identities: IdentityPlace | None
-    """Where the identities of Pods are created; None where they have none."""
+    """Resource group and issuer of the Pods' identities; None where they have none."""
     kubeconfig: pulumi.Input[str]
     namespaces: Mapping[str, kubernetes.core.v1.Namespace]
     service_values: Mapping[str, str]
     """Values for the control plane's chart, by file name."""
     admission: Sequence[pulumi.Resource] = ()
-    """What must guard Pods before the first one of a workflow can be created."""
+    """Admission policies that must exist before the first Pod of a workflow is created."""
     token: OsmoTokenObjects | None = None
-    """What creates the agents' token; None where the stack has it as a secret, or needs none."""
+    """Objects that create the agents' token; None where the stack has it as a secret, or needs none."""
     token_login: VaultLogin | None = None
-    """How the tokens of other stacks' agents, or this one's, are reached in a vault."""
+    """Access to the vault with the token of this stack's agents, or with those of other stacks."""
     service: Sequence[pulumi.Resource] = ()
-    """What has to be there before the stack's own control plane answers; empty where it has none."""
+    """Resources without which the stack's own control plane does not answer; empty in a stack without one."""
 
 
 class Osmo(pulumi.ComponentResource):

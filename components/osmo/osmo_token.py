@@ -18,7 +18,9 @@ from physical_ai.planning.osmo_token import IDENTITY_FILE, OBJECTS, OsmoTokenObj
 
 @dataclass(frozen=True)
 class VaultLogin:
-    """How the Job's Pods reach the vault with the tokens of other stacks' agents; `ready` is what they need before."""
+    """Access of the Job's Pods to the vault with the tokens of other stacks' agents; `ready` are resources they need
+    first.
+    """
 
     vault: pulumi.Input[str]
     tenant_id: pulumi.Input[str]
@@ -36,7 +38,7 @@ class OsmoTokenArgs:
     secret: kubernetes.core.v1.Secret
     after: Sequence[pulumi.Resource]
     protected: bool
-    """Whether the stack is."""
+    """True in a protected stack."""
     login: VaultLogin | None = None
 
 

@@ -89,7 +89,7 @@ def declare_foundation(common: Common) -> Foundation:
 
 
 def declare_logs(common: Common, foundation: Foundation) -> Monitoring:
-    """Before the cluster, whose add-on for the logs of containers names the workspace."""
+    """Declares the workspace for logs, before the cluster, whose add-on for the logs of containers names it."""
     settings = common.settings
     return Monitoring(
         f"{common.name}-monitoring",
@@ -106,7 +106,9 @@ def declare_logs(common: Common, foundation: Foundation) -> Monitoring:
 
 
 def declare_metrics(common: Common, foundation: Foundation) -> AzureMetrics | None:
-    """Where metrics are kept in Azure; it does not wait for the cluster. None where they are not."""
+    """Declares the workspace for metrics in Azure, without waiting for the cluster. None where metrics are stored
+    elsewhere.
+    """
     settings = common.settings
     if settings.monitoring.metrics != "azure":
         return None
@@ -122,8 +124,9 @@ def declare_metrics(common: Common, foundation: Foundation) -> AzureMetrics | No
 
 
 def declare_data_services(common: Common, foundation: Foundation) -> DataServices | None:
-    """Beside the cluster, not after it: a database takes as long to create. None where the settings name none, or those
-    in the cluster."""
+    """Declares the data services in parallel to the cluster: a database takes as long to create. None where the
+    settings name none, or those in the cluster.
+    """
     settings = common.settings
     if (given := managed(settings)) is None:
         return None
@@ -184,7 +187,7 @@ def declare_cpu_pool(common: Common, foundation: Foundation, cluster: Cluster) -
 
 
 def declare_runner_pool(common: Common, foundation: Foundation, cluster: Cluster) -> RunnerPool | None:
-    """None in a stack without runners of GitHub."""
+    """Declares the pool of GitHub's runners; None in a stack without runners."""
     given = common.settings.runners
     if given is None:
         return None
@@ -241,7 +244,7 @@ def declare_operations(
     metrics: AzureMetrics | None,
     scope: MonitorScope | None,
 ) -> None:
-    """When AKS may upgrade the cluster, and the destinations of its logs and metrics."""
+    """Declares when AKS may upgrade the cluster, and the destinations of its logs and metrics."""
     settings, group = common.settings, foundation.group.name
     Maintenance(
         f"{common.name}-maintenance",

@@ -51,7 +51,7 @@ class AzureResources:
 
     @property
     def identities(self) -> IdentityPlace:
-        """Where identities of workloads are created."""
+        """Resource group and issuer of the identities of workloads."""
         return IdentityPlace(self.foundation.group.name, self.cluster.oidc_issuer_url)
 
 

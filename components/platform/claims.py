@@ -10,7 +10,7 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 
 def declare_dra_driver(common: Common, install: InstallTarget, operator: GpuOperator) -> DraDriver | None:
-    """None in a stack without a pool whose GPUs are claimed."""
+    """Declares the DRA driver; None in a stack without a pool whose GPUs are claimed."""
     plan, settings = common.plan.dra, common.settings
     if plan is None:
         return None

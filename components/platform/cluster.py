@@ -8,7 +8,6 @@ from dataclasses import replace
 import pulumi
 
 from components.azure.workload_identity import IdentityPlace
-from components.data.in_cluster import InClusterData, InClusterDataArgs
 from components.gates.gpu_gate import GpuGate, GpuGateArgs
 from components.gpu.acceptance import Acceptance, AcceptanceArgs
 from components.gpu.admission import GpuAdmission
@@ -26,11 +25,9 @@ from components.osmo.osmo import Osmo, OsmoArgs
 from components.osmo.osmo_token import VaultLogin
 from components.platform.common import Common, InstallTarget
 from components.platform.target_cluster import TargetCluster
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.planning.acceptance import declared_jobs
 from physical_ai.planning.drift_reader import drift_reader_objects
 from physical_ai.planning.evidence_objects import evidence_objects
-from physical_ai.planning.in_cluster import in_cluster_objects
 from physical_ai.planning.isolation import isolation_objects
 from physical_ai.planning.namespaces import not_needed, used
 from physical_ai.planning.osmo_service import values_files
@@ -38,9 +35,7 @@ from physical_ai.planning.osmo_token import osmo_token_objects
 from physical_ai.planning.registry_images import registry_policies
 from physical_ai.readiness import expected_pools
 from physical_ai.settings import Settings
-from physical_ai.settings.facts.data_services import data_protected
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, installs_operator
-from physical_ai.settings.facts.in_cluster import in_cluster
 
 
 def declare_install_target(common: Common, cluster: TargetCluster) -> InstallTarget:
@@ -59,7 +54,7 @@ def declare_install_target(common: Common, cluster: TargetCluster) -> InstallTar
 
 
 def declare_isolation(common: Common, install: InstallTarget) -> None:
-    """Nothing in a stack whose platform namespaces keep their network."""
+    """Declares the network policies, except in a stack whose platform namespaces keep their network."""
     policies = isolation_objects(common.settings, install.namespaces)
     if policies:
         args = IsolationArgs(install.target, policies, list(install.namespaces.values()))
@@ -74,7 +69,7 @@ def declare_drift_reader(common: Common, install: InstallTarget) -> None:
 
 
 def declare_scraping(common: Common, install: InstallTarget, kinds: Sequence[pulumi.Resource]) -> None:
-    """Nothing in a stack whose metrics nobody collects.
+    """Declares the scraping of metrics, except in a stack without a collector.
 
     Args:
         kinds: Releases that bring the kinds of monitors.
@@ -85,14 +80,14 @@ def declare_scraping(common: Common, install: InstallTarget, kinds: Sequence[pul
 
 
 def declare_container_logs(common: Common, install: InstallTarget) -> None:
-    """Nothing in a stack that keeps no output of containers."""
+    """Declares the collection of containers' output, except in a stack that keeps none."""
     logs = common.settings.monitoring.container_logs
     if logs is not None:
         ContainerLogs(f"{common.name}-container-logs", ContainerLogsArgs(install.target, logs), common.protected)
 
 
 def declare_acceptance(common: Common, install: InstallTarget) -> None:
-    """Nothing in a stack that declares no checks of its nodes."""
+    """Declares the checks of nodes, except in a stack without any."""
     objects = declared_jobs(common.settings)
     if objects:
         args = AcceptanceArgs(install.target, install.namespaces[OPERATOR_NAMESPACE], objects)
@@ -141,18 +136,6 @@ def declare_gpu_gate(
         ),
         common.unprotected,
     )
-
-
-def declare_in_cluster_data(common: Common, install: InstallTarget) -> InClusterData | None:
-    """None in a stack whose data services are Azure's, or which has none."""
-    settings, objects = common.settings, in_cluster_objects(common.settings)
-    given = in_cluster(settings)
-    if objects is None or given is None:
-        return None
-    args = InClusterDataArgs(
-        install.target, install.namespaces[CONTROL_NAMESPACE], given, objects, data_protected(settings)
-    )
-    return InClusterData(f"{common.name}-data", args, common.protected)
 
 
 def declare_osmo(

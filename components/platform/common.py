@@ -1,4 +1,4 @@
-"""What the Azure part and the in-cluster part of a platform share: `azure_resources` and `cluster`."""
+"""Types that the Azure part and the in-cluster part of a platform share: `azure_resources` and `cluster`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from physical_ai.settings.secrets import Secrets
 
 @dataclass(frozen=True)
 class Common:
-    """What every part of one platform is declared with.
+    """Settings, plan, secrets and options with which every part of one platform is declared.
 
     `protected` and `unprotected` are the options of its components. `retry` repeats an operation that needs a role
     which is not in effect yet.

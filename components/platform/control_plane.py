@@ -19,7 +19,7 @@ from physical_ai.planning.gateway_certificate import gateway_certificate
 
 
 def _declare_certificate(common: Common, azure: AzureResources | None, install: InstallTarget) -> list[pulumi.Resource]:
-    """Nothing where the gateway's certificate is in no key vault."""
+    """Declares the gateway's certificate; an empty list where it is in no key vault."""
     plan, settings = gateway_certificate(common.settings), common.settings
     if plan is None or azure is None:
         return []
@@ -46,7 +46,9 @@ def declare_control_plane(
     *,
     certificates: Sequence[pulumi.Resource],
 ) -> ControlPlane | None:
-    """None in a stack without `osmo.mode: platform`; the rules give every other one its data services."""
+    """Declares the control plane; None in a stack without `osmo.mode: platform`. The rules require data services for
+    every other one.
+    """
     release = common.plan.control_plane
     if release is None or data is None:
         return None
@@ -68,7 +70,7 @@ def declare_control_plane(
 
 
 def share_workflow_data(common: Common, osmo: Osmo, data: DataServices | None) -> None:
-    """Nothing in a stack whose control plane is elsewhere."""
+    """Gives workflows their roles on the data, except in a stack whose control plane is elsewhere."""
     if common.plan.control_plane is not None and data is not None and osmo.workflows is not None:
         principal = osmo.workflows.identity.principal_id
         share_data(f"{common.name}-workflow-data", data, principal, common.subscription, common.unprotected)

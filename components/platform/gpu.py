@@ -36,7 +36,7 @@ def declare_gpu_stack(
     settled: Sequence[pulumi.Input[str]],
     parts: InstalledParts,
 ) -> GpuStack:
-    """What the settings ask for, in the order in which a node needs it.
+    """Declares the GPU software that the settings ask for, in the order in which a node needs it.
 
     Args:
         parts: Where the optional parts are declared.

@@ -15,7 +15,6 @@ from components.platform.cluster import (
     declare_acceptance,
     declare_container_logs,
     declare_drift_reader,
-    declare_in_cluster_data,
     declare_install_target,
     declare_isolation,
     declare_osmo,
@@ -29,6 +28,7 @@ from components.platform.private import network_commands
 from components.platform.release_gate import declare_release_gate
 from components.platform.target_cluster import declare_target_cluster, subscription_of
 from components.platform.tokens import declare_backend_tokens, token_login
+from parts.in_cluster_data.component import InClusterData
 from physical_ai.planning.osmo_backend import osmo_backend
 from physical_ai.settings import Loaded
 from physical_ai.settings.facts.naming import Names
@@ -83,8 +83,10 @@ class Platform(pulumi.ComponentResource):
             settled=target_cluster.settled,
             parts=chosen,
         )
-        inside = declare_in_cluster_data(common, install)
-        endpoints = inside.endpoints if inside is not None else data.endpoints() if data is not None else None
+        inside = chosen.declare("services").get("in_cluster_data")
+        endpoints = data.endpoints() if data is not None else None
+        if isinstance(inside, InClusterData):
+            endpoints = inside.endpoints
         service = declare_control_plane(common, azure, install, endpoints, certificates=chosen.ready("cert_manager"))
         tokens = declare_backend_tokens(common, azure, loaded.served)
         osmo = declare_osmo(

@@ -1,4 +1,4 @@
-"""What a stack has in the network modes hybrid and private: peering, DNS, VPN, the private API server, endpoints."""
+"""Resources of a stack in the network modes hybrid and private: peering, DNS, VPN, a private API server, endpoints."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from physical_ai.settings.facts.private_network import (
 
 @dataclass(frozen=True)
 class PrivateParts:
-    """What the cluster needs to know. `node_addresses` are those of the nodes on the internet."""
+    """Inputs of the cluster from the private network. `node_addresses` are the addresses of nodes on the internet."""
 
     node_addresses: Sequence[pulumi.Output[str]]
     api: PrivateApi | None = None
@@ -52,7 +52,7 @@ class PrivateParts:
 
 
 def declare_private_network(common: Common, foundation: Foundation) -> PrivateParts:
-    """Nothing but the addresses of NAT gateways in the mode public."""
+    """Declares the private network; in the mode public it has only the addresses of NAT gateways."""
     settings, network = common.settings, foundation.network
     given = private_network(settings)
     if given is None:
@@ -166,14 +166,14 @@ def network_commands(common: Common, foundation: Foundation) -> dict[str, pulumi
 
 
 def image_source(common: Common, data: DataServices | None, link: PrivateLink | None) -> list[pulumi.Resource]:
-    """What Pods need before they can pull an image, where that comes from the stack's registry; otherwise nothing."""
+    """Resources that Pods need before they can pull an image from the stack's registry; empty for other registries."""
     if data is None or not pulls_from_registry_only(common.settings):
         return []
     return [*data.registry.ready, *(link.ready if link is not None else [])]
 
 
 def declare_gateway_dns(common: Common, foundation: Foundation) -> None:
-    """Nothing where the name of OSMO's gateway is maintained outside the stack."""
+    """Declares the DNS record of OSMO's gateway, except where it is maintained outside the stack."""
     record = gateway_record(common.settings)
     if record is not None:
         args = GatewayDnsArgs(record, _zones(common, foundation))
@@ -183,7 +183,7 @@ def declare_gateway_dns(common: Common, foundation: Foundation) -> None:
 def declare_monitor_scope(
     common: Common, foundation: Foundation, logs: Monitoring, metrics: AzureMetrics | None
 ) -> MonitorScope | None:
-    """None where Azure Monitor is public."""
+    """Declares the private link scope of Azure Monitor; None where Azure Monitor is public."""
     settings, link = common.settings, monitor_link(common.settings)
     if link is None:
         return None
@@ -209,7 +209,7 @@ def private_targets(
 def declare_private_link(
     common: Common, foundation: Foundation, targets: Sequence[PrivateTarget]
 ) -> PrivateLink | None:
-    """None in the mode public, where data services have public endpoints."""
+    """Declares the private endpoints; None in the mode public, where data services have public endpoints."""
     if private_network(common.settings) is None or not targets:
         return None
     args = PrivateLinkArgs(

@@ -16,7 +16,7 @@ from physical_ai.settings.facts.osmo_token import served_backends
 def declare_backend_tokens(
     common: Common, azure: AzureResources | None, served: Sequence[Settings]
 ) -> BackendTokens | None:
-    """None in a stack that creates no tokens for others."""
+    """Declares the secrets and identities of served backends; None in a stack that creates no tokens for others."""
     backends = served_backends(served)
     if azure is None or azure.data is None or not backends or not common.settings.osmo.creates_token:
         return None
@@ -36,7 +36,7 @@ def declare_backend_tokens(
 
 
 def token_login(common: Common, azure: AzureResources | None, tokens: BackendTokens | None) -> VaultLogin | None:
-    """How the stack's Job reaches a vault; None where it needs none."""
+    """Access of the stack's Job to a vault; None where it needs none."""
     if tokens is not None:
         return tokens.login
     source = common.settings.osmo.token_from

@@ -31,7 +31,7 @@ FROM_PROGRAM = (
 
 
 def numbers(checkout: Checkout) -> list[tuple[str, str]]:
-    """What is counted, and its value."""
+    """Names and values of the figures."""
     modules = [each for each in checkout.modules.values() if each.package]
     longest = max(modules, key=lambda each: each.lines)
     function = max(modules, key=lambda each: each.longest_function)

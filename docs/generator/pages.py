@@ -1,4 +1,4 @@
-"""Which files under `docs` are generated, and what generates each."""
+"""List of the generated files under `docs`, with the function that generates each."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Statement:
 
 @lru_cache(maxsize=1)
 def statements() -> Mapping[str, tuple[Statement, ...]]:
-    """By group."""
+    """Statements by group."""
     given: Sequence[Mapping[str, Any]] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
     return {
         group["group"]: tuple(

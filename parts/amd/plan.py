@@ -17,7 +17,7 @@ from typing import Any
 from parts.amd import names
 from parts.amd.model import AmdGpuOperator
 from parts.part import PartPlan, ReleasePlan
-from physical_ai.catalog.charts import newest_chart
+from physical_ai.catalog.charts import chart
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.gpu import amd_pools, tolerations_of
 from physical_ai.settings.facts.pools import pool_selector, services_selector
@@ -47,12 +47,12 @@ ONE_AT_A_TIME = {
     # Pods end by themselves, as with other drivers of this program: the default evicts by force after five minutes.
     "nodeDrainPolicy": {"force": False, "timeoutSeconds": 0, "gracePeriodSeconds": -1},
 }
-"""How a node gets another driver."""
+"""Policy by which a node gets another driver."""
 
 
 @dataclass(frozen=True)
 class RegistryLogin:
-    """Who pushes and pulls drivers."""
+    """Login with which drivers are pushed and pulled."""
 
     server: str
     user: str
@@ -84,7 +84,7 @@ def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[F
     given = settings.amd_gpu_operator
     if given is None:
         return None, []
-    pinned = newest_chart(names.CHART)
+    pinned = chart(names.CHART, names.CHART_VERSION)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
     release = ReleasePlan(
         key=RELEASE,

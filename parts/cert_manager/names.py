@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 CHART = "cert-manager"
+CHART_VERSION = "v1.21.2"
 RELEASE = "cert-manager"
-"""Also of its Deployment and its service account (templates/_helpers.tpl)."""
+"""Name of the release, its Deployment and its service account (templates/_helpers.tpl)."""
 NAMESPACE = "cert-manager"
 ACCOUNT = "cert-manager"
 GROUP, VERSION = "cert-manager.io", "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
 ISSUER_KIND = "ClusterIssuer"
 ISSUER = "osmo-gateway"
-"""Of the issuer that the program declares, and of the certificate."""
+"""Name of the issuer that the program declares, and of the certificate."""
 CERTIFICATE = "osmo-gateway"
 ACCOUNT_KEY = "osmo-gateway-acme-account"
 """Secret in cert-manager's namespace: the key of the account at the certificate authority, which it makes itself."""

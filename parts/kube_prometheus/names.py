@@ -15,4 +15,4 @@ GRAFANA_USER_KEY, GRAFANA_PASSWORD_KEY = "admin-user", "admin-password"
 NODE_EXPORTER_PORT = "metrics"
 """Name of the node exporter's port, which the program chooses."""
 DASHBOARD_LABEL = {"grafana_dashboard": "1"}
-"""On ConfigMaps that Grafana's sidecar loads dashboards from (chart values, grafana.sidecar.dashboards)."""
+"""Label of ConfigMaps that Grafana's sidecar loads dashboards from (chart values, grafana.sidecar.dashboards)."""

@@ -55,11 +55,11 @@ Component = Literal[
 _REGISTRY = "nvcr.io/nvidia/mellanox"
 
 FEATURE = ("Microsoft.ContainerService", "AKSInfinibandSupport")
-"""Of a subscription. With it, AKS creates the nodes of a pool on one InfiniBand fabric (AKS docs, use-ndv5-gpu;
-Azure/aks-rdma-infiniband getting-started)."""
+"""Feature of a subscription, with which AKS creates the nodes of a pool on one InfiniBand fabric (AKS docs,
+use-ndv5-gpu; Azure/aks-rdma-infiniband getting-started)."""
 MOST_NODES = 100
-"""Of a scale set in one placement group, which is what shares a fabric (Azure docs, virtual-machine-scale-sets
-placement groups)."""
+"""Largest number of nodes of a scale set in one placement group, the unit that shares a fabric (Azure docs,
+virtual-machine-scale-sets placement groups)."""
 
 
 def component_image(release: str, component: Component) -> dict[str, str]:

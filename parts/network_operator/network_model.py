@@ -13,7 +13,7 @@ NetworkName = Annotated[
     str,
     written(r"^[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?$", "the name of a network: lower-case letters, digits and hyphens"),
 ]
-"""Of an IPPool, a MacvlanNetwork and its NetworkAttachmentDefinition."""
+"""Name of an IPPool, a MacvlanNetwork and its NetworkAttachmentDefinition."""
 InterfaceName = Annotated[
     str,
     written(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$", "the name of an interface: at most 15 characters, like ens2f0np0"),

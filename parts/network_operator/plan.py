@@ -77,7 +77,7 @@ def chart_values(settings: Settings) -> dict[str, Any]:
 
 
 def policy_spec(settings: Settings, operator: NetworkOperator) -> dict[str, Any]:
-    """What the operator installs: drivers and device plugins on the pools with a fabric and nowhere else.
+    """Spec of the operator's policy: drivers and device plugins on the pools with a fabric and on no other nodes.
 
     The label of network cards alone would take in every node with accelerated networking, whose only network the driver
     container would restart.
@@ -146,5 +146,7 @@ def _functions() -> dict[str, Any]:
 
 
 def _selectors() -> dict[str, Any]:
-    """Not the adapter of accelerated networking, which is of the same vendor and has Ethernet for its link."""
+    """Selectors of InfiniBand devices. They leave out the adapter for accelerated networking, an Ethernet device of the
+    same vendor.
+    """
     return {"vendors": [names.VENDOR], "linkTypes": ["infiniband"]}

@@ -81,7 +81,9 @@ def _pools(path: Path, network: PodNetwork, settings: Settings) -> Iterator[Sett
 
 
 def _addresses(path: Path, network: PodNetwork, settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """As nv-ipam divides a subnet: blocks of one size, between the subnet's own address and that of broadcasts."""
+    """Checks addresses as nv-ipam divides a subnet: blocks of one size, between the subnet's own address and that of
+    broadcasts.
+    """
     subnet, gateway = network.subnet, network.gateway
     if subnet.prefixlen >= POINT_TO_POINT:
         problem = f"{subnet} has no addresses for Pods besides the subnet's own two."

@@ -1,4 +1,4 @@
-"""What the API server refuses NVSentinel, completed for a stack."""
+"""Policies by which the API server limits NVSentinel's rights, completed for a stack."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ GPU_NODE_LABEL = ("nvidia.com/gpu.present", "true")
 """Label of the nodes that fault-quarantine counts, which the GPU Operator sets; no CPU node has it."""
 BREAKER_CONFIG_MAP = "circuit-breaker"
 QUARANTINE_ANNOTATION = "quarantineHealthEvent"
-"""On nodes that fault-quarantine has cordoned: the events that it has not seen recover."""
+"""Annotation of nodes that fault-quarantine has cordoned: the events from which the node has not recovered."""
 
 GPU_MONITOR, SYSLOG_MONITOR = "gpu-health-monitor", "syslog-health-monitor"
 FAULT_QUARANTINE, NODE_DRAINER = "fault-quarantine", "node-drainer"

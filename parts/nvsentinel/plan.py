@@ -35,7 +35,7 @@ from physical_ai.settings.models.tree import Settings
 FILE = f"nvsentinel/{CHART}-values.yaml"
 TIMEOUT_SECONDS = 900
 RUNTIME_CLASS = "nvidia"
-"""What the GPU Operator names it (`operator.runtimeClass`)."""
+"""Name that the GPU Operator gives its runtime class (`operator.runtimeClass`)."""
 BREAKER_PERCENT = 25
 BREAKER_WINDOW = "1h"
 """fault-quarantine keeps a bucket for each second of it, and moves all of them for each second that has passed: with a
@@ -211,7 +211,7 @@ def rule_sets() -> list[dict[str, Any]]:
 
 
 def quarantines(agent: str, codes: tuple[str, ...], is_fatal: bool) -> bool:
-    """Whether an event of a monitor matches a rule: the same question as the expressions of `rule_sets` ask."""
+    """True where an event of a monitor matches a rule: the question that the expressions of `rule_sets` ask."""
     if agent == GPU_MONITOR:
         known = {code for code, item in dcgm_errors().items() if item.quarantine}
     else:

@@ -1,4 +1,4 @@
-"""What follows from the settings of runners. Pure functions."""
+"""Facts that follow from the settings of runners, as pure functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ POOL: Path = (*RUNNERS, "pool")
 
 
 def runner_label(settings: Settings) -> str:
-    """What jobs name in `runs-on`.
+    """Label that jobs name in `runs-on`.
 
     >>> from physical_ai.settings import load
     >>> runner_label(load("prod-westeurope").settings)

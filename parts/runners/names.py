@@ -4,10 +4,13 @@ from __future__ import annotations
 
 CONTROLLER_CHART = "gha-runner-scale-set-controller"
 SCALE_SET_CHART = "gha-runner-scale-set"
+CHART_VERSION = "0.15.0"
+"""Version of both charts: the controller ignores scale sets of another minor version
+(actions/actions-runner-controller, build.IsVersionAllowed)."""
 CONTROLLER_NAMESPACE = "arc-systems"
-"""Of the controller and its listeners; GitHub's documentation has these names."""
+"""Namespace of the controller and its listeners; GitHub's documentation uses these names."""
 NAMESPACE = "arc-runners"
-"""Of the Pods that run jobs, and the only one that the controller watches."""
+"""Namespace of the Pods that run jobs, and the only one that the controller watches."""
 CONTROLLER_RELEASE, SCALE_SET_RELEASE = "arc", "arc-runners"
 CONTROLLER_ACCOUNT = "arc-controller"
 RUNNER_ACCOUNT = "runner"
@@ -17,15 +20,15 @@ RUNNER_USER = 1001
 """`runner` of the image (actions/runner, images/Dockerfile)."""
 APP_SECRET = "github-app"  # noqa: S105 - a name
 PRIVATE_KEY = "githubAppPrivateKey"
-"""Of the stack's secrets: the private key of the GitHub App, in PEM."""
+"""Name of the stack's secret with the private key of the GitHub App, in PEM."""
 LONGEST_NAME = 45
 """Characters of a scale set's name; the chart refuses more (templates/autoscalingrunnerset.yaml)."""
 PART_OF = {"app.kubernetes.io/part-of": "gha-rs-controller"}
 """Label of the controller's Deployment."""
 SCALE_SET_LABEL = "actions.github.com/scale-set-name"
-"""On everything that belongs to a scale set."""
+"""Label of every object that belongs to a scale set."""
 POOL = "runners"
 """Name of the node pool."""
 TAINT_KEY = "physical-ai/runners"
 TAINT = f"{TAINT_KEY}=present:NoSchedule"
-"""With a value, for the reason that GPU nodes' taint has one."""
+"""Taint with a value, for the same reason as the taint of GPU nodes."""

@@ -12,7 +12,7 @@ from parts.runners.facts import runner_image, runner_label
 from parts.runners.model import Runners
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
-from physical_ai.catalog.charts import Chart, newest_chart
+from physical_ai.catalog.charts import Chart, chart
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
@@ -44,7 +44,7 @@ POD_SECURITY: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type":
 SCALE_SET = "scale-set"
 """Key of the release of the runners."""
 REQUESTS = {"cpu": "1500m", "memory": "5Gi"}
-"""Of one job: two processes of Pulumi with their providers, and Python's."""
+"""Resource requests of one job: two processes of Pulumi with their providers, and Python's."""
 
 
 def runners_plan(settings: Settings, root: FilePath) -> Planned:
@@ -52,9 +52,7 @@ def runners_plan(settings: Settings, root: FilePath) -> Planned:
     given = settings.runners
     if given is None:
         return None, []
-    # Of one version: the controller ignores scale sets of another minor version (actions/actions-runner-controller,
-    # build.IsVersionAllowed).
-    pins = [newest_chart(name) for name in (names.CONTROLLER_CHART, names.SCALE_SET_CHART)]
+    pins = [chart(name, names.CHART_VERSION) for name in (names.CONTROLLER_CHART, names.SCALE_SET_CHART)]
     controller, refused = _values(root, pins[0], CONTROLLER_OWNED, _controller())
     scale_set, others = _values(root, pins[1], SCALE_SET_OWNED, _scale_set(settings, given))
     releases = (
@@ -111,7 +109,9 @@ def _scale_set(settings: Settings, given: Runners) -> dict[str, Any]:
 
 
 def _listener() -> dict[str, Any]:
-    """Only a container with this name is the listener's own; any other would be put beside it."""
+    """Pod template of listeners. Only a container with this name is the listener's own; any other would be added to
+    it.
+    """
     container = {"name": "listener", "securityContext": CONTAINER_SECURITY}
     selector = {POOL_LABEL: CPU_POOL}
     return {"spec": {"nodeSelector": selector, "securityContext": POD_SECURITY, "containers": [container]}}

@@ -40,7 +40,7 @@ def check_runners(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
 
 
 def _reach(given: Runners) -> Iterator[SettingFinding]:
-    """Which workflows could use the runners."""
+    """Checks which workflows could use the runners."""
     here = (*RUNNERS, "configUrl")
     parts = urlsplit(given.config_url).path.strip("/").split("/")
     is_repository = len(parts) == 2 and parts[0] != "enterprises"

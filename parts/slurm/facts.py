@@ -1,4 +1,4 @@
-"""What follows from the pools that are Slurm's: generic resources, partitions, nodes. Pure functions."""
+"""Facts that follow from Slurm's pools: generic resources, partitions, nodes. Pure functions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
 SLURM = "slurm"
-"""What gives work to a pool, in the stack's outputs."""
+"""Name of Slurm in the stack's outputs, as the scheduler of a pool."""
 
 
 def slurm_pools(settings: Settings) -> dict[str, Pool]:
@@ -18,7 +18,7 @@ def slurm_pools(settings: Settings) -> dict[str, Pool]:
 
 
 def is_slurms(settings: Settings, name: str) -> bool:
-    """Whether a pool is Slurm's, so that nothing else gives it work."""
+    """True for a pool of Slurm's, to which nothing else gives work."""
     return settings.slurm is not None and name in settings.slurm.pools
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 OPERATOR_CHART = "slurm-operator"
 CLUSTER_CHART = "slurm"
+CHART_VERSION = "1.2.3"
+"""Version of both charts, which are released together, with the CRDs that the first one brings."""
 OPERATOR_NAMESPACE = "slinky"
 NAMESPACE = "slurm"
-"""Of the Slurm cluster's Pods; the namespaces are those of the project's documentation."""
+"""Namespace of the Slurm cluster's Pods; the project's documentation uses these namespaces."""
 OPERATOR_RELEASE, CLUSTER_RELEASE = "slurm-operator", "slurm"
 OPERATOR_IMAGES = ("slurm-operator", "slurm-operator-webhook")
 REGISTRY = "ghcr.io/slinkyproject"
 IMAGE_TAG = "26.05-ubuntu26.04"
-"""Of Slurm's daemons, which have one release: that of the chart (SlinkyProject/slurm-operator,
+"""Tag of the images of Slurm's daemons, which are released with the chart (SlinkyProject/slurm-operator,
 CHANGELOG/CHANGELOG-1.2.md)."""
 CONTROLLER, REST, NODE, LOGIN = "slurmctld", "slurmrestd", "slurmd", "login"
 """Daemons, by the names of their images and containers."""
@@ -19,12 +21,12 @@ API_GROUP = "slinky.slurm.net"
 API_VERSION = f"{API_GROUP}/v1beta1"
 TAINT_KEY = "physical-ai/slurm"
 TAINT = f"{TAINT_KEY}=present:NoSchedule"
-"""On pools of Slurm's. With a value, for the reason that GPU nodes' taint has one."""
+"""Taint of Slurm's pools. It has a value for the same reason as the taint of GPU nodes."""
 RESOURCE_TYPE = "gpu"
-"""Of generic resources (GRES). Without it in GresTypes slurmctld drops what nodes report (NVIDIA/k8s-test-infra,
+"""Type of generic resources (GRES). Without it in GresTypes slurmctld drops what nodes report (NVIDIA/k8s-test-infra,
 docs/guides/slinky)."""
 OUT_LABEL = "physical-ai/slurm-out"
-"""On a node, with any value: slurmd leaves it, once Slurm has drained it."""
+"""Label of a node that slurmd leaves once Slurm has drained it; its value does not matter."""
 NODE_PREFIX = "nodeset.slinky.slurm.net/"
 CORDON_REASON = f"{NODE_PREFIX}node-cordon-reason"
 """Annotation on a node: why it is drained in Slurm (SlinkyProject/slurm-operator, docs/usage/nodeset-operations)."""
@@ -36,10 +38,10 @@ WORKER_BUDGET = f"{NAMESPACE}/slurm-workers-pdb-{CLUSTER_RELEASE}"
 """The budget of these Pods, with maxUnavailable 0. The operator makes it for every cluster, with jobs or without
 (SlinkyProject/slurm-operator v1.2.1, internal/builder/workerbuilder/worker_pdb.go, read 2026-11-27)."""
 STATE_PREFIX = "SlurmNodeState"
-"""Of conditions on the Pods of nodes: what Slurm says of the node, with the reason of a drain as the message."""
+"""Prefix of conditions on the Pods of nodes, with Slurm's state of the node; the message has the reason of a drain."""
 BUSY_STATES = ("Allocated", "Mixed", "Completing")
 REASON_PREFIX = "slurm-operator: "
-"""Of reasons for a drain that the operator gave. It leaves all others alone."""
+"""Prefix of the reason of a drain by the operator, which leaves all other drains alone."""
 
 
 def image(daemon: str) -> dict[str, str]:
@@ -47,11 +49,16 @@ def image(daemon: str) -> dict[str, str]:
     return {"repository": f"{REGISTRY}/{daemon}", "tag": IMAGE_TAG}
 
 
-def operator_images(version: str) -> list[str]:
-    """Images of the operator with their registry; their tag is the version of its chart."""
-    return [f"{REGISTRY}/{each}:{version}" for each in OPERATOR_IMAGES]
+def operator_images() -> list[str]:
+    """Images of the operator, with their registry."""
+    return [f"{REGISTRY}/{each}:{CHART_VERSION}" for each in OPERATOR_IMAGES]
 
 
 def daemon_images() -> list[str]:
-    """Images of the cluster with their registry."""
+    """Images of the cluster, with their registry."""
     return [f"{REGISTRY}/{each}:{IMAGE_TAG}" for each in (CONTROLLER, REST, NODE, LOGIN)]
+
+
+def image_names() -> list[str]:
+    """Every image of operator and cluster, with its registry."""
+    return [*operator_images(), *daemon_images()]

@@ -53,7 +53,9 @@ BUDGET_FIX = (
 
 
 def refused_upgrades(settings: Settings) -> str:
-    """What AKS says to upgrades of a cluster with Slurm; empty where no upgrade is AKS', and where they are forced."""
+    """The answer of AKS to upgrades of a cluster with Slurm; empty where AKS does no upgrades, and where they are
+    forced.
+    """
     if settings.slurm is None or settings.cluster.azure_upgrades is None or settings.cluster.azure_upgrades.force_until:
         return ""
     return (
@@ -63,7 +65,7 @@ def refused_upgrades(settings: Settings) -> str:
 
 
 def _pool(here: Path, name: str, pool: Pool, settings: Settings) -> Iterator[SettingFinding]:
-    """Whether a pool can be Slurm's."""
+    """Checks that a pool can be Slurm's."""
     at: Path = ("pools", name)
     if TAINT_KEY not in {split_taint(taint)[0] for taint in pool.taints}:
         problem = f"Other Pods could take the GPUs of '{name}': its nodes do not have Slurm's taint."

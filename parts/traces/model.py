@@ -19,7 +19,7 @@ OtlpEndpoint = Annotated[
 
 
 class Traces(Model):
-    """Where traces of workflows are sent: to exactly one of connectionSecret and endpoint."""
+    """Destination of the traces of workflows: exactly one of connectionSecret and endpoint."""
 
     connection_secret: SecretName | None = Field(
         default=None,

@@ -20,7 +20,7 @@ def images(settings: Settings) -> Mapping[str, Path]:
 
 
 def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """Those of the destination."""
+    """Secrets of the destination."""
     if (traces := settings.monitoring.traces) is None:
         return
     if traces.connection_secret is not None:

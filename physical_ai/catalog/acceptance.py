@@ -18,7 +18,7 @@ from physical_ai.catalog.rows import Row, Text
 
 AcceptanceLevel = Literal["quick", "full", "burn-in"]
 LEVELS: tuple[AcceptanceLevel, ...] = ("quick", "full", "burn-in")
-"""From the least to the most; each includes those before it."""
+"""Levels of acceptance from the least to the most; each includes those before it."""
 CheckLevel = Literal["quick", "full", "burn-in", "task"]
 PoolKind = Literal["all", "graphics", "passthrough", "peers", "fabric"]
 OutputKind = Literal[
@@ -34,7 +34,7 @@ OutputKind = Literal[
     "diag",
 ]
 CHECK_LABEL = "physical-ai/acceptance-check"
-"""On the Jobs and Pods of acceptance; its value is the check's name."""
+"""Label of the Jobs and Pods of acceptance; its value is the check's name."""
 ACCEPTED_CONDITION = "physical-ai/Accepted"
 """Type of a node's condition: True after a run that passed, False after one that did not; absent before the first."""
 TASK_DIAGNOSTIC = "gpu-diagnostic"

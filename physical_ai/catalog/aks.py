@@ -7,7 +7,7 @@ from enum import StrEnum
 
 POOL_LABEL = "kubernetes.azure.com/agentpool"
 IMAGE_LABEL = "kubernetes.azure.com/node-image-version"
-"""Set by AKS on each node, and known to the autoscaler of a pool without nodes."""
+"""Label that AKS sets on each node, and that the autoscaler knows of a pool without nodes."""
 SHORT_POOL_LABEL = "agentpool"
 """The deprecated name of the same label, which AKS still sets, and by which OSMO's platforms select nodes."""
 SET_BY_AKS = frozenset({"accelerator", SHORT_POOL_LABEL, "storageprofile", "storagetier"})
@@ -18,7 +18,8 @@ SPOT_LABEL = (SPOT_KEY, "spot")
 SPOT_TAINT = f"{SPOT_KEY}=spot:NoSchedule"
 """AKS adds label and taint to every Spot pool and returns them, so leaving them out shows as drift on each refresh."""
 SPOT_NOTICE_SECONDS = 30
-"""Between the notice of an eviction and the end of the machine, at least (Azure docs, virtual-machines/spot-vms)."""
+"""Least number of seconds between the notice of an eviction and the end of the machine (Azure docs,
+virtual-machines/spot-vms)."""
 
 EVICTION_MIB = 100
 """Available memory below which the kubelet evicts Pods (AKS docs, node-resource-reservations)."""
@@ -73,7 +74,7 @@ ASSIGNED = frozenset(
 
 @dataclass(frozen=True)
 class Allocatable:
-    """What a node offers to Pods, beside its devices."""
+    """Capacity that a node offers to Pods, besides its devices."""
 
     millis: int
     memory_mib: int
@@ -81,7 +82,9 @@ class Allocatable:
 
 
 def allocatable(vcpus: int, memory_gib: int, disk_gib: int, max_pods: int) -> Allocatable:
-    """What AKS and its kubelet leave of a machine with an OS disk of `disk_gib`, a tenth of which the kubelet keeps."""
+    """Capacity that AKS and its kubelet leave of a machine with an OS disk of `disk_gib`, a tenth of which the kubelet
+    keeps.
+    """
     memory = memory_gib * 1024 - reserved_mib(memory_gib, max_pods)
     return Allocatable(vcpus * 1000 - reserved_millis(vcpus), memory, disk_gib * 2**30 * 9 // 10)
 

@@ -32,7 +32,7 @@ class TypeVersion(Row):
 
     @property
     def is_superseded(self) -> bool:
-        """Whether it is a preview, and a stable version came after it."""
+        """True for a preview version that a stable version has followed."""
         return self.is_preview and self.stable > self.sent
 
 
@@ -74,14 +74,15 @@ def api_versions() -> ApiVersions:
 
 
 def published_value(arm_type: str, path: str, value: str) -> PublishedValue | None:
-    """What is known of a value; None where nothing special is."""
+    """Facts about a value; None for a value without any."""
     return next(
         (each for each in api_versions().values if (each.type, each.path, each.value) == (arm_type, path, value)), None
     )
 
 
 def sends_published(arm_type: str, path: str, value: str) -> bool:
-    """Whether the API version that is sent is published with a value. Whether Azure accepts it, only Azure says.
+    """True where the API version that is sent is published with a value. Azure alone knows whether it accepts the
+    value.
 
     >>> sends_published("Microsoft.Network/natGateways", "sku.name", "Standard")
     True
@@ -91,5 +92,5 @@ def sends_published(arm_type: str, path: str, value: str) -> bool:
 
 
 def sends_standard_v2() -> bool:
-    """Whether NAT gateways and their addresses are sent with API versions that are published with StandardV2."""
+    """True where NAT gateways and their addresses are sent with API versions that are published with StandardV2."""
     return all(sends_published(each, "sku.name", STANDARD_V2) for each in (NAT_GATEWAY, PUBLIC_ADDRESS))

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 TOKEN_AUDIENCE = "api://AzureADTokenExchange"  # noqa: S105 - a name
 IDENTITY_USE_LABEL = "azure.workload.identity/use"
-"""On Pods, with the value `true`: AKS gives them the token to exchange."""
+"""Label of Pods that get the token to exchange from AKS, with the value `true`."""
 IDENTITY_CLIENT_ANNOTATION = "azure.workload.identity/client-id"
-"""On service accounts: the identity to exchange the token for."""
+"""Annotation of service accounts with the identity to exchange the token for."""

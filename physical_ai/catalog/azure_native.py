@@ -20,7 +20,7 @@ class DuplicateEntry(ValueError):
 
 @dataclass(frozen=True)
 class TypeMapping:
-    """How azure-native turns the inputs of one type into an ARM request."""
+    """Conversion of the inputs of one type to an ARM request, as azure-native does it."""
 
     kind: str
     token: str
@@ -42,7 +42,7 @@ class TypeMapping:
     maintain_if_unset: tuple[str, ...]
     """Lists that an update without them does not change."""
     has_type: bool
-    """Whether azure-native returns the ARM type."""
+    """True where azure-native returns the ARM type."""
 
     @property
     def name_param(self) -> str:

@@ -21,7 +21,7 @@ FILE = "chart_images.yaml"
 class ChartImage(Row):
     image: Text
     only: Literal["entra", "grafana"] | None = None
-    """What has to be on for it."""
+    """Option of the chart without which it does not use the image."""
 
     @property
     def host(self) -> str:
@@ -30,9 +30,9 @@ class ChartImage(Row):
 
 class PinImages(Row):
     version: Text
-    """Of the chart, as it was read."""
+    """Version of the chart whose images were read."""
     images: tuple[Text, ...]
-    """With their registries and tags; without a tag where it is the version of the pin."""
+    """Images with their registries and tags; without a tag where the tag is the version of the pin."""
 
 
 class ChartImages(Row):
@@ -47,7 +47,7 @@ class ChartImages(Row):
 
 @lru_cache(maxsize=1)
 def chart_images() -> dict[str, ChartImages]:
-    """By the chart's name."""
+    """Images of each chart, by the chart's name."""
     found: dict[str, ChartImages] = {}
     for file in (DATA / FILE, *sorted(PARTS.glob(f"*/{FILE}"))):
         label = FILE if file.parent == DATA else f"parts/{file.parent.name}/{FILE}"
@@ -65,6 +65,6 @@ def _row(data: dict[str, Any], label: str) -> ChartImages:
 
 
 def images_of(chart: str) -> tuple[ChartImage, ...]:
-    """Empty for a chart whose images the settings or other data name."""
+    """Images of a chart; empty where the settings or other data name them."""
     found = chart_images().get(chart)
     return () if found is None else found.images

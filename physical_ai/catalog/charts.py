@@ -54,7 +54,7 @@ class RetractedVersion(UnknownName):
 
 
 class KeysRead(Row):
-    """Another version than the pinned one at which the keys of its values were read."""
+    """Version, other than the pinned one, at which the keys of a chart's values were read."""
 
     version: Text
     reason: Text
@@ -79,7 +79,7 @@ class Chart(Row):
     sha256: Sha256 | None = None
     """Checksum of the archive; None if the catalogue has none. See `expected_sha256`."""
     organisation: Text
-    """Who publishes it: the owner of its source repository."""
+    """Publisher of the chart: the owner of its source repository."""
     tag: Text | None = None
     """Commit of the version's tag; None where it was not read."""
     released: datetime.date | None = None
@@ -87,7 +87,7 @@ class Chart(Row):
     known: Literal["seen", "read", "believed"]
     """A checksum or an installation of it was published; its tag was read; others name it."""
     keys: KeysRead | None = None
-    """Where its keys were read, if at another version."""
+    """Version and reason where its keys were read at another version."""
     source: Text
     date: datetime.date
 
@@ -160,7 +160,7 @@ def _retracted_of(line: Mapping[str, Any], file: str) -> list[Retracted]:
 
 
 def pin_problems(pins: Sequence[Chart], retracted: Iterable[Retracted] = ()) -> Iterator[str]:
-    """Why versions of one chart must not be pinned.
+    """Reasons not to pin versions of one chart.
 
     A number alone does not make a version newer: it can be retracted, precede its release, or be published before a
     release with a lower number, as that of an abandoned line is. A patch of an older line may be younger.
@@ -208,7 +208,7 @@ def newest_chart(name: str) -> Chart:
 
 
 def cached_chart(chart: Chart) -> Path:
-    """Where `physai charts pull` puts the verified archive, and where it is looked for."""
+    """Path to which `physai charts pull` writes the verified archive, and from which it is read."""
     return user_folder() / "charts" / f"{chart.name}-{chart.version}.tgz"
 
 

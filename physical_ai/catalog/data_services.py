@@ -8,7 +8,7 @@ POSTGRES_EXTENSIONS = ("HSTORE", "PG_STAT_STATEMENTS", "UUID-OSSP")
 """Extensions that OSMO's service creates in its database (NVIDIA/OSMO deployments/terraform/azure/example)."""
 POSTGRES_PORT = 5432
 REDIS_PORT = 10000
-"""Of every Azure Managed Redis database, TLS only (NVIDIA/OSMO deployments/terraform/azure/example)."""
+"""Port of every Azure Managed Redis database, TLS only (NVIDIA/OSMO deployments/terraform/azure/example)."""
 PUBLIC_PORTS = (POSTGRES_PORT, 6379, 6380, 6432, REDIS_PORT)
 """Ports at which databases and caches answer: also those of Azure Cache for Redis, and of the pooler that a PostgreSQL
 server may have (Azure docs, azure-cache-for-redis/cache-configure; postgresql/concepts-pgbouncer)."""
@@ -33,7 +33,7 @@ NEED_LOGIN = frozenset({"docker.io", "registry-1.docker.io"})
 
 
 def is_upstream(host: str) -> bool:
-    """Whether a registry of Azure caches this one.
+    """True for a registry that a registry of Azure can cache.
 
     >>> is_upstream("europe-docker.pkg.dev"), is_upstream("docker.elastic.co")
     (True, False)

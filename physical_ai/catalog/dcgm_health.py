@@ -1,4 +1,4 @@
-"""Which incidents of DCGM's health check, and which conditions of nodes, are faults. Rows and lookups."""
+"""Incidents of DCGM's health check, and conditions of nodes, that are faults. Rows and lookups."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class HealthCode(Row):
 
 
 class DcgmHealth(Row):
-    """What is known of health checks."""
+    """Facts about health checks."""
 
     codes: tuple[HealthCode, ...]
     switched: tuple[Text, ...]

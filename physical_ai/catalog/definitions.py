@@ -1,4 +1,6 @@
-"""What remains in a cluster when a release is deleted: kinds of its chart, and marks of the GPU Operator on nodes."""
+"""Objects that remain in a cluster when a release is deleted: kinds of its chart, and marks of the GPU Operator on
+nodes.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ from physical_ai.catalog.load import DATA, read_rows, row
 from physical_ai.catalog.rows import Row, Text
 
 CLEANUP_NAMESPACE = "physical-ai-cleanup"
-"""Of the Job that removes what remains."""
+"""Namespace of the Job that removes what remains."""
 OPERATORS_KIND = "clusterpolicies.nvidia.com"
-"""As long as there is an object of it, a GPU Operator labels the nodes."""
+"""Kind whose objects make a GPU Operator label the nodes, as long as one exists."""
 NODE_LABELS = (
     "nvidia.com/gpu.present",
     "nvidia.com/gpu.deploy.*",
@@ -29,23 +31,23 @@ NODE_ANNOTATIONS = ("nvidia.com/gpu-driver-upgrade-enabled",)
 
 
 class Remaining(Row):
-    """What the release of one chart leaves."""
+    """Objects that the release of one chart leaves behind."""
 
     chart: Text
     definitions: tuple[Text, ...]
     """CustomResourceDefinitions, by all releases of the chart."""
     remains: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    """By definition, patterns of the names of objects."""
+    """Patterns of the names of objects, by definition."""
     webhooks: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    """By definition, webhook configurations that an operator keeps for an object of it: those of the chart itself are
-    deleted with the release."""
+    """Webhook configurations, by definition, that an operator keeps for an object of the kind: those of the chart
+    itself are deleted with the release."""
     source: Text
     date: datetime.date
 
 
 @lru_cache(maxsize=1)
 def remaining() -> dict[str, Remaining]:
-    """By chart."""
+    """Remaining objects by chart."""
     found = (
         row(Remaining, data, f"definitions.yaml: {data.get('chart')}") for data in read_rows(DATA / "definitions.yaml")
     )

@@ -1,4 +1,4 @@
-"""How Pulumi's engine marks values that JSON cannot represent, in state, in events and to plugins.
+"""Marks of Pulumi's engine for values that JSON cannot represent, in state, in events and to plugins.
 
 Source: pulumi/pulumi, sdk/go/common/resource/sig/sig.go.
 """

@@ -129,5 +129,5 @@ def mig_model(gpu_model: str) -> MigModel | None:
 
 
 def vgpu_model(gpu_model: str) -> VgpuModel | None:
-    """What the guest's driver depends on, by GPU model; None for full GPUs."""
+    """Facts about a vGPU on which the guest's driver depends, by GPU model; None for full GPUs."""
     return vgpu_models().get(gpu_model)

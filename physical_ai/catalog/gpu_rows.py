@@ -42,15 +42,15 @@ class OperatorRelease(Row):
     drivers: tuple[Build, ...]
     """Driver builds that the release names, its default first."""
     driver_cr: Literal["preview", "new-installs", "supported"]
-    """How far drivers as NVIDIADriver resources are supported."""
+    """Level of support for drivers as NVIDIADriver resources."""
     toolkit: Text
     device_plugin: Text
     dcgm_exporter: Text
     cdi_by_default: bool
     nri: bool
-    """Whether the chart has `cdi.nriPluginEnabled`."""
+    """True where the chart has `cdi.nriPluginEnabled`."""
     changes: tuple[Text, ...] = ()
-    """What changes for a cluster that is upgraded from the previous line."""
+    """Changes for a cluster that is upgraded from the previous line."""
     values_of: ReleaseName
     """The release whose chart was read for the values keys."""
     advisories: tuple[Advisory, ...] = ()
@@ -64,7 +64,7 @@ class OperatorRelease(Row):
 
     @property
     def is_unread(self) -> bool:
-        """Nothing but its existence is known: everything else is that of `values_of`."""
+        """True for a release of which only the existence is known: everything else is that of `values_of`."""
         return "drivers" in self.unverified
 
 
@@ -105,7 +105,7 @@ class VgpuModel(Row):
     """A virtual GPU of Azure, as far as the guest's driver depends on it."""
 
     model: Text
-    """As the VM sizes name it."""
+    """Name of the model in the VM sizes."""
     host_vgpu: Annotated[int, Field(ge=1, le=99)]
     """vGPU branch of Azure's hosts."""
     modules: tuple[ModuleFlavour, ...]
@@ -125,7 +125,7 @@ class NodeImage(Row):
     """Schema of the image's own containerd configuration."""
     kernel: Minor | None
     driver_images: bool
-    """Whether NVIDIA publishes driver images for the system."""
+    """True where NVIDIA publishes driver images for the system."""
     unverified: tuple[Text, ...] = ()
     source: Text
     date: datetime.date
@@ -143,9 +143,9 @@ class RuntimeTrait(Row):
     dumps: int | None = None
     """Schema that `containerd config dump` prints."""
     drop_in: bool | None = None
-    """Whether the toolkit writes a drop-in file instead of editing containerd's own."""
+    """True where the toolkit writes a drop-in file instead of editing containerd's own."""
     loses_imports: bool = False
-    """Whether the toolkit overwrites the `imports` of containerd's own file."""
+    """True where the toolkit overwrites the `imports` of containerd's own file."""
     source: Text
     date: datetime.date
 

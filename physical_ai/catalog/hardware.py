@@ -25,9 +25,9 @@ class Firmware(Row):
 
     bundle: Exact
     vbios: Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{2}(\.[0-9A-F]{2}){4}$")]
-    """Of each GPU, as `nvidia-smi` prints it."""
+    """VBIOS version of each GPU, as `nvidia-smi` prints it."""
     tool: Text
-    """What reads and updates it on the machine."""
+    """Program that reads and updates the firmware on the machine."""
 
 
 class Server(Machine):
@@ -47,7 +47,7 @@ class Server(Machine):
 
 
 class Installer(Row):
-    """What installed a cluster."""
+    """Installer of a cluster."""
 
     name: Text
     version: Exact

@@ -25,9 +25,9 @@ class DcgmError(Row):
     action: Action
     quarantine: bool
     why: str = ""
-    """Why a node stays in service with a fatal error."""
+    """Reason why a node stays in service with a fatal error."""
     believed: bool = False
-    """No source was found for the fault at which DCGM reports it."""
+    """True where no source was found for the fault at which DCGM reports it."""
     source: Text
     date: datetime.date
 

@@ -1,4 +1,4 @@
-"""What models of charts, of the simulator and of standards were held against: docs/reference/held-against.md."""
+"""Comparisons of models of charts, the simulator and standards with the originals: docs/reference/held-against.md."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ class Held(Row):
     subject: Annotated[str, StringConstraints(pattern=r"^(chart [a-z0-9-]+|model [a-z0-9_]+|policy [a-z0-9-]+)$")]
     """`chart` and its name, `model` and its folder in `simulator`, or `policy` and its name."""
     versions: tuple[Text, ...] = ()
-    """Of a chart. A model of the simulator has none of its own."""
+    """Versions of a chart. A model of the simulator has none of its own."""
     against: Text
     """The original: repository and folder, or programs."""
     at: Text
-    """Its tag, commit or release."""
+    """Tag, commit or release of the original."""
     how: Literal["run", "rendered", "read", "documented", "nothing"]
-    """Both ran; both were rendered with the same values; its text was read; its documentation was; nothing was."""
+    """Kind of the comparison: both ran; both were rendered with the same values; its text was read; its
+    documentation was; nothing was."""
     agrees: Text | None = None
-    """What was compared, and how much of it is equal."""
+    """The compared values, and how many of them are equal."""
     differs: tuple[Text, ...] = ()
-    """What is known to differ."""
+    """Known differences."""
     date: datetime.date
     repeated: Text | None = None
-    """What of it this project did again: how, and at which version. Absent: the figure is a report's own."""
+    """The part of it that this project has repeated: how, and at which version. Absent: the figure is a report's own.
+    """
 
     @property
     def kind(self) -> str:

@@ -18,6 +18,8 @@ from physical_ai.catalog.rows import Row, Text
 
 MICROSOFT = "mcr.microsoft.com"
 """Registry that AKS itself pulls from, so every cluster reaches it (AKS docs, outbound-rules-control-egress)."""
+PYTHON_IMAGE = "azurelinux/distroless/python"
+"""Name of the image for programs of this project that need nothing but the standard library."""
 
 
 class Image(Row):
@@ -26,7 +28,7 @@ class Image(Row):
     name: Text
     """Repository below a registry."""
     tag: Text
-    """For readers; the digest decides."""
+    """Tag for readers; the digest decides."""
     digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
     source: Text
     date: datetime.date

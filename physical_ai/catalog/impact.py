@@ -1,4 +1,4 @@
-"""What a report to Azure about a GPU machine is called. Rows, reading, and the choice."""
+"""Categories that Azure has for a report about a GPU machine: rows, reading, and the choice of one."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from pydantic import Field, model_validator
 from physical_ai.catalog.row import Row, Text
 
 Placement = Literal["CacheDisk", "ResourceDisk", "NvmeDisk"]
-"""Where an ephemeral OS disk may be, in the words of the SKU API."""
+"""Places of an ephemeral OS disk, in the words of the SKU API."""
 How = Literal["seen", "read", "believed"]
-"""How a fact is known: from an answer of Azure itself, from the source named, or by analogy."""
+"""Evidence for a fact: an answer of Azure itself, the source named, or analogy."""
 _Gib = Annotated[int, Field(ge=0)] | None
 
 DEFAULT_GIB = 128
@@ -21,11 +21,12 @@ DEFAULT_GIB = 128
 MOST_GIB = 2048
 """Largest OS disk that AKS takes."""
 GUEST_STATE_GIB = 1
-"""What Trusted Launch reserves of the disk for its guest state (VM docs, ephemeral-os-disks, 2026-09-08)."""
+"""Space in GiB that Trusted Launch reserves on the disk for its guest state (VM docs, ephemeral-os-disks, 2026-09-08).
+"""
 
 
 class LocalDisks(Row):
-    """What a size has on its host, in GiB: 0 is none, None is not known."""
+    """Local disks of a size on its host, in GiB: 0 for no disk, None for an unknown size."""
 
     temp: _Gib
     """The resource disk: `MaxResourceVolumeMB`."""
@@ -55,7 +56,7 @@ class LocalDisks(Row):
 
     @property
     def on_nvme(self) -> bool:
-        """Whether an ephemeral OS disk would take NVMe devices, of which the rest is lost."""
+        """True where an ephemeral OS disk would take NVMe devices, of which the rest is lost."""
         return self.placements == ("NvmeDisk",)
 
     @property
@@ -79,7 +80,7 @@ class LocalDisks(Row):
 
 @dataclass(frozen=True)
 class Fit:
-    """Whether an ephemeral OS disk of some size fits a VM size."""
+    """The answer to the question if an ephemeral OS disk of some size fits a VM size."""
 
     answer: Literal["yes", "no", "unknown"]
     most_gib: int
@@ -87,8 +88,8 @@ class Fit:
 
 
 def fit(disks: LocalDisks, wanted_gib: int, *, trusted_launch: bool = False) -> Fit:
-    """Whether one of the placements holds the disk: AKS uses the one that it fits, the cache where it fits two
-    (Azure/AKS#2672), and refuses it where it fits none.
+    """The answer for a disk and the placements of a size. AKS uses the placement that the disk fits, the cache where it
+    fits two (Azure/AKS#2672), and refuses a disk that fits none.
 
     Args:
         trusted_launch: with Secure Boot or a vTPM, for whose state Azure reserves a part of the same disk.

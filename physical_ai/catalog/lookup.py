@@ -14,7 +14,7 @@ from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, VmSize
 
 
 class UnknownName(LookupError):
-    """No row has this name; `suggestion` is the nearest one that is, if any is near."""
+    """Raised for a name that no row has; `suggestion` is the nearest one that a row has, if any is near."""
 
     def __init__(self, kind: str, name: str, suggestion: str | None) -> None:
         super().__init__(f"'{name}' is not a {kind} this project knows.")
@@ -70,7 +70,7 @@ def region(name: str) -> Region:
 
 
 def price(size: str, region_name: str) -> PriceRow | None:
-    """On-demand list price, or None if the catalogue has none."""
+    """On-demand list price; None where the catalogue has no price."""
     return prices().get((size, region_name))
 
 
@@ -88,7 +88,7 @@ KubernetesPhase = Literal["due", "supported", "platform", "gone"]
 
 
 def has_long_term(minor: KubernetesMinor, today: datetime.date) -> bool:
-    """Whether long-term support of a minor has not ended."""
+    """True where long-term support of a minor has not ended."""
     return minor.long_term_end_of_life is not None and today <= minor.long_term_end_of_life
 
 
@@ -97,7 +97,7 @@ PLATFORM_SUPPORT = 3
 
 
 def kubernetes_phase(minor: KubernetesMinor, today: datetime.date, *, long_term: bool = False) -> KubernetesPhase:
-    """Where a minor is on AKS at a date.
+    """Phase of a minor on AKS at a date.
 
     `due`: not released yet. `platform`: out of support; existing clusters run, no new ones. `gone`: AKS offers it
     no more, but for its long-term support, which `long_term` counts. (AKS docs, supported-kubernetes-versions)

@@ -1,4 +1,4 @@
-"""What NCCL needs on nodes of a VM size, and which variables a task should not set.
+"""Requirements of NCCL on nodes of a VM size, and variables that a task should not set.
 
 >>> pool_kind("Standard_NC40ads_H100_v5").kind
 'single'
@@ -74,19 +74,19 @@ def figures() -> tuple[NcclFigure, ...]:
 
 
 def figure(size: str, nodes: int) -> NcclFigure | None:
-    """What so many nodes of a VM size reach together; None where no figure is published."""
+    """Published figure for this number of nodes of a VM size; None where none is published."""
     return next((each for each in figures() if (each.size, each.nodes) == (size, nodes)), None)
 
 
 @cache
 def pool_kinds() -> tuple[NcclPool, ...]:
-    """In the order in which they are tried."""
+    """Kinds of pools, in the order in which they are tried."""
     return tuple(row(NcclPool, each, f"{FILE.name}: pools") for each in read_mapping(FILE)["pools"])
 
 
 @cache
 def variables() -> tuple[NcclVariable, ...]:
-    """In the order in which they are tried."""
+    """Variables, in the order in which they are tried."""
     return tuple(row(NcclVariable, each, f"{FILE.name}: variables") for each in read_mapping(FILE)["variables"])
 
 
@@ -107,7 +107,7 @@ def pool_kind(size: str) -> NcclPool:
 
 
 def variable(name: str) -> NcclVariable | None:
-    """What is known of a variable; None where a task may set it."""
+    """Facts about a variable; None where a task may set it."""
     for each in variables():
         if name == each.name or (each.name.endswith("*") and name.startswith(each.name[:-1])):
             return each

@@ -1,4 +1,4 @@
-"""What can be wrong with a GPU node, by the signs that say so, and what repairs it. Rows, lookups, remedies."""
+"""Causes of a failing GPU node by the signs of them, and their repairs. Rows, lookups, remedies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Group = Literal[
     "machine", "licence", "node", "driver", "performance", "work", "telemetry", "consequence", "leaving", "grid"
 ]
 Explains = Group | Literal["xid", "xid-64", "xid-unknown", "information", "gate", "condition"]
-"""What explains a sign: a group of these rows, an Xid of the machine or of no consequence, a gate, a condition."""
+"""Explanation of a sign: a group of these rows, an Xid of the machine or of no consequence, a gate, a condition."""
 REMEDIES: Mapping[Remedy, str] = {
     "reboot": "physai node replace {node} {stack} --reboot drains the node, restarts its machine, and accepts it.",
     "replace": "physai node replace {node} {stack} --replace drains the node, reports its machine to Azure, deletes it,"
@@ -32,19 +32,19 @@ ELSEWHERE: Mapping[Remedy, str] = {
     "replace": "physai node replace {node} {stack} --replace cordons and drains the node, waits until you have had its"
     " machine repaired or exchanged by its vendor, and accepts the new one: a restart does not repair it.",
 }
-"""On a cluster that exists already: the same command waits for the machine's new boot id, or for a new node."""
+"""Remedies in an existing cluster: the same command waits for the machine's new boot id, or for a new node."""
 ADVISED = (
     "physai node replace {node} {stack} restarts or replaces the machine, as all that is known of it advises: it"
     " cordons and drains the node first, and accepts it at the end."
 )
-"""Of a gate or an alert about a machine: one sign alone does not decide between the two."""
+"""Advice of a gate or an alert about a machine: one sign alone does not decide between the two remedies."""
 ADVISED_ELSEWHERE = (
     "physai node replace {node} {stack} says whether a restart repairs the machine or its vendor has to, by all that is"
     " known of it: it cordons and drains the node, waits until you have done that, and accepts it at the end."
 )
 """The same on a cluster that exists already: its machines are its owner's, also where it is one of AKS."""
 ASK = "physai why {node} {stack} names what is wrong with the node, and the command that repairs it."
-"""Of an alert that is most often a consequence of something else."""
+"""Advice of an alert that is usually a consequence of another problem."""
 ADVISED_COMMANDS = ("physai why NODE STACK", "physai node replace NODE STACK")
 
 
@@ -66,7 +66,7 @@ class NodeCause(Row):
     reason: Text
     fix: Text = "-"
     fix_elsewhere: Text = "-"
-    """On a cluster that exists already, where it is another one."""
+    """Advice for an existing cluster, where it differs."""
     waits: bool = False
     source: Text
     date: datetime.date
@@ -84,7 +84,7 @@ class NodeCause(Row):
         return self.fix if azure or self.fix_elsewhere == "-" else self.fix_elsewhere
 
     def has_condition(self, kind: str) -> bool:
-        """Whether a condition of this type says it."""
+        """True where a condition of this type is a sign of the cause."""
         return any(re.fullmatch(each, kind) for each in self.conditions)
 
 
@@ -113,7 +113,7 @@ def cause_of_gate(gate: str) -> NodeCause | None:
 
 
 def gate_fix(gate: str, *, azure: bool) -> str | None:
-    """What a closed gate advises, with `{node}` and `{stack}` to fill in. None as above.
+    """Advice of a closed gate, with `{node}` and `{stack}` to fill in. None as above.
 
     Args:
         azure: Whether the node is Azure's; else one of a cluster that exists already.
@@ -127,7 +127,7 @@ def gate_fix(gate: str, *, azure: bool) -> str | None:
 
 
 def alert_action(alert: str, *, azure: bool = True) -> str | None:
-    """What an alert's annotation says to do: `NODE` and others are the reader's to replace. None as above.
+    """Action in the annotation of an alert: the reader replaces `NODE` and similar words. None as above.
 
     Args:
         azure: Whether the nodes are Azure's; else those of a cluster that exists already.

@@ -6,9 +6,9 @@ Later releases rename keys of the charts' values, objects and arguments; start h
 from __future__ import annotations
 
 CHART_VERSION = "1.3.1"
-"""Of OSMO's charts `service` and `backend-operator`."""
+"""Version of OSMO's charts `service` and `backend-operator`."""
 IMAGE_TAG = "6.3.1"
-"""Of all OSMO's images, unless a stack sets another; the charts' own default is `latest`."""
+"""Tag of all OSMO images, unless a stack sets another; the charts' own default is `latest`."""
 IMAGES = "nvcr.io/nvidia/osmo"
 
 CONTROL_NAMESPACE = "osmo-control-plane"
@@ -29,7 +29,7 @@ TOKEN_KEY = "token"  # noqa: S105 - a name
 """The Secret with the agents' login, in their namespace. The chart always mounts it, and does not create it."""
 
 SERVICE_ACCOUNT = "osmo-workflow"
-"""Of workflows' pods, in their namespace; federated with the workflows' own identity."""
+"""Service account of workflows' pods, in their namespace; federated with the workflows' own identity."""
 
 CREDENTIAL_SECRETS = {
     "workflow_data": "osmo-workflow-data-cred",
@@ -39,9 +39,9 @@ CREDENTIAL_SECRETS = {
 """Secrets with the service's access to its storage, by key of the configuration; created by its operator."""
 
 METRICS_PORT = 9464
-"""Where every process of OSMO reports metrics, if its environment asks for them (NVIDIA/OSMO
-src/utils/metrics/metrics.py). The containers of osmo-agent and osmo-logger do not declare it (chart service 1.3.1), and
-osmo-logger and osmo-router have no metrics."""
+"""Port at which every process of OSMO reports metrics, if its environment asks for them (NVIDIA/OSMO
+src/utils/metrics/metrics.py). The containers of osmo-agent and osmo-logger do not declare it (chart service 1.3.1),
+and osmo-logger and osmo-router have no metrics."""
 METRICS_ENVIRONMENT = {"METRICS_OTEL_ENABLE": "true"}
 
 KAI_TOPOLOGY = "kai.scheduler/v1alpha1"
@@ -57,7 +57,8 @@ NO_ROLLBACK = frozenset({KAI_RELEASE})
 earlier manifest has objects that exist and that the later one does not know (kai-scheduler/KAI-Scheduler tag v0.17.0,
 docs/migrationguides). Uninstalled and installed again, they keep queues, groups and running Pods."""
 KAI_RESERVATION_NAMESPACE = "kai-resource-reservation"
-"""Where KAI's binder holds shared GPUs with Pods of its own, which name their node (the chart's default)."""
+"""Namespace in which KAI's binder reserves shared GPUs with Pods of its own, which name their node (the chart's
+default)."""
 KAI_SHARD = "default"
 """The SchedulingShard of the chart. Its condition `Available` shows when the scheduler is ready; `Reconciling` remains
 True, so a client that waits for its end waits forever (NVIDIA/aicr#165)."""
@@ -78,15 +79,15 @@ SCHEDULER = "kai-scheduler"
 """`schedulerName` of a Pod that KAI schedules."""
 KAI_QUEUE_API, KAI_POD_GROUP_API = "scheduling.run.ai/v2", "scheduling.run.ai/v2alpha2"
 KAI_QUEUE_LABEL = "kai.scheduler/queue"
-"""On a Pod: the queue that it takes its GPUs from."""
+"""Label of a Pod with the queue that it takes its GPUs from."""
 KAI_GROUP_ANNOTATION = "pod-group-name"
-"""On a Pod: the group that it starts with."""
+"""Annotation of a Pod with the group that it starts with."""
 
 FINALIZER = "osmo.nvidia.com/cleanup"
-"""On every Pod of a workflow. The agents remove it; without them, the Pod and its namespace remain."""
+"""Finalizer of every Pod of a workflow. The agents remove it; without them, the Pod and its namespace remain."""
 WORKFLOW_LABEL = "osmo.workflow_id"
-"""On all objects that OSMO creates for a workflow."""
+"""Label of all objects that OSMO creates for a workflow."""
 TASK_LABEL = "osmo.task_name"
-"""On the Pod of a task."""
+"""Label of the Pod of a task."""
 CONTROL_CONTAINER = "osmo-ctrl"
 """OSMO's own container in each of its Pods; no task may have its name."""

@@ -10,15 +10,15 @@ GATEWAY = "osmo-gateway"
 API = "osmo-service"
 UI, ROUTER, AGENT, LOGGER = "osmo-ui", "osmo-router", "osmo-agent", "osmo-logger"
 UPSTREAMS = (API, ROUTER, UI, AGENT, LOGGER)
-"""What the gateway stands in front of, by the label `app` of its Pods."""
+"""Services behind the gateway, by the label `app` of their Pods."""
 WORKER, JOB_MONITOR = "osmo-worker", "osmo-delayed-job-monitor"
 ENVOY, AUTHZ = f"{GATEWAY}-envoy", f"{GATEWAY}-authz"
 SERVICE_ACCOUNT = "osmo"
-"""Of all Pods of the chart, created by it; federated with the control plane's own identity."""
+"""Service account of all Pods of the chart, created by it; federated with the control plane's own identity."""
 
 POSTGRES_SECRET, POSTGRES_KEY = "db-secret", "db-password"
 REDIS_SECRET, REDIS_KEY = "redis-secret", "redis-password"
-"""With an external database the Deployments mount these names, whatever the values say."""
+"""Names that the Deployments mount with an external database, whatever the values are."""
 ADMIN_SECRET, ADMIN_KEY = "default-admin-secret", "password"
 ADMIN_USER = "admin"
 ADMIN_LENGTH = 43
@@ -66,4 +66,4 @@ USER_ACTIONS = (
     "workflow:List",
     "workflow:Read",
 )
-"""What the chart's role osmo-user may do everywhere; workflows it may submit to the pool `default` alone."""
+"""Actions that the chart's role osmo-user permits everywhere; it permits workflows in the pool `default` alone."""

@@ -44,7 +44,7 @@ _GPU = re.compile(r"_(?P<gpu>[A-Z]+\d+[A-Z0-9]*)_v\d+$", re.IGNORECASE)
 
 
 def why_not(name: str) -> str | None:
-    """Why the catalogue does not have a size of Azure's; None for a name that it may only misspell."""
+    """Reason why the catalogue leaves out a size of Azure's; None for a name that may be a misspelling."""
     return next((f"{why}." for pattern, why in _OTHERS if re.fullmatch(pattern, name, re.IGNORECASE)), None)
 
 

@@ -1,4 +1,6 @@
-"""What PostgreSQL Flexible Server offers new servers in a region, and the compute size that a stack gets there."""
+"""Versions and compute sizes that PostgreSQL Flexible Server offers new servers in a region, and the size that a stack
+gets.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ class PostgresRegion(Row):
     """One region. `no` also means closed for new servers: a server that exists keeps what it has."""
 
     generations: tuple[int, ...]
-    """Of general purpose and memory optimized sizes; empty: not known."""
+    """Generations of general purpose and memory optimized sizes; empty where not known."""
     zone_redundant: Offered
     same_zone: Offered
     geo_backup: Offered
@@ -42,7 +44,7 @@ class PostgresRegion(Row):
         return f"Standard_D2{'ds' if newest > 3 else 's'}_v{newest}"
 
     def has_size(self, size: str) -> bool:
-        """Whether a size is of a generation that the region has; burstable sizes have none."""
+        """True for a size of a generation that the region has; burstable sizes have no generation."""
         found = re.search(r"_[DE].*_v([0-9]+)$", size)
         return found is None or not self.generations or int(found[1]) in self.generations
 
@@ -103,7 +105,7 @@ def postgres_sizes() -> tuple[PostgresSizes, ...]:
 
 
 def is_no_postgres_size(size: str) -> bool:
-    """Whether a size is of a generation that is listed, and not in the list. Of later ones nothing is known.
+    """True for a size of a known generation that the list does not have. Later generations are not known.
 
     >>> is_no_postgres_size("Standard_D3ds_v4"), is_no_postgres_size("Standard_D2ds_v6")
     (True, False)

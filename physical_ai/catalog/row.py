@@ -1,4 +1,4 @@
-"""What every row of the catalogue's data files is: closed, frozen, nothing coerced."""
+"""Base class of all rows of the catalogue's data files: closed, frozen, without coercion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 Offered = Literal["yes", "no", "unknown"]
-"""Whether Azure has a service, or a form of it, somewhere."""
+"""Availability of an Azure service, or of a form of it, at a place."""
 
 
 class Row(BaseModel):

@@ -12,7 +12,7 @@ from physical_ai.catalog.row import Offered, Row, Text
 from physical_ai.catalog.vendors import GpuVendor, vendor_of
 
 DriverSourceName = Literal["operator", "grid", "aks", "host"]
-"""Who installs a driver; `host`: whoever installed the machine, which no VM size has."""
+"""Installer of a driver; `host` is the installer of the machine, which no VM size has."""
 OsSkuName = Literal["Ubuntu", "Ubuntu2204", "AzureLinux"]
 ZoneName = Literal["1", "2", "3"]
 
@@ -23,7 +23,7 @@ class Gpu(Row):
     model: Text
     """Marketing name, as in `H100 NVL`."""
     product: Text
-    """What GPU feature discovery is expected to report as `nvidia.com/gpu.product`, or AMD's node labeller as
+    """Product that GPU feature discovery is expected to report as `nvidia.com/gpu.product`, or AMD's node labeller as
     `amd.com/gpu.product-name`."""
     count: Annotated[int, Field(ge=1)]
     """GPUs as the SKU API counts them, hence of the vendor's resource a node; a fraction of a card counts as 1."""
@@ -32,22 +32,22 @@ class Gpu(Row):
     share: Annotated[str, StringConstraints(pattern=r"^1(/[2-9])?$")]
     """Part of a physical card that one GPU is: `1`, `1/2`, `1/4`."""
     virtual: bool
-    """Whether the card is an SR-IOV vGPU, which needs a GRID driver."""
+    """True for a card that is an SR-IOV vGPU, which needs a GRID driver."""
     host_mig: bool = False
-    """Whether the host has cut the card by MIG already: the guest sees MIG on, and can't change its layout."""
+    """True where the host has partitioned the card by MIG: the guest sees MIG on, and can't change the layout."""
     ray_tracing: bool = False
-    """Whether it has ray-tracing cores, and so a renderer's place."""
+    """True for a GPU with ray-tracing cores, which rendering needs."""
     pci: Annotated[str, StringConstraints(pattern=r"^(10de|1002):[0-9a-f]{4}$")]
     """PCI vendor and device, as in pci.ids."""
 
     @property
     def vendor(self) -> GpuVendor:
-        """Who makes it, and what its device plugin calls it."""
+        """Manufacturer of the GPU, with the resource names of its device plugin."""
         return vendor_of(self.pci)
 
 
 class Machine(Row):
-    """What a pool's nodes are made of, in the terms the GPU layer needs: a VM size of Azure, or a server."""
+    """Hardware of a pool's nodes in the terms of the GPU layer: a VM size of Azure, or a server."""
 
     name: Text
     vcpus: Annotated[int, Field(ge=1)]
@@ -55,9 +55,9 @@ class Machine(Row):
     memory_gib: Annotated[int, Field(ge=1)]
     gpu: Gpu | None = None
     driver_sources: tuple[DriverSourceName, ...] = ()
-    """Who may install the NVIDIA driver; empty without a GPU."""
+    """Possible installers of the NVIDIA driver; empty without a GPU."""
     mig: bool = False
-    """Whether whoever uses the machine can cut its GPUs by MIG."""
+    """True where the user of the machine can partition its GPUs by MIG."""
     infiniband: bool = False
     unverified: tuple[Text, ...] = ()
     """Fields of this row without a source that was read."""
@@ -87,12 +87,12 @@ class VmSize(Machine):
 
 
 class RegionSize(Row):
-    """That a region lists a size, the evidence for it, and the zones."""
+    """Evidence that a region lists a size, with the zones."""
 
     zones: tuple[ZoneName, ...] | None
     """Zones that offer the size; empty for none, None where it is not known (it differs by subscription)."""
     seen_zones: tuple[ZoneName, ...] = ()
-    """Those that one subscription saw: a hint, as zone numbers differ by subscription."""
+    """Zones that one subscription saw: a hint, as zone numbers differ by subscription."""
     evidence: Literal["documented", "believed", "price"]
     source: Text
     date: datetime.date
@@ -109,20 +109,20 @@ class Region(Row):
     """Local standard time there."""
     zones: tuple[ZoneName, ...]
     nat_standard_v2: Offered
-    """Whether it has NAT gateways of the zone-redundant SKU StandardV2."""
+    """Availability of NAT gateways of the zone-redundant SKU StandardV2."""
     managed_grafana: Offered = "unknown"
-    """Whether Azure offers Managed Grafana there."""
+    """Availability of Managed Grafana."""
     postgres: Offered = "unknown"
-    """Whether Azure offers PostgreSQL Flexible Server there."""
+    """Availability of PostgreSQL Flexible Server."""
     managed_redis: Offered = "unknown"
-    """Whether Azure offers Managed Redis there."""
+    """Availability of Managed Redis."""
     sizes: dict[str, RegionSize]
     source: Text
     date: datetime.date
 
 
 class PriceRow(Row):
-    """On-demand list price of a size in a region."""
+    """Price of a size in a region: the list price on demand."""
 
     size: str
     region: str
@@ -138,10 +138,10 @@ class KubernetesMinor(Row):
     ga: datetime.date | None
     end_of_life: datetime.date | None
     long_term_end_of_life: datetime.date | None = None
-    """With the support plan AKSLongTermSupport."""
+    """End of life with the support plan AKSLongTermSupport."""
     ubuntu: Literal["22.04", "24.04"]
     """Release that osSku `Ubuntu` means on this minor."""
     ubuntu2204: bool
-    """Whether osSku `Ubuntu2204` works on this minor."""
+    """True where osSku `Ubuntu2204` works on this minor."""
     source: Text
     date: datetime.date

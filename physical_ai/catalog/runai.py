@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 WORKER_LABEL = "node-role.kubernetes.io/runai-gpu-worker"
-"""Of the nodes that Run:ai schedules on, where it is restricted to some (Run:ai docs, node roles)."""
+"""Label of the nodes that Run:ai schedules on, where it is restricted to some (Run:ai docs, node roles)."""

@@ -1,4 +1,4 @@
-"""What GPUs report: the fields of DCGM exporters and of AMD's, and Xids. Rows, reading, and lookups."""
+"""Fields that the DCGM exporters and AMD's report about GPUs, and Xids. Rows, reading, and lookups."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class DcgmField(Row):
     type: Literal["gauge", "counter", "label"]
     unit: Text
     help: Annotated[str, StringConstraints(pattern=r"^[^,\n]+$")]
-    """No comma: the CSV has exactly three columns."""
+    """Help text without a comma: the CSV has exactly three columns."""
     vgpu: Literal["yes", "no", "unknown"]
-    """Whether a MIG-backed vGPU guest reports it."""
+    """Answer if a MIG-backed vGPU guest reports the field."""
     mig: Literal["instance", "gpu", "none"] = "instance"
-    """What has a series of its own on a GPU that is cut into MIG instances."""
+    """Unit with a series of its own on a GPU that is partitioned into MIG instances."""
     default: bool = True
     exporter: bool = False
     """The exporter computes it itself; not a field of DCGM."""
@@ -44,7 +44,7 @@ class AmdField(Row):
     unit: Text
     help: Text
     guest: Literal["yes", "no", "unknown"]
-    """Whether a VM that has a virtual function reports it."""
+    """Answer if a VM with a virtual function reports the field."""
     counter: bool = False
     source: Text
     date: datetime.date
@@ -71,9 +71,9 @@ class Xid(Row):
     action: Text
     """NVIDIA's immediate action."""
     repair: Literal["reboot", "replace", "none"] | None = None
-    """What repairs the machine; None for what its class implies."""
+    """Repair of the machine; None for the one that its class implies."""
     companion: bool = False
-    """Whether it comes with another Xid of the same GPU."""
+    """True for an Xid that comes with another one of the same GPU."""
     meaning: Text
     advice: Text
     source: Text
@@ -81,7 +81,7 @@ class Xid(Row):
 
     @property
     def remedy(self) -> Literal["reboot", "replace", "none"]:
-        """What repairs the machine: a reboot for the class node and nothing else, where no row says otherwise."""
+        """Repair of the machine: a reboot for the class node and none for others, unless the row names one."""
         return self.repair or ("reboot" if self.xid_class == "node" else "none")
 
 

@@ -1,4 +1,4 @@
-"""How long Azure and Helm take to create a resource.
+"""Time that Azure and Helm take to create a resource.
 
 >>> timing("azure-native:network:VirtualNetworkGateway").minutes
 (20, 45)
@@ -36,7 +36,7 @@ class Timing(Row):
 
 
 class Reference(Row):
-    """What another project documents for a platform of the same parts."""
+    """Duration that another project documents for a platform of the same parts."""
 
     what: Text
     minutes: Minutes
@@ -50,7 +50,7 @@ def timing(kind: str) -> Timing:
 
 
 def reference() -> Reference:
-    """What to compare a deployment with."""
+    """Published duration to compare a deployment with."""
     return row(Reference, read_mapping(DATA / FILE)["reference"], f"{FILE}: reference")
 
 

@@ -13,7 +13,7 @@ from physical_ai.catalog.load import DATA, read_rows, row
 from physical_ai.catalog.rows import Row, Text
 
 ABSENT = object()
-"""In the place of a value: the path is not there."""
+"""Value of a path that does not exist."""
 
 
 class Tolerated(Row):

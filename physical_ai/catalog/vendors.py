@@ -1,4 +1,4 @@
-"""Who makes a GPU, and what Kubernetes calls its GPUs. The vendor of a model follows from its PCI address.
+"""Vendors of GPUs, and their names in Kubernetes. The vendor of a model follows from its PCI address.
 
 >>> vendor_of("1002:74b5").resource
 'amd.com/gpu'
@@ -17,11 +17,11 @@ class GpuVendor:
     pci: str
     """Vendor in pci.ids."""
     resource: str
-    """What a node offers for each whole GPU; also the key of the taint of its pools."""
+    """Resource that a node offers for each whole GPU; also the key of the taint of its pools."""
 
     @property
     def domain(self) -> str:
-        """What the names of all its resources begin with: `nvidia.com/`."""
+        """Prefix of the names of all its resources: `nvidia.com/`."""
         return self.resource.partition("/")[0] + "/"
 
 
@@ -30,7 +30,7 @@ AMD = GpuVendor("AMD", "1002", "amd.com/gpu")
 """ROCm/k8s-device-plugin README; ROCm/gpu-operator helm-charts-k8s/templates/gpu-nfd-default-rule.yaml."""
 VENDORS = (NVIDIA, AMD)
 GPU_DOMAINS = tuple(vendor.domain for vendor in VENDORS)
-"""What the names of GPU resources begin with."""
+"""Prefixes of the names of GPU resources."""
 
 
 def vendor_of(pci: str) -> GpuVendor:

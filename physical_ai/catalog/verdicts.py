@@ -107,7 +107,7 @@ def _os_disk(size: VmSize, os_disk_type: str, os_disk_gib: int | None, trusted_l
 def judge_os_disk(
     name: str, disks: LocalDisks, os_disk_gib: int | None, *, trusted_launch: bool = False
 ) -> Iterator[Finding]:
-    """Whether a size takes an ephemeral OS disk of this size, None being the default one."""
+    """Findings about an ephemeral OS disk of this size on a VM size; None stands for the default disk size."""
     if not disks.placements:
         message = f"{name} has no local disk for an ephemeral OS disk."
         yield Finding(Severity.ERROR, "ephemeral-support", "osDisk.type", message, "Use type: Managed.", disks.source)
@@ -133,7 +133,7 @@ def judge_os_disk(
 
 
 def _places(disks: LocalDisks) -> str:
-    """What may hold an OS disk, and the NVMe that may not."""
+    """Local storage that can hold an OS disk, and NVMe that can't."""
     text = f"it has {described(disks)}"
     if disks.nvme and "NvmeDisk" not in disks.placements:
         text += "; no OS disk is placed on its NVMe"

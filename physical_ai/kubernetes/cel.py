@@ -321,7 +321,7 @@ _MACROS: Mapping[str, Callable[[Iterable[tuple[Any, Any]]], Any]] = {
     "filter": lambda found: [item for item, value in found if _truth(value)],
     "map": lambda found: [value for _, value in found],
 }
-"""What is made of items, each with the value of the inner expression."""
+"""Result of a macro over items, each with the value of the inner expression."""
 _FUNCTIONS: Mapping[str, Callable[[Term], Term]] = {
     "has": _has,
     "dyn": lambda term: term,

@@ -1,4 +1,4 @@
-"""Whether a pod fits a node, and why not, with kube-scheduler's message. Pure.
+"""Fit of a pod on a node, with kube-scheduler's message where it does not fit. Pure.
 
 The filters of kube-scheduler 1.36 that look at one node alone (pkg/scheduler/framework/plugins), in its order; the
 first that refuses a node gives the reason. Not judged: host ports, volumes, rules about other pods (affinity, spread).
@@ -36,7 +36,7 @@ FINAL = ("Succeeded", "Failed")
 """Phases of pods that hold nothing any more."""
 
 Amounts = Mapping[str, int]
-"""Of resources, in thousandths of a CPU, bytes, or pieces; rounded up, as the scheduler counts."""
+"""Amounts of resources, in thousandths of a CPU, bytes, or pieces; rounded up, as the scheduler counts."""
 
 
 def amounts(given: Mapping[str, Any] | None) -> Counter[str]:
@@ -49,7 +49,7 @@ def amounts(given: Mapping[str, Any] | None) -> Counter[str]:
 
 
 def requests(pod: Mapping[str, Any]) -> Counter[str]:
-    """What a pod asks for: its containers together, or an init container that needs more while it runs.
+    """Requests of a pod: its containers together, or an init container that needs more while it runs.
 
     Sidecars (init containers that restart) count with the containers, and with the init containers after them.
     """
@@ -72,7 +72,7 @@ def requests(pod: Mapping[str, Any]) -> Counter[str]:
 
 
 def holds(pod: Mapping[str, Any]) -> bool:
-    """Whether a pod takes room on the node it is bound to."""
+    """True for a pod that takes room on the node it is bound to."""
     return bool(at(pod, "spec.nodeName")) and at(pod, "status.phase") not in FINAL
 
 
@@ -82,9 +82,9 @@ class Offer:
 
     node: Mapping[str, Any]
     free: Amounts
-    """Of each resource; less than nothing where a node lost what its pods hold."""
+    """Free amount of each resource; negative where a node lost resources that its pods hold."""
     taken: Counter[str] = field(default_factory=Counter[str])
-    """Of the node by its pods; `pods` is their number."""
+    """Amounts that the node's pods take; `pods` is their number."""
 
     @classmethod
     def of(cls, node: Mapping[str, Any], pods: Iterable[Mapping[str, Any]] = ()) -> Offer:
@@ -111,7 +111,7 @@ class Offer:
 
 
 def why_not(pod: Mapping[str, Any], offer: Offer) -> tuple[str, ...]:
-    """Why the node does not take the pod; empty where it does."""
+    """Reasons why the node does not take the pod; empty where it does."""
     node, spec = offer.node, at(pod, "spec", {})
     only = named_nodes(pod)
     if only is not None and name(node) not in only:
@@ -140,7 +140,7 @@ def untolerated(pod: Mapping[str, Any], node: Mapping[str, Any]) -> Json | None:
 
 
 def lacking(asked: Amounts, offer: Offer) -> tuple[str, ...]:
-    """What the node has too little of: `Insufficient memory`, `Too many pods`."""
+    """Resources of which the node has too little: `Insufficient memory`, `Too many pods`."""
     full = (TOO_MANY,) if offer.free.get(PODS, 0) < 1 else ()
     return full + tuple(f"Insufficient {key}" for key, value in asked.items() if value > offer.free.get(key, 0))
 
@@ -151,7 +151,7 @@ def fitting(pod: Mapping[str, Any], offers: Iterable[Offer]) -> list[Offer]:
 
 
 def refusal(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
-    """Why no node takes the pod, with kube-scheduler's message up to the part on preemption; empty where one does."""
+    """Reason why no node takes the pod: kube-scheduler's message up to the part on preemption; empty where one does."""
     reasons = [why_not(pod, offer) for offer in offers]
     if not reasons:
         return NO_NODES

@@ -25,7 +25,7 @@ def name(item: Mapping[str, Any]) -> str:
 
 
 def namespace(item: Mapping[str, Any]) -> str:
-    """Empty for objects of the cluster."""
+    """Namespace of an object; empty for objects of the cluster."""
     return str(at(item, "metadata.namespace", ""))
 
 
@@ -48,14 +48,14 @@ def is_ready(item: Mapping[str, Any]) -> bool:
 
 
 def time_of(event: Mapping[str, Any]) -> str:
-    """When an event was seen last."""
+    """Time at which an event was last seen."""
     series = at(event, "series.lastObservedTime")
     latest = series or event.get("lastTimestamp") or event.get("eventTime")
     return str(latest or at(event, "metadata.creationTimestamp", ""))
 
 
 def is_about(event: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    """Whether an event about an object of this name is about this one, not about one that had the name before it.
+    """True for an event about this object, not about an earlier one of the same name.
 
     Kubelets and monitors write a node's name in place of its UID.
     """

@@ -22,7 +22,7 @@ def terms_of(pod: Mapping[str, Any]) -> Sequence[Json] | None:
 
 
 def selects(pod: Mapping[str, Any], node: Mapping[str, Any]) -> bool:
-    """Whether the node meets the pod's required node affinity."""
+    """True where the node meets the pod's required node affinity."""
     terms = terms_of(pod)
     return terms is None or any(_met(term, node) for term in terms)
 
@@ -96,7 +96,7 @@ def named_nodes(pod: Mapping[str, Any]) -> set[str] | None:
 
 
 def selects_labels(selector: Mapping[str, Any] | None, given: Mapping[str, str]) -> bool:
-    """Whether a label selector (`matchLabels`, `matchExpressions`) selects an object with these labels.
+    """True where a label selector (`matchLabels`, `matchExpressions`) selects an object with these labels.
 
     An empty selector selects every object, a missing one none (k8s.io/apimachinery, meta/v1/helpers.go).
     """

@@ -1,4 +1,4 @@
-"""What is installed by a stack's settings: Helm values and Kubernetes objects, as plain data. Pure functions."""
+"""Plans: Helm values and Kubernetes objects that a stack installs by its settings, as plain data. Pure functions."""
 
 # Loading a stack makes its plan: whatever imports a plan first imports the settings, so that both are always loaded in
 # the same order.

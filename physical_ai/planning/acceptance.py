@@ -17,7 +17,7 @@ NAMESPACE = OPERATOR_NAMESPACE
 """Exempt from the admission policies of GPU Pods, since the negative twin asks for compute only."""
 CONTAINER = "check"
 CLAIM = "gpus"
-"""Of a check's Pod, where the pool gives its GPUs by claims."""
+"""Name of the claim in a check's Pod, where the pool gives its GPUs by claims."""
 PEERS = "device_to_device_memcpy_read_ce"
 """nvbandwidth's test between GPUs."""
 ACCOUNT = "gpu-acceptance"
@@ -151,7 +151,7 @@ def task_diagnostic(settings: Settings, pool: Pool, gpus: Mapping[str, str]) -> 
 
 
 def declared_jobs(settings: Settings) -> list[dict[str, Any]]:
-    """What the program declares: suspended checks, and the diagnostic of idle nodes; nothing by default."""
+    """Jobs that the program declares: suspended checks, and the diagnostic of idle nodes; none by default."""
     given = settings.health.acceptance
     found: list[dict[str, Any]] = []
     for name, pool in settings.pools.items():

@@ -22,7 +22,7 @@ from physical_ai.settings.models.tree import Settings
 
 PROGRAM = AGENTS / "nccl_ranks"
 FILES, KEYS = "/etc/nccl-ranks/files", "/etc/nccl-ranks/key"
-"""Where the program and the key are in a Pod; ssh_config and sshd_config name the second."""
+"""Paths of the program and the key in a Pod; ssh_config and sshd_config name the key."""
 HOSTS = "RANKS_HOSTS"
 JOB_LABEL = "batch.kubernetes.io/job-name"
 MEMORY = "16Gi"
@@ -85,7 +85,9 @@ def ranks_job(
 
 
 def ranks_objects(pool: Pool, name: str, key: Key) -> list[dict[str, Any]]:
-    """What the Job's Pods need: their key, their program, their names, and no access to them from others."""
+    """Objects that the Job's Pods need: their key, their program, their names, and a policy that denies access from
+    others.
+    """
     files = {path.name: path.read_text(encoding="utf-8") for path in sorted(PROGRAM.iterdir()) if path.is_file()}
     known = topology(pool.sku)
     if known is not None:
@@ -142,6 +144,6 @@ def _volumes(pool: Pool, name: str, folder: str | None) -> tuple[list[dict[str, 
 
 
 def _on(nodes: Sequence[str]) -> dict[str, Any]:
-    """On these nodes. As each Pod takes all GPUs of its node, no two are on one."""
+    """Affinity to these nodes. As each Pod takes all GPUs of its node, no node gets two."""
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [each]}]} for each in nodes]
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}

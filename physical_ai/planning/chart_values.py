@@ -35,12 +35,12 @@ Check = Callable[[Mapping[str, Any], Refused], list[Finding]]
 
 @dataclass(frozen=True)
 class Owned:
-    """What the program decides in the values of a chart."""
+    """Keys that the program decides in the values of a chart."""
 
     owners: Mapping[str, str]
     """Dotted paths with what to change instead, where `*` is any one step."""
     ours: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What the program sets for this stack."""
+    """Values that the program sets for this stack."""
 
     @cached_property
     def _units(self) -> frozenset[str]:
@@ -51,7 +51,7 @@ class Owned:
         return tuple((pattern(path), owner) for path, owner in self.owners.items() if "*" in path)
 
     def owner(self, path: str) -> str | None:
-        """What to change instead of a value at a path; None where a file may set it."""
+        """Setting to change instead of a value at a path; None where a file may set it."""
         if path in self.owners:
             return self.owners[path]
         if (found := next((owner for each, owner in self._patterns if each.fullmatch(path)), None)) is not None:
@@ -122,7 +122,7 @@ def units(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def instead(owner: str) -> str:
-    """What to do, from an entry of a table of owners."""
+    """Instruction to the user, from an entry of a table of owners."""
     kind, _, reason = owner.partition(": ")
     return f"Leave it out: {reason}." if kind == "nothing" else f"Set {owner} instead."
 

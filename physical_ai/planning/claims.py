@@ -15,7 +15,7 @@ from physical_ai.settings.models.tree import Settings
 
 Json = dict[str, Any]
 ACCEPTANCE = OPERATOR_NAMESPACE
-"""Where the checks of acceptance run."""
+"""Namespace in which the checks of acceptance run."""
 REQUEST = "gpu"
 """Name of the one request of each claim."""
 QUOTA = "gpu-claims"
@@ -25,7 +25,7 @@ _CAPACITY = f"device.capacity['{DRIVER}']"
 
 @dataclass(frozen=True)
 class ClaimObjects:
-    """What is declared for claims."""
+    """Objects that are declared for claims."""
 
     classes: list[Json]
     namespaces: list[Json]

@@ -1,4 +1,4 @@
-"""What removes, at the end of a stack, what its releases leave in a cluster that existed before it."""
+"""Job that removes, at the end of a stack, the objects that its releases leave in an existing cluster."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from physical_ai.catalog.definitions import (
     objects_of,
     webhooks_of,
 )
-from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.catalog.images import MICROSOFT, PYTHON_IMAGE, image
 from physical_ai.kubernetes.field_owners import owners
 from physical_ai.kubernetes.objects import annotations_of, at, labels, name, taint_text
 from physical_ai.planning import agents, manifests
 from physical_ai.planning.gpu_operator import CHART as OPERATOR
-from physical_ai.settings.facts.images import PYTHON_IMAGE
 from physical_ai.settings.facts.labels import is_reserved
 from physical_ai.settings.facts.pools import NOT_ACCEPTED_TAINT, services_placement
 from physical_ai.settings.models.tree import Settings
@@ -30,7 +29,7 @@ from physical_ai.settings.models.tree import Settings
 AGENT = "cluster_cleanup"
 """Folder of the program in `agents/`, and its Python package."""
 CHART = "./manifests/cluster-cleanup"
-"""From the folder of the program."""
+"""Path from the folder of the program."""
 RELEASE = "cluster-cleanup"
 _RECORDED = (*NODE_ANNOTATIONS, "pulumi.com/*")
 """Patterns of the annotations that a stack may leave."""
@@ -44,12 +43,12 @@ class CleanupPlan:
 
     namespace: Mapping[str, Any]
     values: Mapping[str, Any]
-    """But for `found`."""
+    """Values of the chart without `found`."""
 
 
 @dataclass(frozen=True)
 class NodeMarks:
-    """What the stack's class gives to a node; taints as `key=value:Effect`."""
+    """Labels, annotations and taints that the stack's class gives to a node; taints as `key=value:Effect`."""
 
     node: str
     labels: Mapping[str, str]
@@ -77,7 +76,7 @@ def cleanup_plan(settings: Settings, charts: Collection[str], nodes: Sequence[No
 
 
 def found_before(definitions: Collection[str], nodes: Sequence[Mapping[str, Any]], manager: str) -> dict[str, Any]:
-    """What the program leaves alone, since it was there before: as `values.found` of the release.
+    """Objects and marks that the program leaves alone because they existed before it: `values.found` of the release.
 
     A stack that gets `target.leave: nothing` late has marks on its nodes by then. What nobody but its own field manager
     has written was not there before; of what another manager has written as well, that is not known.

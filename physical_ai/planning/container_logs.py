@@ -1,4 +1,4 @@
-"""Which containers' output Azure's agent collects: the ConfigMap that it reads.
+"""ConfigMap of Azure's agent that selects the containers whose output it collects.
 
 A data collection rule filters only the inventory by namespace; output is filtered by this ConfigMap, which can leave
 namespaces out, but not name those to keep (learn.microsoft.com, Configure data collection in Container insights using

@@ -34,7 +34,7 @@ OWNED = {
 
 @dataclass(frozen=True)
 class DraPlan:
-    """What is installed for pools with `allocation: dra`."""
+    """Plan for pools with `allocation: dra`."""
 
     chart: Chart
     values: Mapping[str, Any]

@@ -26,7 +26,9 @@ class GatewayCertificatePlan:
 
     @property
     def scope(self) -> str:
-        """Of the role: the secret of the certificate's name, which has its key. A role on the vault would be on all."""
+        """Scope of the role: the secret of the certificate's name, which has its key. A role on the vault would cover
+        all.
+        """
         return f"{self.vault_id}/secrets/{self.certificate}"
 
     def provider_class(self, client_id: Any, tenant_id: str) -> dict[str, Any]:
@@ -61,7 +63,7 @@ class GatewayCertificatePlan:
 
 
 def gateway_certificate(settings: Settings) -> GatewayCertificatePlan | None:
-    """None where the certificate comes from elsewhere."""
+    """Plan of the gateway's certificate; None where it does not come from a key vault."""
     tls = settings.osmo.access.tls
     if not settings.osmo.installs_service or tls is None or tls.key_vault is None:
         return None

@@ -136,6 +136,6 @@ def claims(settings: Settings) -> dict[str, str]:
 
 
 def injects(settings: Settings) -> bool:
-    """Whether GPU containers get their capabilities: the stack wants it, and its Kubernetes version can do it."""
+    """True where GPU containers get their capabilities: the stack enables it, and its Kubernetes supports it."""
     minor = int(settings.cluster.kubernetes_version.split(".")[1])
     return settings.admission.inject_capabilities and minor >= MUTATION_MINOR

@@ -1,4 +1,4 @@
-"""What the GRID driver agent receives about each of its pools. Pure: settings in, the agent's documents out.
+"""Documents for the GRID driver agent about each of its pools. Pure: settings in, the agent's documents out.
 
 The keys are those of `Wanted` in agents/grid_driver/grid_agent/wanted.py.
 """
@@ -23,7 +23,7 @@ class Installer:
 
     sha256: str
     urls: tuple[str, ...]
-    """Where it is, in the order of asking."""
+    """Addresses of the installer, in the order in which they are tried."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class GridPlan:
     """Everything about the agent that follows from settings."""
 
     wanted: Mapping[str, Mapping[str, Any]]
-    """What each GRID pool wants, by pool."""
+    """Wanted state of each GRID pool, by pool."""
     tolerations: tuple[Mapping[str, str], ...]
-    """Of every taint of these pools, Spot's included."""
+    """Tolerations of every taint of these pools, Spot's included."""
     image_registry: str
     image_pull_secret: str | None = None
 
     @property
     def versions(self) -> str:
-        """For people: the build of all pools, or `pool=build` of each where they differ."""
+        """Build for readers: one build for all pools, or `pool=build` for each where they differ."""
         found = {name: str(wanted["version"]) for name, wanted in self.wanted.items()}
         same = set(found.values())
         return same.pop() if len(same) == 1 else ",".join(f"{name}={version}" for name, version in found.items())
@@ -65,7 +65,7 @@ def grid_plan(settings: Settings) -> GridPlan | None:
 
 
 def wanted(settings: Settings, pool: Pool) -> dict[str, Any]:
-    """What the agent is to see to on the nodes of one GRID pool."""
+    """Wanted state of the nodes of one GRID pool, for the agent."""
     grid, gpu = settings.grid_driver, machine(pool.sku).gpu
     version = pool.driver.version or grid.version
     installer = grid_installer(settings, version)

@@ -18,9 +18,9 @@ AGENT = "grid_driver"
 FILES_MAP = "gpu-grid-driver-agent"
 """Name of the ConfigMap with the agent's files, without the digest of its content."""
 VERSION_ANNOTATION = "physical-ai/grid-driver-version"
-"""On the Pods, for readers of a preview or of a list of Pods."""
+"""Annotation of the Pods, for readers of a preview or of a list of Pods."""
 DIGEST_ANNOTATION = "physical-ai/grid-driver-digest"
-"""On the Pods: changes with the agent's files, so that a change reaches running nodes."""
+"""Annotation of the Pods that changes with the agent's files, so that a change reaches running nodes."""
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,18 @@ from ipaddress import IPv4Network, ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
+from parts.in_cluster_data.facts import in_cluster
+from parts.in_cluster_data.network import task_egress, with_data_service_policies
 from parts.kube_prometheus.names import NAMESPACE as METRICS_NAMESPACE
 from parts.nvsentinel import names as nvsentinel
 from physical_ai.catalog import osmo
 from physical_ai.catalog.azure_addresses import AZURE_DNS, LINK_LOCAL
 from physical_ai.catalog.osmo_service import UPSTREAMS
 from physical_ai.planning import manifests
-from physical_ai.planning.in_cluster_network import task_egress, with_data_service_policies
 from physical_ai.planning.scraping import exporters
 from physical_ai.settings.facts import health
 from physical_ai.settings.facts.addresses import ANY_ADDRESS, METADATA_ADDRESSES, PRIVATE, SHARED
 from physical_ai.settings.facts.data_services import public_ports
-from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.isolation import is_isolated
 from physical_ai.settings.models.tree import Settings
 
@@ -128,7 +128,7 @@ def _tcp(*ports: int | None) -> list[dict[str, Any]]:
 
 
 def _targets(settings: Settings) -> Iterable[dict[str, Any]]:
-    """What Prometheus scrapes: the exporters of the stack, and what the charts have monitors for."""
+    """Targets of Prometheus: the exporters of the stack, and the Pods that the charts have monitors for."""
     ports: dict[str, set[int]] = {}
     for each in exporters(settings):
         ports.setdefault(each.namespace, set()).add(each.number)
@@ -157,8 +157,9 @@ def _leave_out(policy: dict[str, Any], addresses: Collection[str]) -> None:
 
 
 def _leave_out_ports(policy: dict[str, Any], closed: Collection[int]) -> None:
-    """On the internet, all ports but these. A task's packets have the address of the nodes, which the stack's public
-    data services let in; a policy cannot name those services' own addresses, which change."""
+    """Closes these ports of addresses on the internet. A task's packets have the address of the nodes, which the
+    stack's public data services let in; a policy cannot name those services' own addresses, which change.
+    """
     for rule in policy["spec"]["egress"]:
         if closed and any(peer.get("ipBlock", {}).get("cidr") == ANY_ADDRESS for peer in rule.get("to", ())):
             rule["ports"] = [*_all_but(closed), {"port": 1, "endPort": LAST_PORT, "protocol": "UDP"}]

@@ -1,4 +1,4 @@
-"""Which namespaces a stack needs, and which of them it creates."""
+"""Namespaces that a stack needs, and those of them that it creates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tasks of workflows need to use InfiniBand: adapters, NCCL's environment, and the topology of their node."""
+"""Requirements of workflows' tasks for InfiniBand: adapters, NCCL's environment, and the topology of their node."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
 CONFIG_MAP = "nccl-topology"
-"""In the namespace of workflows."""
+"""ConfigMap in the namespace of workflows."""
 GANG_TOPOLOGY = "fabric"
 """Name of the Topology, for the annotation kai.scheduler/topology."""
 _FILE_VARIABLE = "NCCL_TOPO_FILE"

@@ -1,4 +1,4 @@
-"""What a stack with `osmo.mode: backend` installs of OSMO, from files and settings: the KAI scheduler and the agents.
+"""Releases of OSMO in a stack with `osmo.mode: backend`, from files and settings: the KAI scheduler and the agents.
 
 >>> load("dev-westus2").plan.osmo[0].values["admission"]["gpuFractionRuntimeClassName"]
 ''
@@ -29,9 +29,9 @@ AGENT_FILES = "osmo-agent-kubeconfig"
 """ConfigMap in the agents' namespace, needed with the development login: see `agent_kubeconfig`."""
 AGENT_FOLDER = "/etc/osmo-agent"
 KUBECONFIG, CREDENTIAL = "config", "credential.py"
-"""Its keys; the second is the program `agents/osmo_login/credential.py`."""
+"""Keys of the Secret; the second is the program `agents/osmo_login/credential.py`."""
 DEV_USER = "admin"
-"""Whom the control plane takes the agents for: a name that it has without being asked."""
+"""User name of the agents at the control plane, which exists by default."""
 
 KAI_OWNED = {"global.nodeSelector": "cpuPool", "global.tolerations": "cpuPool"}
 BACKEND_OWNED = {
@@ -153,7 +153,7 @@ def _on_cpu_pool(settings: Settings) -> dict[str, Any]:
 
 
 def _agent(settings: Settings) -> dict[str, Any]:
-    """What each of the two agents needs beyond the file of values."""
+    """Values for each of the two agents beyond the file of values."""
     environment = dict(osmo.METRICS_ENVIRONMENT) if settings.monitoring.is_measured else {}
     agent: dict[str, Any] = {}
     if settings.osmo.login == "dev":
@@ -166,7 +166,7 @@ def _agent(settings: Settings) -> dict[str, Any]:
 
 
 def _dev_agent() -> dict[str, Any]:
-    """What one agent needs for the development login."""
+    """Values for one agent with the development login."""
     progress, folder = _PROGRESS
     return {
         "extraArgs": ["--method", "dev", "--username", DEV_USER],

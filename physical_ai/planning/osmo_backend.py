@@ -1,4 +1,4 @@
-"""What a stack with `osmo.mode: backend` installs, and what it still lacks for its agents."""
+"""Releases of a stack with `osmo.mode: backend`, and settings that its agents still lack."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OsmoBackend:
     login_files: Mapping[str, str]
     """Data of the ConfigMap for the development login; empty with a token."""
     missing: str
-    """Why the agents are left out, with the commands that complete the stack; empty where they are installed."""
+    """Reason why the agents are left out, with the commands that complete the stack; empty where they are installed."""
 
 
 def osmo_backend(settings: Settings, releases: Sequence[OsmoRelease], *, has_token: bool) -> OsmoBackend | None:
@@ -48,7 +48,7 @@ def _login_files(settings: Settings) -> dict[str, str]:
 
 
 def missing_for_agents(settings: Settings, *, has_token: bool) -> str:
-    """What a deployment reports whose agents have no control plane yet, or no login; empty where they have both."""
+    """Report of a deployment whose agents have no control plane yet, or no login; empty where they have both."""
     steps: list[str] = []
     if control_plane_url(settings) is None:
         steps.append("  pulumi config set --path 'physical-ai:osmo.serviceUrl' https://YOUR-CONTROL-PLANE")

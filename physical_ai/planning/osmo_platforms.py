@@ -1,4 +1,4 @@
-"""From a stack's pools to OSMO's pod templates, resource validations, pools and platforms.
+"""Conversion of a stack's pools to OSMO's pod templates, resource validations, pools and platforms.
 
 A pool that is added to the settings becomes a platform here, without further changes. It needs no Jinja.
 """
@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from parts.in_cluster_data.facts import in_cluster
+from parts.in_cluster_data.names import PATH_STYLE
 from parts.network_operator.names import NETWORKS_ANNOTATION
 from parts.traces.names import ADDRESS as COLLECTOR
 from physical_ai.catalog.aks import SHORT_POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
-from physical_ai.catalog.in_cluster import PATH_STYLE
 from physical_ai.catalog.osmo import SCHEDULER, SERVICE_ACCOUNT, TASK_LABEL, WORKFLOW_LABEL
 from physical_ai.planning.acceptance import task_diagnostic
 from physical_ai.planning.nccl_topology import add_fabric
 from physical_ai.settings.facts.gpu import FINISH_FIRST_LABEL
-from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.osmo import (
     CPU_PLATFORM,
     DEFAULT_GRACE_SECONDS,
@@ -33,7 +33,7 @@ CONTROL_TEMPLATE = "control"
 TASK_TEMPLATE = "task"
 COMMON_VALIDATION = "amounts"
 CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
-"""Without it a container gets CUDA and no Vulkan, and the driver does not report it."""
+"""Variable without which a container gets CUDA and no Vulkan; the driver reports no error."""
 CONTAINER = "{{USER_CONTAINER_NAME}}"
 _MEMORY_PART, _STORAGE_PART, _SHM_PART = (3, 4), (1, 2), (1, 4)
 """Parts of a task's share of its node that are its default; of shared memory, of that default."""
@@ -98,8 +98,9 @@ def _task_template(*, sends_traces: bool) -> dict[str, Any]:
 
 
 def _trace_environment() -> list[dict[str, Any]]:
-    """What an OpenTelemetry SDK needs to send spans, with the names of workflow and task (OpenTelemetry specification,
-    environment variables)."""
+    """Variables by which an OpenTelemetry SDK sends spans, with the names of workflow and task (OpenTelemetry
+    specification, environment variables).
+    """
 
     def label(name: str) -> dict[str, Any]:
         return {"fieldRef": {"fieldPath": f"metadata.labels['{name}']"}}
@@ -117,7 +118,7 @@ def _trace_environment() -> list[dict[str, Any]]:
 
 
 def platform_template(settings: Settings, item: PlatformFacts) -> dict[str, Any]:
-    """What places a platform's pods, and gives them their GPUs.
+    """Template that places a platform's pods, and gives them their GPUs.
 
     Nodes are chosen by pool: labels that name the GPU exist only once a node has run.
     """

@@ -1,4 +1,4 @@
-"""What a control plane's configuration has for a cluster of another stack: its pools and platforms, under its name."""
+"""Configuration in a control plane for a cluster of another stack: its pools and platforms, under its name."""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import yaml
 
+from parts.in_cluster_data.facts import in_cluster
 from physical_ai import safe_yaml
 from physical_ai.catalog.osmo import CHART_VERSION, CREDENTIAL_SECRETS, IMAGES
 from physical_ai.catalog.osmo_service import USER_ACTIONS
 from physical_ai.planning import osmo_platforms
 from physical_ai.planning.osmo_served import served_sections
-from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.models.tree import Settings
 
@@ -111,7 +111,7 @@ def _queues(config: dict[str, Any]) -> str:
 
 
 def _roles(settings: Settings, pools: list[str]) -> dict[str, Any]:
-    """What differs from the chart's roles: whom Entra's groups make what, and the pools that users may submit to."""
+    """Differences from the chart's roles: the role of each Entra group, and the pools that users may submit to."""
     roles: dict[str, Any] = {}
     if settings.osmo.installs_service:
         for role, groups in settings.osmo.access.roles.items():

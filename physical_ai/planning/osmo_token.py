@@ -10,9 +10,8 @@ from typing import Any
 
 from physical_ai.catalog import osmo
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
-from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.catalog.images import MICROSOFT, PYTHON_IMAGE, image
 from physical_ai.planning import agents, manifests
-from physical_ai.settings.facts.images import PYTHON_IMAGE
 from physical_ai.settings.facts.osmo_access import control_plane_url
 from physical_ai.settings.facts.osmo_token import (
     WARN_DAYS,
@@ -34,7 +33,7 @@ OBJECTS = "osmo-token"
 FILES_MAP = "osmo-token-agent"
 """Name of the ConfigMap with the program's files, without the digest of its content."""
 IDENTITY_FILE = "/var/run/osmo-identity/token"
-"""Where a Pod that uses a vault has the token that its identity logs in with."""
+"""Path in a Pod that uses a vault of the token with which its identity logs in."""
 RIGHTS = {osmo.CONTROL_NAMESPACE: "osmo-token-rights.yaml", osmo.OPERATOR_NAMESPACE: "osmo-token-fetch-rights.yaml"}
 PASSWORD_FILE = "/opt/osmo-admin/password"  # noqa: S105 - a path
 
@@ -49,7 +48,7 @@ class OsmoTokenObjects:
     config_map: Mapping[str, Any]
     """The program. It never changes: other files are another ConfigMap."""
     job: Mapping[str, Any]
-    """Its name changes with the settings and the program: a Job runs once."""
+    """Job, whose name changes with the settings and the program: a Job runs once."""
     cron_job: Mapping[str, Any]
 
 
@@ -134,7 +133,7 @@ def _add_identity(pod: dict[str, Any]) -> None:
 
 
 def _remove_password(pod: dict[str, Any]) -> None:
-    """Only a control plane's own namespace has the administrator's password."""
+    """Removes the administrator's password, which only a control plane's own namespace has."""
     pod["volumes"] = [each for each in pod["volumes"] if each["name"] != "admin"]
     (container,) = pod["containers"]
     container["volumeMounts"] = [each for each in container["volumeMounts"] if each["name"] != "admin"]

@@ -1,4 +1,4 @@
-"""What files of values may not set, by chart: the tables of all plans."""
+"""Keys that files of values may not set, by chart: the tables of all plans."""
 
 from __future__ import annotations
 

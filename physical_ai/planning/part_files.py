@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
-from parts.part import GPU_OPERATOR, Part, PartPlan
+from parts.part import GPU_OPERATOR, Part, PartPlan, Stage
 from parts.registry import NAMES, PARTS, listed_part
 from physical_ai.catalog.chart_images import chart_images
 from physical_ai.catalog.charts import PINS, keys_file, pinned_charts
@@ -57,8 +58,8 @@ def listing_faults() -> Iterator[Fault]:
 
 def unmet_needs(parts: Sequence[Part]) -> Iterator[Fault]:
     """Names in `Part.needs` of nothing that is declared before the part: its release would not wait for it."""
-    before = [part.name for part in parts if part.stage == "cluster"]
-    order = [*before, GPU_OPERATOR, *(part.name for part in parts if part.stage == "gpus")]
+    stages: dict[str, Stage] = {GPU_OPERATOR: "gpus", **{part.name: part.stage for part in parts}}
+    order = [name for stage in get_args(Stage) for name, own in stages.items() if own == stage]
     for part in parts:
         file = _file(part, "part.py")
         for name in part.needs:
@@ -68,7 +69,7 @@ def unmet_needs(parts: Sequence[Part]) -> Iterator[Fault]:
                 yield fault(file, "needs", f"'{name}' is not the name of a part.", fix)
             elif order.index(name) > order.index(part.name):
                 in_stage = f'Write "{part.name}" after "{name}" into NAMES of {REGISTRY}.'
-                fix = in_stage if part.stage == "gpus" or name in before else 'Write stage="gpus".'
+                fix = in_stage if stages[name] == part.stage else f'Write stage="{stages[name]}".'
                 yield fault(file, "needs", f"'{name}' is declared after the part '{part.name}'.", fix)
 
 

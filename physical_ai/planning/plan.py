@@ -25,17 +25,17 @@ from physical_ai.settings.models.tree import Settings
 
 @dataclass(frozen=True)
 class Plan:
-    """What each component installs."""
+    """Plans of all components."""
 
     gpu: GpuPlan
     grid: GridPlan | None
-    """None without a GRID pool."""
+    """Plan of the GRID driver; None without a GRID pool."""
     osmo: tuple[OsmoRelease, ...]
     """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
     control_plane: OsmoRelease | None
     """OSMO's control plane, before it is attached to its data services; None without `osmo.mode: platform`."""
     dra: DraPlan | None
-    """None without a pool of `allocation: dra`."""
+    """Plan of the DRA driver; None without a pool of `allocation: dra`."""
     parts: Mapping[str, PartPlan]
     """The optional parts of the stack, by name, in the order of `parts.registry`."""
     charts: tuple[Chart, ...]

@@ -47,7 +47,8 @@ LISTED = (
 """The platform's namespaces in the order in which the policy lists them, whichever file declares each: another order
 would be a change of the policy in every stack. Later ones follow."""
 USER_NAMESPACES_MINOR = 35
-"""From which the standard trusts user namespaces (pod-security-admission, policy/check_procMount_baseline.go)."""
+"""Minor version from which the standard trusts user namespaces (pod-security-admission,
+policy/check_procMount_baseline.go)."""
 
 
 def pod_security_policies(settings: Settings) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Whether what runs may be changed into what is planned: the GPU Operator, OSMO, and the key of its database."""
+"""Refusals of changes from a running release to the planned one: GPU Operator, OSMO, and the key of its database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def installed_version(inputs: Mapping[str, Any]) -> str | None:
 
 
 def refusal(old: Mapping[str, Any] | None, new_version: str) -> str | None:
-    """Why a release must not be changed into `new_version`; None where it may be.
+    """Reason why a release must not be changed into `new_version`; None where it may be.
 
     `old` are the inputs the release has now, as the engine keeps them.
 
@@ -38,7 +38,7 @@ def _text(finding: Finding) -> str:
 
 
 def osmo_refusal(old: Mapping[str, Any] | None, new_tag: str) -> str | None:
-    """Why OSMO's control plane must not be changed into the images `new_tag`; None where it may be.
+    """Reason why OSMO's control plane must not be changed into the images `new_tag`; None where it may be.
 
     Its service changes the tables of its database when it starts, and has no way back (NVIDIA/OSMO 6.3, src/service).
 
@@ -56,7 +56,7 @@ def osmo_refusal(old: Mapping[str, Any] | None, new_tag: str) -> str | None:
 
 
 def key_refusal(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> str | None:
-    """Why the master encryption key in the vault must not be changed; None where it stays the same.
+    """Reason why the master encryption key in the vault must not be changed; None where it stays the same.
 
     Args:
         old, new: Inputs of the vault's secret.

@@ -1,4 +1,4 @@
-"""What is scraped, and who may: monitors of the exporters' Pods, and network policies for their ports."""
+"""Monitors of the exporters' Pods, and network policies that let only the scraper reach their ports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GROUPS: Mapping[MetricsBackend, str] = {
 SCRAPERS: Mapping[MetricsBackend, str] = {"azure": "kube-system", "kube-prometheus": NAMESPACE}
 """Namespace of what scrapes."""
 LIMITS = {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit": 1023}
-"""Without these in the spec, Azure's add-on can drop targets."""
+"""Limits of a monitor. Without them in the spec, Azure's add-on can drop targets."""
 _UNUSED_LABELS = "pci_bus_id|device|Hostname|hostname"
 _NODE, _ADDRESS = "__meta_kubernetes_pod_node_name", "__meta_kubernetes_pod_ip"
 
@@ -41,9 +41,9 @@ class Exporter:
     """Regular expression of labels that are dropped: they identify nothing that another label does not."""
     namespace: str = OPERATOR_NAMESPACE
     guarded: bool = True
-    """Whether only the scraper may reach the Pods."""
+    """True where only the scraper may reach the Pods."""
     is_declared: bool = True
-    """Whether a container of the Pods declares the port."""
+    """True where a container of the Pods declares the port."""
 
     @property
     def endpoint_port(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ AMD = Exporter(
 )
 """Labels and port: ROCm/gpu-operator internal/metricsexporter/metricsexporter.go."""
 INFINIBAND = Exporter("infiniband", {"app.kubernetes.io/name": "prometheus-node-exporter"}, NODE_EXPORTER_PORT, 9100)
-"""Of the chart kube-prometheus-stack. On Azure a node exporter of AKS is scraped already."""
+"""Exporter of the chart kube-prometheus-stack. On Azure a node exporter of AKS is scraped already."""
 
 
 def exporters(settings: Settings) -> tuple[Exporter, ...]:
@@ -138,7 +138,9 @@ def _endpoint(exporter: Exporter, interval: int) -> dict[str, Any]:
 
 
 def network_policies(settings: Settings) -> list[dict[str, Any]]:
-    """For each exporter: only the scraper reaches its Pods. Probes come from the node, which is always allowed."""
+    """Policies by which only the scraper reaches the Pods of an exporter. Probes come from the node, which is always
+    allowed.
+    """
     scraper = {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": SCRAPERS[settings.monitoring.metrics]}}
     }

@@ -50,6 +50,6 @@ def merge_values(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, A
 
 
 def identity(entry: Any) -> str | None:
-    """What tells an entry of a list from the others: the place of a mount, or its name."""
+    """Identity of an entry in its list: the place of a mount, or its name."""
     found = (entry.get("mountPath") or entry.get("name")) if is_map(entry) else None
     return found if isinstance(found, str) else None

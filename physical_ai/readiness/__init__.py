@@ -1,4 +1,5 @@
-"""Whether every pool's nodes offer their GPUs, and if not, which gate is closed, why, and how to open it.
+"""Diagnosis of GPU nodes: for each pool whether its nodes offer their GPUs, and which gate is closed, why, and how to
+open it.
 
 `diagnose` is pure: plain Kubernetes objects in, a report for each pool out. `read_reports` reads the objects; `wait`
 reads until all gates are open or a bound is reached. Nothing here writes to a cluster, except what `osmo` deletes.

@@ -17,7 +17,7 @@ from physical_ai.readiness.phase import is_running, phase, unfinished
 
 DRIVER_GATE, PLUGIN_GATE = "driver", "device-plugin"
 _BUILD = "-build-"
-"""Between the pool and the rest of the name of a Pod that builds its driver."""
+"""Text between the pool and the rest of the name of a Pod that builds its driver."""
 LOADED = "kmm.node.kubernetes.io/{namespace}.{pool}.ready"
 """Label of nodes on which Kernel Module Management has loaded the driver of a DeviceConfig."""
 
@@ -73,7 +73,7 @@ class AmdGates:
         return None if is_available(found) else self._closed(DRIVER_GATE, "amd-operator-down")
 
     def config(self) -> ClosedGate | None:
-        """Whether a DeviceConfig selects the node, and the operator follows it."""
+        """Gate that is closed unless a DeviceConfig selects the node and the operator follows it."""
         selected = [each for each in self.amd.configs if self._selects(each)]
         if not selected:
             return self._closed(DRIVER_GATE, "amd-config-absent")
@@ -81,7 +81,7 @@ class AmdGates:
         return self._closed(DRIVER_GATE, "amd-config-refused", message=message) if message else None
 
     def driver(self) -> ClosedGate | None:
-        """What Kernel Module Management says; None where it has loaded the driver on the node."""
+        """Gate with the message of Kernel Module Management; None where it has loaded the driver on the node."""
         label = LOADED.format(namespace=amd.NAMESPACE, pool=self.pool)
         if label in labels(self.node):
             return None
@@ -146,6 +146,6 @@ class AmdGates:
 
 
 def _message(config: Json) -> str:
-    """What a DeviceConfig's condition complains of."""
+    """Problem in a DeviceConfig's condition."""
     found = condition(config, "Ready")
     return str(found.get("message", "")) if found.get("status") == "False" else ""

@@ -1,4 +1,4 @@
-"""How a cluster is read, and what keeps it from being read."""
+"""Reader of a cluster, and the exceptions that it raises."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ class Missing(Exception):
 
 
 class Unreachable(Exception):
-    """No answer this time; the next request may have one. `status` is that of a refusal, 0 without one."""
+    """Raised where no answer came this time; the next request may get one. `status` is that of a refusal, 0 without
+    one.
+    """
 
     def __init__(self, text: str, status: int = 0) -> None:
         super().__init__(text)
@@ -31,5 +33,5 @@ class Unusable(Exception):
 
 
 def is_forbidden(refusal: Unreachable) -> bool:
-    """Whether the login lacks the right, so that the next request is refused too."""
+    """True where the login lacks the right, so that the next request is refused too."""
     return refusal.status == FORBIDDEN or str(refusal).startswith(str(FORBIDDEN))

@@ -1,5 +1,6 @@
-"""What a failed request to Azure or to the cluster means: roles that are not in effect yet, a cluster that is busy, and
-advice where the message gives none."""
+"""Meaning of a failed request to Azure or to the cluster: roles that are not in effect yet, a cluster that is busy, and
+advice where the message gives none.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ _FIELD_CONFLICT = "field conflict detected"
 
 
 def may_exist(error: str) -> bool:
-    """Whether the resource may have been created although `error` was reported.
+    """True where the resource may have been created although `error` was reported.
 
     Such a creation must not be repeated: the provider refuses to create what exists, and with that refusal the engine
     drops the resource from its state, while it continues to run in Azure unmanaged. Without a retry, the engine keeps
@@ -77,17 +78,17 @@ def may_exist(error: str) -> bool:
 
 
 def role_is_pending(error: str) -> bool:
-    """Whether the propagation of a role assignment explains `error`, a provider's message."""
+    """True where the propagation of a role assignment explains `error`, a provider's message."""
     return any(sign in error for sign in _ROLE_IS_PENDING)
 
 
 def is_busy(error: str) -> bool:
-    """Whether Azure refused the request because another operation runs on the same resource."""
+    """True where Azure refused the request because another operation runs on the same resource."""
     return "in progress" in error and any(code in error for code in _BUSY)
 
 
 def max_attempts(error: str) -> int:
-    """How often an operation that failed so is attempted."""
+    """Number of attempts of an operation that failed with this error."""
     return MAX_BUSY_ATTEMPTS if is_busy(error) else MAX_ATTEMPTS
 
 
@@ -131,7 +132,7 @@ def base_seconds(environment: Mapping[str, str]) -> float:
 
 
 def advice(error: str) -> str | None:
-    """What to do about a failure whose own message is not sufficient; None for all others, whose words stand alone."""
+    """Advice for a failure whose own message is not sufficient; None for all others."""
     if role_is_pending(error) and may_exist(error):
         return "the resource exists, and failed during its setup. Run the command again: it updates the resource."
     if is_busy(error):

@@ -26,21 +26,21 @@ class Cause:
 
     id: str
     stages: tuple[str, ...]
-    """Where it can occur: gates of a node, or stages of a Pod."""
+    """Places where it can occur: gates of a node, or stages of a Pod."""
     symptom: str
     reason: str
     fix: str
     source: str
     pattern: re.Pattern[str] | None
-    """In the messages of a pod or node; None for a cause that follows from the objects."""
+    """Pattern in the messages of a pod or node; None for a cause that follows from the objects."""
     waits: bool
     """The gate usually opens without an action."""
     past: bool = False
-    """It tells of something that has left the cluster or is over."""
+    """True for a cause about something that has left the cluster or is over."""
     known: bool = True
     """False for a row that says only that nothing is known, with the original's own words."""
     fix_elsewhere: str = ""
-    """On a cluster that exists already, where it is another one."""
+    """Instruction for an existing cluster, where it differs."""
 
     def describe(self, facts: Mapping[str, str], *, azure: bool = True) -> tuple[str, str]:
         """Reason and fix with the facts of one node filled in; an unknown fact appears as `?`.
@@ -79,10 +79,10 @@ class AzureError:
     pattern: re.Pattern[str]
     symptom: str
     reason: str
-    """Empty for what concerns a deployment only."""
+    """Reason of a Pod or pool; empty for an error that concerns a deployment only."""
     fix: str
     deployment: str
-    """Empty where Azure's own message is sufficient."""
+    """Advice for a deployment; empty where Azure's own message is sufficient."""
     source: str
     how: str
     date: datetime.date
@@ -144,7 +144,9 @@ def _read(file: str, stages: str) -> Mapping[str, Cause]:
 
 
 def _fix(key: str, row: Mapping[str, Any], *, azure: bool) -> str:
-    """Where the table of a node's causes knows it, that says what repairs it, for a gate as for an alert."""
+    """Instruction for a cause. Where the table of a node's causes has it, that table names the repair, for a gate as
+    for an alert.
+    """
     own = row.get("fix") if azure else row.get("fixElsewhere", row.get("fix"))
     return (gate_fix(key, azure=azure) or "") if own is None else with_remedies(own, azure=azure)
 

@@ -33,7 +33,7 @@ API = Bounds()
 LOG = Bounds(seconds=6, connect=3, idle=3, size=4 << 20, tries=1)
 """A log comes from the node, which may no longer exist."""
 LOGIN_SECONDS = 120.0
-"""For the login of the kubeconfig, which may ask a person to confirm it in a browser."""
+"""Seconds for the login of the kubeconfig, which may ask a person to confirm it in a browser."""
 PATCHES = "application/merge-patch+json"
 Send = Callable[..., Any]
 """`send(method, path, parameters, body=None)`; the answer's document. Raises as `Get` does."""
@@ -55,7 +55,9 @@ def connect(kubeconfig: str, bounds: Bounds | None = None) -> Get:
 
 
 def connect_to_change(kubeconfig: str, bounds: Bounds | None = None) -> Send:
-    """As `connect`, for requests that change something: `send("DELETE", path, parameters)`, or `PATCH` with a body."""
+    """Opens a session as `connect` does, for requests that change something: `send("DELETE", path, parameters)`, or
+    `PATCH` with a body.
+    """
     return _Session(kubeconfig, bounds or API).request
 
 
@@ -136,7 +138,9 @@ def _client(kubeconfig: str) -> Any:
 
 
 def _logged_in(act: Callable[[], Any]) -> Any:
-    """What runs the kubeconfig's login, whose commands and servers have no bound of their own."""
+    """Returns the result of an act that runs the kubeconfig's login, whose commands and servers have no time limit of
+    their own.
+    """
     try:
         return within(LOGIN_SECONDS, act)
     except TimeoutError:

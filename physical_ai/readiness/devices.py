@@ -27,7 +27,7 @@ class Device:
 
     @property
     def text(self) -> str:
-        """What a person needs to know of it: `NVIDIA H100 NVL (Hopper, 95830Mi)`."""
+        """Description for a person: `NVIDIA H100 NVL (Hopper, 95830Mi)`."""
         product, architecture = (
             str(at(self.attributes, f"{key}.string", "?")) for key in ("productName", "architecture")
         )

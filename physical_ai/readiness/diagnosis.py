@@ -1,4 +1,4 @@
-"""From objects to reports: which pools offer their GPUs, and why the others do not. Pure."""
+"""Reports from objects: pools that offer their GPUs, and the reason why the others do not. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from physical_ai.readiness.slurmd import slurm_gate
 
 
 def is_open(expected: Expected, node: Json) -> bool:
-    """Whether a node is Ready and offers the expected resources; the Node object is enough to decide it."""
+    """True for a node that is Ready and offers the expected resources; the Node object is enough to decide it."""
     offers_unusable_gpus = expected.needs_mig_ids and labels(node).get(MIG_STRATEGY) == "none"
     return is_ready(node) and _offers(expected, node) and not offers_unusable_gpus and not lacks_fabric(expected, node)
 

@@ -19,7 +19,7 @@ PODS_FILE = DOCS / "troubleshooting-pods.md"
 
 
 SEVERAL = 3
-"""From this number of gates on, a cause is listed in a separate table, not below each gate."""
+"""Number of gates from which a cause is listed in a separate table, not below each gate."""
 
 
 def tables() -> str:

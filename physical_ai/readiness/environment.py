@@ -9,7 +9,7 @@ from physical_ai.readiness.azure_failures import RETRY_SECONDS_VARIABLE, base_se
 from physical_ai.readiness.waiting import GATE_SECONDS_VARIABLE, GATES_VARIABLE, bound_seconds, gates_mode
 
 _ANY_MINUTES = 1
-"""Of a wait that has a bound: the variable is read for no other."""
+"""Minutes of a wait with a time limit: the variable is read for no other."""
 _READERS: Mapping[str, Callable[[Mapping[str, str]], object]] = {
     GATES_VARIABLE: gates_mode,
     GATE_SECONDS_VARIABLE: partial(bound_seconds, _ANY_MINUTES),

@@ -19,7 +19,8 @@ ROUTINE = (*LEFT_OUT, "Killing", "SuccessfulCreate", "TriggeredScaleUp", "Bound"
 _QUIET = ",".join(f"reason!={each}" for each in LEFT_OUT)
 OF_NODES = "involvedObject.kind=Node"
 _FIRST = (OF_NODES, "involvedObject.name=cluster-autoscaler-status", "reason=FailedCreate")
-"""In a storm, what is read in any case: the server lists events by the names of their objects, not by time."""
+"""Events that are read even if there are very many: the server lists events by the names of their objects, not by time.
+"""
 
 
 def read_events(get: Get, path: str, unread: list[str], most: int = MOST, about: str = "") -> list[Json]:

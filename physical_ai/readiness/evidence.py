@@ -28,7 +28,7 @@ TITLES: Mapping[Role, str] = {
     "device-plugin": "device plugin",
     "dra-driver": "DRA driver",
 }
-"""What messages call the DaemonSet of a role."""
+"""Names in messages of the DaemonSet of a role."""
 
 _NAMES: Mapping[str, Role] = {
     GRID_AGENT: "grid-agent",
@@ -169,7 +169,7 @@ class Evidence:
         return None
 
     def is_claimed(self, node: Json) -> bool:
-        """Whether an NVIDIADriver, or a ClusterPolicy that installs a driver, selects the node."""
+        """True where an NVIDIADriver, or a ClusterPolicy that installs a driver, selects the node."""
         for policy in self.cluster.policies:
             spec: Json = at(policy, "spec.driver", {})
             if spec.get("enabled", True) and not spec.get("useNvidiaDriverCRD", False):
@@ -182,7 +182,7 @@ class Evidence:
         return next((each for each in self.cluster.deployments if name(each).endswith(ends)), None)
 
     def pod_of_deployment(self, deployment: Json) -> Json | None:
-        """Its newest pod."""
+        """Newest pod of a Deployment."""
         key = name(deployment)
         if key not in self._newest:
             self._newest[key] = self._newest_pod(at(deployment, "spec.selector.matchLabels", {}))
@@ -203,12 +203,12 @@ def last_line(text: str) -> str:
 
 
 def passed(pod: Json | None, container: str) -> bool:
-    """Whether an init container of the pod has succeeded."""
+    """True where an init container of the pod has succeeded."""
     return pod is not None and at(_init_status(pod, container), "state.terminated.exitCode") == 0
 
 
 def saw_driver_after(other: Json | None, pod: Json) -> bool:
-    """Whether `other` found a driver on the host after `pod` had started to look for one."""
+    """True where `other` found a driver on the host after `pod` had started to look for one."""
     if other is None or not passed(other, "driver-validation"):
         return False
     found = str(at(_init_status(other, "driver-validation"), "state.terminated.finishedAt", ""))

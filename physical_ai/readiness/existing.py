@@ -29,11 +29,11 @@ from physical_ai.settings.facts.pools import (
 )
 
 STACK_LABEL = "physical-ai/stack"
-"""On the namespaces that a stack has created in a cluster that existed before it."""
+"""Label of the namespaces that a stack has created in an existing cluster."""
 FIELD_MANAGER = "physical-ai"
-"""Of server-side apply: the labels and taints of nodes that it owns are the stack's."""
+"""Field manager of server-side apply: it owns the labels and taints of nodes that are the stack's."""
 PATCH_ANNOTATIONS: Mapping[str, str] = {"pulumi.com/patchFieldManager": FIELD_MANAGER}
-"""Of the objects that set them, and so on the nodes."""
+"""Annotations of the objects that set them, and so of the nodes."""
 _OF_THE_DRIVER = (DRIVER_LABEL, DEPLOY_DRIVER_LABEL, UPGRADE_SKIP_LABEL)
 """Labels that say where a node's driver comes from."""
 _OF_ITS_STATE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", split_taint(NOT_ACCEPTED_TAINT)[0])
@@ -42,7 +42,7 @@ _OF_ITS_STATE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", spl
 
 @dataclass(frozen=True)
 class Survey:
-    """What the cluster has before a deployment."""
+    """State of the cluster before a deployment."""
 
     nodes: Sequence[Json]
     namespaces: Sequence[Json]
@@ -51,12 +51,12 @@ class Survey:
     drivers: Sequence[Json] = ()
     """NVIDIADrivers."""
     daemonsets: Sequence[Json] = ()
-    """Of the GPU Operator's namespace."""
+    """DaemonSets of the GPU Operator's namespace."""
     schedulers: Sequence[Json] = ()
     """Configurations of KAI, of which a cluster has one."""
 
     definitions: Collection[str] = ()
-    """Which kinds that charts leave behind there are, as `plural.group`."""
+    """Kinds that charts leave behind and the cluster has, as `plural.group`."""
 
     @property
     def owners(self) -> Mapping[str, str | None]:
@@ -65,7 +65,7 @@ class Survey:
 
     @property
     def id(self) -> str:
-        """Of the cluster: that of kube-system, which lives as long as the cluster."""
+        """Id of the cluster: the uid of kube-system, which lives as long as the cluster."""
         return next((str(at(each, "metadata.uid", "")) for each in self.namespaces if name(each) == "kube-system"), "")
 
 
@@ -77,9 +77,9 @@ class NodeChange:
     pool: str
     labels: Mapping[str, str]
     taints: Sequence[str]
-    """Those of the class; empty where the node's are left alone."""
+    """Taints of the class; empty where the node's taints are left alone."""
     present: Sequence[Json] = ()
-    """Those that the node has."""
+    """Taints that the node has."""
 
     @property
     def listed(self) -> list[Json]:
@@ -104,7 +104,7 @@ def survey(get: Get) -> Survey:
 
 
 def served(get: Get) -> list[str]:
-    """Which of the kinds that charts leave behind the API server has. Everybody may ask it for that."""
+    """Kinds that charts leave behind and the API server has. Every user may read the list."""
     wanted = set(definitions_of(remaining()))
     groups = {name.partition(".")[2] for name in wanted}
     try:
@@ -120,7 +120,7 @@ def served(get: Get) -> list[str]:
 
 
 def changes(settings: Settings, found: Survey) -> tuple[list[NodeChange], list[str]]:
-    """What the classes give to their nodes, and what keeps the classes from being these nodes."""
+    """Changes that the classes make to their nodes, and problems for which a node can't be of its class."""
     problems: list[str] = []
     given: list[NodeChange] = []
     taken: dict[str, str] = {}
@@ -184,7 +184,7 @@ def _change(pool_name: str, pool: NodePool, node: Json) -> tuple[NodeChange, lis
 
 
 def _list_of_others(node: Json, change: NodeChange) -> str | None:
-    """Why Kubernetes would refuse the list of taints: another manager owns it, and the class adds to it."""
+    """Reason why Kubernetes would refuse the list of taints: another manager owns it, and the class adds to it."""
     there = {taint_text(each) for each in change.present}
     missing = [each for each in change.taints if each not in there]
     others = sorted(owners(node, "spec", "taints") - {FIELD_MANAGER})
@@ -199,8 +199,9 @@ def _list_of_others(node: Json, change: NodeChange) -> str | None:
 
 
 def _other_driver(pool_name: str, pool: Pool, node: Json) -> str | None:
-    """What has to happen before a node of an earlier deployment gets its driver from elsewhere: its labels alone would
-    leave it without one, under running work, or with two."""
+    """Steps before a node of an earlier deployment gets its driver from another source: new labels alone would leave it
+    without a driver, under running work, or with two.
+    """
     before, now = labels(node).get(DRIVER_LABEL), pool.driver.source
     if before is None or before == now.value:
         return None

@@ -1,4 +1,4 @@
-"""Whether a cluster that exists already can take a stack: its nodes, and what in it belongs to another owner.
+"""Judgement of an existing cluster for a stack: its nodes, and objects in it that belong to another owner.
 
 Pure. One judgement for `physai check`, previews and deployments, so that none of them finds what another one does not.
 """
@@ -41,7 +41,7 @@ NOTHING = Finding(
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a deployment would do to the cluster, or why it does nothing."""
+    """Changes that a deployment would make to the cluster, or the reasons to make none."""
 
     changes: Sequence[NodeChange]
     findings: Sequence[Finding]
@@ -55,13 +55,13 @@ class Judgement:
 
     @property
     def notes(self) -> list[str]:
-        """What a deployment says that goes on."""
+        """Messages of a deployment that continues."""
         found = [each for each in self.findings if not each.is_error and each is not NOTHING]
         return [each.problem for each in sorted(found, key=lambda each: each.severity.rank)]
 
 
 def judge(settings: Settings, plan: Plan, found: Survey) -> Judgement:
-    """What the stack's deployment would find in the cluster."""
+    """Judgement of the cluster for a deployment of the stack."""
     given, problems = changes(settings, found)
     owners = [*_namespaces(settings.stack, created(settings, plan), found), *_scheduler(settings, plan, found)]
     operator, notes = _operator(settings, plan, found, given)
@@ -97,7 +97,7 @@ def _scheduler(settings: Settings, plan: Plan, found: Survey) -> Iterator[str]:
 def _operator(
     settings: Settings, plan: Plan, found: Survey, given: Sequence[NodeChange]
 ) -> tuple[list[str], list[str]]:
-    """What stops the stack of a GPU Operator that it has not installed, and what it does with it."""
+    """Problems with a GPU Operator that the stack has not installed, and notes about how the stack uses it."""
     ours = found.owners.get(OPERATOR_NAMESPACE) == settings.stack
     foreign = [each for each in found.policies if not (ours and _is_in(each, OPERATOR_NAMESPACE))]
     installs = installs_operator(settings)

@@ -1,4 +1,4 @@
-"""Whether a cluster that exists already is the one that a stack was first deployed in, as its state has it.
+"""Comparison of an existing cluster with the one that a stack was first deployed in, by its state.
 
 Pure. The state keeps the id of the cluster and a mark, and the stack's namespaces have the mark as a label.
 """
@@ -16,7 +16,8 @@ CLUSTER, MARK = "cluster", "mark"
 
 
 def wrong_cluster(stack: str, context: str, kept: Mapping[str, str], found: Survey) -> str:
-    """Why the stack of this state is not deployed in this cluster; empty where it is, or nothing of it is anywhere.
+    """Reason not to deploy the stack of this state in this cluster; empty in its own cluster, and for a stack without
+    objects in any.
 
     Args:
         stack: Its name.

@@ -14,7 +14,7 @@ from physical_ai.settings.facts.gpu import has_host_mig, offered
 
 
 def expected_pools(settings: Settings) -> tuple[Expected, ...]:
-    """What one node of each pool should offer, in the order of the settings."""
+    """Resources that one node of each pool should offer, in the order of the settings."""
     return tuple(
         Expected(
             name,
@@ -58,5 +58,5 @@ def _is_cut(summary: Mapping[str, Any]) -> bool:
 
 
 def is_existing(pools: Iterable[Expected]) -> bool:
-    """Whether the pools are of a cluster that exists already."""
+    """True for the pools of an existing cluster."""
     return any(each.existing for each in pools)

@@ -1,4 +1,4 @@
-"""Whether a node offers its InfiniBand adapters, and why not. Pure: it reads the Node object."""
+"""InfiniBand adapters that a node offers, and the cause where it lacks some. Pure: it reads the Node object."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from physical_ai.readiness.objects import allocatable
 
 
 def adapters(expected: Expected, node: Json) -> dict[str, int]:
-    """What the node offers of the resources that it should offer for RDMA."""
+    """Number of each resource for RDMA that the node offers, of those that it should offer."""
     given: Mapping[str, Any] = at(node, "status.allocatable", {})
     return {resource: int(given.get(resource, 0)) for resource in expected.fabric}
 

@@ -28,12 +28,12 @@ ENFORCED = "pod-security.kubernetes.io/enforce"
 NFD_WORKER = {"app.kubernetes.io/name": "node-feature-discovery", "role": "worker"}
 """Labels of the DaemonSet in NFD's chart."""
 OPERANDS_TOLERATE = ({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},)
-"""What operands tolerate where the ClusterPolicy says nothing (NVIDIA/gpu-operator, assets/*/0500_daemonset.yaml)."""
+"""Tolerations of operands where the ClusterPolicy has none (NVIDIA/gpu-operator, assets/*/0500_daemonset.yaml)."""
 
 
 @dataclass(frozen=True)
 class InstalledOperator:
-    """What the cluster has of it. `daemonsets` are those of its namespace."""
+    """Objects of the operator in the cluster. `daemonsets` are those of its namespace."""
 
     policies: Sequence[Json]
     drivers: Sequence[Json]
@@ -47,7 +47,7 @@ class InstalledOperator:
 
     @property
     def version(self) -> str:
-        """Its release, as its chart writes it; empty where it is not known."""
+        """Release of the operator, as its chart writes it; empty where it is not known."""
         text = labels(self.policy).get(VERSION_LABEL, "")
         return f"v{text.removeprefix('v')}" if text else ""
 
@@ -58,7 +58,7 @@ class InstalledOperator:
 
     @property
     def title(self) -> str:
-        """For messages: release, ClusterPolicy, and the Helm release that it is from."""
+        """Description for messages: release, ClusterPolicy, and its Helm release."""
         release = annotations_of(self.policy).get(RELEASE, "")
         helm = f", Helm release {self.installed_in}/{release}" if release else ", not installed by Helm"
         return f"{self.version or 'of an unknown release'} (ClusterPolicy {name(self.policy)}{helm})"
@@ -67,7 +67,7 @@ class InstalledOperator:
 def differences(
     settings: Settings, plan: GpuPlan, found: InstalledOperator, classes: Mapping[str, Sequence[Mapping[str, str]]]
 ) -> list[Finding]:
-    """Where it differs from what the stack asks of it, those first that stop the stack.
+    """Differences between the operator and the stack's settings, those first that stop the stack.
 
     Args:
         settings: Of the stack.

@@ -57,7 +57,7 @@ def read_context(file: str, context: str, today: datetime.datetime | None = None
 
 
 def explained(file: str, context: str, kubeconfig: str, problem: Exception) -> str:
-    """Why a cluster did not answer, for people. `kubeconfig` is what `read_context` has returned."""
+    """Reason why a cluster did not answer, for people. `kubeconfig` is the return value of `read_context`."""
     document: Any = safe_yaml.load(kubeconfig)
     user, text = at(document["users"][0], "user", {}), str(problem).rstrip(".")
     server = str(at(document["clusters"][0], "cluster.server", ""))

@@ -34,7 +34,7 @@ GATES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Expected:
-    """What each node of a GPU pool should offer."""
+    """Resources that each node of a GPU pool should offer."""
 
     pool: str
     resources: Mapping[str, int]
@@ -43,20 +43,20 @@ class Expected:
     needs_mig_ids: bool = False
     """MIG is on, so that CUDA works only with the id of an instance: strategy `none` would offer unusable GPUs."""
     fabric: Mapping[str, int] = field(default_factory=dict[str, int])
-    """What the Network Operator's device plugin offers on one node: `{"rdma/shared_ib": 63}`."""
+    """Resources of the Network Operator's device plugin on one node: `{"rdma/shared_ib": 63}`."""
 
     slurm: bool = False
-    """Whether its nodes are Slurm's."""
+    """True for a pool whose nodes are Slurm's."""
     ports: int = 0
     """InfiniBand ports of one node; 0 where no Pod reaches them."""
     stack: str = "STACK"
-    """For commands that name it."""
+    """Name of the stack in commands."""
     existing: bool = False
-    """Whether its nodes are servers of a cluster that exists already."""
+    """True for a pool whose nodes are servers of an existing cluster."""
 
     @property
     def by_claims(self) -> bool:
-        """Whether Pods get the GPUs by resource claims."""
+        """True where Pods get the GPUs by resource claims."""
         return CLAIM_DRIVER in self.resources
 
 
@@ -78,7 +78,7 @@ class Cluster:
 
     nodes: Sequence[Json] = ()
     pods: Sequence[Json] = ()
-    """Of the operator's namespace, like DaemonSets, Deployments and events."""
+    """Pods of the operator's namespace, like DaemonSets, Deployments and events."""
     daemonsets: Sequence[Json] = ()
     deployments: Sequence[Json] = ()
     events: Sequence[Json] = ()
@@ -136,10 +136,10 @@ class Report:
     """Resources its nodes offer now, including unexpected ones."""
     closed: tuple[ClosedGate, ...] = ()
     unread: tuple[str, ...] = ()
-    """What could not be read, and why: evidence without which a cause may be missing."""
+    """Evidence that could not be read, and why: without it a cause may be missing."""
 
     def document(self) -> dict[str, Any]:
-        """As JSON, with stable keys."""
+        """Report as JSON, with stable keys."""
         return {
             "state": self.state,
             "nodes": self.nodes,
@@ -171,13 +171,13 @@ ROLLOUT = "rollout"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a wait ended."""
+    """Result of a wait."""
 
     reports: tuple[Report, ...]
-    """From the last successful read."""
+    """Reports from the last successful read."""
     seconds: float
     problem: str = ""
-    """Why the last read failed; empty when it succeeded."""
+    """Reason why the last read failed; empty when it succeeded."""
 
     @property
     def is_open(self) -> bool:
@@ -190,7 +190,7 @@ class Outcome:
         return not self.problem and gates == {ROLLOUT}
 
     def is_failure(self, timeout_minutes: int) -> bool:
-        """Whether it fails a deployment. A timeout of 0 only reports.
+        """True for a result that fails a deployment. A timeout of 0 only reports.
 
         A rollout does not: a driver that waits for training to end may take a day, with the GPUs in use meanwhile.
         """

@@ -85,7 +85,7 @@ class NodeGates:
         return self.wait("node", "The node is not Ready.", message=message)
 
     def grid_driver(self) -> ClosedGate | None:
-        """What the GRID driver agent reports; None where the driver is verified, or has another source."""
+        """Gate with the report of the GRID driver agent; None where the driver is verified, or has another source."""
         if self.expected.driver_source != "grid":
             return None
         reported = condition(self.node, GRID_DRIVER_READY)
@@ -233,7 +233,7 @@ class NodeGates:
         return "unhealthy-instance" if self.expected.needs_mig_ids or "/mig-" in resource else "unhealthy"
 
     def pod(self, gate: str, role: Role) -> ClosedGate | None:
-        """Why the node's pod of an operand is missing or does not run; None when it runs."""
+        """Gate with the reason why the node's pod of an operand is missing or does not run; None when it runs."""
         pod = self.evidence.pod(self.name, role)
         if pod is None:
             return self.missing(gate, role)

@@ -60,7 +60,7 @@ def allocatable(node: Json) -> dict[str, int]:
 
 
 def holds_gpu(pod: Json) -> bool:
-    """Whether a Pod has a GPU, and a drain evicts it."""
+    """True for a Pod with a GPU that a drain evicts."""
     if at(pod, "status.phase") in ("Succeeded", "Failed") or owner(pod):
         return False
     containers: Sequence[Json] = at(pod, "spec.containers", [])

@@ -31,7 +31,7 @@ _OF_WORKFLOWS = {"labelSelector": WORKFLOW_LABEL}
 
 
 def not_ready(get: Get, *, agents: bool = True, service: bool = False) -> list[str]:
-    """What is not available yet, one line each; empty once workflows can be scheduled.
+    """Components that are not available yet, one line each; empty once workflows can be scheduled.
 
     `agents` and `service`: whether the cluster has agents, and the control plane.
 
@@ -70,7 +70,7 @@ def _is_rolling(deployment: Json, wanted: int) -> bool:
 
 
 def _is_available(item: Json) -> bool:
-    """Whether the operator says so of what the object is now, and not of what it was."""
+    """True where the operator reports the object available in its present generation."""
     conditions: list[dict[str, Any]] = item.get("status", {}).get("conditions") or []
     generation = item["metadata"].get("generation", 0)
     return any(
@@ -81,7 +81,7 @@ def _is_available(item: Json) -> bool:
 
 
 def _unpulled(get: Get, namespace: str, deployment: str) -> str:
-    """Which image a Deployment's Pods wait for, and how it comes into the stack's registry; empty for other reasons."""
+    """Image that a Deployment's Pods wait for, and how it comes into the stack's registry; empty for other reasons."""
     for pod in _items(get, f"/api/v1/namespaces/{namespace}/pods"):
         status = pod.get("status", {})
         for each in (*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())):
@@ -99,7 +99,7 @@ def _unpulled(get: Get, namespace: str, deployment: str) -> str:
 
 
 def is_managed(get: Get) -> bool:
-    """Whether a deployment of this project installed the agents. Agents of others are left alone."""
+    """True where a deployment of this project installed the agents. Other agents are left alone."""
     try:
         secret = get(_TOKEN, {})
     except Missing:
@@ -108,7 +108,7 @@ def is_managed(get: Get) -> bool:
 
 
 def token_problem(get: Get, today: date) -> str:
-    """What is wrong with the token that a deployment created for the agents; empty where nothing is, or none was.
+    """Problem with the token that a deployment created for the agents; empty where there is none, or no such token.
 
     The daily check writes what the control plane says of it to an annotation. Raises as `get` does.
     """

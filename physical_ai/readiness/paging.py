@@ -12,7 +12,7 @@ from physical_ai.servers.exchange import TooLarge
 PAGE = 500
 """Objects, as client-go asks for."""
 SMALLER = 10
-"""Of a page that is too large, the next try has a tenth: Helm's records may have a MiB each."""
+"""Divisor for the size of a page that was too large: Helm's records may have a MiB each."""
 MOST = 200_000
 """Objects of a list. Kubernetes is made for 150,000 Pods."""
 MOST_PAGES, MOST_FIRST_PAGES = 10_000, 100

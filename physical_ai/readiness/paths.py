@@ -1,4 +1,4 @@
-"""What a path of the API server names: a list, or one object. Pure."""
+"""Objects that a path of the API server names: a list, or one object. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class ApiPath:
     """The parts of a path such as `/apis/apps/v1/namespaces/x/deployments/y`."""
 
     resource: str
-    """Its plural; empty for a path that names no resource, such as `/version`."""
+    """Plural of the resource; empty for a path that names no resource, such as `/version`."""
     name: str = ""
-    """Of one object; empty for a list."""
+    """Name of one object; empty for a list."""
     sub: str = ""
     """Subresource, such as `log`."""
 

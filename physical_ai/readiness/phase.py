@@ -9,7 +9,7 @@ from physical_ai.readiness.model import Json
 
 
 def phase(pod: Json) -> str:
-    """What `kubectl get pods` shows under STATUS (kubernetes/kubernetes, pkg/printers/internalversion, printPod).
+    """Phase that `kubectl get pods` shows under STATUS (kubernetes/kubernetes, pkg/printers/internalversion, printPod).
 
     >>> phase({"status": {"phase": "Pending"}})
     'Pending'
@@ -82,7 +82,7 @@ def active_container(pod: Json) -> str:
 
 
 def is_running(pod: Json) -> bool:
-    """Whether every container runs and is ready."""
+    """True where every container runs and is ready."""
     conditions: Sequence[Json] = at(pod, "status.conditions", [])
     ready = any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
     statuses: Sequence[Json] = at(pod, "status.containerStatuses", [])

@@ -1,4 +1,4 @@
-"""Whether the InfiniBand ports of a node are active, by the record that an agent keeps of its machine. Pure."""
+"""State of the InfiniBand ports of a node, by the record that an agent keeps of its machine. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from physical_ai.nested import is_mapping, mappings, parsed
 from physical_ai.readiness.model import Expected, Json
 
 LABEL, SEEN, KEY = "physical-ai/evidence", "physical-ai/evidence-seen", "machine.json"
-"""Of the ConfigMaps that agents/gpu_evidence writes: label with the node's name, time, and key of the machine."""
+"""Names in the ConfigMaps that agents/gpu_evidence writes: label with the node's name, time, and key of the machine."""
 ACTIVE = "ACTIVE"
 
 

@@ -107,7 +107,7 @@ def _nodes(get: Get, ours: Mapping[str, str], *, by_claims: bool) -> list[Json]:
 
 
 def _records(get: Get, scope: str, unread: list[str]) -> list[Json]:
-    """What is recorded of machines; none for who may not read it, as a login that sees no ConfigMaps."""
+    """Records of machines; empty for a login that may not read ConfigMaps."""
     try:
         return _items(get(f"/api/v1/{scope}/configmaps", {"labelSelector": LABEL}))
     except Missing:

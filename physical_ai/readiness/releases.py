@@ -1,4 +1,4 @@
-"""Whether the Helm releases of a deployment are deployed, by Helm's own records."""
+"""Helm releases of a deployment that are not deployed, by Helm's own records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the latest change has reached a node that offers its GPUs. Pure.
+"""Rollout of the latest change to nodes that offer their GPUs. Pure.
 
 The operator needs seconds to notice a changed resource, and a DaemonSet longer to roll it out; meanwhile the old pods
 offer the old GPUs. Neither resource reports which generation its status is about, so the resource's spec is compared
@@ -67,7 +67,7 @@ def pending(evidence: Evidence) -> list[Pending]:
 
 
 def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Iterable[Pending]) -> ClosedGate | None:
-    """Why a change has not reached a node that offers all its GPUs; None when it has."""
+    """Gate with the reason why a change has not reached a node that offers all its GPUs; None when it has."""
     given = labels(node)
 
     def closed(reason: str, *, may_recover: bool = True, pod: Json | None = None, **known: Any) -> ClosedGate:
@@ -99,7 +99,7 @@ def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Ite
 
 
 def _of_agent(expected: Expected, node: Json, reported: Json) -> dict[str, Any]:
-    """What the GRID agent reports of a driver that it has not verified."""
+    """Facts from the GRID agent about a driver that it has not verified."""
     message = str(reported.get("message", ""))
     found = cause_of(ROLLOUT, f"{reported.get('reason', '')} {message}")
     known = found[0] if found is not None else causes()["grid-driver"]
@@ -112,7 +112,7 @@ def _of_agent(expected: Expected, node: Json, reported: Json) -> dict[str, Any]:
 
 
 def is_unsettled(evidence: Evidence) -> bool:
-    """Whether a DaemonSet that GPUs depend on has unavailable pods, so that the pods have to be read."""
+    """True where a DaemonSet that GPUs depend on has unavailable pods, so that the pods have to be read."""
     items = [item for role in _ROLES for item in evidence.daemonsets[role]]
     return any(int(at(item, "status.numberUnavailable", 0)) for item in items)
 
@@ -151,7 +151,7 @@ def _manual_driver_upgrades(policies: Iterable[Json], drivers: Iterable[Json]) -
 
 
 def _behind(item: Json) -> str:
-    """How far a DaemonSet is from its spec; empty where all its pods are of its newest template."""
+    """Distance of a DaemonSet from its spec; empty where all its pods are of its newest template."""
     if int(at(item, "status.observedGeneration", 0)) < int(at(item, "metadata.generation", 0)):
         return f"DaemonSet {name(item)} has just changed."
     total, new = int(at(item, "status.desiredNumberScheduled", 0)), int(at(item, "status.updatedNumberScheduled", 0))
@@ -175,7 +175,9 @@ def _env(container: Json) -> dict[str, str]:
 
 
 def _has_env(container: Json, wanted: Sequence[Json]) -> bool:
-    """Whether the relevant variables have the wanted values; a digest that is no longer wanted counts as well."""
+    """True where the relevant variables have the wanted values; a digest that is no longer wanted counts as a
+    difference.
+    """
     given, required = _env(container), _env({"env": wanted})
     digests = {key: value for key, value in given.items() if _is_digest(key)}
     passed_on = all(given.get(key) == required[key] for key in _PASSED_ON if key in required)
@@ -187,19 +189,19 @@ def _is_digest(variable: str) -> bool:
 
 
 def _has_modules(container: Json, spec: Json) -> bool:
-    """Whether the driver builds the kernel modules that its resource names."""
+    """True where the driver builds the kernel modules that its resource names."""
     wanted, made = spec.get("kernelModuleType"), _env(container).get("KERNEL_MODULE_TYPE")
     return None in (wanted, made) or wanted == made
 
 
 def _tolerates(item: Json, wanted: Sequence[Json]) -> bool:
-    """Whether a DaemonSet's pods have all of these tolerations; the operator may add some."""
+    """True where a DaemonSet's pods have all of these tolerations; the operator may add some."""
     given: Sequence[Json] = at(item, "spec.template.spec.tolerations", [])
     return all(each in given for each in wanted)
 
 
 def _is_version(container: Json, wanted: str, then: str = "") -> bool:
-    """Whether the image has a version, before `then` in a driver's tag. An empty version matches any image."""
+    """True where the image has a version, before `then` in a driver's tag. An empty version matches any image."""
     image = str(container.get("image", ""))
     if not wanted or "@" in image:
         return not wanted or image.endswith(f"@{wanted}")

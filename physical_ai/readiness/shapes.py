@@ -1,4 +1,4 @@
-"""Whether an API server's answer has the form that its readers rely on. Checked once, where it comes in.
+"""Check that an API server's answer has the form that its readers rely on. It runs once, where the answer comes in.
 
 Readers may take a Node to have metadata, its labels to be texts, and a Pod's containers to have names. What has another
 form is not from an API server, or was changed on the way, and is refused as a whole: half of it would be half a truth.
@@ -70,7 +70,7 @@ def _of_resource(resource: str) -> Check:
 
 
 def _of_discovery(path: str) -> Check:
-    """Of what is no resource: the API's groups, those of one version, the server's version."""
+    """Check of answers that are no resources: the API's groups, those of one version, the server's version."""
     parts = path.strip("/").split("/")
     shape = {"apis": "groups" if len(parts) == 1 else "resources", "api": "resources", "version": "version"}
     known = shape.get(parts[0])
@@ -171,7 +171,7 @@ def _share(value: Any, where: str) -> Any:
 
 
 def _amounts(value: Any, where: str) -> Any:
-    """Of a node. The kubelet writes 1,000 shares of a GPU as `1k`."""
+    """Check of a node's amounts. The kubelet writes 1,000 shares of a GPU as `1k`."""
     found: dict[str, Any] = {}
     for key, each in _any_keys(_quantity)(value, where).items():
         number = quantity(each)

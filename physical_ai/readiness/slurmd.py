@@ -1,4 +1,4 @@
-"""What Slurm says of its nodes, from the Pods of slurmd, and the gate of a node that Slurm should have. Pure."""
+"""State of nodes in Slurm, from the Pods of slurmd, and the gate of a node that Slurm should have. Pure."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class SlurmNode:
     """A node of Slurm's: the Pod of slurmd, and the states that the operator repeats on it."""
 
     node: str
-    """Of Kubernetes."""
+    """Name of the node in Kubernetes."""
     host: str
-    """What Slurm calls it."""
+    """Name of the node in Slurm."""
     pod: str
     is_running: bool
     """slurmd has registered with slurmctld."""
     states: Mapping[str, str]
-    """With their messages."""
+    """States with their messages."""
 
     @property
     def drained_for(self) -> str:
@@ -42,7 +42,7 @@ class SlurmNode:
 
     @property
     def is_drained_by_operator(self) -> bool:
-        """It ends automatically, with the cordon that caused it."""
+        """True for a drain by the operator: it ends automatically, with the cordon that caused it."""
         return self.drained_for.startswith(names.REASON_PREFIX)
 
     def document(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def is_slurmd(pod: Json) -> bool:
 
 
 def slurm_node(pod: Json) -> SlurmNode:
-    """What a Pod of slurmd says."""
+    """State of a node in Slurm from its Pod of slurmd."""
     held: Sequence[Json] = at(pod, "status.conditions", [])
     found = [each for each in held if str(each["type"]).startswith(names.STATE_PREFIX) and each["status"] == "True"]
     states = {str(each["type"]).removeprefix(names.STATE_PREFIX): str(each.get("message", "")) for each in found}
@@ -63,18 +63,19 @@ def slurm_node(pod: Json) -> SlurmNode:
 
 
 def slurm_nodes(pods: Iterable[Json]) -> dict[str, SlurmNode]:
-    """By the node of Kubernetes; Pods that are being deleted left out."""
+    """States by the node of Kubernetes; Pods that are being deleted are left out."""
     live = (pod for pod in pods if is_slurmd(pod) and not at(pod, "metadata.deletionTimestamp"))
     return {found.node: found for found in map(slurm_node, live)}
 
 
 def is_excluded(node: Json) -> bool:
-    """Whether slurmd is kept off the node by its label, or by a cordon, under which no Pod is created."""
+    """True where slurmd is kept off the node by its label, or by a cordon, under which no Pod is created."""
     return names.OUT_LABEL in labels(node) or bool(at(node, "spec.unschedulable"))
 
 
 def slurm_gate(expected: Expected, node: Json, pods: Sequence[Json]) -> ClosedGate | None:
-    """Why Slurm does not have a node that it should have; None where it has, or the node was excluded.
+    """Gate with the reason why Slurm does not have a node that it should have; None where it has, or the node was
+    excluded.
 
     A drain is no closed gate: it is intended, or follows from a fault.
 

@@ -10,7 +10,7 @@ MAX_LINES = 12
 """Lines for one change; when a hundred nodes join at once, only their number is shown."""
 
 NOT_KNOWN = "This project does not know it."
-"""Of a message, a condition or an alert that no table has: it is shown in its own words."""
+"""Note on a message, a condition or an alert that no table has: it is shown in its own words."""
 
 
 def closed_gates(reports: Sequence[Report]) -> dict[tuple[str, str], str]:
@@ -86,7 +86,7 @@ def empty_pools(reports: Sequence[Report]) -> list[str]:
 
 
 def failure(outcome: Outcome) -> str:
-    """What a deployment reports when GPUs are missing, or only a rollout is not complete."""
+    """Report of a deployment when GPUs are missing, or only a rollout is not complete."""
     if outcome.problem:
         return f"Whether the GPUs are ready is unknown: {outcome.problem}"
     waited = f"{outcome.seconds / 60:.0f} min" if outcome.seconds >= 90 else f"{outcome.seconds:.0f} s"

@@ -20,7 +20,7 @@ Inputs = Mapping[str, Any] | None
 
 
 def never_lets_go(budget: Mapping[str, Any]) -> str | None:
-    """Why AKS refuses upgrades because of a budget; None where it does not."""
+    """Reason why AKS refuses upgrades because of a budget; None where it does not."""
     spec: Mapping[str, Any] = budget.get("spec") or {}
     most, least = spec.get("maxUnavailable"), spec.get("minAvailable")
     if most is not None and str(most) in ("0", "0%"):
@@ -49,7 +49,7 @@ def _named(budgets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def is_upgrade(old: Inputs, new: Inputs) -> bool:
-    """Whether a cluster's or a pool's inputs change a version of Kubernetes."""
+    """True where a cluster's or a pool's inputs change a version of Kubernetes."""
     return bool(old) and _versions(old) != _versions(new)
 
 
@@ -61,12 +61,12 @@ def _versions(inputs: Inputs) -> list[Any]:
 
 
 def is_forced(until: datetime.datetime | None, now: datetime.datetime) -> bool:
-    """Whether an upgrade that starts now passes over the budgets."""
+    """True where an upgrade that starts now ignores the budgets."""
     return until is not None and now < until
 
 
 def refusal(found: Sequence[str], until: datetime.datetime | None) -> str | None:
-    """What to say before AKS refuses; None where no budget stands against the upgrade."""
+    """Message before AKS would refuse an upgrade; None where no budget prevents it."""
     if not found:
         return None
     passed = f" {FORCE_SETTING} {until.isoformat()} has passed." if until is not None else ""

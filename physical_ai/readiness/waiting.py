@@ -29,14 +29,14 @@ DELETES_NOTHING = (
 )
 
 ONCE_SECONDS, LAST_SECONDS = 120.0, 30.0
-"""What a reading may take where it is the only one, and the last one of a wait beyond its bound. Each answer has a
-bound of its own, and a reading has many answers."""
+"""Time limits in seconds of the only reading, and of the last one of a wait beyond its own limit. Each answer has a
+limit of its own, and a reading has many answers."""
 MIN_PAUSE, MAX_PAUSE = 0.2, 10.0
 """Seconds between two reads."""
 
 
 def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
-    """How long to wait, in seconds. The environment changes the length of a wait; it never adds one.
+    """Time limit of a wait in seconds. The environment changes the length of a wait; it never adds one.
 
     Raises:
         ValueError: the variable is not a number of at least 0.
@@ -54,7 +54,7 @@ def bound_seconds(minutes: int, environment: Mapping[str, str]) -> float:
 
 
 def gates_mode(environment: Mapping[str, str]) -> GatesMode:
-    """What closed gates do to a deployment.
+    """Effect of closed gates on a deployment.
 
     Raises:
         ValueError: the variable has another value than `report` and `skip`.
@@ -78,7 +78,7 @@ def pause(elapsed: float, bound: float) -> float:
 
 
 async def _reading(read: Callable[[], Sequence[Item]], bound: float, elapsed: float) -> Sequence[Item]:
-    """What a reading finds, in a thread that is left alone where the server's answers outlast the bound.
+    """Result of a reading in a thread, which is left alone where the server's answers outlast the time limit.
 
     Raises:
         TimeoutError: and what `read` raises.

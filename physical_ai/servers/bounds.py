@@ -1,4 +1,4 @@
-"""How long an answer may take, and how much it may be."""
+"""Limits on the time and the size of an answer."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bounds:
-    """Of one answer, and of the waiting for a server that is busy."""
+    """Limits on one answer, and on the wait for a busy server."""
 
     seconds: float = 30.0
-    """From the connection to the last byte of the answer. A page of 500 Pods takes one or two on a slow line."""
+    """Time from the connection to the last byte of the answer. A page of 500 Pods takes one or two seconds on a slow
+    line."""
     connect: float = 5.0
     idle: float = 15.0
-    """Without a byte."""
+    """Longest time without a byte."""
     size: int = 32 << 20
     """Bytes. Decoded, a hostile document takes twenty times as much memory."""
     depth: int = 100

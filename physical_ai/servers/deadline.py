@@ -61,7 +61,7 @@ def _watch(connection: Any) -> None:
 
 
 class _Watched:
-    """Of a connection: tells the deadline of its thread about it whenever it is used."""
+    """Base of connections that tell the deadline of their thread whenever they are used."""
 
     def connect(self) -> None:
         _watch(self)
@@ -85,7 +85,8 @@ def bounded(manager: Any) -> Any:
 
 
 def within(seconds: float, act: Callable[[], Result]) -> Result:
-    """What an act returns that has no bound of its own. It runs in a thread, which is left alone when time is up.
+    """Returns the result of an act that has no time limit of its own. It runs in a thread, which is left alone when
+    time is up.
 
     Raises:
         TimeoutError: and what `act` raises.

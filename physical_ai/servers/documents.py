@@ -57,7 +57,9 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _is_within(value: Any, depth: int) -> bool:
-    """Whether no value has more than so many containers around it. By level, as a recursion could be too deep."""
+    """True where no value has more than this number of containers around it. By level, as a recursion could be too
+    deep.
+    """
     level: list[Any] = [value]
     for _ in range(depth):
         level = [inner for each in level for inner in _inside(each)]

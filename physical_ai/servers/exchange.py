@@ -44,7 +44,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     body: bytes | None = None
     waits: bool = True
-    """Whether it may be repeated after the time that a busy server names."""
+    """True for a request that may be repeated after the time that a busy server names."""
 
     @property
     def server(self) -> str:
@@ -58,7 +58,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server has sent, whole. Names of headers are in lower case."""
+    """Complete answer of a server. Names of headers are in lower case."""
 
     status: int
     reason: str
@@ -96,8 +96,9 @@ def exchange(
 
 
 def _answer(pools: urllib3.PoolManager, request: Request, bounds: Bounds) -> Answer:
-    """As `_once`, and again within the same bound where a connection that was kept is closed when it is used: a server
-    ends those that are idle whenever it likes. What changes something is not sent twice."""
+    """Answer of `_once`, repeated within the same time limit where a reused connection turns out to be closed: servers
+    close idle ones at any time. A request that changes something is not sent twice.
+    """
     began = time.monotonic()
     try:
         return _once(pools, request, bounds)

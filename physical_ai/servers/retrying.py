@@ -1,4 +1,4 @@
-"""When a busy server is asked again. Pure."""
+"""Pause before a busy server is asked again. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pause(status: int, headers: Mapping[str, str], tried: int) -> float | None:
 
 
 def _seconds(text: str, now: str | None) -> float | None:
-    """Of a Retry-After: a number, or a date, which is read by the server's own clock. None for anything else."""
+    """Seconds in a Retry-After: a number, or a date, read by the server's own clock. None for anything else."""
     text = text.strip()
     if text.isascii() and text.isdigit():
         return float(text[:12])  # 30,000 years

@@ -1,4 +1,4 @@
-"""What a stack may configure: strict models, layers merged in order, every fault reported with file and path.
+"""Settings of a stack: strict models, layers merged in order, every fault reported with file and path.
 
 >>> load("dev-westus2").settings.pools["h100gpu"].sku
 'Standard_NC40ads_H100_v5'

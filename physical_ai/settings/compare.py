@@ -1,4 +1,4 @@
-"""How a stack differs from the layers below its own file, and how two stacks differ from each other."""
+"""Differences between a stack and the layers below its own file, and between two stacks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Difference:
 
 
 def own_settings(loaded: Loaded) -> list[Own]:
-    """What the stack's own file sets, in the file's order, with the values of the layers below it."""
+    """Settings of the stack's own file, in the file's order, with the values of the layers below it."""
     stack = loaded.merged.last
     lower = list(loaded.merged.layers)[: loaded.merged.rank(stack)]
     below = merge(lower, stack).data
@@ -63,7 +63,7 @@ def _by_path(loaded: Loaded) -> dict[str, Explained]:
 
 
 def _value(row: Explained | None) -> Any:
-    """What distinguishes rows: an absent setting is no different from one that nothing sets."""
+    """Value by which rows differ: an absent setting is equal to one that nothing sets."""
     return None if row is None or row.value in ({}, []) else row.value
 
 

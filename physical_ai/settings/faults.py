@@ -1,4 +1,4 @@
-"""What a user sees about a wrong setting: file, path, what is wrong, what to write instead."""
+"""Faults: what a user sees about a wrong setting: file, path, problem, and what to write instead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Fault(Finding):
 
     file: str
     line: int | None = None
-    """From 1, where it is known."""
+    """Line number from 1; None where it is not known."""
     stand_in: bool = False
     """The value is a placeholder for one of the user's own: sufficient to simulate, an error on Azure."""
 
@@ -32,7 +32,7 @@ class Fault(Finding):
         return "\n".join(printable(line) for line in lines)
 
     def document(self) -> dict[str, Any]:
-        """With the keys of a command's `--json` error."""
+        """The fault with the keys of a command's `--json` error."""
         return {
             "file": self.file,
             "line": self.line,

@@ -19,7 +19,7 @@ from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
 from physical_ai.settings.models.tree import Settings
 
 LAYER_FILE, STACK_FILE = FilePath("schema/layer.json"), FilePath("schema/stack.json")
-"""Where the schemas are, below the folder of the stacks."""
+"""Paths of the schemas below the folder of the stacks."""
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 """The draft that editors' YAML support knows best."""
@@ -32,14 +32,14 @@ _MADE = "Generated from the settings' models: `physai schema`."
 
 
 def layer_schema() -> dict[str, Any]:
-    """What a layer file, or a file given with `-f`, may hold."""
+    """Schema of a layer file, or of a file given with `-f`."""
     properties, definitions = _settings()
     del properties[PROFILE]
     return _document("A layer of the settings", properties, definitions)
 
 
 def stack_schema() -> dict[str, Any]:
-    """What a stack file may hold: Pulumi's own keys, and under `config` the settings by their prefixed names."""
+    """Schema of a stack file: Pulumi's own keys, and under `config` the settings by their prefixed names."""
     properties, definitions = _settings()
     config = {
         "type": "object",

@@ -28,7 +28,7 @@ class Explained:
 
     path: str
     value: Any
-    """As in YAML; None where nothing is set."""
+    """Value as in YAML; None where nothing is set."""
     origin: str
     """The file that set it (or removed it, with null), `default`, or `stack name`."""
 

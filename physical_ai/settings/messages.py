@@ -54,7 +54,7 @@ def _missing(_value: Any, _context: Mapping[str, Any], path: Path) -> Message:
 
 
 def _otherwise(path: Path) -> str | None:
-    """What the place takes."""
+    """Description of the values that the setting takes."""
     here, value = shape_at(path), example(path)
     if here is None:
         return None

@@ -14,7 +14,8 @@ from physical_ai.settings.layers.shape import shape_at
 
 
 def incomplete_pools(merged: Merged, missing: Sequence[Path]) -> Iterator[Fault]:
-    """For each pool that one file alone describes, and not completely: which pool was meant, and what a new one needs.
+    """Faults of each pool that one file alone describes, and not completely: the pool that was meant, and the keys of a
+    new one.
 
     A pool whose name is like no other's is reported only if most of it is missing.
 

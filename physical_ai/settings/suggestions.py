@@ -1,4 +1,4 @@
-"""What to write instead of the path of a setting that a stack does not have."""
+"""Suggestions in place of the path of a setting that a stack does not have."""
 
 from __future__ import annotations
 

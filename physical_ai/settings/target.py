@@ -1,4 +1,4 @@
-"""What the target decides about the settings: which layers they have, which sections they need, and which rules hold.
+"""Effects of the target on the settings: the layers they have, the sections they need, and the rules that hold.
 
 The only module of the settings that knows of the target. All others see what a stack has: a pool with a selector of its
 own, a stack without a virtual network.
@@ -36,17 +36,17 @@ def kind_of(settings: Settings) -> TargetKind:
 
 
 def existing_cluster(settings: Settings) -> Target | None:
-    """Where the cluster is that the platform is installed in; None for one that the stack creates."""
+    """Cluster in which the platform is installed; None for one that the stack creates."""
     return settings.target if settings.target.kind == EXISTING else None
 
 
 def leaves_nothing(settings: Settings) -> bool:
-    """Whether what charts leave in an existing cluster is removed with the stack."""
+    """True where the objects that charts leave in an existing cluster are removed with the stack."""
     return settings.target.kind == EXISTING and settings.target.leave == "nothing"
 
 
 def names_cluster(settings: Settings) -> bool:
-    """Whether the settings say something of an existing cluster."""
+    """True where the settings have values for an existing cluster."""
     target = settings.target
     return target.context is not None or target.kubeconfig is not None or target.leave != "definitions"
 
@@ -68,7 +68,7 @@ def layers_of(kind: TargetKind, name: StackName, root: FilePath) -> dict[str, Fi
 
 
 def faults_of_name(kind: TargetKind, name: StackName, root: FilePath) -> list[Fault]:
-    """What is wrong with a well-formed stack name. That of an existing cluster names no region of Azure."""
+    """Faults of a well-formed stack name. The name for an existing cluster has no region of Azure."""
     return name_faults(name, root) if kind == AZURE else []
 
 

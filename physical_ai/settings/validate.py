@@ -1,4 +1,4 @@
-"""From merged data to settings, with every fault found in one run.
+"""Conversion of merged data to settings, with every fault found in one run.
 
 A wrong value must not hide other errors. So values of a wrong type are replaced by
 samples, the rest is checked as usual, and findings about replaced values are dropped.
@@ -58,7 +58,7 @@ _ROUNDS = 4
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of the data: settings unless there is an error among the faults."""
+    """Result of validation: settings, unless there is an error among the faults."""
 
     settings: Settings | None
     faults: list[Fault]
@@ -149,7 +149,7 @@ def _repair(data: dict[str, Any], path: Path, detail: ErrorDetails) -> None:
 
 
 def _sample(path: Path) -> Any:
-    """What to put at `path` while the rest is judged; None where the default does."""
+    """Value that stands at `path` while the rest is checked; None where the default does."""
     here: Any = _SAMPLE
     for depth, step in enumerate(path):
         if not is_map(here):

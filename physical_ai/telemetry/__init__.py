@@ -1,4 +1,4 @@
-"""What the platform measures, when it alerts, and what it shows: data, and pure functions that render it.
+"""Measurements, alerts and dashboards of the platform: data, and pure functions that render it.
 
 >>> [rule.alert for rule in rules(parameters)][:1]
 ['GPUXidNodeFault']

@@ -28,7 +28,7 @@ def exporter_config() -> str:
 
 
 def series(field: str) -> str:
-    """What the series of a field is called.
+    """Name of the series of a field.
 
     >>> series("GPU_GFX_ACTIVITY")
     'amd_gpu_gfx_activity'

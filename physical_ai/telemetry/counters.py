@@ -72,7 +72,7 @@ def digest(text: str) -> str:
 
 
 def names_each_pod(exporter: str) -> bool:
-    """Whether an exporter can have series for each Pod that shares a GPU.
+    """True where an exporter can have series for each Pod that shares a GPU.
 
     One that then has no series for GPUs that no Pod holds cannot: their faults would not be seen.
     """
@@ -84,9 +84,9 @@ class Cardinality:
     """Series of one node of a pool, between what is known to be supported and what may be."""
 
     unit: Literal["GPU", "MIG instance", "share"]
-    """What series are counted by: a share is one Pod of those that share a GPU or an instance."""
+    """Unit of series: a share is one Pod of those that share a GPU or an instance."""
     units: int
-    """Of one node."""
+    """Number of units of one node."""
     least_each: int
     most_each: int
     """Series of a unit, all units in use."""

@@ -1,4 +1,4 @@
-"""What the rules need to know of a stack. `physical_ai.settings.facts.telemetry` derives it from the settings."""
+"""Facts about a stack for the rules. `physical_ai.settings.facts.telemetry` derives them from the settings."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ class PoolFacts:
 
     name: str
     resources: Mapping[str, int]
-    """What one node offers, by resource (`nvidia.com/gpu`). Empty: no GPUs are expected."""
+    """Resources of one node (`nvidia.com/gpu`). Empty: no GPUs are expected."""
     gpus: int
     """GPUs of one node, as DCGM counts them."""
     most: int
     """Maximum number of nodes."""
     autoscaled: bool
     virtual: bool
-    """Whether the GPUs are vGPUs, which report fewer fields."""
+    """True for vGPUs, which report fewer fields."""
     grid: bool
-    """Whether the GRID agent installs the driver."""
+    """True where the GRID agent installs the driver."""
     instances: int = 0
     """MIG instances of one node that the guest cuts; 0 without."""
     shares: int = 1
     """Pods that can share a GPU, or an instance."""
     infiniband: bool = False
-    """Whether the nodes have InfiniBand."""
+    """True where the nodes have InfiniBand."""
     nvlink: bool = False
-    """Whether the GPUs are connected by NVLink switches."""
+    """True where the GPUs are connected by NVLink switches."""
     claims: bool = False
-    """Whether Pods get the GPUs by claims. Then nodes offer no resource; the GPUs are there all the same."""
+    """True where Pods get the GPUs by claims. Then nodes offer no resource; the GPUs are there all the same."""
     amd: bool = False
-    """Whether the GPUs are AMD's, which report through an exporter of their own."""
+    """True for AMD's GPUs, which report through an exporter of their own."""
     least: int = 0
     """Minimum number of nodes."""
     usd: float | None = None
@@ -69,13 +69,13 @@ class Parameters:
     runbooks: str
     """Address of the folder with the page of the alerts; ends with a slash."""
     osmo_service: bool = False
-    """Whether OSMO's service runs in the cluster, and its metrics are collected."""
+    """True where OSMO's service runs in the cluster, and its metrics are collected."""
     azure: bool = True
-    """Whether the cluster is AKS, on Azure's machines; else it exists already, anywhere."""
+    """True for AKS, on Azure's machines; False for an existing cluster anywhere."""
     slurm_namespace: str = "slurm"
     """Namespace of Slurm's daemons, which hold all GPUs of their nodes."""
     quarantines: bool = False
-    """Whether NVSentinel may take nodes out of service, and its metrics are collected."""
+    """True where NVSentinel may take nodes out of service, and its metrics are collected."""
     overrides: Mapping[str, Override] = field(default_factory=lambda: MappingProxyType({}))
 
 

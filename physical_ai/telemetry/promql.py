@@ -1,4 +1,4 @@
-"""Which series an expression reads. Not a parser: promtool checks the syntax."""
+"""Names of the series that an expression reads. Not a parser: promtool checks the syntax."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ AZURE_SEVERITY = {"critical": 0, "warning": 2, "info": 3}
 AZURE_RULES_OF_GROUP = 20
 """Azure Monitor service limits: rules of one Prometheus rule group."""
 INTERVAL_SECONDS = 60
-"""Between evaluations; Azure accepts 1 to 15 minutes."""
+"""Seconds between evaluations; Azure accepts 1 to 15 minutes."""
 
 
 def rule_groups(parameters: Parameters) -> dict[str, list[dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""How Alertmanager groups alerts and which ones it holds back, so that one fault is one message. Data of its file.
+"""Alertmanager's groups of alerts and its inhibitions, so that one fault is one message. Data of its file.
 
 The rules leave out what another alert explains (data/rules/causes.yaml), since Azure's managed Prometheus has nothing
 that inhibits. What is left for Alertmanager is what only people who are called care about: a warning about a

@@ -65,21 +65,22 @@ class AlertRow(Row):
     alert: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]+$")]
     expression: Text
     hold_minutes: Annotated[int, Field(ge=0, le=1440)]
-    """How long the expression has to be true."""
+    """Time that the expression has to be true, in minutes."""
     severity: Severity
     owner: Owner
-    """Who acts: the platform's team, the owner of the job, or Azure."""
+    """Person who acts: the platform's team, the owner of the job, or Azure."""
     summary: Text
     """A Prometheus template."""
     meaning: Text
     action: Text
-    """Of an alert about a node: what the table of its causes says (catalog/data/gpu/node_causes.yaml), and not here."""
+    """Action of the reader. For an alert about a node the table of its causes has it
+    (catalog/data/gpu/node_causes.yaml)."""
     commands: tuple[Text, ...]
     """Words in capital letters are the reader's to replace."""
     meaning_elsewhere: Text = "-"
-    """On a cluster that exists already, where Azure has no part in it; "-" for the same."""
+    """Meaning in an existing cluster, where Azure has no part in it; "-" for the same."""
     when: Condition | None = None
-    """What a stack needs for the alert to exist."""
+    """Condition on a stack for the alert to exist."""
     each: Each | None = None
     """One alert for each such pool."""
     threshold: Threshold | None = None
@@ -87,7 +88,7 @@ class AlertRow(Row):
 
     @property
     def anchor(self) -> str:
-        """Of its section on the page of the alerts."""
+        """Anchor of its section on the page of the alerts."""
         return self.alert.lower()
 
 
@@ -98,7 +99,7 @@ class RecordRow(Row):
     expression: Text
     meaning: Text
     when: Condition | None = None
-    """What a stack needs for the record to exist."""
+    """Condition on a stack for the record to exist."""
 
 
 class Theme(Row):
@@ -122,7 +123,7 @@ class Alert:
     runbook: str
     """Address of its section on the page of the alerts."""
     azure: bool = True
-    """Whether the machines are Azure's."""
+    """True where the machines are Azure's."""
 
     @property
     def name(self) -> str:
@@ -130,7 +131,7 @@ class Alert:
 
     @property
     def owner(self) -> str:
-        """Who acts. Where Azure has no part, machines are their owner's: `hardware`."""
+        """Person who acts. Where Azure has no part, machines are their owner's: `hardware`."""
         return "hardware" if self.row.owner == "azure" and not self.azure else self.row.owner
 
     @property

@@ -1,4 +1,4 @@
-"""Who used how many GPU-hours: the queries, and the rows that follow from their results. Pure functions."""
+"""GPU-hours by user: the queries, and the rows that follow from their results. Pure functions."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ class Usage:
 
     namespace: str
     workflow: str
-    """Empty for a Pod of no workflow."""
+    """Workflow of the Pod; empty for a Pod of no workflow."""
     pod: str
-    """Empty for a workflow."""
+    """Name of the Pod; empty for a workflow."""
     queue: str
     pool: str
-    """Empty for what was never placed on a node."""
+    """Pool of the node; empty for a Pod that was never placed."""
     asked: float
     held: float
     busy: float
     idle: float
     """Held for half an hour and longer without use."""
     usd: float | None
-    """Of the hours held, at the list price of a node's GPU; None without a price."""
+    """Price of the hours held, at the list price of a node's GPU; None without a price."""
     idle_usd: float | None = None
     """The part of it for idle hours."""
 

@@ -34,7 +34,7 @@ _MOST_DIRECTIVES = 8
 _SHORT = 32 * 1024
 """Characters that PyYAML's own parser reads in a fraction of a second."""
 _DIFFERENT = re.compile(r"[\t!?\ufeff]|\S#|:[\]},]")
-"""What each random text had for which the parsers differed (tests/unit/untrusted compares them)."""
+"""Signs in each random text for which the parsers differed (tests/unit/untrusted compares them)."""
 
 
 class LimitExceeded(yaml.MarkedYAMLError):
@@ -98,7 +98,7 @@ def compose(text: str) -> yaml.Node | None:
 
 @lru_cache(maxsize=4)
 def check_for_python(text: str) -> None:
-    """As `check`, by PyYAML's own scanner and parser, those of `yaml.safe_load`.
+    """Checks as `check` does, by PyYAML's own scanner and parser, those of `yaml.safe_load`.
 
     They take seconds for a long text, which is therefore left to libyaml where it has none of the signs on which the
     two were seen to differ.

@@ -21,7 +21,7 @@ class NotText(Unreadable):
 
 
 class Missing(Unreadable):
-    """There is no such file."""
+    """Raised where there is no such file."""
 
 
 def read_text(path: Path, *, within: Path | None = None) -> str:
@@ -77,7 +77,7 @@ def within(folder: Path, name: str, root: Path) -> Path:
 
 
 def is_hidden(path: Path, root: Path) -> bool:
-    """Whether a file, or a folder that it is in, has a name with a dot before it: settings and secrets of tools."""
+    """True where a file, or a folder that it is in, has a name with a dot before it: settings and secrets of tools."""
     steps = os.path.relpath(os.path.realpath(path), os.path.realpath(root)).split(os.sep)
     return any(step.startswith(".") and step != os.pardir for step in steps)
 

@@ -24,10 +24,10 @@ _FORK = get_context("fork")
 
 @dataclass(frozen=True)
 class Limit:
-    """What one piece of work may take."""
+    """Limits on the resources of one piece of work."""
 
     seconds: float
-    """Of CPU time."""
+    """Seconds of CPU time."""
     memory: int
     """Bytes beyond what the process uses already."""
     patience: float

@@ -1,4 +1,4 @@
-"""What a syntax error in YAML means, in place of the parser's own terms."""
+"""Meanings of syntax errors in YAML, in place of the parser's own terms."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ TESTS = {
     2: ("memory", "pcie"),
     3: ("memory_bandwidth", "diagnostic", "targeted_stress", "targeted_power"),
 }
-"""What a level adds to those below it."""
+"""Tests that a level adds to those below it."""
 CATEGORIES = {"software": "Deployment", "pcie": "Integration", "memory": "Hardware", "diagnostic": "Hardware"}
 FAILED = 226
 """Exit code of dcgmi after a test that failed, as seen with DCGM 4."""
@@ -52,7 +52,7 @@ def _result(machine: Machine, test: str, gpu: int) -> dict[str, Any]:
 
 
 def _fault(machine: Machine, test: str, gpu: int) -> str:
-    """Why a test fails on a GPU; empty where it passes."""
+    """Reason why a test fails on a GPU; empty where it passes."""
     if test == "software" and machine.field(gpu, "DCGM_FI_DEV_ROW_REMAP_FAILURE"):
         return f"GPU {gpu} had uncorrectable memory errors and row remapping failed."
     if test == "software" and machine.field(gpu, "DCGM_FI_DEV_ROW_REMAP_PENDING"):

@@ -20,9 +20,9 @@ from simulator.gpu.live.kubelets import Kubelets
 from simulator.gpu.node_state import NodeState
 
 LOGS = "logs"
-"""In the folder of a control plane: `<namespace>/<pod>/<container>.log`."""
+"""Folder of logs in that of a control plane: `<namespace>/<pod>/<container>.log`."""
 MESSAGE_BYTES = 4096
-"""What the kubelet keeps of a termination message."""
+"""Number of bytes of a termination message that the kubelet stores."""
 
 
 class Checks:
@@ -115,7 +115,7 @@ def _rank(pod: Json | None, nodes: Mapping[str, Json], kubelets: Kubelets) -> Ra
 
 
 def machine(container: Mapping[str, object], node: Json, state: NodeState, *, claimed: int = 0) -> Machine:
-    """What a container finds on a node: as many of the offered GPUs as it requests, or its Pod has claimed."""
+    """Hardware that a container sees on a node: as many of the offered GPUs as it requests, or its Pod has claimed."""
     limits: Mapping[str, str] = at(container, "resources.limits", {})
     wanted = claimed + sum(int(count) for key, count in limits.items() if key.startswith(NVIDIA))
     environment: list[Json] = at(container, "env", [])

@@ -1,4 +1,4 @@
-"""What the programs of acceptance find on a node. Pure."""
+"""Hardware that the programs of acceptance see on a node. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Figures:
 
 @cache
 def figures() -> dict[str, Figures]:
-    """By GPU model."""
+    """Figures by GPU model."""
     rows: list[dict[str, Any]] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
     return {row["model"]: Figures(row["hostDevice"], row["peer"], row["allReduce"]) for row in rows}
 
@@ -57,8 +57,9 @@ class Machine:
 
     @property
     def has_closed_modules(self) -> bool:
-        """Whether the kernel modules are the proprietary ones: of the host's driver, or as the operator's driver Pod
-        asks. Where it leaves the choice to the installer, these GPUs get the open ones."""
+        """True for proprietary kernel modules: of the host's driver, or as the operator's driver Pod asks. Where it
+        leaves the choice to the installer, these GPUs get the open ones.
+        """
         host, pod = self.state.host, self.state.driver_pod
         if host.driver or pod is None:
             return host.modules == "proprietary"
@@ -66,7 +67,7 @@ class Machine:
 
     @property
     def product(self) -> str:
-        """As nvidia-smi names it: `NVIDIA H100 NVL`."""
+        """Product by nvidia-smi's name: `NVIDIA H100 NVL`."""
         return self.state.hardware.product.replace("-", " ")
 
     @property
@@ -76,13 +77,13 @@ class Machine:
 
     @property
     def has_libraries(self) -> bool:
-        """Whether graphics libraries are in the container."""
+        """True where graphics libraries are in the container."""
         if "no-graphics" in self.defects:
             return False
         return self.graphics or self.claimed or "graphics-everywhere" in self.defects
 
     def effects(self, gpu: int) -> list[Effects]:
-        """What faults do to a GPU."""
+        """Effects of faults on a GPU."""
         return [effects for effects, _ in self.state.faults.of_gpu(gpu)]
 
     def field(self, gpu: int, name: str) -> float:
@@ -94,7 +95,7 @@ class Machine:
 
     @property
     def cuda_error(self) -> str:
-        """Why no CUDA program runs; empty where it does."""
+        """Error for which no CUDA program runs; empty where they do."""
         if self.state.faults.driver_lost:
             return "CUDA driver version is insufficient for CUDA runtime version"
         return "" if self.claimed else cuda(self.state.devices)

@@ -24,12 +24,12 @@ EXTENSIONS = (
     "VK_KHR_ray_tracing_pipeline",
     "VK_KHR_swapchain",
 )
-"""Of the device: a few of the hundreds that a driver has."""
+"""Extensions of the device: a few of the hundreds that a driver has."""
 _RAY_TRACING = ("VK_KHR_acceleration_structure", "VK_KHR_ray_query", "VK_KHR_ray_tracing_pipeline")
 
 
 def run(container: Mapping[str, Any], machine: Machine) -> Result:
-    """How a container ends, and its log. A command that none of the models knows is not found."""
+    """Exit code of a container, and its log. A command that none of the models knows is not found."""
     command = " ".join([*container.get("command", ()), *container.get("args", ())])
     program = next((each for mark, each in _PROGRAMS.items() if mark in (command or container["image"])), None)
     if program is None:
@@ -145,7 +145,7 @@ def _all_reduce(machine: Machine, command: str) -> Result:
 
 
 def all_reduce_table(devices: Sequence[tuple[str, str, int]], bus: float, wrong: int) -> Result:
-    """What `all_reduce_perf` prints of a run over these GPUs: host, product and number of each rank's."""
+    """Output of `all_reduce_perf` for a run over these GPUs: host, product and number of each rank's."""
     ranks = [
         f"#  Rank {rank:>2} Group  0 Pid     41 on {host} device {gpu:>2} [0x0{gpu}] {product}"
         for rank, (host, product, gpu) in enumerate(devices)
@@ -169,6 +169,6 @@ _PROGRAMS: Mapping[str, Callable[[Machine, str], Result]] = {
     "all_reduce_perf": _all_reduce,
     "vectoradd": _vector_add,
 }
-"""By what is found in the command, or in the image's name where there is none; the first that is."""
+"""Program by a text in the command, or in the image's name where there is no command; the first match counts."""
 
 __all__: Sequence[str] = ["run"]

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.nccl import figure, pool_kind
 from simulator.acceptance.machine import Machine
 from simulator.acceptance.programs import Result, all_reduce_table
 from simulator.cluster.objects import Json, at, labels, name
@@ -22,8 +21,11 @@ SHARED_RESOURCE = f"{RESOURCE_PREFIX}/shared_ib"
 """Resources of adapters as Azure/aks-rdma-infiniband names them: with the second one a Pod sees all of its node."""
 TCP = 6.8
 """GB/s of bus bandwidth over the Ethernet of the nodes. Invented for the model."""
+PAIRS = {"Standard_ND96isr_H100_v5": 157.0, "Standard_ND96isr_H200_v5": 482.9}
+"""The same over InfiniBand, for two nodes of a size: NVIDIA/aicr#1699; edwardsp/azcluster, walk-through on AKS. NCCL
+reaches it with the topology file of the size, which Azure's HPC images have (NVIDIA/aicr#676)."""
 UNKNOWN = 120.0
-"""The same over InfiniBand, of a setup of which the catalogue has no figure. Invented for the model."""
+"""The same of any other setup. Invented for the model."""
 FAILED = 3
 """Exit code of nccl-tests after an error of NCCL."""
 
@@ -47,7 +49,7 @@ class Rank:
 
     @property
     def adapters(self) -> int:
-        """Those that the container sees and whose ports are active."""
+        """Number of adapters that the container sees and whose ports are active."""
         limits: Mapping[str, str] = at(self.container, "resources.limits", {})
         there = self.machine.state.hardware.adapters - len({"adapter-missing", "port-down"} & self.machine.defects)
         asked = {key: int(count) for key, count in limits.items() if key.startswith(f"{RESOURCE_PREFIX}/")}
@@ -61,7 +63,7 @@ class Rank:
 
 
 def is_rank(pod: Mapping[str, Any]) -> bool:
-    """Whether the Pod is one of several that run one program."""
+    """True for a Pod that is one of several that run one program."""
     return any(each["name"] == HOSTS for each in at(pod, "spec.containers", [{}])[0].get("env", ()))
 
 
@@ -78,7 +80,7 @@ def host_of(pod: Mapping[str, Any]) -> str:
 
 
 def run_ranks(ranks: Sequence[Rank]) -> Result:
-    """How the first Pod's container ends, and its log."""
+    """Exit code of the first Pod's container, and its log."""
     code, text = _run(ranks)
     return (code, text[: len(text) // 2]) if "garbled" in ranks[0].machine.defects else (code, text)
 
@@ -104,14 +106,13 @@ def _run(ranks: Sequence[Rank]) -> Result:
 
 
 def _bus(ranks: Sequence[Rank]) -> float:
-    """GB/s: what the catalogue's source has measured in this setup, less what is wrong on the slowest node."""
+    """GB/s that were measured in this setup, less what is wrong on the slowest node."""
     size = ranks[0].machine.size.name
-    known = figure(size, len(ranks))
-    bus = known.measured if known is not None else UNKNOWN
+    bus = PAIRS.get(size, UNKNOWN) if len(ranks) == 2 else UNKNOWN
     parts = [1.0]
     for each in ranks:
         parts.append(each.adapters / max(1, each.machine.state.hardware.adapters))
-        if "NCCL_TOPO_FILE" in pool_kind(size).environment and "NCCL_TOPO_FILE" not in each.environment:
+        if size in PAIRS and "NCCL_TOPO_FILE" not in each.environment:
             parts.append(0.6)
         parts += [1 / 3] if "slow-fabric" in each.machine.defects else []
         parts += [0.4] if "no-peermem" in each.machine.defects else []

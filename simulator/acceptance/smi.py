@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 from simulator.acceptance.machine import Machine
 
 RECOVERY = {0: "None", 1: "Reset", 2: "Reboot", 3: "Drain P2P", 4: "Drain and Reset"}
-"""By the value of DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION."""
+"""Recovery action by the value of DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION."""
 LOST = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."
 Entry = tuple[str, str, "str | Sequence[Entry]"]
 """Name in the text, element of the XML, and the value or what is below it."""

@@ -44,7 +44,7 @@ class AmdStack:
         self._operators = Watch(client, "/apis/apps/v1/deployments", self.loop.wake, OPERATORS)
         self._watches: dict[str, Watch] = {}
         self._began: dict[str, float] = {}
-        """When each build began, by the Pod's uid."""
+        """Start of each build, by the Pod's uid."""
 
     def round(self) -> float | None:
         """One round; returns the seconds until the next one while a driver is built, or cannot be."""
@@ -211,7 +211,7 @@ class AmdStack:
         self._client.request("POST", f"/api/v1/namespaces/{amd.NAMESPACE}/events", body)
 
     def _forget(self, config: Json) -> None:
-        """What a deleted DeviceConfig leaves: the API server removes what it owned once its finalizer is gone."""
+        """Removes the finalizer of a deleted DeviceConfig: the API server then removes the objects that it owns."""
         kept = [each for each in at(config, "metadata.finalizers", []) if each != amd.FINALIZER]
         if kept != at(config, "metadata.finalizers", []):
             self._patch(config, {"metadata": {"finalizers": kept}})

@@ -1,4 +1,4 @@
-"""What AMD's operator makes of a DeviceConfig. Pure functions over plain objects."""
+"""Objects that AMD's operator creates for a DeviceConfig. Pure functions over plain objects."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from simulator.cluster.objects import Json, at, digest, labels, name
 MODEL = "amd-stack"
 """Value of the annotation `played-by`: this model."""
 DRIVER = f"{SIMULATOR}amd-driver"
-"""On nodes: the version of amdgpu that is loaded."""
+"""Annotation of nodes with the version of amdgpu that is loaded."""
 BUILT = f"{SIMULATOR}amd-image"
-"""On DeviceConfigs: tags of the driver images in the registry, which outlive the operator."""
+"""Annotation of DeviceConfigs with the tags of the driver images in the registry, which outlive the operator."""
 CONFIG_LABEL, PART_LABEL = "amd.com/device-config", "app.kubernetes.io/name"
 BUILD, LOAD = "driver-build", "kmm-worker"
 READY_LABEL = "kmm.node.kubernetes.io/{}.{}.ready"
@@ -28,7 +28,7 @@ WAIT_FOR_DRIVER = "driver-init"
 NOT_LOADED = "amdgpu driver is not loaded"
 EXPORTER, EXPORTER_CONFIG = "metrics-exporter", "metrics-config-volume"
 BUILD_MINUTES = 10
-"""Of model time; no source measures it."""
+"""Minutes of model time for a build; no source measures it."""
 
 
 def gpu_of(node: Mapping[str, Any]) -> Gpu | None:
@@ -65,7 +65,9 @@ def claims(configs: Iterable[Json], nodes: Iterable[Json]) -> tuple[dict[str, li
 
 
 def tag(config: Json, node: Json) -> str:
-    """Of the driver's image for a node: system, its release, kernel, version (api/v1alpha1/deviceconfig_types.go)."""
+    """Tag of the driver's image for a node: system, its release, kernel, version
+    (api/v1alpha1/deviceconfig_types.go).
+    """
     info: Mapping[str, Any] = at(node, "status.nodeInfo", {})
     system, _, release = str(info.get("osImage", "")).partition(" ")
     kernel, version = info.get("kernelVersion", ""), at(config, "spec.driver.version", "")
@@ -73,7 +75,7 @@ def tag(config: Json, node: Json) -> str:
 
 
 def login_problem(config: Json, secret: Json | None) -> str:
-    """Why Kernel Module Management can't use the registry; empty where it can."""
+    """Reason why Kernel Module Management can't use the registry; empty where it can."""
     wanted = at(config, "spec.driver.imageRegistrySecret.name")
     if not wanted:
         return ""
@@ -88,7 +90,7 @@ def login_problem(config: Json, secret: Json | None) -> str:
 
 
 def build_problem(config: Json) -> str:
-    """Why a build fails; empty where it ends with an image."""
+    """Reason why a build fails; empty where it ends with an image."""
     image = str(at(config, "spec.driver.image", ""))
     if ":" in image.rpartition("/")[2]:
         return f"failed to resolve image {image}: the tag is the operator's to choose"
@@ -196,7 +198,7 @@ def _daemon_set(config: Json, key: str, image: str, tolerations: list[Json] | No
 
 
 def node_labels(gpu: Gpu, driver: str) -> dict[str, str]:
-    """What the node labeller writes (ROCm/k8s-device-plugin, cmd/k8s-node-labeller)."""
+    """Labels of the node labeller (ROCm/k8s-device-plugin, cmd/k8s-node-labeller)."""
     return {
         "amd.com/gpu.vram": f"{gpu.memory_gib}G",
         "amd.com/gpu.device-id": gpu.pci.rpartition(":")[2],

@@ -92,7 +92,7 @@ class ArmEndpoint:
         return 200, _shown(self._pool(found[1]))
 
     def _resize(self, found: re.Match[str], body: Any) -> tuple[int, Any]:
-        """Of a PUT, the count alone is modelled: it has to be what a GET returned in all else."""
+        """Answers a PUT, of which the count alone is modelled: everything else has to be as a GET returned it."""
         self._allow("Microsoft.ContainerService/managedClusters/agentPools/write", found[1])
         pool = self._pool(found[1])
         before, sent = _shown(pool)["properties"], dict(get(body, "properties", {}))

@@ -13,7 +13,7 @@ from simulator.azure.rules.quota import shortages, usage
 from simulator.azure.state import AzureState, Resource
 
 Stage = Callable[[Resource | None, AzureState], Resource]
-"""What becomes of a pool; None where there is none."""
+"""Change of a pool; the resource is None where there is no pool."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ScaledPool:
 
     pool: str
     scale_set: str
-    """What the autoscaler calls it: `aks-h100gpu-12345678-vmss`."""
+    """Name of the pool in the autoscaler: `aks-h100gpu-12345678-vmss`."""
     least: int
     most: int
     count: int

@@ -1,4 +1,4 @@
-"""Whether Azure has the machines: what becomes of a node pool when it has not.
+"""Capacity of Azure, and the fate of a node pool without it.
 
 Quota is refused before anything happens. Capacity is found out afterwards: the PUT is accepted, the operation ends
 Failed, and the pool keeps the nodes it got until a later PUT finds capacity for the rest.
@@ -40,7 +40,7 @@ def outcome(resource: Resource, azure: AzureState) -> str:
 
 @models("alloc-fail", "aks-async", "aks-pool-failed", "upgrade-drain")
 def failure(resource: Resource, azure: AzureState) -> Refusal:
-    """Why an accepted operation ended Failed."""
+    """Reason why an accepted operation ended Failed."""
     for pool in _pools(resource, azure):
         if KEPT in pool.facts:
             rule = rules()["upgrade-drain"]

@@ -19,7 +19,7 @@ def _timer(seconds: float, call: Callable[[], None]) -> Callable[[], None]:
 
 @dataclass(frozen=True)
 class ModelClock:
-    """How fast model time runs, and how long a role assignment needs to work.
+    """Speed of model time, and the delay until a role assignment works.
 
     >>> ModelClock(seconds_per_model_minute=0.5, role_delay_minutes=1).role_delay_seconds
     0.5

@@ -124,7 +124,7 @@ class Cloud:
             rights.authorize(self._azure(), caller, action, scope, assigned)
 
     def failure(self, resource: Resource) -> Refusal:
-        """Why the operation that left a resource in the state Failed did so."""
+        """Reason for which the operation on a resource in the state Failed ended so."""
         with self._lock:
             return machines.failure(resource, self._azure())
 

@@ -1,4 +1,4 @@
-"""What operations change in Kubernetes clusters. All of it is idempotent."""
+"""Changes by operations to Kubernetes clusters. All of them are idempotent."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ClusterOperations:
             return ""
 
     def _undrained(self, cluster: Resource, pool: Resource, azure: AzureState) -> str:
-        """Why the nodes of a pool that is upgraded cannot be drained. A forced upgrade asks no budget."""
+        """Reason why the nodes of a pool that is upgraded cannot be drained. A forced upgrade asks no budget."""
         if not pool.facts.get(UPGRADED_FROM) or is_forced(cluster.body, azure.now):
             return ""
         minutes = drain_minutes(puts.spec_of(pool, azure))

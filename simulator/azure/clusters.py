@@ -69,7 +69,7 @@ def version_after(body: Mapping[str, Any], current: str | None, offers: Offers) 
 
 
 def has_long_term(body: Mapping[str, Any]) -> bool:
-    """Whether a cluster has AKS's long-term support."""
+    """True where a cluster has AKS's long-term support."""
     return get(body, "properties.supportPlan") == "AKSLongTermSupport"
 
 

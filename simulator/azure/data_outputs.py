@@ -1,4 +1,4 @@
-"""What Azure computes for data services: addresses, defaults, keys."""
+"""Outputs that Azure computes for data services: addresses, defaults, keys."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ DEFAULT_DAYS = 90
 
 
 def kept(vaults: Mapping[str, Json], now: float) -> dict[str, Json]:
-    """Those whose days are not over, by name in lower case."""
+    """Vaults whose days of retention are not over, by name in lower case."""
     return {name: row for name, row in vaults.items() if row["until"] > now}
 
 

@@ -34,7 +34,7 @@ class Refusal:
         return {"error": {"code": self.code, "message": self.message, **target, "details": []}}
 
     def __str__(self) -> str:
-        """As azure-native prints it."""
+        """Text of the refusal as azure-native prints it."""
         target = f' Target="{self.target}"' if self.target else ""
         return f'Status={self.status} Code="{self.code}" Message="{self.message}"{target}'
 

@@ -1,4 +1,4 @@
-"""What only a GET shows of a resource, and the answer to its PUT does not.
+"""Properties that a GET of a resource shows, and the answer to its PUT does not.
 
 The answer to a PUT has what was sent. azure-native takes what a later GET shows beside it for a change in Azure.
 """

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from physical_ai.catalog.aks import Role
 from simulator.azure import ids
 from simulator.azure.bodies import get
 from simulator.azure.clock import ModelClock
 from simulator.azure.cluster_host import ClusterHost
-from simulator.azure.roles import builtin_roles, role_of
+from simulator.azure.roles import builtin_roles, guid_of, role_of
 from simulator.azure.state import FINAL, Directory, Resource
 from simulator.azure.store import Store
 
@@ -80,7 +79,7 @@ class Grants:
                 self._host.revoke(cluster_id, assignment.id)
 
     def forget_cluster(self, cluster_id: str) -> None:
-        """After a cluster's end a new one of its name starts without grants."""
+        """Removes the grants of a deleted cluster: a new one of its name starts without any."""
         for assignment in self._assignments():
             left = [c for c in assignment.facts["granted"] if not ids.same(c, cluster_id)]
             if left != assignment.facts["granted"]:
@@ -144,7 +143,10 @@ class Grants:
     def _standing(self, cluster: Resource) -> list[_Right]:
         """The admin groups of the cluster's aadProfile, who are its cluster admins, and roles on the subscription."""
         groups: list[str] = get(cluster.body, "properties.aadProfile.adminGroupObjectIDs") or []
-        found = [_Right(f"admins-{group}", group, "Group", Role.RBAC_CLUSTER_ADMIN.value) for group in groups]
+        found = [
+            _Right(f"admins-{group}", group, "Group", guid_of("Azure Kubernetes Service RBAC Cluster Admin"))
+            for group in groups
+        ]
         if get(cluster.body, "properties.aadProfile.enableAzureRBAC"):
             for each in self._directory.roles:
                 if builtin_roles()[each.role].in_kubernetes:

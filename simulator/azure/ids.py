@@ -43,7 +43,7 @@ def of_inputs(type: str, inputs: Mapping[str, Any], subscription: str) -> str | 
 
 
 def is_under(resource_id: str, scope: str) -> bool:
-    """Whether a resource is the scope itself or within it."""
+    """True for a resource that is the scope itself or within it."""
     inner, outer = key(resource_id), key(scope)
     return inner == outer or inner.startswith(f"{outer}/") or not outer
 

@@ -1,4 +1,4 @@
-"""What becomes of a packet from the internet at the security groups of the nodes' subnets.
+"""Path of a packet from the internet through the security groups of the nodes' subnets.
 
 No packet is sent; this is what Azure decides from the rules (Azure docs, network-security-groups-overview and
 service-tags-overview). A load balancer's rules keep the packet's own destination, the public address (kubernetes-sigs/
@@ -20,7 +20,9 @@ ANYWHERE = {"*", "0.0.0.0/0", "Internet"}
 
 
 def dropped(resources: Iterable[Resource], service: Mapping[str, Any] | None) -> str:
-    """Why a client on the internet gets no answer of a Service; empty if it does, or without a public address."""
+    """Reason why a client on the internet gets no answer of a Service; empty if it does, or without a public
+    address.
+    """
     annotations: Json = get(service, "metadata.annotations") or {}
     if get(service, "spec.type") != "LoadBalancer" or annotations.get(INTERNAL) == "true":
         return ""
@@ -43,7 +45,7 @@ def _subnets_of_nodes(resources: list[Resource]) -> Iterator[Resource]:
 
 
 def _deciding(resources: list[Resource], group: str, port: int) -> str | None:
-    """What drops the packet; None if it passes."""
+    """Rule that drops the packet; None if it passes."""
     rules = [rule for rule in _rules(resources, group) if rule.get("direction") == "Inbound" and _matches(rule, port)]
     for rule in sorted(rules, key=lambda each: int(each.get("priority") or 4096)):
         return None if rule.get("access") == "Allow" else f"the rule {rule['name']}"

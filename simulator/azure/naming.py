@@ -32,7 +32,7 @@ def autoname(mapping: TypeMapping, request: Request) -> str:
 
 
 def looks_autonamed(mapping: TypeMapping, logical: str, name: Any) -> bool:
-    """Whether the provider generated this name, so that a replacement can have another one at the same time."""
+    """True for a name that the provider generated, so that a replacement can have another one at the same time."""
     if not isinstance(name, str):
         return False
     if mapping.kind == "RoleAssignment":

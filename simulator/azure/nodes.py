@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai import catalog
-from physical_ai.catalog.aks import allocatable
 from physical_ai.catalog.vendors import NVIDIA
-from simulator.azure import ids, pools
+from simulator.azure import ids, pools, reservations
 from simulator.azure.bodies import Json, get, table
 from simulator.azure.guids import boot_guid, physical_host, vm_guid
 from simulator.azure.offers import Offers
@@ -108,7 +107,6 @@ def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, s
     """Capacity and allocatable of a node. GPUs are not in it: a device plugin has to find them first."""
     disk_gib, max_pods = int(spec["osDiskSizeGB"]), int(spec["maxPods"])
     cpus = vcpus(size.name)
-    left = allocatable(cpus, size.memory_gib, disk_gib, max_pods)
     fixed = {"hugepages-1Gi": "0", "hugepages-2Mi": "0", "pods": str(max_pods)}
     total = {
         "cpu": str(cpus),
@@ -117,9 +115,9 @@ def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, s
         **fixed,
     }
     usable = {
-        "cpu": f"{left.millis}m",
-        "memory": f"{left.memory_mib * 1024}Ki",
-        "ephemeral-storage": str(left.disk_bytes),
+        "cpu": f"{reservations.cpu_millis(cpus)}m",
+        "memory": f"{reservations.memory_mib(size.memory_gib, max_pods) * 1024}Ki",
+        "ephemeral-storage": str(reservations.disk_bytes(disk_gib)),
         **fixed,
     }
     return total, usable
@@ -194,7 +192,7 @@ def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
 
 
 def host_of(size: catalog.VmSize, spec: Mapping[str, Any]) -> dict[str, str]:
-    """What the kubelet will find on the host, as annotations for the GPU stack.
+    """Annotations for the GPU stack with the state of the host that the kubelet sees.
 
     AKS installs a driver before the kubelet joins, if `gpuProfile.driver` requests it.
     """

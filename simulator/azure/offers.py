@@ -1,4 +1,4 @@
-"""What Azure offers: regions, quotas and Kubernetes versions by rows of its own, hardware by the catalogue."""
+"""Offers of Azure: regions, quotas and Kubernetes versions by rows of its own, hardware by the catalogue."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from simulator.azure.places import Region
 
 
 class Offers(Protocol):
-    """What Azure has besides resources."""
+    """Offers of Azure besides resources."""
 
     def size(self, name: str) -> catalog.VmSize | None: ...
     def capabilities(self, name: str) -> Mapping[str, str]:
-        """What the SKU API reports of a size; empty where the stand-in has no row for it."""
+        """Capabilities of a size in the SKU API; empty where the stand-in has no row for it."""
         ...
 
     def region(self, name: str) -> Region | None: ...
     def quota_family(self, size: str) -> str:
-        """Of Microsoft.Compute's usages, the one that a size counts in; empty where the stand-in has no row for it."""
+        """Usage of Microsoft.Compute that a size counts in; empty where the stand-in has no row for it."""
         ...
 
     def vcpus(self, size: str) -> int: ...
@@ -37,7 +37,7 @@ class Offers(Protocol):
 
 @dataclass(frozen=True)
 class CatalogOffers:
-    """What the stand-in's rows and the catalogue's hardware say, with `past` also retired Kubernetes versions."""
+    """Offers by the stand-in's rows and the catalogue's hardware, with `past` also retired Kubernetes versions."""
 
     past: bool = False
 
@@ -70,7 +70,7 @@ class CatalogOffers:
 
 
 def unknown_here(file: str) -> str:
-    """What a refusal adds when it is a row that is missing, and Azure might have it."""
+    """Note in a refusal for a missing row, since Azure might have it."""
     return f" (The simulator knows what is in physical_ai/{file}. If Azure has this, add it there.)"
 
 

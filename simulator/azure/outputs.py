@@ -1,4 +1,4 @@
-"""What the service answers to a PUT: the inputs, its defaults, and what it computes."""
+"""Answer of the service to a PUT: the inputs, its defaults, and computed values."""
 
 from __future__ import annotations
 

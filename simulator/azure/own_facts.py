@@ -49,3 +49,13 @@ POSTGRES_VERSIONS = tuple[str, ...](facts()["POSTGRES_VERSIONS"].value)
 """Major versions of which new servers are made."""
 POSTGRES_SIZES = frozenset[str](facts()["POSTGRES_SIZES"].value)
 """Compute sizes up to the fifth generation."""
+SERVER_ID = _text("SERVER_ID")
+"""Entra application of every AKS API server, which tokens are issued for."""
+TOKEN_AUDIENCE = _text("TOKEN_AUDIENCE")
+"""Audience of the token that a Pod exchanges for one of its identity."""
+SECRETS_DRIVER = _text("SECRETS_DRIVER")
+SECRETS_API_VERSION, SECRETS_KIND, SECRETS_PLURAL = (str(part) for part in facts()["SECRETS_API"].value)
+"""The add-on that mounts secrets of a vault: its driver, and the API of its classes."""
+DISK_DRIVER = _text("DISK_DRIVER")
+SNAPSHOT_API, SNAPSHOT_VERSION = (str(part) for part in facts()["SNAPSHOT_API"].value)
+"""Driver of AKS' disks, and the API group and version of snapshots."""

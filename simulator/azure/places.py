@@ -19,7 +19,7 @@ _VCPUS = re.compile(r"Standard_[A-Z]+(\d+)")
 
 @dataclass(frozen=True)
 class Region:
-    """What a region has."""
+    """Zones, sizes and services of a region."""
 
     name: str
     zones: tuple[str, ...]

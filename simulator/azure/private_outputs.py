@@ -1,4 +1,4 @@
-"""What Azure answers about peerings, private endpoints and private DNS, beside what was sent."""
+"""Answers of Azure about peerings, private endpoints and private DNS, besides the inputs."""
 
 from __future__ import annotations
 

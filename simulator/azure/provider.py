@@ -37,7 +37,7 @@ KEEPS_IN_PREVIEW = ("name", "location")
 
 @dataclass(frozen=True)
 class Caller:
-    """Who is logged in to Azure: an Entra object, and the application it logs in with."""
+    """Principal that is logged in to Azure: an Entra object, and the application it logs in with."""
 
     object_id: str
     client_id: str = ""
@@ -80,7 +80,7 @@ class AzureNative(Provider):
         return checked, client_failures(mapping, checked)
 
     def _default_location(self, mapping: TypeMapping, old: Json, inputs: Json) -> Any:
-        """Its previous location, the provider's, or its resource group's."""
+        """Default location of a resource: its previous one, the provider's, or its resource group's."""
         if old.get("location"):
             return old["location"]
         if self._location or "resourceGroupName" not in mapping.path_params or mapping.kind == "ResourceGroup":

@@ -1,4 +1,4 @@
-"""What an accepted PUT changes in the cloud's file, before anything happens in a cluster."""
+"""Changes by an accepted PUT to the cloud's file, before anything happens in a cluster."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _pool_facts(
 
 
 def _left(version: str, old: Mapping[str, Any]) -> Json:
-    """What the nodes have still where they get another version; empty where they do not, and for a new pool."""
+    """Previous version of the nodes that get another version; empty where they do not, and for a new pool."""
     present: Json = old.get(UPGRADED_FROM) or {name: old[name] for name in ("version", "image") if name in old}
     return present if present and present.get("version") != version else {}
 
@@ -153,8 +153,9 @@ def _machines(  # noqa: PLR0917 - all that decides which machines there are
     azure: AzureState,
     old: Mapping[str, Any],
 ) -> Json:
-    """As many machines as there is capacity for: the existing ones, then others with the lowest free numbers and the
-    lowest free addresses of its subnet. `old` are the pool's facts before."""
+    """Machines of a pool, as many as there is capacity for: the existing ones, then others with the lowest free
+    numbers and the lowest free addresses of its subnet. `old` are the pool's facts before.
+    """
     reference = spec.get("vnetSubnetID")
     subnet = azure.get(reference, "Subnet")
     kept = dict(list(had.items())[:count])

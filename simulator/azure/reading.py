@@ -1,4 +1,4 @@
-"""What azure-native's Read makes of a resource's inputs: the old ones, changed where Azure's answer has changed.
+"""Inputs of a resource after azure-native's Read: the old ones, changed where Azure's answer has changed.
 
 Both answers, the one in state and the present one, are reduced to what a PUT accepts; their difference is applied to
 the inputs. So a value that only Azure has set is no input, until it changes. Elements of an array are told apart by

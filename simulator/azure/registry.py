@@ -1,4 +1,4 @@
-"""Which function enforces, or acts out, which row of rules.json."""
+"""Function that enforces, or acts out, a row of rules.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Azure Resource Manager lets a caller do: the check that comes before any other."""
+"""Authorization by Azure Resource Manager: the check that comes before any other."""
 
 from __future__ import annotations
 

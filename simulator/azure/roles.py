@@ -1,4 +1,4 @@
-"""Who may do what on Azure's management plane, and which roles reach into a cluster."""
+"""Roles on Azure's management plane, and those that apply inside a cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Role:
     actions: Sequence[str]
     not_actions: Sequence[str]
     in_kubernetes: bool
-    """Whether Azure RBAC gives it a meaning inside a cluster."""
+    """True where Azure RBAC gives it a meaning inside a cluster."""
 
     def allows(self, action: str) -> bool:
         return _matches(self.actions, action) and not _matches(self.not_actions, action)

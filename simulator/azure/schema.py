@@ -20,7 +20,8 @@ from simulator.wire import UNKNOWN, Failure, Refused
 Kind = Literal["required", "type", "enum", "pattern", "length", "range", "unknown", "readOnly"]
 
 CLIENT_SIDE: tuple[Kind, ...] = ("required", "type", "length", "pattern", "range")
-"""What azure-native checks before it sends anything; enums and unknown keys it leaves to the service."""
+"""Kinds of constraints that azure-native checks before it sends anything; enums and unknown keys it leaves to the
+service."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Departure:
 
     kind: Kind
     path: str
-    """In the body, with list indices: `properties.agentPoolProfiles[0].count`."""
+    """Path in the body, with list indices: `properties.agentPoolProfiles[0].count`."""
     spot: str
     """The same in the schema's form: `properties.agentPoolProfiles[].count`."""
     message: str
@@ -41,7 +42,7 @@ class _Spec:
 
     kind: str
     api_version: str = ""
-    """Empty for the one that azure-native sends."""
+    """API version; empty for the one that azure-native sends."""
 
     @property
     def table(self) -> tables.Table:
@@ -236,7 +237,7 @@ def _code(mapping: TypeMapping, kind: Kind) -> str:
 
 
 def client_failures(mapping: TypeMapping, inputs: Mapping[str, Any]) -> list[Failure]:
-    """What azure-native's own Check finds in inputs, before any request."""
+    """Failures of azure-native's own Check of inputs, before any request."""
     missing = [name for name in mapping.required_inputs if inputs.get(name) is None]
     failures = [Failure(name, f"missing required property '{name}'") for name in missing]
     for departure in findings(mapping.kind, to_body(mapping, inputs)):

@@ -58,7 +58,7 @@ def default_gib(found: Mapping[str, str]) -> int:
 
 
 def is_default(found: Mapping[str, str], gib: int) -> bool:
-    """Whether a pool that names no OS disk type gets an ephemeral one."""
+    """True where a pool that names no OS disk type gets an ephemeral one."""
     return supports_ephemeral(found) and 0 < (gib or LEAST_DEFAULT_GIB) <= room_gib(found, trusted_launch=False)
 
 

@@ -29,7 +29,7 @@ class Resource:
     id: str
     kind: str
     inputs: Json
-    """As last PUT, in Pulumi's shape, path parameters included."""
+    """Inputs of the last PUT, in Pulumi's shape, path parameters included."""
     outputs: Json
     state: str = SUCCEEDED
     """ARM's provisioningState; anything but Succeeded and Failed means that an operation is in progress."""
@@ -67,7 +67,7 @@ class StandingRole:
     """A condition: GUIDs of the only roles that may be assigned and removed with it; all if empty."""
 
     def allows(self, action: str, assigned: str) -> bool:
-        """Whether it gives a right; `assigned` is the role of the assignment that the action is about."""
+        """True where the role permits an action; `assigned` is the role of the assignment that the action is about."""
         limited = self.assigns and action.lower().startswith("microsoft.authorization/roleassignments/")
         is_excluded = limited and not action.endswith("/read") and assigned not in self.assigns
         return builtin_roles()[self.role].allows(action) and not is_excluded
@@ -101,7 +101,7 @@ SUBNET_FIELDS: Mapping[str, tuple[str, ...]] = {
     "VirtualNetworkGateway": ("ipConfigurations[].properties.subnet.id",),
     "InboundEndpoint": ("ipConfigurations[].subnet.id",),
 }
-"""Where the resources that have addresses of a subnet name it, below `properties`."""
+"""Properties of resources with addresses of a subnet that name the subnet, below `properties`."""
 
 
 def _ids_at(resource: Resource, path: str) -> list[Any]:
@@ -119,7 +119,7 @@ class AzureState:
     """A consistent view for the rules."""
 
     resources: Mapping[str, Resource]
-    """By `ids.key`."""
+    """Resources by `ids.key`."""
     directory: Directory = field(default_factory=Directory)
     offers: Offers = field(default_factory=CatalogOffers)
     quota: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -154,19 +154,20 @@ class AzureState:
         return self.quota.get(usage, self.quota.get("*", DEFAULT_QUOTA))
 
     def group_exists(self, name: str) -> bool:
-        """Whether a resource group has this name, node resource groups of clusters included."""
+        """True where a resource group has this name, node resource groups of clusters included."""
         own = f"/subscriptions/{self.directory.subscription}/resourceGroups/{name}"
         node_groups = (str(c.outputs.get("nodeResourceGroup", "")).lower() for c in self.of_kind("ManagedCluster"))
         return self.get(own) is not None or name.lower() in node_groups
 
     def of_others(self, resource_id: str) -> bool:
-        """Whether a resource is in another subscription, or in a resource group that the stand-in does not have: it is
-        somebody else's, and exists."""
+        """True for a resource in another subscription, or in a resource group that the stand-in does not have:
+        another owner has it, and it exists.
+        """
         own = ids.is_under(resource_id, f"/subscriptions/{self.directory.subscription}")
         return not own or not self.group_exists(ids.group(resource_id))
 
     def exists(self, scope: str) -> bool:
-        """Whether the scope of a role assignment exists. Kinds without a model are assumed to exist."""
+        """True where the scope of a role assignment exists. Kinds without a model are assumed to exist."""
         if self.get(scope) is not None or ids.key(scope) == f"subscriptions/{self.directory.subscription}":
             return True
         if arm_type(scope).lower() == "microsoft.network/privatednszones" and self.of_others(scope):
@@ -187,7 +188,7 @@ class AzureState:
         return self.directory.principals.get(principal_id)
 
     def allowed(self, principal_id: str, action: str, scope: str, assigned: str = "") -> bool:
-        """Whether a role assignment that has taken effect lets the principal do this on the scope.
+        """True where a role assignment that has taken effect lets the principal do this on the scope.
 
         `assigned` is the GUID of the role, where the action is about a role assignment.
         """

@@ -26,7 +26,7 @@ class Store:
         self.resources: dict[str, Resource] = {}
         self.serial = 0
         self.refused: dict[str, int] = {}
-        """How many requests were refused because of work that Azure does automatically: by name of cluster or pool."""
+        """Number of requests that were refused because of automatic operations of Azure, by name of cluster or pool."""
         self.deleted_vaults: dict[str, Any] = {}
         """Key vaults that can still be recovered, by name."""
         self._encoded: dict[str, str] = {}

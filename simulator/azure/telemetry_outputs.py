@@ -1,4 +1,4 @@
-"""What Azure computes for Azure Monitor workspaces and Managed Grafana."""
+"""Outputs that Azure computes for Azure Monitor workspaces and Managed Grafana."""
 
 from __future__ import annotations
 

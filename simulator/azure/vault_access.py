@@ -1,4 +1,4 @@
-"""Whether a Pod's account may read a secret of a key vault, by what Azure and Entra would answer."""
+"""Right of a Pod's account to read a secret of a key vault, by the answers of Azure and Entra."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SCOPE = re.compile(r"/Microsoft\.KeyVault/vaults/(?P<vault>[^/]+)(/secrets/(?P<
 
 
 def refusal(azure: AzureState, *, client_id: str, subject: str, vault: str, secret: str) -> str:
-    """Why the secret is not read; empty where it is.
+    """Reason why the secret is not read; empty where it is.
 
     A vault that the stand-in does not have is outside the stack, and has every secret that is asked for.
 
@@ -53,7 +53,9 @@ def _has(identity: Resource, client_id: str) -> bool:
 
 
 def _may_read(azure: AzureState, principal: str, known: Resource | None, vault: str, secret: str) -> bool:
-    """By roles in effect: on the secret, on its vault, or on what a vault that is known is in."""
+    """True for a principal with a role in effect: on the secret, on its vault, or on a scope that a known vault is
+    in.
+    """
     for assignment in azure.of_kind("RoleAssignment"):
         properties, scope = assignment.body["properties"], str(assignment.inputs["scope"])
         role = role_of(properties.get("roleDefinitionId"))

@@ -1,4 +1,4 @@
-"""Whether a Pod's account may write records of a public DNS zone, by what Azure and Entra would answer."""
+"""Right of a Pod's account to write records of a public DNS zone, by the answers of Azure and Entra."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ WRITE = "Microsoft.Network/dnsZones/TXT/write"
 
 
 def zone_refusal(azure: AzureState, *, client_id: str, subject: str, zone_id: str) -> str:
-    """Why no record is written; empty where it is. A zone that the stand-in does not have is outside the stack."""
+    """Reason why no record is written; empty where it is. A zone that the stand-in does not have is outside the
+    stack.
+    """
     identity, why = identity_refusal(azure, client_id, subject)
     if identity is None:
         return why

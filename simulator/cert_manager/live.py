@@ -24,7 +24,7 @@ SELECTOR = f"app.kubernetes.io/name={names.CHART},app.kubernetes.io/component=co
 ALT_NAMES = "cert-manager.io/alt-names"
 SUBJECT = f"system:serviceaccount:{names.NAMESPACE}:{names.ACCOUNT}"
 RETRY_SECONDS = 0.3
-"""Until the next look at a certificate that is not issued."""
+"""Seconds until the next look at a certificate that is not issued."""
 
 
 class CertManager:
@@ -83,7 +83,7 @@ class CertManager:
         )
 
     def refusal(self, certificate: Json) -> str:
-        """Why nothing is issued; empty where it is."""
+        """Reason why nothing is issued; empty where it is."""
         wanted = str(at(certificate, "spec.issuerRef.name", ""))
         issuer = self._client.find(f"{ISSUERS}/{wanted}")
         if issuer is None:

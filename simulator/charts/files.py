@@ -38,7 +38,7 @@ class Model:
 
 @cache
 def models() -> Mapping[str, Mapping[str, Model]]:
-    """What is modelled, by chart and version, oldest first."""
+    """Models by chart and version, oldest first."""
     table: dict[str, dict[str, Any]] = load("charts.yaml")
     found = {chart: {key: _model(key, key, given) for key, given in rows.items()} for chart, rows in table.items()}
     rows, given = found[OPERATOR], table[OPERATOR]

@@ -58,7 +58,7 @@ def materialise(chart: str, release: str, folder: Path) -> Path:
 
 @cache
 def _digest() -> str:
-    """Of everything that a model is made of: data, code, and the catalogue's keys."""
+    """Digest of everything that a model is made of: data, code, and the catalogue's keys."""
     found = hashlib.sha256()
     for package in ("simulator.charts", "physical_ai.catalog"):
         root = Path(str(resources.files(package)))

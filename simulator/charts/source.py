@@ -1,4 +1,4 @@
-"""Which chart is installed for the one that a release names."""
+"""Chart that is installed in place of the one that a release names."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ import httpx
 from simulator.kubernetes.client import ApiError, Unreachable
 
 GATHER_SECONDS = 0.02
-"""Between a change and the round that handles it: changes arrive in groups."""
+"""Seconds between a change and the round that handles it: changes arrive in groups."""
 RETRY_SECONDS = 0.3
-"""Between a round that failed and the next one."""
+"""Seconds between a round that failed and the next one."""
 
 
 class Loop:

@@ -14,5 +14,7 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 
 def machine_of(node: Mapping[str, Any]) -> Machine | None:
-    """None for a node that the catalogue does not have. A cluster without a cloud sets no instance type."""
+    """Machine of a node; None for one that the catalogue does not have. A cluster without a cloud sets no instance
+    type.
+    """
     return machines().get(annotations_of(node).get(MACHINE) or labels(node).get(INSTANCE_TYPE, ""))

@@ -1,4 +1,4 @@
-"""What the API server holds of one kind, kept up to date by a watch."""
+"""Objects of one kind in the API server, kept up to date by a watch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.cluster.objects import Json, at
 from simulator.kubernetes.client import ApiError, Client, Unreachable
 
 RETRY_SECONDS = 0.5
-"""Until the next try where a kind is not served yet, or a watch has broken."""
+"""Seconds until the next try where a kind is not served yet, or a watch has broken."""
 
 
 def key_of(item: Mapping[str, Any]) -> tuple[str, str]:
@@ -42,7 +42,7 @@ class Watch:
         self._gone: dict[tuple[str, str], int] = {}
         self._stopped = threading.Event()
         self.synced = threading.Event()
-        """Set once the first listing is in; a kind that is not served counts as one without objects."""
+        """Event that is set once the first listing is in; a kind that is not served counts as one without objects."""
         self._thread = threading.Thread(target=self._follow, name=f"watch {path}", daemon=True)
         self._thread.start()
 

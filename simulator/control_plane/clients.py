@@ -38,7 +38,7 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
 }
 """Their arguments, in the order in which they are started."""
 GIVES_UP_SECONDS = 10.0
-"""How long kube-controller-manager waits for a healthy API server before it ends (kubernetes/kubernetes
+"""Seconds that kube-controller-manager waits for a healthy API server before it ends (kubernetes/kubernetes
 cmd/kube-controller-manager/app, WaitForAPIServer). On a busy machine the server needs longer."""
 ATTEMPTS = 3
 

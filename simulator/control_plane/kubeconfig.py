@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from physical_ai.catalog.aks import SERVER_ID
+from simulator.azure.own_facts import SERVER_ID
 from simulator.entra import AKS_CLIENT_ID, TENANT_ID
 
 LOGIN_COMMAND = "kubelogin"
@@ -23,7 +23,7 @@ def with_certificate(server: str, pki: Path, name: str) -> str:
 
 
 def for_cluster_user(server: str, pki: Path, resource_group: str, cluster: str) -> str:
-    """What `listClusterUserCredential` returns on a cluster with Entra ID: a login by device code.
+    """Kubeconfig that `listClusterUserCredential` returns on a cluster with Entra ID: a login by device code.
 
     It asks a person at a browser, which is why programs have to change the mode (AKS kubelogin documentation).
     """

@@ -1,4 +1,4 @@
-"""Why a process of a control plane ended, as its log tells it. Pure."""
+"""Reason why a process of a control plane ended, by its log. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 FULL_DISK = "no space left on device"
-"""As the kernel's ENOSPC is printed by Go. etcd prints its stack after it, so it is not among the last lines."""
+"""Message of Go for the kernel's ENOSPC. etcd prints its stack after it, so it is not among the last lines."""
 NEEDED_MIB = 140
-"""With which a control plane was seen to start and to hold the default stack (2026-11, a tmpfs of that size)."""
+"""Space in MiB with which a control plane was seen to start and to hold the default stack (2026-11, a tmpfs of that
+size)."""
 
 
 def last_words(log: Sequence[str], folder: Path) -> str:
-    """Why a process ended, by its log: the full disk where it speaks of one, else its last lines."""
+    """Reason why a process ended, by its log: the line about a full disk if there is one, else its last lines."""
     full = next((line for line in log if FULL_DISK in line.lower()), "")
     if full:
         return (

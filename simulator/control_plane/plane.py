@@ -34,7 +34,7 @@ CONTROLLERS = "simulator.controllers"
 CLIENTS = (CONTROLLERS, *PROGRAMS)
 COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 SLOTS_FILE = "clusters.json"
-"""Beside the folders of control planes: cluster id → name of its folder."""
+"""File next to the folders of control planes: cluster id → name of its folder."""
 CAUGHT_UP = "controllers.caught-up"
 """File that the simulator's own controllers create after their first round. Until then a new cluster lacks what they
 bring, such as storage classes, and one that was started again shows in etcd what its hosts were like before; they are
@@ -64,7 +64,7 @@ class ControlPlane:
 
     @property
     def metrics(self) -> str:
-        """Where the cluster's exporters are: `127.0.0.1:PORT`; empty before the first start."""
+        """Address of the cluster's exporters: `127.0.0.1:PORT`; empty before the first start."""
         file = self.folder / METRICS_FILE
         return f"127.0.0.1:{json.loads(file.read_text())}" if file.exists() else ""
 

@@ -36,9 +36,9 @@ from simulator.osmo.live import Workflows
 
 log = logging.getLogger("gpu-stack")
 POLL_SECONDS = 0.1
-"""Between two rounds while something waits for model time."""
+"""Seconds between two rounds while something waits for model time."""
 LOOK_SECONDS = 0.5
-"""Between two rounds while Pods keep a node from another driver, or a fault remains as long as they do."""
+"""Seconds between two rounds while Pods keep a node from another driver, or a fault remains as long as they do."""
 
 
 class GpuStack:
@@ -69,7 +69,7 @@ class GpuStack:
         """Model time in seconds since the epoch: it begins now, and runs faster."""
 
     def exporters(self) -> Exporters:
-        """What the exporters of the cluster answer."""
+        """Exporters of the cluster."""
         return Exporters(self._cluster, self._kubelets, self._grid, lambda: self._controllers.policy)
 
     def round(self) -> float | None:

@@ -18,7 +18,7 @@ DATA = Path(__file__).parent / "data" / "faults.yaml"
 
 @dataclass(frozen=True)
 class Effects:
-    """What a fault changes; the meaning of each is in the data."""
+    """Changes by a fault; the meaning of each is in the data."""
 
     fields: Mapping[str, float] = field(default_factory=dict[str, float])
     rates: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -46,24 +46,24 @@ class Fault:
     drivers: tuple[str, ...]
     """Driver sources of the pools that it can happen on; empty: all."""
     needs: Literal["", "infiniband"]
-    """What a node has that it can happen on; empty: nothing."""
+    """Hardware of a node on which it can happen; empty for any node."""
     alerts: tuple[str, ...]
     effects: Effects
     ends: frozenset[str] = frozenset()
-    """What ends it; the words are in the data."""
+    """Events that end it; the words are in the data."""
     conditions: tuple[str, ...] = ()
     """Conditions of the Node that follow; those of a health monitor depend on the stack."""
     over: frozenset[str] = frozenset()
-    """What ends its cause, and leaves the GPU out of service."""
+    """Events that end its cause, and leave the GPU out of service."""
 
     @property
     def needs_reset(self) -> bool:
-        """Whether the GPU works again only after a reset, or is another one: nothing that a job does ends the fault."""
+        """True where the GPU works again only after a reset or an exchange: no event of a job ends the fault."""
         return self.where == "gpu" and "job" not in self.ends | self.over
 
 
 class UnknownFault(SimulationError):
-    """There is no fault of this name."""
+    """Raised where there is no fault of this name."""
 
 
 @cache

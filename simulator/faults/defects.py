@@ -1,4 +1,4 @@
-"""What is wrong with a simulated node that no fault of `physai fault` does, and a check or a record finds."""
+"""Defects of a simulated node that no fault of `physai fault` causes, and a check or a record finds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.cluster.names import SIMULATOR
 from simulator.cluster.objects import annotations_of
 
 DEFECTS = f"{SIMULATOR}acceptance-defects"
-"""On nodes: names of DEFECT_NAMES with commas between them."""
+"""Annotation of nodes with names of DEFECT_NAMES, separated by commas."""
 DEFECT_NAMES: Mapping[str, str] = {
     "no-graphics": "containers get no graphics libraries, whatever they ask for",
     "graphics-everywhere": "containers get graphics libraries, whatever they ask for",
@@ -27,7 +27,7 @@ DEFECT_NAMES: Mapping[str, str] = {
     "mig-off": "MIG mode is off where it should be on",
     "garbled": "every program prints half of its output",
 }
-"""What no fault of `physai fault` does, and a check finds."""
+"""Defects that no fault of `physai fault` causes, and a check finds."""
 
 
 def defects_of(node: Mapping[str, Any]) -> frozenset[str]:

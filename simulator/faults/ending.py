@@ -1,4 +1,4 @@
-"""What ends a fault beside `physai fault heal`: what somebody on call does to the node. Pure."""
+"""Ends of faults other than by `physai fault heal`: actions of a person on call on the node. Pure."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ def _after(item: Injected, happened: Happened, containers: frozenset[str]) -> In
 
 
 def ends_with_jobs(items: Iterable[Injected]) -> bool:
-    """Whether the end of a Pod changes one of the faults."""
+    """True where the end of a Pod changes one of the faults."""
     rows = (faults()[each.fault] for each in items if not each.over)
     return any("job" in row.ends | row.over for row in rows)

@@ -159,7 +159,7 @@ def gpus_of(node: Json) -> int:
 
 
 def _can(node: Json, row: Fault) -> bool:
-    """Whether the fault can happen to the node."""
+    """True for a fault that can happen to the node."""
     found = machine_of(node)
     fits = not row.needs or (found is not None and found.infiniband)
     return fits and (not row.drivers or labels(node).get(DRIVER_LABEL) in row.drivers)

@@ -1,4 +1,4 @@
-"""Which faults a node has: an annotation of the Node, so that they survive restarts of the control plane."""
+"""Faults of a node: an annotation of the Node, so that they survive restarts of the control plane."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Injected:
     since: float
     """Seconds since the epoch, of a real clock."""
     over: bool = False
-    """Its cause has ended; the GPU is out of service until the device plugin starts again."""
+    """True where its cause has ended; the GPU is out of service until the device plugin starts again."""
     boot: str = ""
-    """Of a fault that came with a restart of the machine: that restart, which does not end it."""
+    """Boot with which a fault came, which that boot does not end."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class NodeFaults:
     """GPUs that the device plugin no longer offers."""
 
     def of_gpu(self, gpu: int) -> list[tuple[Effects, float]]:
-        """What happens to one GPU, and since when. Faults of the node happen to all of its GPUs."""
+        """Effects on one GPU, and their start. Faults of the node happen to all of its GPUs."""
         known = faults()
         return [
             (known[each.fault].effects, each.since)
@@ -52,7 +52,7 @@ class NodeFaults:
         ]
 
     def port_gains(self, now: float) -> dict[str, float]:
-        """What counters of the first InfiniBand port have gained since its faults began, at a time in seconds."""
+        """Increases of the counters of the first InfiniBand port since its faults began, at a time in seconds."""
         gained = dict[str, float]()
         for each in self.items:
             for counter, rate in faults()[each.fault].effects.port_rates.items():

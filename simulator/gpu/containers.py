@@ -51,7 +51,7 @@ def _is_forced(pod: Pod) -> bool:
 
 
 def is_precompiled(tag: str) -> bool:
-    """Whether a driver image contains its modules, signed by Canonical: then its tag names a kernel as well."""
+    """True for a driver image that contains its modules, signed by Canonical: then its tag names a kernel as well."""
     return tag.count("-") > 1
 
 

@@ -13,7 +13,7 @@ KEY = "dcgm-metrics.csv"
 
 
 TYPES = ("gauge", "counter", "histogram", "summary", "label")
-"""What the second column of a line may be."""
+"""Values of the second column of a line."""
 
 
 class UnknownField(Exception):
@@ -46,7 +46,7 @@ def counters(text: str) -> tuple[Counter, ...]:
 
 
 def csv_fault(text: str, exporter: str) -> str:
-    """Why an exporter of this version ends at its start; empty if it takes the CSV."""
+    """Reason why an exporter of this version ends at its start; empty if it takes the CSV."""
     try:
         for each in counters(text):
             if each.type not in TYPES:

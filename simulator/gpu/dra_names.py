@@ -15,7 +15,7 @@ from dataclasses import dataclass
 DRIVER = "gpu.nvidia.com"
 """Name of the driver in ResourceSlices and in allocated claims."""
 CONTAINER_ROOT, HOST_ROOT = "/run/nvidia/driver", "/"
-"""Where the driver of a container is, and where that of the node is."""
+"""Folders of the driver of a container, and of the driver of the node."""
 
 
 @dataclass(frozen=True)
@@ -35,4 +35,4 @@ DEVICES: Mapping[str, Described] = {
     "NVIDIA B200": Described("Blackwell", "10.0.0", 183359),
     "NVIDIA RTX PRO 6000 Blackwell Server Edition": Described("Blackwell", "12.0.0", 97887),
 }
-"""By the name that NVML has for the GPU; the model describes no other."""
+"""Devices by NVML's name of the GPU; the model describes no other."""

@@ -1,4 +1,4 @@
-"""Which driver is for which node: NVIDIADrivers, the nodes they own, and the systems of these nodes."""
+"""Drivers of nodes: NVIDIADrivers, the nodes they own, and the systems of these nodes."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class DriverFault(Exception):
 
 @dataclass(frozen=True)
 class OperatingSystem:
-    """What a driver image is built for."""
+    """Operating system that a driver image is built for."""
 
     id: str
     version: str
     kernel: str = ""
-    """Only where precompiled modules are wanted: they fit one kernel."""
+    """Kernel version, needed only for precompiled modules: they fit one kernel."""
 
     @property
     def tag(self) -> str:
@@ -49,7 +49,7 @@ class OperatingSystem:
 
 
 def is_driver(item: Mapping[str, Any]) -> bool:
-    """Whether a DaemonSet or a pod is one of a driver."""
+    """True for a DaemonSet or a pod of a driver."""
     return labels(item).get(COMPONENT) == DRIVER_COMPONENT
 
 

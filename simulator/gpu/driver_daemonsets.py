@@ -39,7 +39,7 @@ def image(spec: Mapping[str, Any], default: str, target: OperatingSystem) -> str
 
 
 def _settings(given: pods.Draft, spec: Mapping[str, Any], files: DriverFiles) -> None:
-    """What both kinds of driver DaemonSet read alike from their `spec`."""
+    """Applies the fields of a `spec` that both kinds of driver DaemonSet have."""
     env = given.env(given.main)
     kind = str(spec.get("kernelModuleType") or "auto")
     env["KERNEL_MODULE_TYPE"] = kind
@@ -61,7 +61,7 @@ def _settings(given: pods.Draft, spec: Mapping[str, Any], files: DriverFiles) ->
 
 
 def _pulls(given: pods.Draft, spec: Mapping[str, Any]) -> None:
-    """How the images are pulled, and what the containers may use."""
+    """Applies the pull policy of the images, and the resources of the containers."""
     for container in (given.main, PEERMEM):
         if container in given.containers and spec.get("imagePullPolicy"):
             given.containers[container]["imagePullPolicy"] = str(spec["imagePullPolicy"])

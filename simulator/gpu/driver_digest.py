@@ -1,4 +1,4 @@
-"""What DRIVER_CONFIG_DIGEST is made of: all that decides what a driver's pod installs, and nothing else.
+"""Inputs of DRIVER_CONFIG_DIGEST: everything that decides what a driver's pod installs, and nothing else.
 
 Of two pods with equal digests the second one uses the modules that the first one has loaded, and from v26.7.0 on the
 upgrade controller restarts it without clearing its node.
@@ -25,7 +25,7 @@ _SIDECARS = {"gds": "nvidia-fs-ctr", "gdrcopy": "nvidia-gdrcopy-ctr"}
 def of_driver(
     given: Draft, spec: Mapping[str, Any], target: OperatingSystem, files: DriverFiles, host_root: str
 ) -> Json:
-    """What an NVIDIADriver installs, from its spec: names of ConfigMaps count also where they do not exist.
+    """Installation by an NVIDIADriver, from its spec: names of ConfigMaps count also where they do not exist.
 
     Probes, resources, tolerations, labels, annotations, selectors, pull settings and priority are left out.
     """
@@ -56,7 +56,9 @@ def of_driver(
 
 
 def of_policy(given: Draft, files: DriverFiles) -> Json:
-    """What the ClusterPolicy's driver installs, from its finished DaemonSet: all volumes and direct variables count."""
+    """Installation by the ClusterPolicy's driver, from its finished DaemonSet: all volumes and direct variables
+    count.
+    """
     main = given.containers[given.main]
     found: Json = {
         "driver image": main["image"],
@@ -84,7 +86,7 @@ def digest_of(pod: Mapping[str, Any]) -> str:
 
 
 def is_same_install(running: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether two pod specs install the same; without a digest nobody knows."""
+    """True for two pod specs that install the same; without a digest nobody knows."""
     return digest_of(running) == digest_of(wanted) != ""
 
 
@@ -108,5 +110,5 @@ def _volumes(given: Mapping[str, Json]) -> list[list[str]]:
 
 
 def _filled(given: Json) -> Json:
-    """Without what is empty: a new kind of part changes no digest as long as it is not used."""
+    """Values without the empty ones: a new kind of part changes no digest as long as it is not used."""
     return {key: value for key, value in given.items() if value}

@@ -70,7 +70,7 @@ def driver_validation(state: NodeState, pod: Pod) -> Look:
 
 
 def _wants_peermem(state: NodeState) -> bool:
-    """Whether the driver's pod loads the module that lets network cards reach GPUs."""
+    """True where the driver's pod loads the module that lets network cards reach GPUs."""
     pod = state.driver_pod
     env: Mapping[str, str] = {} if pod is None else pod.workload.env.get(DRIVER_MANAGER, {})
     wants = env.get("GPU_DIRECT_RDMA_ENABLED") == "true" and state.labels.get(NIC_LABEL) == "true"
@@ -78,7 +78,7 @@ def _wants_peermem(state: NodeState) -> bool:
 
 
 def peermem_fault(state: NodeState) -> str:
-    """Why the driver's sidecar ends that loads the module; empty where it does not, or there is none.
+    """Reason why the driver's sidecar that loads the module ends; empty where it does not, or there is none.
 
     After a start that kept the modules the container has no file of it. Images from 595.71.05 on are content where it
     is loaded already; older ones, and every image where another network driver has unloaded it, are not
@@ -99,7 +99,7 @@ def _takes_loaded(pod: Pod | None) -> bool:
 
 
 def device_fault(state: NodeState, root: str) -> str:
-    """Why containers get no GPU with the driver under `root`; empty when they do."""
+    """Reason why containers get no GPU with the driver under `root`; empty when they do."""
     if root == CONTAINER_ROOT and not state.container_driver:
         if state.host.bind_mount:
             # The bind mount carries no device nodes (NVIDIA/gpu-operator#377).
@@ -111,7 +111,9 @@ def device_fault(state: NodeState, root: str) -> str:
 
 
 def toolkit_validation(state: NodeState, pod: Pod) -> Look:
-    """In the validator it runs nvidia-smi in a container and records the result; elsewhere it waits for that file."""
+    """Look of the toolkit's validation: the validator runs nvidia-smi in a container and records the result; other
+    pods wait for that file.
+    """
     if "cuda-validation" in pod.workload.init:
         fault = device_fault(state, state.driver_root)
         return (state, fault, True) if fault else (state.with_files(TOOLKIT_READY), OPEN, False)
@@ -206,7 +208,7 @@ GATES: Mapping[str, Gate] = {
 
 
 def sandbox(state: NodeState, pod: Pod) -> str:
-    """Why the pod's sandbox cannot be made; empty when it can."""
+    """Reason why the pod's sandbox cannot be created; empty when it can."""
     if state.containerd_dead:
         return f"node is not ready: {state.containerd_dead}"
     runtime = pod.workload.runtime_class

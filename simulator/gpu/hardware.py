@@ -22,10 +22,10 @@ Mig = tuple[str, ...] | None
 
 @dataclass(frozen=True)
 class Hardware:
-    """What the drivers and the kubelet of a node will find."""
+    """Hardware that the drivers and the kubelet of a node will find."""
 
     product: str
-    """As GFD labels it: `NVIDIA-H100-NVL`. Of a vGPU it carries the profile."""
+    """Product as GFD labels it: `NVIDIA-H100-NVL`. The product of a vGPU carries the profile."""
     memory_mib: int
     mig: tuple[Mig, ...] = (MIG_OFF,)
     """Profiles of the MIG instances of each GPU."""
@@ -117,5 +117,5 @@ def repartitioned(given: Hardware, config: str, layouts: Mapping[str, Any] | Non
 
 @cache
 def card_digest(node: str, index: int) -> str:
-    """What makes the UUIDs of a node's GPU and of its instances; `index` counts GPUs, then instances."""
+    """Digest in the UUIDs of a node's GPU and of its instances; `index` counts GPUs, then instances."""
     return str(uuid.UUID(hashlib.md5(f"{node}/{index}".encode(), usedforsecurity=False).hexdigest()))

@@ -29,7 +29,7 @@ WORKLOADS: Mapping[str, tuple[str, ...]] = {
 
 
 def is_gpu_node(given: Labels) -> bool:
-    """Whether NFD's labels show an NVIDIA GPU."""
+    """True where NFD's labels show an NVIDIA GPU."""
     return any(given.get(label) == "true" for label in names.GPU_PCI)
 
 
@@ -43,7 +43,7 @@ def operands_off(given: Labels) -> bool:
 
 
 def workload(spec: Mapping[str, Any], given: Labels) -> str:
-    """What the node's GPUs are for. Without sandbox workloads a node's own wish counts for nothing."""
+    """Purpose of the node's GPUs. Without sandbox workloads a node's own label does not count."""
     if at(spec, "sandboxWorkloads.enabled", False) is not True:
         return CONTAINER
     wish = given.get(names.WORKLOAD_CONFIG, "")
@@ -51,7 +51,7 @@ def workload(spec: Mapping[str, Any], given: Labels) -> str:
 
 
 def is_mig_capable(given: Labels) -> bool:
-    """What GFD found out, or the product's name before it did. A vGPU guest never is."""
+    """True by GFD's label, or by the product's name before there is one. A vGPU guest never is."""
     if given.get(names.VGPU_HOST_DRIVER):
         return False
     if names.MIG_CAPABLE in given:
@@ -88,12 +88,12 @@ def _deployed(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes
 
 
 def _disables_mig(spec: Mapping[str, Any]) -> bool:
-    """Whether nodes without a layout get the one without MIG: only a MIG manager would apply it."""
+    """True where nodes without a layout get the one without MIG: only a MIG manager would apply it."""
     return at(spec, "migManager.enabled", True) is True and at(spec, "migManager.config.default") == "all-disabled"
 
 
 def node_labels(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes:
-    """What one labelling pass changes on a node.
+    """Changes of a node by one labelling pass.
 
     An existing value of a deploy label is kept, so `gpu.deploy.driver=false` works until something takes all deploy
     labels away: a lost PCI label, the operands switch, another workload, and where the release strips unlabelled
@@ -111,14 +111,14 @@ def node_labels(found: Release, spec: Mapping[str, Any], given: Labels) -> Chang
 
 
 def labelling_pass(found: Release, spec: Mapping[str, Any], nodes: Mapping[str, Any]) -> dict[str, Changes]:
-    """What a pass over all nodes changes, by node. One pass covers every node, whichever of them started it."""
+    """Changes by a pass over all nodes, by node. One pass covers every node, whichever of them started it."""
     return {
         name: changes for name, node in sorted(nodes.items()) if (changes := node_labels(found, spec, labels(node)))
     }
 
 
 def starts_pass(found: Release, spec: Mapping[str, Any], before: Labels | None, after: Labels | None) -> bool:
-    """Whether a node's change starts a labelling pass. `before` is None for a new node, `after` for a deleted one.
+    """True where a node's change starts a labelling pass. `before` is None for a new node, `after` for a deleted one.
 
     A node that joins before NFD has labelled it starts none, and neither do labels that decide nothing here.
     """

@@ -28,7 +28,7 @@ def os_release(image: str) -> dict[str, str]:
 
 
 def labels(node: Mapping[str, Any], hardware: Hardware | None, fields: Sequence[str] = FIELDS) -> dict[str, str]:
-    """What an NFD worker on the node reports. `hardware` is None for a node without GPU.
+    """Labels by an NFD worker on the node. `hardware` is None for a node without GPU.
 
     `fields` are `worker.config.sources.pci.deviceLabelFields`: with more than the vendor in it the PCI label has
     another name, and the operator sees no GPU (NVIDIA/gpu-operator#1469).

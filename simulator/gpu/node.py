@@ -49,7 +49,7 @@ class MarkerTouched:
 
 @dataclass(frozen=True)
 class MarkerRemoved:
-    """That file was removed again."""
+    """Event of a validation file that was removed again."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class ConfigsChanged:
 
 @dataclass(frozen=True)
 class ClusterDriver:
-    """Whether the cluster has any driver DaemonSet of the operator."""
+    """Presence of any driver DaemonSet of the operator in the cluster."""
 
     present: bool
 

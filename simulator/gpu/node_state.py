@@ -1,4 +1,4 @@
-"""What is on one simulated GPU node: the host's driver, the validation files, the operator's pods, their gates."""
+"""State of one simulated GPU node: the host's driver, the validation files, the operator's pods, their gates."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Timing:
     """Durations, in model seconds."""
 
     driver_build: float = 100.0
-    """From the driver container's start until its startup probe succeeds: the operator finds it ready at the first of
-    its looks, every two minutes, as the genuine one does with undisturbed nodes."""
+    """Seconds from the driver container's start until its startup probe succeeds: the operator finds it ready at the
+    first of its looks, every two minutes, as the genuine one does with undisturbed nodes."""
     driver_start: float = 60.0
     """The same where its modules are loaded already: the startup probe's first look."""
     poll: float = 5.0
-    """Between two looks of a waiting init container (the validator's and the shell loops' own value)."""
+    """Seconds between two looks of a waiting init container (the validator's and the shell loops' own value)."""
     start: float = 2.0
-    """From one container's end to the next one's start."""
+    """Seconds from one container's end to the next one's start."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """What a node needs to know about a DaemonSet to run its pod."""
+    """Facts about a DaemonSet that a node needs to run its pod."""
 
     name: str
     init: tuple[str, ...]
@@ -46,7 +46,7 @@ class Workload:
     env: Mapping[str, Mapping[str, str]]
     runtime_class: str = ""
     image: str = ""
-    """Of the main container."""
+    """Image of the main container."""
     config_map: str = ""
     """Name of the device plugin's configurations."""
     is_driver: bool = False
@@ -64,13 +64,13 @@ class Pod:
     started: bool = False
     """The present container has done its first check; one-time checks are not repeated."""
     message: str = ""
-    """What a user finds: the last line of the log, or the event that keeps the pod from starting."""
+    """Message for a user: the last line of the log, or the event that keeps the pod from starting."""
     failed: bool = False
     """The present container ended with an error and is started again and again."""
     ready: bool = False
     """The main container is."""
     sidecar_fault: str = ""
-    """Why nvidia-peermem-ctr, beside a driver, ends again and again."""
+    """Reason why nvidia-peermem-ctr, next to a driver, ends again and again."""
     root: str = ""
     """The driver root that the main container read from driver-ready when it started."""
     config_key: str = ""
@@ -84,13 +84,14 @@ class Pod:
 
     @property
     def fault(self) -> str:
-        """What keeps it from being ready; empty when it is."""
+        """Reason why it is not ready; empty when it is."""
         return self.sidecar_fault if self.ready else self.message
 
     @property
     def restarts(self) -> int:
-        """How often the present container was started again, with the kubelet's back-off. Counted for drivers only:
-        the operator gives an upgrade up by it."""
+        """Number of restarts of the present container, with the kubelet's back-off. Counted for drivers only: the
+        operator gives an upgrade up by it.
+        """
         if not self.failed or not self.workload.is_driver:
             return int(self.failed)
         return max(sum(self.age >= end for end in _BACK_OFFS), 1)
@@ -103,7 +104,7 @@ class Pod:
 
     @property
     def phase(self) -> str:
-        """As kubectl shows it: `Init:0/1`, `Init:CrashLoopBackOff`, `CrashLoopBackOff`, `Running`."""
+        """Phase as kubectl shows it: `Init:0/1`, `Init:CrashLoopBackOff`, `CrashLoopBackOff`, `Running`."""
         total = len(self.workload.init)
         if self.at < total:
             return "Init:CrashLoopBackOff" if self.failed else f"Init:{self.at}/{total}"
@@ -112,16 +113,16 @@ class Pod:
 
 @dataclass(frozen=True)
 class Host:
-    """What is installed on the node itself."""
+    """Software on the node itself."""
 
     driver: str = ""
     """Version of a driver installed on the host; nvidia-smi works with it."""
     modules: str = "open"
-    """Or `proprietary`: the kind of its kernel modules."""
+    """Kind of its kernel modules: `open` or `proprietary`."""
     smi: str = "usr/bin"
     """Directory of the host with nvidia-smi."""
     loaded: bool = True
-    """Its kernel modules are in the running kernel."""
+    """True where its kernel modules are in the running kernel."""
     bind_mount: bool = False
     """The host's root is mounted on /run/nvidia/driver, without the device nodes (the seeds' way)."""
 
@@ -144,10 +145,11 @@ class NodeState:
     collectors: str = ""
     """CSV that the DCGM exporter mounts; empty for the one of its image."""
     driver_in_cluster: bool = False
-    """Some node has a driver pod of the operator: the validator then takes every node's driver for the operator's."""
+    """True where any node has a driver pod of the operator: the validator then takes every node's driver for the
+    operator's."""
     pods: Mapping[str, Pod] = field(default_factory=dict[str, Pod])
     files: frozenset[str] = frozenset()
-    """In /run/nvidia/validations."""
+    """Files in /run/nvidia/validations."""
     driver_root: str = ""
     """Content of driver-ready; empty without the file."""
     loaded: str = ""
@@ -161,10 +163,10 @@ class NodeState:
     runtimes: frozenset[str] = frozenset()
     """Runtime handlers in containerd's configuration."""
     containerd_dead: str = ""
-    """Why containerd does not start; the node is NotReady then."""
+    """Reason why containerd does not start; the node is NotReady then."""
     devices: tuple[Device, ...] = ()
     resources: Mapping[str, int] = field(default_factory=dict[str, int])
-    """What the device plugin has registered."""
+    """Resources that the device plugin has registered."""
     renames: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names under which the device plugin offers shares."""
     claimable: int = 0
@@ -180,7 +182,7 @@ class NodeState:
 
     @property
     def healthy_resources(self) -> dict[str, int]:
-        """What the kubelet offers of the registered resources."""
+        """Number of the registered resources that the kubelet offers."""
         return sharing.healthy(self.devices, self.resources, self.renames, self.faults.unhealthy)
 
     @property
@@ -198,8 +200,9 @@ class NodeState:
 
     @property
     def has_peermem(self) -> bool:
-        """Whether nvidia-peermem is in the running kernel: another network driver unloads it, and one that was not
-        built against that driver does not load (NVIDIA/gpu-operator#2868)."""
+        """True where nvidia-peermem is in the running kernel: another network driver unloads it, and one that was
+        not built against that driver does not load (NVIDIA/gpu-operator#2868).
+        """
         return self.container_driver and self.built_for == self.network_driver
 
     def with_pod(self, pod: Pod) -> NodeState:

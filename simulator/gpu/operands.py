@@ -58,7 +58,7 @@ MPS_ROOT = "/run/nvidia/mps"
 
 
 def is_enabled(description: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
-    """Whether the operand runs anywhere at all under this ClusterPolicy."""
+    """True where the operand runs anywhere at all under this ClusterPolicy."""
     component = str(description["component"])
     if description.get("sandbox") and at(spec, "sandboxWorkloads.enabled", False) is not True:
         return False
@@ -194,7 +194,7 @@ def toolkit(given: Draft, spec: Mapping[str, Any], found: Release, _: Mapping[st
 
 
 def _mps_root(given: Draft, spec: Mapping[str, Any]) -> None:
-    """Another folder of the host for the MPS control daemon."""
+    """Sets another folder of the host for the MPS control daemon."""
     root = str(at(spec, "devicePlugin.mps.root", "") or MPS_ROOT)
     if root == MPS_ROOT:
         return
@@ -300,8 +300,10 @@ def _driver_root(given: Draft, spec: Mapping[str, Any]) -> None:
 
 
 def _containers(given: Draft, name: str, section: Mapping[str, Any]) -> None:
-    """How a component's images are pulled, and what its containers get (NVIDIA/gpu-operator v26.7.0, the operands'
-    `Transform` functions in controllers/object_controls.go). The device plugin's arguments are not the MPS daemon's."""
+    """Applies a component's pull policy, and the options of its containers (NVIDIA/gpu-operator v26.7.0, the
+    operands' `Transform` functions in controllers/object_controls.go). The device plugin's arguments are not the
+    MPS daemon's.
+    """
     if section.get("args") and name not in WITHOUT_ARGS:
         given.containers[given.main]["args"] = list(section["args"])
     if section.get("imagePullPolicy"):

@@ -75,14 +75,16 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
 
 
 def _is_next(before: State, after: State) -> bool:
-    """Whether the ClusterPolicy that counts is one that did not count before, and has not changed itself."""
+    """True where the ClusterPolicy that counts did not count before, and has not changed itself."""
     other = before.ignored.get(name(after.policy or {}))
     return other is not None and other.get("spec") == after.spec
 
 
 def _starts_upgrades(before: State, after: State) -> bool:
-    """Whether something has changed that the upgrade controller watches: nodes, templates of driver DaemonSets, the
-    ClusterPolicy, and NVIDIADrivers (NVIDIA/gpu-operator, `SetupWithManager` in controllers/upgrade_controller.go)."""
+    """True where something has changed that the upgrade controller watches: nodes, templates of driver DaemonSets,
+    the ClusterPolicy, and NVIDIADrivers (NVIDIA/gpu-operator, `SetupWithManager` in
+    controllers/upgrade_controller.go).
+    """
 
     def seen(state: State) -> tuple[Any, ...]:
         found = release(state.release)
@@ -99,8 +101,9 @@ def _starts_upgrades(before: State, after: State) -> bool:
 
 
 def _driver_files_changed(before: State, after: State) -> bool:
-    """Whether a ConfigMap changed that an NVIDIADriver names which is not ready. Nothing watches these ConfigMaps: the
-    operator looks again every five seconds until the driver is ready."""
+    """True where the ConfigMap of an NVIDIADriver changed that is not ready. Nothing watches these ConfigMaps: the
+    operator looks again every five seconds until the driver is ready.
+    """
     waiting = [each for each in after.drivers.values() if at(each, "status.state", "") != status.READY]
     named = {key for each in waiting for key in driver_files.maps_of(at(each, "spec", {}))}
     return any(before.files(key) != after.files(key) for key in named)
@@ -130,7 +133,7 @@ def _owned_changes(before: State, after: State) -> set[str]:
 
 
 def reconcile(state: State, awake: Collection[Controller] = CONTROLLERS) -> Desired:
-    """What the woken controllers write, in order.
+    """Writes of the woken controllers, in order.
 
     Args:
         state: The present cluster.

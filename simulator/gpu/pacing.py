@@ -1,4 +1,4 @@
-"""When the operator's controllers run: at once after what they watch has changed, and later for what they do not."""
+"""Times at which the operator's controllers run: at once after a watched object has changed, and later for others."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from simulator.gpu.state import Controller, State, Step
 REQUEUE_SECONDS = 120.0
 """The upgrade controller watches no pods. After this time it looks again (gpu-operator, `plannedRequeueInterval`)."""
 RECREATION_SECONDS = 60.0
-"""Between two deletions of a DaemonSet that no node wants. The operator itself does not wait at all."""
+"""Seconds between two deletions of a DaemonSet that no node wants. The operator itself does not wait at all."""
 
 
 @dataclass
 class Pacing:
-    """What one process of the operator remembers about its controllers."""
+    """State that one process of the operator remembers about its controllers."""
 
     seen: State | None = None
     """The cluster at the last call; None before the operator has started."""
@@ -32,7 +32,7 @@ class Pacing:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether only time has to pass until a controller runs."""
+        """True where only time has to pass until a controller runs."""
         return bool(self.late) or (self.seen is not None and upgrading.are_pending(self.seen))
 
     def awake(self, state: State) -> set[Controller]:
@@ -59,7 +59,8 @@ class Pacing:
 
 
 def is_missing_driver_pods(state: State) -> bool:
-    """Whether a driver Pod has not been recreated yet. The upgrade controller does nothing until all exist
-    (NVIDIA/k8s-operator-libs, BuildState): a node whose pod has just been deleted would not count as busy."""
+    """True where a driver Pod has not been recreated yet. The upgrade controller does nothing until all exist
+    (NVIDIA/k8s-operator-libs, BuildState): a node whose pod has just been deleted would not count as busy.
+    """
     drivers = (item for item in state.daemonsets.values() if is_driver(item))
     return sum(int(at(item, "status.desiredNumberScheduled", 0)) for item in drivers) > len(state.pods)

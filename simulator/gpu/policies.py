@@ -1,4 +1,4 @@
-"""Which of several ClusterPolicies counts: the operator follows one, and does nothing about the others."""
+"""Choice between several ClusterPolicies: the operator follows one, and does nothing about the others."""
 
 from __future__ import annotations
 

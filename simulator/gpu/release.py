@@ -1,4 +1,4 @@
-"""What one GPU Operator release does differently from the others, as data."""
+"""Differences of one GPU Operator release from the others, as data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Strict(BaseModel):
 
 
 class Labelling(_Strict):
-    """How a pass over all nodes treats deploy labels."""
+    """Treatment of deploy labels by a pass over all nodes."""
 
     every_workload: tuple[str, ...] = Field(description="Deploy labels that container and VM workloads both get.")
     own_controller: bool = Field(description="Passes have their own triggers; False: every ClusterPolicy reconcile.")
@@ -30,7 +30,7 @@ class Labelling(_Strict):
 
 
 class Cdi(_Strict):
-    """What CDI, once on, adds to the toolkit and the device plugin."""
+    """Additions of CDI, once on, to the toolkit and the device plugin."""
 
     drop_in: bool = Field(description="containerd is configured through a drop-in file.")
     annotation_prefix: str

@@ -1,4 +1,4 @@
-"""What a device plugin offers: MIG strategies, time slicing, MPS, and the GPU a container gets out of it."""
+"""Offers of a device plugin: MIG strategies, time slicing, MPS, and the GPU a container gets out of it."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def shared(given: Sequence[Device], wanted: Sharing) -> dict[str, int]:
 def healthy(
     given: Sequence[Device], registered: Mapping[str, int], renames: Mapping[str, str], struck: frozenset[int]
 ) -> dict[str, int]:
-    """What a node offers of its registered resources after critical Xids of the GPUs `struck`.
+    """Number of each registered resource that a node offers after critical Xids of the GPUs `struck`.
 
     The plugin's health check remembers one device for each GPU, so it takes one away: a complete GPU, or one of the
     shares or instances of a GPU, whichever it remembers. The others stay, and new Pods land on them

@@ -1,4 +1,4 @@
-"""What the operator sees (State), what it does about it (Step), and what one does to the other."""
+"""State that the operator sees, the steps that it takes, and their effect on the state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.gpu.workloads import Workload
 
 Controller = Literal["labels", "policy", "driver", "upgrade"]
 CONTROLLERS: tuple[Controller, ...] = ("labels", "driver", "policy", "upgrade")
-"""In the order one call of `reconcile` runs them."""
+"""Controllers in the order in which one call of `reconcile` runs them."""
 
 Verb = Literal["label", "annotate", "apply", "delete", "status", "cordon", "restart", "evict", "event"]
 Objects = Mapping[str, Json]
@@ -28,7 +28,7 @@ class State:
     nodes: Objects = field(default_factory=dict[str, Json])
     drivers: Objects = field(default_factory=dict[str, Json])
     daemonsets: Objects = field(default_factory=dict[str, Json])
-    """With `metadata.generation` and `status`: readiness is judged by them."""
+    """DaemonSets with `metadata.generation` and `status`: readiness is judged by them."""
     others: Mapping[tuple[str, str], Json] = field(default_factory=dict[tuple[str, str], Json])
     """Further objects by kind and name: what the operator made, and ConfigMaps and Secrets a driver names."""
     pods: Mapping[str, DriverPod] = field(default_factory=dict[str, DriverPod])
@@ -44,7 +44,7 @@ class State:
     now: float = 0.0
     """Model time in seconds since the epoch."""
     is_due: bool = True
-    """Whether the upgrade controller, which watches no pods, looks at them again."""
+    """True where the upgrade controller, which watches no pods, looks at them again."""
     ignored: Objects = field(default_factory=dict[str, Json])
     """ClusterPolicies beside the one that counts."""
     namespace: str = "gpu-operator"
@@ -121,7 +121,7 @@ class Desired:
 
 
 def covers(given: Any, wanted: Any) -> bool:
-    """Whether `given` includes all of `wanted`; additions of the API server do not count."""
+    """True where `given` includes all of `wanted`; additions of the API server do not count."""
     if isinstance(wanted, Mapping):
         if not isinstance(given, Mapping):
             return False
@@ -138,7 +138,7 @@ def covers(given: Any, wanted: Any) -> bool:
 
 
 def _generation(old: Json | None, new: Json) -> Json:
-    """What the API server makes of an applied DaemonSet: a new generation where the spec changed."""
+    """DaemonSet that the API server stores after an apply: a new generation where the spec changed."""
     metadata: Json = {**new["metadata"], "generation": 1}
     if old is None:
         return {**new, "metadata": metadata}

@@ -77,8 +77,9 @@ def is_driver_ready(daemonset: Mapping[str, Any]) -> bool:
 
 
 def is_idle(daemonset: Mapping[str, Any], nodes: Mapping[str, Any]) -> bool:
-    """Whether its controller has looked at it, no node has a pod of it, and its selector fits none. One that only a
-    taint keeps from its nodes stays (NVIDIA/gpu-operator#1368)."""
+    """True where its controller has looked at it, no node has a pod of it, and its selector fits none. One that only
+    a taint keeps from its nodes stays (NVIDIA/gpu-operator#1368).
+    """
     status: Mapping[str, Any] = at(daemonset, "status", {})
     seen = int(status.get("observedGeneration", 0)) >= int(at(daemonset, "metadata.generation", 1))
     if not seen or int(status.get("desiredNumberScheduled", 0)) or int(status.get("numberMisscheduled", 0)):

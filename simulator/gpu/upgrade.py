@@ -28,7 +28,7 @@ EVICTING = (DELETE_PODS, DRAIN)
 MOST_RESTARTS = 10
 """A driver pod with a container that was restarted more often, and is not ready, has failed."""
 VALIDATION_SECONDS = 600
-"""After that time without a ready validator pod, an upgrade has failed."""
+"""Seconds without a ready validator pod after which an upgrade has failed."""
 _AT_REST = ("", DONE)
 WARNING = "Warning"
 _DELETED = "Deleted workload pods on the node for the driver upgrade"
@@ -43,9 +43,9 @@ class DriverPod:
     failing: bool = False
     """A container is not ready, and was restarted more than MOST_RESTARTS times."""
     same_install: bool = False
-    """It has the DRIVER_CONFIG_DIGEST of the DaemonSet's present template: nothing that is installed differs."""
+    """True for a pod with the DRIVER_CONFIG_DIGEST of the DaemonSet's present template: both install the same."""
     is_orphan: bool = False
-    """No DaemonSet owns it."""
+    """True where no DaemonSet owns it."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ class Move:
     node: str
     state: str
     unschedulable: bool | None = None
-    """What becomes of `spec.unschedulable` before the label is set; None leaves it."""
+    """New value of `spec.unschedulable` before the label is set; None leaves it."""
     restart: bool = False
     """The driver pod is deleted; its DaemonSet (OnDelete) makes a new one."""
     evict: tuple[Workload, ...] = ()
     annotations: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
-    """What the operator remembers on the node, so that its own restart changes nothing; None removes."""
+    """Annotations of the node by which the operator's own restart changes nothing; None removes one."""
     notes: tuple[Note, ...] = field(default=(), compare=False)
-    """What a user reads about it; it decides nothing."""
+    """Notes for a user; they decide nothing."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def is_pending(given: Mapping[str, str]) -> bool:
 
 
 def slots(policy: Mapping[str, Any], total: int, busy: int, unavailable: int = 0) -> int:
-    """How many more nodes may start: `maxParallelUpgrades` (0 = no bound) within `maxUnavailable`.
+    """Number of further nodes that may start: `maxParallelUpgrades` (0 = no limit) within `maxUnavailable`.
 
     Args:
         policy: The upgrade policy.
@@ -274,14 +274,14 @@ def _delete_pods(pool: Pool, node: str) -> Move:
 
 
 def _late(found: Sequence[Workload]) -> str:
-    """What `kubectl drain` reports of pods that are still there at its time limit."""
+    """Message of `kubectl drain` about pods that are still there at its time limit."""
     first = found[0]
     where = f'pod "{first.name}" in namespace "{first.namespace}"'
     return f"error when waiting for {where} to terminate: global timeout reached"
 
 
 def _refused(found: Sequence[Workload], spec: Mapping[str, Any]) -> str:
-    """Why `kubectl drain` begins with none of the pods."""
+    """Reason why `kubectl drain` begins with none of the pods."""
     kept = [each for each in found if not is_deletable(each, spec)]
     bare = [each for each in kept if not each.has_controller]
     named = ", ".join(f"{each.namespace}/{each.name}" for each in bare or kept)

@@ -19,8 +19,9 @@ DEFAULT_POLICY: Mapping[str, Any] = {
     "waitForCompletion": {"podSelector": "", "timeoutSeconds": 0},
     "drain": {"enable": False, "force": False, "podSelector": "", "timeoutSeconds": 300, "deleteEmptyDir": False},
 }
-"""Of an NVIDIADriver from v26.7.0 on, for each part that it leaves out; without any policy its drivers are upgraded
-(NVIDIA/gpu-operator v26.7.0, `GetUpgradePolicyWithDefaults` in api/nvidia/v1alpha1/nvidiadriver_types.go)."""
+"""Upgrade policy of an NVIDIADriver from v26.7.0 on, for each part that it leaves out; without any policy its
+drivers are upgraded (NVIDIA/gpu-operator v26.7.0, `GetUpgradePolicyWithDefaults` in
+api/nvidia/v1alpha1/nvidiadriver_types.go)."""
 
 
 def owner_of(state: State, node: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -55,15 +56,16 @@ def _is_automatic(item: Mapping[str, Any] | None) -> bool:
 
 
 def is_under_way(state: State) -> bool:
-    """Whether a node with an NVIDIADriver waits for another driver, gets one, or failed to. Skipped nodes do not count
-    (NVIDIA/gpu-operator, `nvidiaDriverUpgradeIncomplete`)."""
+    """True where a node with an NVIDIADriver waits for another driver, gets one, or failed to. Skipped nodes do not
+    count (NVIDIA/gpu-operator, `nvidiaDriverUpgradeIncomplete`).
+    """
     given = [labels(node) for node in state.nodes.values()]
     counted = [each for each in given if names.DRIVER_OWNER in each and each.get(names.UPGRADE_SKIP) != "true"]
     return any(upgrade.is_pending(each) for each in counted)
 
 
 def are_pending(state: State) -> bool:
-    """Whether a node of the cluster waits for another driver, or gets one."""
+    """True where a node of the cluster waits for another driver, or gets one."""
     return any(upgrade.is_pending(labels(node)) for node in state.nodes.values())
 
 
@@ -91,7 +93,7 @@ def upgrade_drivers(run: Run) -> None:
 
 
 def _by_driver(run: Run) -> bool:
-    """Whether each NVIDIADriver has an upgrade policy and a count of its own."""
+    """True where each NVIDIADriver has an upgrade policy and a count of its own."""
     return run.found.driver_owners and (run.state.policy is None or driver.crds_in_charge(run.spec))
 
 

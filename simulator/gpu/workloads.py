@@ -34,11 +34,11 @@ class Workload:
     has_scratch: bool = False
     """An `emptyDir`, whose content is deleted with the pod."""
     stays: bool = False
-    """Of a DaemonSet, or static: a drain leaves it alone."""
+    """True for a Pod of a DaemonSet, or a static one: a drain leaves it alone."""
 
 
 def workload(pod: Mapping[str, Any], claims: Claims = NO_CLAIMS) -> Workload:
-    """What matters of a Pod.
+    """Facts about a Pod that matter to a drain.
 
     Args:
         claims: ResourceClaims by namespace and name, where the release counts claims of GPUs.
@@ -69,8 +69,9 @@ def claims_of(pod: Mapping[str, Any]) -> list[str]:
 
 
 def _has_claim(pod: Mapping[str, Any], claims: Claims) -> bool:
-    """Whether a claim of the Pod has a GPU of NVIDIA's driver allocated, other than to watch it (NVIDIA/gpu-operator
-    v26.7.0, `PodHasNVIDIAGPUClaim`)."""
+    """True where a claim of the Pod has a GPU of NVIDIA's driver allocated, other than to watch it
+    (NVIDIA/gpu-operator v26.7.0, `PodHasNVIDIAGPUClaim`).
+    """
     namespace = str(at(pod, "metadata.namespace", ""))
     for key in claims_of(pod):
         results: list[Json] = at(claims.get((namespace, key), {}), "status.allocation.devices.results", [])
@@ -103,7 +104,7 @@ def gpu_pods(given: Sequence[Workload]) -> list[Workload]:
 
 
 def is_deletable(given: Workload, spec: Mapping[str, Any]) -> bool:
-    """Whether a pod may be evicted under `force` and `deleteEmptyDir` of `podDeletion` or `drain`."""
+    """True for a pod that may be evicted under `force` and `deleteEmptyDir` of `podDeletion` or `drain`."""
     if given.stays:
         return False
     if not given.is_active:

@@ -12,7 +12,7 @@ from simulator.kubernetes.field_managers import is_as_created, moved
 from simulator.kubernetes.objects import Object, is_crd, metadata, name_of, namespace_of
 
 LATE_SECONDS = 63
-"""How long a create waits for its CRD or namespace, as the official plugin does in all its retries."""
+"""Seconds that a create waits for its CRD or namespace, as the official plugin does in all its retries."""
 
 CREATOR = "pulumi-kubernetes"
 """The field manager of every create. The first update hands its fields to the resource's own manager."""

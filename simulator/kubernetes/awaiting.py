@@ -61,7 +61,7 @@ class NotInTime(Exception):
 
 
 def seconds_for(obj: Mapping[str, Any], timeout: float, default: float = DEFAULT_SECONDS) -> float:
-    """How long to wait: the resource's custom timeout, else its annotation, else the default."""
+    """Seconds to wait: the resource's custom timeout, else its annotation, else the default."""
     if timeout:
         return timeout
     try:
@@ -166,7 +166,7 @@ class Awaiter:
         )
 
     def _causes(self, live: Object) -> list[str]:
-        """What is said about the Pods of a Deployment, a Job or a StatefulSet."""
+        """Problems of the Pods of a Deployment, a Job or a StatefulSet."""
         selector = _selector(live)
         pods = f"/api/v1/namespaces/{namespace_of(live)}/pods"
         return pod_problems(self._list(pods, {"labelSelector": selector})) if selector else []

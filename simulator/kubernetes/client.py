@@ -38,10 +38,10 @@ SERVING = f"{READY}?{'&'.join(f'exclude=poststarthook/{hook}' for hook in _LATE_
 """Answers 200 before READY does: a new server tries a second time, a second later, to create the roles and the
 priority classes that each cluster has, and administrators need neither."""
 _STARTING_SECONDS = 0.1
-"""Between two looks whether a server is ready."""
+"""Seconds between two checks if a server is ready."""
 _ALL_GROUPS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _BUSY_SECONDS = 15
-"""How long an overloaded server, or a young CRD's storage ("(re)initializing", 429), is given."""
+"""Seconds that an overloaded server, or a young CRD's storage ("(re)initializing", 429), is given."""
 
 
 class ApiError(Exception):
@@ -62,7 +62,7 @@ class ApiError(Exception):
 
 
 class Unreachable(Exception):
-    """No answer from the API server, or no credential for it; the text says which."""
+    """Raised where the API server does not answer, or there is no credential for it; the text says which."""
 
 
 class UnknownKind(Exception):
@@ -74,7 +74,7 @@ class UnknownKind(Exception):
 
 @dataclass(frozen=True)
 class Resource:
-    """How a kind is served."""
+    """Name and scope of a kind in the API."""
 
     plural: str
     namespaced: bool
@@ -121,7 +121,7 @@ class Client:
         return self.request("GET", path, params=params)
 
     def wait_until_serving(self) -> None:
-        """Until the server takes an administrator's requests, however long it takes to start."""
+        """Waits until the server takes an administrator's requests, however long it takes to start."""
         while True:
             try:
                 self.get(SERVING)
@@ -190,13 +190,13 @@ class Client:
     # Discovery
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
-        """How the server serves a kind, or None; queries again before it returns None, since CRDs change."""
+        """Resource of a kind, or None; queries again before it returns None, since CRDs change."""
         with self._lock:
             held = self._served.get(api_version, {}).get(kind)
         return held or self.kinds(api_version).get(kind)
 
     def kinds(self, api_version: str) -> Mapping[str, Resource]:
-        """What a group and version serves at this moment, by kind; empty when the server does not know it."""
+        """Kinds that a group and version has at this moment; empty when the server does not know it."""
         try:
             listing = self.get(base_path(api_version))
         except ApiError as refusal:

@@ -27,7 +27,7 @@ class CredentialError(Exception):
 
 @dataclass(frozen=True)
 class Credential:
-    """What an exec command answered: a bearer token, a client certificate with its key, or both."""
+    """Answer of an exec command: a bearer token, a client certificate with its key, or both."""
 
     token: str = ""
     certificate: str = ""

@@ -1,4 +1,4 @@
-"""What a change of inputs means: nothing, an update in place, or a replacement. Pure.
+"""Effect of a change of inputs: none, an update in place, or a replacement. Pure.
 
 Rules and table: pulumi-kubernetes v4, provider/pkg/provider/{diff,provider}.go.
 """
@@ -31,7 +31,7 @@ _IDENTITY = ("metadata.name", "metadata.namespace")
 
 @dataclass(frozen=True)
 class Mutability:
-    """Which of the kinds that are immutable by default the provider is configured to update in place."""
+    """Kinds, immutable by default, that the provider is configured to update in place."""
 
     config_maps: bool = False
     secrets: bool = False
@@ -91,7 +91,7 @@ def as_inputs(live: Object, inputs: Object, *, without_emptied: bool = False) ->
 
 
 def three_way(declared: Any, current: Any, wanted: Any) -> Any:
-    """What to compare the wanted inputs with: the state of what they name, and what was declared and is gone."""
+    """State to compare the wanted inputs with: the fields that they name, and declared fields that are gone."""
     if not isinstance(current, dict) or not isinstance(wanted, dict):
         return cast("Any", current)
     state, named = cast("Object", current), cast("Object", wanted)
@@ -109,13 +109,14 @@ def member(path: str, key: str) -> str:
 
 
 def same_quantity(one: Any, other: Any) -> bool:
-    """Whether two leaves are the same resource quantity: the API server answers `1` to `1000m` and `500m` to 0.5."""
+    """True for two leaves of the same resource quantity: the API server answers `1` to `1000m` and `500m` to 0.5."""
     left, right = quantity(one), quantity(other)
     return left is not None and left == right
 
 
 def diff_config(old: Object, new: Object) -> Diff:
-    """When a provider's change means another cluster, so that everything made through it is replaced.
+    """Difference of a provider's configuration that means another cluster, so that everything created through it is
+    replaced.
 
     With an unchanged `clusterIdentifier` nothing does; a changed one does. Without one: a kubeconfig, context or
     cluster that is not known yet, or another cluster stanza in effect.
@@ -191,7 +192,7 @@ def _at(items: list[Any], place: int) -> Any:
 
 
 def _dropped(key: str, empty: Any) -> bool:
-    """Whether the server drops an empty value of any kind; an empty map is often one that must be there."""
+    """True where the server drops an empty value of any kind; an empty map is often one that must be there."""
     return empty in ([], "") or (empty == {} and key in ("annotations", "labels"))
 
 

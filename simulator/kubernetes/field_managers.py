@@ -1,4 +1,4 @@
-"""Who owns the fields of an object, and whose fields an update takes over. Pure.
+"""Managers of the fields of an object, and the fields that an update takes over. Pure.
 
 Source: pulumi-kubernetes, provider/pkg/await/await.go (fixCSAFieldManagers, patchForce), 2026-07-01, and fluxcd/pkg,
 ssa/patch.go at 4f94dc68: a manager counts by the beginning of its name.
@@ -20,7 +20,7 @@ _CREATORS = ("pulumi-kubernetes", "pulumi-kubernetes.exe", "pulumi-resource-kube
 
 
 def is_as_created(live: Object) -> bool:
-    """Whether no update has moved the fields of the create yet."""
+    """True where no update has moved the fields of the create yet."""
     return any(
         each.get("operation") == "Update" and each.get("manager") in _CREATORS for each in _entries(live)
     ) or not _entries(live)
@@ -45,7 +45,7 @@ def _entries(live: Object) -> list[Object]:
 
 
 def _is_taken_over(entry: Mapping[str, Any]) -> bool:
-    """Without those of a subresource: what `kubectl scale` sets is a conflict."""
+    """True for an entry without a subresource: a field that `kubectl scale` sets is a conflict."""
     names = _TAKEN_OVER.get(str(entry.get("operation")), ())
     return not entry.get("subresource") and str(entry.get("manager")).startswith(names)
 

@@ -18,7 +18,7 @@ from simulator.processes import GO_COLLECTION
 Document = dict[str, Any]
 
 _GRACE_SECONDS = 60
-"""What helm may need beyond its own --timeout before it counts as hung."""
+"""Seconds that helm may need beyond its own --timeout before it counts as hung."""
 
 
 class HelmFailed(Exception):
@@ -29,7 +29,7 @@ class Helm:
     """Runs helm with a provider's kubeconfig and without plugins."""
 
     def __init__(self, options: KubernetesOptions, config: Kubeconfig | None) -> None:
-        """Without a `config` only commands that need no cluster work, such as `template`."""
+        """Creates a helm that without a `config` runs only commands that need no cluster, such as `template`."""
         self._options, self._config = options, config
 
     def run(self, *arguments: str, stdin: str | None = None, seconds: float = 300) -> str:

@@ -38,7 +38,9 @@ REPOSITORY_OPTIONS = {
 
 
 def operation_arguments(release: Object, seconds: int, fresh: bool) -> list[str]:
-    """What only install and upgrade take. One property switches off the hooks of an install, another of an upgrade."""
+    """Arguments that only install and upgrade take. One property switches off the hooks of an install, another of an
+    upgrade.
+    """
     arguments = [flag for key, flag in (INSTALL_FLAGS if fresh else UPGRADE_FLAGS).items() if release.get(key)]
     arguments += ["--no-hooks"] if release.get("disableWebhooks" if fresh else "disableCRDHooks") else []
     arguments += ["--timeout", f"{seconds}s"]

@@ -234,7 +234,7 @@ def _identity(request: Request, known: Object) -> Object:
 
 
 def _state(live: Object, inputs: Object, manager: str) -> Object:
-    """What is stored in the state: the live object, and the inputs that made it.
+    """State to store: the live object, and the inputs that it was created from.
 
     These are secret as a whole: the engine tells the plugin of no value in them that is.
     """

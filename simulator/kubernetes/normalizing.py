@@ -16,12 +16,16 @@ _KNOWN_GROUPS = BUILT_IN_GROUPS | {"resource.k8s.io", "storagemigration.k8s.io"}
 
 
 def is_known(obj: Object) -> bool:
-    """Whether the plugin has Go types for the object: it compares those without regard to form, others as they are."""
+    """True where the plugin has Go types for the object: it compares those without regard to form, others as they
+    are.
+    """
     return gvk_of(obj).group in _KNOWN_GROUPS
 
 
 def normalized(obj: Object) -> Object:
-    """Without what only the server sets; a Secret whose values are all known has `data` in place of `stringData`."""
+    """Object without the fields that only the server sets; a Secret whose values are all known has `data` in place
+    of `stringData`.
+    """
     kept = without_read_only(obj)
     if not is_secret(kept) or has_unknown(kept):
         return kept

@@ -136,7 +136,7 @@ def gvk_of(obj: Mapping[str, Any]) -> Gvk:
 
 
 def is_patch(token: str, obj: Mapping[str, Any]) -> bool:
-    """Whether a resource manages only some fields of an object that another manager owns."""
+    """True for a resource that manages only some fields of an object that another manager owns."""
     return token.endswith("Patch") and not str(obj.get("kind", "")).endswith("Patch")
 
 

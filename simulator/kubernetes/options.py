@@ -1,4 +1,4 @@
-"""What the host gives to Kubernetes providers, and what a stack's provider configures."""
+"""Options that the host gives to Kubernetes providers, and the configuration of a stack's provider."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _none_refused(kubeconfig: Kubeconfig) -> str:
 
 @dataclass(frozen=True)
 class KubernetesOptions:
-    """What every provider instance of one simulator shares."""
+    """Options that every provider instance of one simulator shares."""
 
     helm: str = "helm"
     """The helm command: a path, or a name looked up on `path`."""
@@ -36,11 +36,12 @@ class KubernetesOptions:
     working_directory: Path = field(default_factory=Path.cwd)
     """The folder of the Pulumi program, to which relative chart and values paths refer."""
     rendered: RenderedCharts | None = None
-    """Where to keep what charts render; None renders every time."""
+    """Storage of rendered charts; None renders every time."""
     refused: Callable[[Kubeconfig], str] = _none_refused
-    """Why a kubeconfig is not used; empty where it is. Using one may run a command, as its exec stanza says."""
+    """Returns the reason why a kubeconfig is not used; empty where it is. Using one may run a command, as its exec
+    stanza says."""
     stopping: threading.Event = field(default_factory=threading.Event)
-    """Set it to end every wait, so that the process can go."""
+    """Event that ends every wait, so that the process can end."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the official plugin says about a Pod that is not ready. Pure.
+"""Messages of the official plugin about a Pod that is not ready. Pure.
 
 Source: pulumi-kubernetes, provider/pkg/await/checker/pod/check.go, 2026-07-01.
 """
@@ -63,7 +63,7 @@ def _container(status: Object) -> Iterator[str]:
 
 
 def _trimmed(message: Any) -> str:
-    """Without what container runtimes put around a missing image."""
+    """Message without the text that container runtimes put around a missing image."""
     text = str(message or "").removeprefix("rpc error: code = Unknown desc = Error response from daemon: ")
     return text.removesuffix(": manifest unknown")
 

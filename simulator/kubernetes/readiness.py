@@ -1,4 +1,4 @@
-"""When an object is ready, and if not, why: by its own status. Pure.
+"""Readiness of an object, and the reason where it is not ready: by its own status. Pure.
 
 What each kind waits for, and what is said about it: pulumi-kubernetes, provider/pkg/await, 2026-07-01. The plugin says
 nothing about Pods that no node takes: their messages are in `physai why` and in the gates.
@@ -19,12 +19,12 @@ _REVISION = "deployment.kubernetes.io/revision"
 _FINAL = ("BackoffLimitExceeded", "DeadlineExceeded")
 """Reasons of a failed Job with which the plugin stops waiting; with another one it waits until its time is up."""
 DEFAULT_SECONDS = 600
-"""How long the official plugin waits for each of the kinds below."""
+"""Seconds that the official plugin waits for each of the kinds below."""
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """Why an object is not ready; `final` when waiting longer can't help."""
+    """Reasons why an object is not ready; `final` when waiting longer can't help."""
 
     reasons: tuple[str, ...]
     final: bool = False
@@ -35,27 +35,27 @@ class Surroundings:
     """The state of other objects, where an object's own status is not sufficient."""
 
     endpoints_known: bool = True
-    """Whether the controller has made the Service's endpoints, of none, some or all Pods that it selects."""
+    """True where the controller has created the Service's endpoints, for none, some or all Pods that it selects."""
     endpoints_ready: bool = True
-    """Whether any ready Pod answers for the Service."""
+    """True where any ready Pod answers for the Service."""
     endpoints_pending: bool = False
-    """Whether the Service selects a Pod that is not ready."""
+    """True where the Service selects a Pod that is not ready."""
     binds_on_first_use: bool = False
-    """Whether the claim's StorageClass binds only when a Pod uses it."""
+    """True where the claim's StorageClass binds only when a Pod uses it."""
 
 
 def awaited(obj: Mapping[str, Any]) -> bool:
-    """Whether a create or an update waits for objects of this kind."""
+    """True where a create or an update waits for objects of this kind."""
     return _kind(obj) in _CHECKS
 
 
 def checked_in_refresh(obj: Mapping[str, Any]) -> bool:
-    """Whether a refresh reports that an object of this kind is not ready."""
+    """True where a refresh reports that an object of this kind is not ready."""
     return _kind(obj) in _CHECKS and str(obj.get("kind")) in _READ
 
 
 def limit(obj: Mapping[str, Any]) -> float | None:
-    """How long the wait for kinds takes that have a limit of their own."""
+    """Seconds of the wait for kinds that have a limit of their own."""
     return _POLLED.get(_kind(obj))
 
 
@@ -71,13 +71,13 @@ def unready(obj: Object, *, final: bool, custom: bool) -> str:
 
 
 def waiting(obj: Object, around: Surroundings | None = None) -> Waiting | None:
-    """None when the object is ready (or of a kind that needs no waiting), else why not."""
+    """Reasons to wait for an object; None when it is ready, or of a kind that needs no waiting."""
     check = _CHECKS.get(_kind(obj))
     return check(obj, around or Surroundings()) if check else None
 
 
 def waiting_for(obj: Object, expressions: str) -> Waiting | None:
-    """None if the condition of the `pulumi.com/waitFor` annotation is met, else what is missing.
+    """Reasons to wait by the `pulumi.com/waitFor` annotation; None if its condition is met.
 
     `condition=Type[=Status]`, `jsonpath={.path}[=value]`, or a JSON list of these that must all hold.
     Raises ValueError for anything else, JsonPathError for a path that can't be read.
@@ -102,7 +102,7 @@ def parse_wait_for(expressions: str) -> list[str]:
 
 
 def blocking_finalizers(obj: Object) -> str:
-    """What holds up the deletion of an object, for a person to act on; empty when nothing is known."""
+    """Reason why the deletion of an object does not end, for a person to act on; empty when nothing is known."""
     conditions = [
         str(condition.get("message"))
         for condition in _conditions(obj)
@@ -282,7 +282,7 @@ def _kind(obj: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _observed(obj: Object) -> bool:
-    """Whether the controller has observed the present generation of the object."""
+    """True where the controller has observed the present generation of the object."""
     return int(_part(obj, "status").get("observedGeneration") or 0) >= int(metadata(obj).get("generation") or 1)
 
 

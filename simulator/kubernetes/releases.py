@@ -37,7 +37,7 @@ from simulator.wire import (
 DEFAULT_SECONDS = 300
 _COMPUTED = ("checksum", "resourceNames")
 _PREFIXES = {"install": "INSTALLATION FAILED: ", "upgrade": "UPGRADE FAILED: "}
-"""What the `helm` command puts before the errors of the library, which the official plugin calls."""
+"""Prefixes of the `helm` command before the errors of the library, which the official plugin calls."""
 _UNTOUCHED = ("cannot re-use a name that is still in use", "another operation (install/upgrade/rollback)")
 """Refusals after which a release is as it was before (helm 3, pkg/action/{install,upgrade}.go)."""
 
@@ -109,7 +109,7 @@ class Releases:
         return self._operate("upgrade", request, inputs, headline, _revision(old_outputs))
 
     def read(self, request: Request, outputs: Object, inputs: Object) -> tuple[str, Object, Object]:
-        """What there is. A failed release is no error, so a refresh makes the engine forget the failure.
+        """Reads the release. A failed one is no error, so a refresh makes the engine forget the failure.
 
         Its inputs are those of the last operation, failed or not: after a failed upgrade and a refresh, nothing is left
         to change. Only a declared value that somebody has changed since shows as a difference.

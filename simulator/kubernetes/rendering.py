@@ -24,7 +24,7 @@ class RenderedCharts:
     folder: Path
 
     def rendered(self, arguments: Sequence[str], values: Mapping[str, Any], render: Callable[[], str]) -> str:
-        """What `render` gives for these arguments of helm and values, or gave before."""
+        """Output of `render` for these arguments of helm and values, or the stored output of an earlier call."""
         if not any(Path(argument).parent == self.charts for argument in arguments):
             return render()
         # By the chart's name, which has the digest of its content: another home has the same chart elsewhere.

@@ -1,4 +1,4 @@
-"""Which kinds exist and whether they have a namespace: by the server, by CRDs under way, by the book."""
+"""Existence of kinds and their scope: by the server, by CRDs that are being created, by the built-in table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.wire import Refused, has_unknown
 
 
 class Scopes:
-    """What one provider knows about kinds. Without a client it answers by the book."""
+    """Knowledge of one provider about kinds. Without a client it answers by the built-in table."""
 
     def __init__(self, client: Client | None) -> None:
         self._client = client
@@ -19,7 +19,7 @@ class Scopes:
         self._lock = threading.Lock()
 
     def namespaced(self, obj: Object) -> bool:
-        """Whether the object's kind has a namespace; an unknown kind counts as namespaced."""
+        """True for an object whose kind has a namespace; an unknown kind counts as namespaced."""
         gvk = gvk_of(obj)
         served = self.served(gvk)
         if served is not None:
@@ -29,7 +29,7 @@ class Scopes:
         return planned if planned is not None else (gvk.group, gvk.kind) not in CLUSTER_SCOPED
 
     def served(self, gvk: Gvk) -> bool | None:
-        """Whether the server serves the kind with a namespace; None if it does not serve it or can't be reached."""
+        """True where the server serves the kind with a namespace; None if it does not serve it or can't be reached."""
         if self._client is None:
             return None
         try:
@@ -39,7 +39,9 @@ class Scopes:
         return resource.namespaced if resource else None
 
     def unknown_kind(self, obj: Object) -> str:
-        """Why a kind can't exist, for the groups to which no CRD or chart of the program can add it; else empty."""
+        """Reason why a kind can't exist, for the groups to which no CRD or chart of the program can add it; else
+        empty.
+        """
         gvk = gvk_of(obj)
         if self._client is None or gvk.group not in BUILT_IN_GROUPS or self.served(gvk) is not None:
             return ""

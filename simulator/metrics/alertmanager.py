@@ -18,7 +18,7 @@ _CHANNELS = "_configs"
 
 
 def configuration(given: Json | None, factor: float, interval_seconds: float, exporters: str) -> Json:
-    """What the running Alertmanager is configured by.
+    """Configuration of the running Alertmanager.
 
     Args:
         given: The cluster's configuration; None for one receiver without any channel: alerts are listed, not sent.

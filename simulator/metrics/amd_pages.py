@@ -41,7 +41,7 @@ def fields_of(config: Json | None) -> Sequence[str]:
 
 
 def prefix_of(config: Json | None) -> str:
-    """What the names of the series begin with."""
+    """Prefix of the names of the series."""
     return str(at(_parsed(config), "CommonConfig.MetricsFieldPrefix", ""))
 
 
@@ -55,7 +55,7 @@ def _parsed(config: Json | None) -> Json:
 
 
 def holders(pods: Sequence[Json], node: str, load_of: Mapping[str, float]) -> list[Holder]:
-    """What has GPUs of a node, one for each GPU, in the order in which the Pods started. `load_of` is by uid."""
+    """Holders of the GPUs of a node, one for each GPU, in the order in which the Pods started. `load_of` is by uid."""
     here = [pod for pod in pods if at(pod, "spec.nodeName") == node and at(pod, "status.phase") == "Running"]
     here.sort(key=lambda pod: (str(at(pod, "status.startTime", "")), name(pod)))
     return [
@@ -72,7 +72,7 @@ def holders(pods: Sequence[Json], node: str, load_of: Mapping[str, float]) -> li
 
 
 def page(node: str, gpu: Gpu, config: Json | None, held: Sequence[Holder]) -> str:
-    """What the exporter prints; `held` as `holders` has it."""
+    """Output of the exporter; `held` is the result of `holders`."""
     result, prefix = Page(), prefix_of(config)
     for field in fields_of(config):
         family = f"{prefix}{field.lower()}"

@@ -24,7 +24,7 @@ class Cadvisor:
         self._then = 0.0
 
     def page(self, pods: Sequence[Json], now: float) -> str:
-        """What the kubelets print at a time, in seconds."""
+        """Output of the kubelets at a time, in seconds."""
         page, passed = Page(), max(now - self._then, 0.0) if self._then else 0.0
         self._then = now
         for name_, help in ((CPU, "CPU time."), (MEMORY, "Working set.")):

@@ -1,5 +1,6 @@
-"""What collects the metrics of a stack: read from the objects that were deployed, as the Prometheus operator and Azure
-Monitor read them. An object that is missing, or that a selector does not select, has no effect here either."""
+"""Collector of the metrics of a stack, read from the objects that were deployed, as the Prometheus operator and
+Azure Monitor read them. An object that is missing, or that a selector does not select, has no effect here either.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +21,13 @@ from simulator.metrics.jobs import Job, pod_jobs, service_jobs
 
 OPERATOR_GROUP, AZURE_GROUP = "monitoring.coreos.com/v1", "azmonitoring.coreos.com/v1"
 ALERTMANAGER_KEY = "alertmanager.yaml"
-"""Of a Secret, as the Prometheus operator reads it (prometheus-operator, Documentation/platform/alerting)."""
+"""Key of a Secret that the Prometheus operator reads (prometheus-operator, Documentation/platform/alerting)."""
 KINDS = ("PodMonitor", "ServiceMonitor", "PrometheusRule")
 
 
 @dataclass(frozen=True)
 class Collected:
-    """What one Prometheus scrapes and evaluates."""
+    """Series and rules that one Prometheus scrapes and evaluates."""
 
     jobs: Sequence[Job]
     rules: Json
@@ -35,7 +36,7 @@ class Collected:
     """Labels by kind of object that the kube-state-metrics of Azure's add-on exports; None where a job scrapes one of
     the cluster's own, or nothing does."""
     kubelets: bool = True
-    """Whether the containers' series of the kubelets are scraped."""
+    """True where the containers' series of the kubelets are scraped."""
     cluster: str = ""
     """Value of the label `cluster`, which Azure's add-on adds; empty where nothing does."""
     alertmanager: Json | None = None
@@ -50,7 +51,7 @@ class Objects:
     """Labels by name."""
     services: Sequence[Json] = ()
     monitoring: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
-    """By kind."""
+    """Objects by kind."""
 
     def selected(self, kind: str, prometheus: Json, prefix: str) -> list[Json]:
         """Objects of a kind that a Prometheus selects, by its selectors of labels and of namespaces.
@@ -72,7 +73,7 @@ class Objects:
 
 
 def collected(client: Client, cluster_id: str, resources: Mapping[str, Mapping[str, Any]]) -> Collected | None:
-    """What the cluster's collector does; None for a cluster without one.
+    """Series and rules of the cluster's collector; None for a cluster without one.
 
     Args:
         resources: Everything in the subscription: ARM id → `type`, `inputs` and `outputs`.
@@ -94,7 +95,7 @@ def objects(client: Client, group: str) -> Objects:
 
 
 def of_operator(prometheus: Json, found: Objects) -> Collected:
-    """What the Prometheus operator makes of a Prometheus object."""
+    """Configuration that the Prometheus operator writes for a Prometheus object."""
     pods = found.selected("PodMonitor", prometheus, "podMonitor")
     services = found.selected("ServiceMonitor", prometheus, "serviceMonitor")
     rules = found.selected("PrometheusRule", prometheus, "rule")
@@ -111,7 +112,7 @@ def of_operator(prometheus: Json, found: Objects) -> Collected:
 
 
 def of_azure(found: Objects, cluster_id: str, resources: Mapping[str, Mapping[str, Any]]) -> Collected:
-    """What Azure Monitor does. Metrics that reach no workspace are lost, and no rule sees them."""
+    """Series and rules of Azure Monitor. Metrics that reach no workspace are lost, and no rule sees them."""
     own = managed_prometheus.workspaces(resources, cluster_id)
     rules = managed_prometheus.rules(resources, cluster_id, own)
     if not own:

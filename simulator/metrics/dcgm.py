@@ -26,7 +26,7 @@ DATA = Path(__file__).parent / "data" / "dcgm.yaml"
 XID_WINDOW = "300000"
 """DCGM_EXPORTER_XID_COUNT_WINDOW_SIZE, in milliseconds."""
 UNSEEN_XIDS = (79, 119, 120)
-"""What NVML does not report to DCGM (NVIDIA/DCGM#162)."""
+"""Xids that NVML does not report to DCGM (NVIDIA/DCGM#162)."""
 XIDS, XID_COUNT = "DCGM_FI_DEV_XID_ERRORS", "DCGM_EXP_XID_ERRORS_COUNT"
 HEALTH, DRIVER = "DCGM_EXP_GPU_HEALTH_STATUS", "DCGM_FI_DRIVER_VERSION"
 CLOCKS = "DCGM_EXP_CLOCK_EVENTS_COUNT"
@@ -42,7 +42,7 @@ BY_PROCESS = ("DCGM_FI_DEV_GPU_UTIL", USED)
 
 
 class Totals:
-    """What the counters of an exporter have reached."""
+    """Present values of the counters of an exporter."""
 
     def __init__(self) -> None:
         self._reached: dict[tuple[int, str], tuple[float, float]] = {}
@@ -72,13 +72,13 @@ class Gpus:
     exporter: str
     """Version: `4.6.0-4.8.3`."""
     jobs: Sequence[Job]
-    """In the order in which they got their GPUs."""
+    """Jobs in the order in which they got their GPUs."""
     faults: NodeFaults = NO_FAULTS
     totals: Totals = field(default_factory=Totals)
     per_pod: bool = False
     """KUBERNETES_VIRTUAL_GPUS: each Pod that shares a GPU has series of its own."""
     shared: bool = False
-    """Whether the device plugin offers shares."""
+    """True where the device plugin offers shares."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def modelled() -> frozenset[str]:
 
 
 def page(gpus: Gpus, text: str, now: float) -> str:
-    """What the exporter prints at a time, in seconds since the epoch, with this CSV."""
+    """Output of the exporter at a time, in seconds since the epoch, with this CSV."""
     lines = counters(text)
     driver = {DRIVER: gpus.driver} if any(each.name == DRIVER for each in lines if each.type == "label") else {}
     monitored = units(gpus.hardware.mig)
@@ -139,7 +139,7 @@ class _Unit:
     node: Gpus
     unit: Unit
     held: Mapping[Unit, Sequence[Job]]
-    """By all units of the node."""
+    """Jobs by all units of the node."""
     now: float
     effects: Sequence[tuple[Effects, float]] = field(init=False)
 
@@ -160,7 +160,7 @@ class _Unit:
 
     @property
     def gpu_load(self) -> float:
-        """Of the complete GPU: the mean of its instances."""
+        """Load of the complete GPU: the mean of its instances."""
         loads = [
             max((job.load for job in jobs), default=0.0)
             for unit, jobs in self.held.items()
@@ -169,7 +169,7 @@ class _Unit:
         return sum(loads) / len(loads)
 
     def has(self, name: str) -> bool:
-        """Whether the unit reports the field.
+        """True where the unit reports the field.
 
         NVML gives a MIG-backed vGPU the profiling metrics if it has all memory of its GPU; not seen on Azure, but that
         a part of a GPU has none was (NVIDIA/dcgm-exporter#661).
@@ -182,7 +182,7 @@ class _Unit:
         return name.startswith(PROFILING) and self.node.hardware.complete
 
     def labels(self, driver: Mapping[str, str], *, whole: bool = False) -> dict[str, str]:
-        """Without those of a Pod; `whole` for the GPU of an instance."""
+        """Labels without those of a Pod; `whole` for the GPU of an instance."""
         index, hardware = self.unit.gpu, self.node.hardware
         own = {
             "gpu": str(index),
@@ -212,12 +212,12 @@ class _Unit:
         ]
 
     def is_by_process(self, name: str) -> bool:
-        """Whether the field has a series for each Pod's own processes, and one for the device."""
+        """True for a field with a series for each Pod's own processes, and one for the device."""
         recent = dcgm_exporters()[self.node.exporter].unheld == "reported"
         return self.node.per_pod and recent and bool(self.jobs) and name in BY_PROCESS
 
     def by_process(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
-        """Of such a field: the device's value without a Pod, then each Pod's share of it by its load."""
+        """Series of such a field: the device's value without a Pod, then each Pod's share of it by its load."""
         if not self.is_by_process(name):
             return
         whole = self._value(name)
@@ -228,7 +228,7 @@ class _Unit:
             yield {**own, "pod_uid": f"uid-of-{job.pod}"}, round(part)
 
     def _is_reported(self) -> bool:
-        """Whether a unit that no Pod holds has series."""
+        """True where a unit that no Pod holds has series."""
         match dcgm_exporters()[self.node.exporter].unheld:
             case "silent" if self.node.per_pod:
                 return False

@@ -1,4 +1,4 @@
-"""What DCGM's health check says of a GPU without a fault of the moment: Xids that it remembers, and its board. Pure."""
+"""Results of DCGM's health check about a GPU without a present fault: Xids that it remembers, and its board. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DATA = Path(__file__).parent / "data" / "dcgm_health.yaml"
 
 @dataclass(frozen=True)
 class Incident:
-    """Of one watch; the exporter shows one for each."""
+    """Incident of one watch; the exporter shows one for each."""
 
     watch: str
     status: int

@@ -1,4 +1,4 @@
-"""What a DCGM exporter monitors on a node, and which Pods hold it. Pure functions.
+"""Units that a DCGM exporter monitors on a node, and the Pods that hold them. Pure functions.
 
 By default the exporter monitors the MIG instances of a GPU that has some, else the GPU (NVIDIA/dcgm-exporter
 internal/pkg/devicemonitoring).
@@ -39,13 +39,13 @@ class Unit:
 
     @property
     def memory_mib(self) -> int | None:
-        """Of an instance, by the name of its profile: `1g.12gb`."""
+        """Memory of an instance, by the name of its profile: `1g.12gb`."""
         found = _MEMORY.search(self.profile)
         return int(found[1]) * MIB if found else None
 
 
 def units(gpus: Sequence[Mig]) -> list[Unit]:
-    """What is monitored, in the order of the GPUs; `gpus` are the profiles of the instances of each."""
+    """Monitored units in the order of the GPUs; `gpus` are the profiles of the instances of each."""
     return [
         unit
         for index, profiles in enumerate(gpus)

@@ -1,4 +1,6 @@
-"""What Prometheus discovers: a target for each port of a Pod that a PodMonitor selects, with Kubernetes' own labels."""
+"""Targets that Prometheus discovers: one for each port of a Pod that a PodMonitor selects, with Kubernetes' own
+labels.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,10 @@ ENDED = ("Succeeded", "Failed")
 
 @dataclass(frozen=True)
 class Selection:
-    """Which ports of which Pods."""
+    """Selection of ports of Pods."""
 
     namespaces: frozenset[str]
-    """Empty: all namespaces."""
+    """Namespaces of the Pods; empty for all namespaces."""
     selector: Mapping[str, Any]
     """A label selector."""
     port: str
@@ -27,7 +29,7 @@ class Selection:
 
 
 def selection(query: Mapping[str, str]) -> Selection:
-    """From a query string, as `query` writes it."""
+    """Selection from a query string, as `query` writes it."""
     namespaces = frozenset(each for each in query.get("namespaces", "").split(",") if each)
     return Selection(namespaces, json.loads(query.get("selector", "{}")), query.get("port", ""))
 
@@ -63,7 +65,7 @@ def _labels(pod: Json, port: str) -> Iterator[dict[str, str]]:
 
 
 def path(pod: Json) -> str:
-    """Of a Pod at the address where all targets are served."""
+    """Path of a Pod at the address where all targets are served."""
     return f"/pods/{at(pod, 'metadata.namespace')}/{name(pod)}"
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from physical_ai.catalog import operator_release, osmo
+from physical_ai.catalog import operator_release
+from simulator import osmo_names as osmo
 from simulator.amd import names as amd
 from simulator.amd.model import EXPORTER, EXPORTER_CONFIG, gpu_of
 from simulator.cluster.machines import machine_of
@@ -46,7 +47,7 @@ WATCHED = {
 }
 SYNC_SECONDS = 10.0
 FRESH_SECONDS = 0.2
-"""How long the assignment of Pods to GPUs is used again."""
+"""Seconds for which the assignment of Pods to GPUs is used again."""
 JSON_TYPE = "application/json"
 
 
@@ -76,7 +77,7 @@ class Exporters:
         self._jobs: tuple[float, dict[str, list[Job]]] = (0.0, {})
 
     def answer(self, path: str, host: str) -> Answer:
-        """What a request gets; `host` is the address that it was sent to."""
+        """Answer to a request; `host` is the address that it was sent to."""
         parts = urlsplit(path)
         match parts.path.strip("/").split("/"):
             case ["targets"]:
@@ -215,7 +216,7 @@ class Exporters:
 
 
 def jobs(pods: Sequence[Json]) -> dict[str, list[Job]]:
-    """What holds the GPUs of each node, in the order in which the Pods started."""
+    """Holders of the GPUs of each node, in the order in which the Pods started."""
     running = [pod for pod in pods if at(pod, "status.phase") == "Running" and at(pod, "spec.nodeName")]
     found: dict[str, list[Job]] = {}
     for pod in sorted(running, key=lambda each: (str(at(each, "status.startTime", "")), name(each))):
@@ -259,7 +260,7 @@ def _namespace(item: Json) -> str:
 
 
 def _ignore() -> None:
-    """What changes is read when it is asked for."""
+    """Ignores a change: the state is read when it is asked for."""
 
 
 AnswerTo = Callable[[str, str], Answer]

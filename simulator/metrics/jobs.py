@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from physical_ai.catalog.osmo import METRICS_PORT
 from physical_ai.kubernetes.selectors import selects_labels
 from simulator.cluster.objects import Json, at, labels, name
 from simulator.metrics.discovery import Selection
+from simulator.osmo_names import METRICS_PORT
 
 POD = "__meta_kubernetes_pod"
 NAMESPACE_LABEL = "__meta_kubernetes_namespace"
@@ -24,7 +24,7 @@ LIMITS = {
 
 @dataclass(frozen=True)
 class Job:
-    """What is discovered, and what becomes of its labels."""
+    """Scrape job: the discovered targets, and the changes to their labels."""
 
     name: str
     selection: Selection
@@ -126,7 +126,7 @@ def _own(job: str, endpoint: str) -> list[Json]:
 
 
 def _namespaces(monitor: Json) -> frozenset[str]:
-    """Empty for all namespaces."""
+    """Namespaces that a monitor selects; empty for all namespaces."""
     selector: Mapping[str, Any] = at(monitor, "spec.namespaceSelector", {})
     if selector.get("any"):
         return frozenset()

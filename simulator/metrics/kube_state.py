@@ -27,7 +27,7 @@ DAEMONSET = {
 
 @dataclass(frozen=True)
 class Objects:
-    """What kube-state-metrics watches."""
+    """Objects that kube-state-metrics watches."""
 
     nodes: Sequence[Json] = ()
     pods: Sequence[Json] = ()
@@ -44,12 +44,12 @@ class KubeState:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], _Page] = {}
-        """By uid and resource version."""
+        """Printed series by uid and resource version."""
         self._labels: tuple[tuple[str, ...], ...] = ()
-        """Those that the kept series were printed with."""
+        """Labels that the kept series were printed with."""
 
     def page(self, given: Objects) -> str:
-        """What kube-state-metrics prints."""
+        """Output of kube-state-metrics."""
         if self._labels != (wanted := (given.node_labels, given.pod_labels)):
             self._kept, self._labels = {}, wanted
         result = _Page()

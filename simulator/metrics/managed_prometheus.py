@@ -17,7 +17,7 @@ _METRICS = "azureMonitorProfile.metrics"
 
 
 def is_enabled(resources: Resources, cluster_id: str) -> bool:
-    """Whether the cluster has the add-on."""
+    """True where the cluster has the add-on."""
     return bool(at(_inputs(resources, cluster_id), f"{_METRICS}.enabled", False))
 
 

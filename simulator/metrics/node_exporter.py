@@ -1,4 +1,4 @@
-"""What node_exporter prints of the InfiniBand ports of a node."""
+"""Output of node_exporter about the InfiniBand ports of a node."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ERRORS = (
 )
 """Counters of one port that a working link leaves at 0 (the same file, v1.12.1; since v1.2.0 all of them)."""
 RATE = 50e9
-"""Of a port of 400 Gb/s, in bytes a second."""
+"""Rate of a port of 400 Gb/s, in bytes a second."""
 
 
 NO_GAINS: Mapping[str, float] = {}

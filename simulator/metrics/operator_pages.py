@@ -1,4 +1,4 @@
-"""What the GPU Operator and its node status exporter print (NVIDIA/gpu-operator)."""
+"""Output of the GPU Operator and its node status exporter (NVIDIA/gpu-operator)."""
 
 from __future__ import annotations
 

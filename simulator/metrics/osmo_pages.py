@@ -1,5 +1,6 @@
-"""What OSMO's agents and its service print: series of NVIDIA/OSMO 6.3 (src/operator, src/service), in the names that
-OpenTelemetry's exporter for Prometheus gives them. The agents count what the API server has shown them."""
+"""Output of OSMO's agents and its service: series of NVIDIA/OSMO 6.3 (src/operator, src/service), in the names that
+OpenTelemetry's exporter for Prometheus gives them. The agents count what the API server has shown them.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from physical_ai.catalog import osmo_service as names
-from physical_ai.catalog.osmo import (
+from simulator import osmo_names as names
+from simulator.cluster.objects import Json, at, labels
+from simulator.metrics.page import Page, label_text
+from simulator.osmo_names import (
     CONTROL_NAMESPACE,
-    KAI_QUEUE_LABEL,
     METRICS_ENVIRONMENT,
     METRICS_PORT,
     TASK_LABEL,
     WORKFLOW_LABEL,
     WORKFLOWS_NAMESPACE,
 )
-from simulator.cluster.objects import Json, at, labels
-from simulator.metrics.page import Page, label_text
+from simulator.scheduling import kai_names
 
 LISTENER, WORKER = "backend-listener", "backend-worker"
 """Names of the agents' containers."""
@@ -30,7 +31,7 @@ QUEUES = tuple(
     for kind in ("pod", "node", "event", "heartbeat")
 )
 SECONDS_OF_EVENT, SECONDS_OF_JOB, SECONDS_OF_MESSAGE = 0.02, 1.5, 0.05
-"""How long the agents and the service take, in the simulator."""
+"""Durations in the simulator of an event, a job and a message of the agents and the service."""
 BOUNDS = (0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10000.0)
 """Buckets of a histogram of OpenTelemetry."""
 STATUS = {"Pending": "SCHEDULING", "Running": "RUNNING", "Succeeded": "COMPLETED", "Failed": "FAILED"}
@@ -87,8 +88,9 @@ def _process(pod: Json) -> str:
 
 
 def reports(pod: Json) -> bool:
-    """Whether a process is asked for metrics, by its environment or its arguments; it is silent otherwise
-    (NVIDIA/OSMO 6.3.1 src/utils/metrics/metrics.py:115)."""
+    """True for a process that is asked for metrics, by its environment or its arguments; it is silent otherwise
+    (NVIDIA/OSMO 6.3.1 src/utils/metrics/metrics.py:115).
+    """
     wanted = set(METRICS_ENVIRONMENT.items())
     given: set[tuple[str, Any]] = set()
     for container in pod["spec"]["containers"]:
@@ -99,7 +101,7 @@ def reports(pod: Json) -> bool:
 
 
 def page(pod: Json, pods: list[Json], events: Events) -> str | None:
-    """What a process prints that `reports`; None for one without metrics."""
+    """Output of a process that `reports`; None for one without metrics."""
     if is_elsewhere(pod):
         return service_page(pods) + worker_page() + monitor_page()
     process = _process(pod)
@@ -116,7 +118,7 @@ def page(pod: Json, pods: list[Json], events: Events) -> str | None:
 
 
 def agent_page(container: str, events: Events) -> str:
-    """What an agent prints."""
+    """Output of an agent."""
     page = Page()
     namespace = {"namespace": WORKFLOWS_NAMESPACE}
     if container == WORKER:
@@ -135,7 +137,7 @@ def agent_page(container: str, events: Events) -> str:
 
 
 def service_page(pods: Iterable[Json]) -> str:
-    """Of OSMO's service (src/service/core/workflow/workflow_metrics.py): its tasks are the Pods of workflows."""
+    """Output of OSMO's service (src/service/core/workflow/workflow_metrics.py): its tasks are the Pods of workflows."""
     found = Page()
     for task, count in sorted(Counter(_task(pod) for pod in pods if TASK_LABEL in labels(pod)).items()):
         _sample(found, "osmo_tasks_count", "gauge", dict(task), count)
@@ -143,7 +145,7 @@ def service_page(pods: Iterable[Json]) -> str:
 
 
 def worker_page() -> str:
-    """Of OSMO's worker (src/service/worker/worker.py)."""
+    """Output of OSMO's worker (src/service/worker/worker.py)."""
     found = Page()
     for queue in ("FREQUENT", "INFREQUENT"):
         _sample(found, "osmo_service_worker_job_queue_length_count", "gauge", {"job_type": queue}, 0)
@@ -152,14 +154,14 @@ def worker_page() -> str:
 
 
 def monitor_page() -> str:
-    """Of the monitor of delayed jobs (src/service/delayed_job_monitor)."""
+    """Output of the monitor of delayed jobs (src/service/delayed_job_monitor)."""
     found = Page()
     _sample(found, "osmo_delayed_job_length_count", "gauge", {}, 0)
     return found.text()
 
 
 def messages_page(events: Events) -> str:
-    """Of the service that agents are connected to (src/service/agent/helpers.py:645)."""
+    """Output of the service that agents are connected to (src/service/agent/helpers.py:645)."""
     found = Page()
     for kind, count in sorted(events.seen.items()):
         _sample(found, "osmo_backend_event_count_total", "counter", {"type": kind}, count)
@@ -172,7 +174,7 @@ def _task(pod: Json) -> tuple[tuple[str, str], ...]:
     given = labels(pod)
     status = STATUS.get(str(at(pod, "status.phase", "Pending")), "RUNNING")
     found = {
-        "pool": given.get(KAI_QUEUE_LABEL, "unknown").rpartition("-")[2],
+        "pool": given.get(kai_names.QUEUE_LABEL, "unknown").rpartition("-")[2],
         "user": given.get(USER_LABEL, "unknown"),
         "workflow_uuid": given.get(UUID_LABEL, given.get(WORKFLOW_LABEL, "")),
         "status": status,

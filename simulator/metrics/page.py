@@ -1,4 +1,4 @@
-"""What an exporter prints: families of series, in the Prometheus text format."""
+"""Output of an exporter: families of series, in the Prometheus text format."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Where a control plane's folder names the port of its exporters."""
+"""File in a control plane's folder with the port of its exporters."""
 
 METRICS_FILE = "metrics-port.json"

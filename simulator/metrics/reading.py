@@ -1,4 +1,4 @@
-"""What the running Prometheus and Alertmanager know: alerts, and results of queries."""
+"""Alerts of the running Prometheus and Alertmanager, and results of queries."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Alert:
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
     since: float
-    """When its expression became true, in seconds since the epoch."""
+    """Time at which its expression became true, in seconds since the epoch."""
     fired: float | None
-    """When it began to fire, as Alertmanager has it; None while Alertmanager does not have it."""
+    """Time at which it began to fire, by Alertmanager; None while Alertmanager does not have it."""
 
     @property
     def severity(self) -> str:

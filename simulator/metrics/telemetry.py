@@ -25,12 +25,12 @@ PROMETHEUS, ALERTMANAGER = "prometheus", "alertmanager"
 START_SECONDS = 60.0
 POLL_SECONDS = 0.1
 MODEL_SECONDS = 60.0
-"""Between two scrapes, and between two evaluations, in model time: one minute."""
+"""Seconds between two scrapes, and between two evaluations, in model time: one minute."""
 LEAST_INTERVAL = 0.5
-"""Of a real clock, in seconds."""
+"""Seconds of a real clock."""
 LOOKBACK, LEAST_LOOKBACK = 300.0, 10.0
-"""How long a series that is no longer scraped has its last value: five minutes of model time, as Prometheus has it, but
-long enough of a real clock for a busy machine. In seconds."""
+"""Time for which a series that is no longer scraped has its last value: five minutes of model time, as Prometheus
+has it, but long enough of a real clock for a busy machine. In seconds."""
 RETENTION = "1d"
 MEMORY = {PROMETHEUS: "320MiB", ALERTMANAGER: "60MiB"}
 """Soft limits of the Go heaps. With 1,000 nodes and 220 MiB, Prometheus spends its time on collecting garbage."""
@@ -38,7 +38,7 @@ MEMORY = {PROMETHEUS: "320MiB", ALERTMANAGER: "60MiB"}
 
 @dataclass(frozen=True)
 class Clock:
-    """How much faster than a real clock model time runs, and what follows."""
+    """Factor between model time and a real clock, and the intervals that follow."""
 
     factor: float
     interval: float
@@ -53,7 +53,7 @@ def clock() -> Clock:
 
 @dataclass(frozen=True)
 class Ports:
-    """Where the two listen, on loopback."""
+    """Ports of the two on loopback."""
 
     prometheus: int
     alertmanager: int

@@ -90,7 +90,7 @@ class NetworkOperator:
                     raise
 
     def _running(self) -> dict[str, dict[str, bool]]:
-        """Whether the Pod of each state is ready, by state and node."""
+        """Readiness of the Pod of each state, by state and node."""
         found: dict[str, dict[str, bool]] = {}
         for pod in self._watches[PODS].all():
             node = str(at(pod, "spec.nodeName", ""))
@@ -105,7 +105,9 @@ class NetworkOperator:
         return frozenset(ready[0] & ready[1])
 
     def _record(self, nodes: list[Json]) -> None:
-        """Which OFED driver each node has: it stays in the kernel when its Pod ends, until another one is loaded."""
+        """Records the OFED driver of each node: it stays in the kernel when its Pod ends, until another one is
+        loaded.
+        """
         for pod in self._watches[PODS].all():
             if labels(pod).get(STATE_LABEL) != OFED or not is_ready(pod) or is_terminating(pod):
                 continue

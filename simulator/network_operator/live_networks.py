@@ -39,7 +39,7 @@ class PodNetworks:
             self._give(served)
 
     def problem(self, pod: Json, served: frozenset[str]) -> str:
-        """What Multus says of a Pod that it cannot serve; empty for others, and on nodes without it."""
+        """Message of Multus about a Pod that it cannot serve; empty for others, and on nodes without it."""
         if at(pod, "spec.nodeName") not in served:
             return ""
         return model.missing(pod, {key_of(each) for each in self._all(model.DEFINITIONS)})

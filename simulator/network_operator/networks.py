@@ -100,7 +100,7 @@ def interfaces(
 
 
 def missing(pod: Json, definitions: Collection[tuple[str, str]]) -> str:
-    """What the kubelet says of a Pod that names a network which does not exist; empty where all exist.
+    """Message of the kubelet about a Pod that names a network which does not exist; empty where all exist.
 
     Multus refuses the sandbox (k8snetworkplumbingwg/multus-cni pkg/k8sclient, getKubernetesDelegate).
     """

@@ -1,4 +1,4 @@
-"""What the Network Operator makes of a NicClusterPolicy. Pure functions over plain objects."""
+"""Objects that the Network Operator creates for a NicClusterPolicy. Pure functions over plain objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GPU_TOLERATION: Json = {"key": "nvidia.com/gpu", "operator": "Exists", "effect"
 
 
 def has_cards(node: Mapping[str, Any]) -> bool:
-    """Whether Node Feature Discovery has found a network card of NVIDIA's."""
+    """True where Node Feature Discovery has found a network card of NVIDIA's."""
     return labels(node).get(NIC_LABEL) == "true"
 
 
@@ -109,7 +109,7 @@ def wait_labels(policy: Json | None, nodes: Iterable[Json], drivers: Mapping[str
 
 
 def resources(policy: Json, node: Json, plugins: Iterable[str]) -> dict[str, int]:
-    """What the device plugins that run on a node offer there. `plugins` are their states.
+    """Resources that the device plugins of a node offer there. `plugins` are their states.
 
     A plugin whose configuration is no JSON, or whose selectors fit no adapter, offers nothing.
     """

@@ -12,7 +12,7 @@ from physical_ai.kubernetes.objects import Json, at, name, namespace
 
 Mode = Literal["Immediate", "AllowCompletion", "DeleteAfterTimeout"]
 MODES: tuple[Mode, ...] = ("Immediate", "DeleteAfterTimeout", "AllowCompletion")
-"""In the order in which they win where several patterns match a namespace."""
+"""Modes in the order in which they win where several patterns match a namespace."""
 QUARANTINED, DRAINING, DRAINED = "quarantined", "draining", "drain-succeeded"
 """Values of the node's state label."""
 WAITING_REASON = "AwaitingPodCompletion"
@@ -21,7 +21,7 @@ _GRACE_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Config:
-    """What node-drainer is configured with."""
+    """Configuration of node-drainer."""
 
     namespaces: Sequence[tuple[str, Mode]]
     """Patterns of namespaces with the mode of their Pods."""
@@ -33,7 +33,7 @@ class Config:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Config:
-        """From the keys of the chart's values, which are those of the module's configuration file."""
+        """Configuration from the keys of the chart's values, which are those of the module's configuration file."""
         return cls(
             namespaces=[(each["name"], each["mode"]) for each in data["userNamespaces"]],
             system=data.get("systemNamespaces", ""),
@@ -52,14 +52,14 @@ class Config:
 
 @dataclass(frozen=True)
 class Drain:
-    """What node-drainer does with a node's Pods at one look; nothing at all: the node is drained."""
+    """Actions of node-drainer on a node's Pods at one look; without any, the node is drained."""
 
     evict: list[Json] = field(default_factory=list[Json])
-    """Through the eviction API, which respects disruption budgets."""
+    """Pods to evict through the eviction API, which respects disruption budgets."""
     delete: list[Json] = field(default_factory=list[Json])
-    """By force, which respects nothing."""
+    """Pods to delete by force, which respects nothing."""
     wait: list[Json] = field(default_factory=list[Json])
-    """For their own end."""
+    """Pods whose own end is awaited."""
 
     @property
     def is_done(self) -> bool:
@@ -67,7 +67,7 @@ class Drain:
 
 
 def drain(config: Config, pods: Iterable[Json], since: float, now: float) -> Drain:
-    """What happens to the Pods of a node whose event was created at `since`. Times are seconds.
+    """Actions on the Pods of a node whose event was created at `since`. Times are seconds.
 
     A Pod's times are those of its status, as numbers: `deleted` and `notReady` under `metadata.times`.
     """

@@ -1,4 +1,4 @@
-"""What NVSentinel's monitors report of a node's faults (health-monitors/), and the conditions that follow."""
+"""Events of NVSentinel's monitors about a node's faults (health-monitors/), and the conditions that follow."""
 
 from __future__ import annotations
 
@@ -65,12 +65,14 @@ class HealthEvent:
 
     @property
     def message(self) -> str:
-        """As the condition of the node has it (platform-connectors, constructHealthEventMessage)."""
+        """Message in the condition of the node (platform-connectors, constructHealthEventMessage)."""
         return f"ErrorCode:{self.code} GPU:{self.gpu} Recommended Action={self.action}"
 
     @property
     def identity(self) -> str:
-        """What a healthy event has to name to end an unhealthy one: the check and the GPU, not the code."""
+        """Identity that a healthy event has to share with an unhealthy one to end it: the check and the GPU, not the
+        code.
+        """
         return f"{self.agent}/{self.check}/{self.gpu}"
 
     def recovered(self) -> HealthEvent:
@@ -91,7 +93,7 @@ def failures(node: str, faults: NodeFaults, monitors: Collection[str], gpus: int
 
 
 def changes(before: Iterable[HealthEvent], after: Iterable[HealthEvent]) -> Iterator[HealthEvent]:
-    """What the monitors report between two looks: what is new, then what has recovered."""
+    """Events of the monitors between two looks: first the new ones, then the recoveries."""
     old, new = list(before), list(after)
     yield from (event for event in new if event not in old)
     failing = {event.identity for event in new}
@@ -127,7 +129,7 @@ def _of_dcgm(node: str, gpu: int, code: str) -> HealthEvent:
 
 
 def _dcgm_codes(effect: Effects) -> Iterator[str]:
-    """What DCGM's health watches report for one fault."""
+    """Codes of DCGM's health watches for one fault."""
     fields: Mapping[str, float] = effect.fields
     yield from (code for field, code in _OF_FIELDS.items() if fields.get(field))
     if effect.health:

@@ -13,7 +13,7 @@ PREFIX = "nvsentinel.dgxc.nvidia.com"
 DRIVER, DCGM, KATA = f"{PREFIX}/driver.installed", f"{PREFIX}/dcgm.version", f"{PREFIX}/kata.enabled"
 DCGM_APP = ("app", "nvidia-dcgm")
 DCGM_MAJOR = "4.x"
-"""Of every release of the GPU Operator that is modelled."""
+"""Major version of DCGM in every modelled release of the GPU Operator."""
 
 
 def wanted_labels(node: Json, pods: Iterable[Mapping[str, Any]], *, assume_driver: bool) -> dict[str, str | None]:

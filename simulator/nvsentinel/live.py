@@ -19,11 +19,11 @@ from simulator.nvsentinel.names import FAULT_QUARANTINE, GPU_MONITOR, NODE_DRAIN
 
 LABELER = "labeler"
 WATCHED_SECONDS = 0.5
-"""Between two looks at the Pods of a node that a drain waits for."""
+"""Seconds between two looks at the Pods of a node that a drain waits for."""
 
 
 class Observed(modules.Cluster, Protocol):
-    """What the monitors and the labeler read beyond what the other modules do."""
+    """Objects that the monitors and the labeler read beyond those of the other modules."""
 
     def running(self) -> Mapping[str, Mapping[str, str]]: ...
     def operands(self) -> list[Json]: ...
@@ -49,7 +49,7 @@ class Nvsentinel:
         self._quarantine = FaultQuarantine(self._cluster, self._store)
         self._drainer = NodeDrainer(self._cluster, self._store)
         self._failing: dict[str, list[HealthEvent]] = {}
-        """What the monitors report, by node."""
+        """Events of the monitors, by node."""
         self._checks: dict[str, set[str]] = {}
         """Checks that have failed on a node, which keep their condition."""
 

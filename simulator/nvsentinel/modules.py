@@ -37,7 +37,7 @@ _RELEASED: Changes = {QUARANTINE_ANNOTATION: None, CORDONED_ANNOTATION: None}
 
 
 class Cluster(Protocol):
-    """What the modules read and write; each write with the rights of a service account."""
+    """Reads and writes of the modules; each write with the rights of a service account."""
 
     def now(self) -> float: ...
     def find(self, path: str) -> Json | None: ...

@@ -36,7 +36,7 @@ DCGM_ERRORS: Mapping[str, tuple[str, Action]] = {
     "DCGM_FR_CLOCKS_EVENT_POWER": ("GpuPowerWatch", "NONE"),
     "DCGM_CONNECTIVITY_ERROR": ("GpuDcgmConnectivityFailure", "CONTACT_SUPPORT"),
 }
-"""By DCGM's code: the monitor's check, which is the type of the node's condition, and what it advises."""
+"""Check of the monitor by DCGM's code, which is the type of the node's condition, and its advice."""
 _ACTIONS: dict[str, Action] = {
     "RESTART_APP": "NONE",
     "IGNORE": "NONE",
@@ -48,7 +48,7 @@ _ACTIONS: dict[str, Action] = {
 
 
 def xid_action(action: str) -> Action:
-    """What NVSentinel advises for an Xid, from NVIDIA's immediate action (syslog-health-monitor/pkg/common).
+    """Advice of NVSentinel for an Xid, from NVIDIA's immediate action (syslog-health-monitor/pkg/common).
 
     Actions that it does not know become CONTACT_SUPPORT, which is fatal: that of Xid 45, of a killed job, is one.
     """

@@ -45,7 +45,7 @@ class BreakerConfig:
 
 @dataclass(frozen=True)
 class Config:
-    """What fault-quarantine is configured with."""
+    """Configuration of fault-quarantine."""
 
     rule_sets: Sequence[Mapping[str, Any]]
     breaker: BreakerConfig = BreakerConfig()
@@ -54,7 +54,7 @@ class Config:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Config:
-        """From the keys of the chart's values, or of the module's configuration file."""
+        """Configuration from the keys of the chart's values, or of the module's configuration file."""
         own = data["circuitBreaker"]
         label, _, value = str(data.get("gpuNodeLabel", data.get("gpu-node-label"))).partition("=")
         return cls(
@@ -72,7 +72,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of one event."""
+    """Decision about one event."""
 
     kind: Kind
     tracked: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Quarantine:
     """Nodes that it has cordoned, and when."""
 
     def decide(self, event: HealthEvent, node: Json, gpu_nodes: int, now: float) -> Decision:
-        """What becomes of an event, before anything is written; a cordon counts, also one that is refused later.
+        """Decision about an event, before anything is written; a cordon counts, also one that is refused later.
 
         Args:
             node: The event's node as the API server has it.
@@ -108,7 +108,7 @@ class Quarantine:
         return Decision("cordon", (event.identity,))
 
     def matches(self, event: HealthEvent, node: Json) -> bool:
-        """Whether a rule set that cordons matches; an expression without a value does not (rule_evaluator.go)."""
+        """True where a rule set that cordons matches; an expression without a value does not (rule_evaluator.go)."""
         return any(
             each.get("enabled", True)
             and at(each, "cordon.shouldCordon", False)

@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable
 
 from physical_ai import safe_yaml
-from physical_ai.catalog.osmo import KAI_CHART
 from simulator.charts import crds, modelled
 from simulator.cluster import jobs
 from simulator.cluster.definitions import replace_definition
@@ -16,6 +15,7 @@ from simulator.cluster.pods import ended
 from simulator.operators.cluster import Cluster
 from simulator.operators.kai_operands import OPERATOR, conditions, operands, shard_operands
 from simulator.operators.kai_webhooks import OPERAND, Endpoint, answer
+from simulator.scheduling import kai_names
 
 log = logging.getLogger("operators")
 CONFIG = "kai-config"
@@ -23,7 +23,7 @@ CONFIG = "kai-config"
 MANIFEST = "kai-config-manifest"
 _DEPLOYER = "kai-config-deployer"
 _NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
-"""Those of random names (k8s.io/apimachinery pkg/util/rand)."""
+"""Characters of random names (k8s.io/apimachinery pkg/util/rand)."""
 
 
 class KaiOperator:
@@ -60,7 +60,7 @@ class KaiOperator:
                 self._report(shard, wanted[name(shard)], live)
 
     def answer(self, path: str, request: Json) -> Json | None:
-        """What a webhook answers; None while its operand has no available Pod."""
+        """Answer of a webhook; None while its operand has no available Pod."""
         operand = OPERAND.get(path)
         configs = (item for item in self._cluster.configs() if name(item) == CONFIG)
         namespace = str(at(next(configs, None), "spec.namespace", ""))
@@ -112,6 +112,6 @@ class KaiHookJobs:
         log.info("%s: done", job)
 
     def _definitions(self, release: str) -> None:
-        if release in modelled()[KAI_CHART]:
-            for definition in crds(KAI_CHART, release):
+        if release in modelled()[kai_names.CHART]:
+            for definition in crds(kai_names.CHART, release):
                 replace_definition(self._cluster.client, definition)

@@ -1,4 +1,4 @@
-"""What the webhooks of KAI v0.17.0 add to a Pod, and what they refuse. Pure functions over plain objects.
+"""Additions of the webhooks of KAI v0.17.0 to a Pod, and their refusals. Pure functions over plain objects.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0: pkg/admission/webhook (Pods and Topologies, in the order in which
 cmd/admission/main.go registers the plugins), pkg/binder/common (names and variables of shared GPUs). The plugin
@@ -24,17 +24,17 @@ SHARED_VARIABLES = (VISIBLE, "RUNAI_NUM_OF_GPUS", "GPU_PORTION")
 GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-"
 DEFAULT_CLASS = "nvidia"
 _LONGEST = 63 - 7 - 6 - len("shared-gpu") - 5
-"""Of the name that a ConfigMap's begins with, before the container's index is taken off, too."""
+"""Longest prefix of a ConfigMap's name, before the container's index is taken off, too."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How the admission's container was started."""
+    """Options that the admission's container was started with."""
 
     scheduler: str = "kai-scheduler"
     gpu_sharing: bool = False
     runtime_class: str = DEFAULT_CLASS
-    """Of Pods that ask for a fraction; empty where nothing is set."""
+    """Runtime class of Pods that ask for a fraction; empty where nothing is set."""
     block_devices: bool = False
 
 
@@ -54,7 +54,7 @@ def options(args: Sequence[str]) -> Options:
 
 
 class Refused(ValueError):
-    """What the webhook answers in place of an object."""
+    """Answer of the webhook in place of an object."""
 
 
 def mutated(pod: Json, given: Options, chance: str) -> Json:
@@ -81,7 +81,7 @@ def mutated(pod: Json, given: Options, chance: str) -> Json:
 
 
 def pod_problem(pod: Json, given: Options) -> str:
-    """Why the webhook refuses a Pod; empty where it does not."""
+    """Reason why the webhook refuses a Pod; empty where it does not."""
     if at(pod, "spec.schedulerName") != given.scheduler:
         return ""
     asks = asks_for_fraction(pod)
@@ -100,7 +100,7 @@ def asks_for_fraction(pod: Json) -> bool:
 
 
 def topology_problem(topology: Json) -> str:
-    """Why the webhook refuses a Topology: two levels with one alias, or the alias of a label."""
+    """Reason why the webhook refuses a Topology: two levels with one alias, or the alias of a label."""
     levels: list[Json] = at(topology, "spec.levels", [])
     labels = {each.get("nodeLabel") for each in levels}
     aliases = [str(each["alias"]) for each in levels if each.get("alias")]
@@ -112,7 +112,9 @@ def topology_problem(topology: Json) -> str:
 
 
 def queue_problem(queue: Json) -> str:
-    """Why the webhook refuses a Queue. Quotas of parents are compared by a flag only that the operator does not set."""
+    """Reason why the webhook refuses a Queue. Quotas of parents are compared only under a flag that the operator
+    does not set.
+    """
     return "" if at(queue, "spec.resources") is not None else "resources must be specified"
 
 

@@ -1,4 +1,4 @@
-"""What the KAI operator makes of its Config and of each SchedulingShard. Pure functions over plain objects.
+"""Objects that the KAI operator creates for its Config and for each SchedulingShard. Pure functions over plain objects.
 
 Names, labels and arguments are those of kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/operator/operands; webhooks are in
 `kai_webhooks`.
@@ -10,21 +10,14 @@ import json
 from collections.abc import Iterable, Mapping
 
 from physical_ai.catalog.compat import key_table
-from physical_ai.catalog.osmo import (
-    KAI_CHART,
-    KAI_OPERANDS,
-    KAI_OPERATOR,
-    KAI_QUEUE_LABEL,
-    KAI_VERSION,
-    SCHEDULER,
-)
 from simulator.cluster.objects import Json, at, name
 from simulator.operators.kai_admission import DEFAULT_CLASS
 from simulator.operators.kai_services import SCRAPED, operand_service, scheduler_service
 from simulator.operators.kai_webhooks import Endpoint, webhook_objects
+from simulator.scheduling import kai_names
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
-OPERATOR = KAI_OPERATOR
+OPERATOR = kai_names.OPERATOR
 ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
 PLUGINS = {
     "predicates": 1900,
@@ -58,7 +51,7 @@ _PACKING, _SPREADING = ("gpupack", "gpusharingorder"), ("gpuspread",)
 def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
     """Everything that is made for the Config itself; webhooks where something answers them."""
     found: list[Json] = []
-    for section, operand in KAI_OPERANDS.items():
+    for section, operand in kai_names.OPERANDS.items():
         given: Json = at(config, f"spec.{section}", {})
         if at(given, "service.enabled", section != "nodeScaleAdjuster"):
             args = admission_arguments(config) if operand == "admission" else []
@@ -76,7 +69,7 @@ def admission_arguments(config: Json) -> list[str]:
     A runtime class of its own is the default where neither key of the Config is set; an empty one stays empty.
     """
     given: Json = at(config, "spec.admission", {})
-    found = ["--scheduler-name", str(at(config, "spec.global.schedulerName", SCHEDULER))]
+    found = ["--scheduler-name", str(at(config, "spec.global.schedulerName", kai_names.SCHEDULER_NAME))]
     ports = {"webhook-addr": ("targetPort", 9443, ""), "health-probe-bind-address": ("probePort", 8081, ":")}
     ports |= {"metrics-bind-address": ("metricsPort", 8080, ":")}
     for flag, (key, default, before) in ports.items():
@@ -113,27 +106,29 @@ def shard_operands(config: Json, shard: Json) -> list[Json]:
 
 def scheduler_name(config: Json, shard: Json) -> str:
     """Name of a shard's Deployment."""
-    return f"{at(config, 'spec.global.schedulerName', SCHEDULER)}-{name(shard)}"
+    return f"{at(config, 'spec.global.schedulerName', kai_names.SCHEDULER_NAME)}-{name(shard)}"
 
 
 def arguments(config: Json, shard: Json) -> list[str]:
     """The scheduler's command line: the operator's own flags, then those of the shard that the scheduler knows."""
     own = {
         "scheduler-conf": "/etc/config/config.yaml",
-        "scheduler-name": at(config, "spec.global.schedulerName", SCHEDULER),
+        "scheduler-name": at(config, "spec.global.schedulerName", kai_names.SCHEDULER_NAME),
         "namespace": at(config, "spec.namespace", ""),
         "nodepool-label-key": at(config, "spec.global.nodePoolLabelKey", "kai.scheduler/node-pool"),
         "partition-label-value": at(shard, "spec.partitionLabelValue", ""),
         "resource-reservation-app-label": at(
             config, "spec.binder.resourceReservation.appLabel", "kai-resource-reservation"
         ),
-        "queue-label-key": at(config, "spec.global.queueLabelKey", KAI_QUEUE_LABEL),
+        "queue-label-key": at(config, "spec.global.queueLabelKey", kai_names.QUEUE_LABEL),
         "listen-address": f":{at(config, 'spec.scheduler.schedulerService.port', 8080)}",
     }
     if metrics := at(config, "spec.queueController.metricsNamespace"):
         own["metrics-namespace"] = metrics
     given: Mapping[str, str] = at(shard, "spec.args", {})
-    known = sorted(key for key in given if f"scheduler.args.{key}" in key_table(KAI_CHART, KAI_VERSION).known)
+    known = sorted(
+        key for key in given if f"scheduler.args.{key}" in key_table(kai_names.CHART, kai_names.VERSION).known
+    )
     return [f"--{key}={value}" for key, value in own.items()] + [f"--{key}={given[key]}" for key in known]
 
 

@@ -12,7 +12,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from physical_ai.catalog.osmo import SCHEDULER
 from simulator.cluster.objects import Json, at
 from simulator.operators.kai_admission import (
     Options,
@@ -24,6 +23,7 @@ from simulator.operators.kai_admission import (
     topology_problem,
 )
 from simulator.operators.kai_pod_groups import group_problems
+from simulator.scheduling import kai_names
 
 MUTATE_POD, VALIDATE_POD = "/mutate--v1-pod", "/validate--v1-pod"
 VALIDATE_TOPOLOGY = "/validate-kai-scheduler-v1alpha1-topology"
@@ -48,12 +48,12 @@ MUTATING, VALIDATING = "MutatingWebhookConfiguration", "ValidatingWebhookConfigu
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where webhooks are answered, and the certificate that they are answered with."""
+    """Address that answers webhooks, and its certificate."""
 
     address: str
     certificate: bytes
     data: Mapping[str, str]
-    """Of the Secrets."""
+    """Data of the Secrets."""
 
 
 def webhook_objects(config: Json, endpoint: Endpoint) -> list[Json]:
@@ -89,7 +89,7 @@ def _of_pods(config: Json, endpoint: Endpoint) -> list[Json]:
         selector["matchExpressions"].append({"key": key, "operator": "Exists"})
     if labels := at(config, "spec.global.namespaceLabelSelector", {}):
         selector["matchLabels"] = labels
-    name = at(config, "spec.global.schedulerName", SCHEDULER)
+    name = at(config, "spec.global.schedulerName", kai_names.SCHEDULER_NAME)
     shared: Json = {
         "namespaceSelector": selector,
         "matchConditions": [{"name": "scheduler-name-match", "expression": f"object.spec.schedulerName == '{name}'"}],

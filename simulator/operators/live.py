@@ -19,7 +19,7 @@ from simulator.operators.webhook_server import WebhookServer
 MOUNTS = "mounts"
 """Pods with this label wait until what they mount exists. Then KWOK runs them like all others."""
 MISSING_SECONDS = 0.3
-"""Between two looks at what a Pod mounts and what does not exist yet."""
+"""Seconds between two looks at an object that a Pod mounts and that does not exist yet."""
 
 
 class Operators:

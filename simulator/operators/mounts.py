@@ -18,7 +18,7 @@ _NAMES = {"Secret": "secret", "ConfigMap": "configmap"}
 
 @dataclass(frozen=True)
 class StartProblem:
-    """Why a pod's containers don't start."""
+    """Reason why a pod's containers don't start."""
 
     waiting: str
     """Reason of the containers' state."""

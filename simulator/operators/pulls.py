@@ -30,7 +30,7 @@ class Pulls:
         self._client, self._store = client, Store(file)
 
     def problem(self, pod: Json) -> StartProblem | None:
-        """Of the first image that no registry has; None where all can be pulled."""
+        """Problem of the first image that no registry has; None where all can be pulled."""
         own = [image for image in _images(pod) if image.partition("/")[0].endswith(SUFFIX)]
         if not own:
             return None
@@ -59,7 +59,7 @@ def _images(pod: Json) -> Iterator[str]:
 
 
 def _is_cached(azure: AzureState, host: str, path: str) -> bool:
-    """Whether a cache rule of the registry brings a repository below it."""
+    """True where a cache rule of the registry brings a repository below it."""
     registries = [each for each in azure.of_kind("Registry") if f"{ids.name(each.id).lower()}{SUFFIX}" == host]
     rules = (rule for registry in registries for rule in azure.children(registry.id, "CacheRule"))
     return any(path.startswith(_target(rule)) for rule in rules)

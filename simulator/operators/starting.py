@@ -1,4 +1,4 @@
-"""Why a process of OSMO's control plane ends as soon as it starts: what it reads, and how it must look.
+"""Reason why a process of OSMO's control plane ends as soon as it starts: the files it reads, and their form.
 
 The real ones do the same: NVIDIA/OSMO 6.3.1, utils/secret_manager (keys), service (password of the administrator),
 utils/connectors/redis.py (address of the cache), utils/configmap_loader (sections), and oauth2-proxy's validation of
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from physical_ai.catalog import osmo_service as names
+from simulator import osmo_names as names
 from simulator.cluster.objects import Json, at
 from simulator.operators.mounts import CRASHED, Find, StartProblem
 

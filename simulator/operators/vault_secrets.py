@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from physical_ai.catalog.vault_secrets import API_VERSION, DRIVER, PLURAL
+from simulator.azure.own_facts import SECRETS_API_VERSION, SECRETS_DRIVER, SECRETS_PLURAL
 from simulator.azure.state import AzureState
 from simulator.azure.store import Store
 from simulator.azure.vault_access import refusal
@@ -38,9 +38,9 @@ class VaultSecrets:
         self._client, self._store, self._clock = client, Store(file), clock
 
     def mount_problem(self, pod: Json) -> StartProblem | None:
-        """Why a volume of the Pod is not mounted; None where all are, and their Secrets exist."""
+        """Reason why a volume of the Pod is not mounted; None where all are, and their Secrets exist."""
         for volume in at(pod, "spec.volumes", []):
-            if at(volume, "csi.driver") != DRIVER:
+            if at(volume, "csi.driver") != SECRETS_DRIVER:
                 continue
             if problem := self._mount(pod, str(at(volume, "csi.volumeAttributes.secretProviderClass", ""))):
                 text = f'MountVolume.SetUp failed for volume "{volume["name"]}" : {problem}'
@@ -48,10 +48,10 @@ class VaultSecrets:
         return None
 
     def _mount(self, pod: Json, wanted: str) -> str:
-        if self._client.find(f"/apis/storage.k8s.io/v1/csidrivers/{DRIVER}") is None:
-            return f"driver name {DRIVER} not found in the list of registered CSI drivers"
+        if self._client.find(f"/apis/storage.k8s.io/v1/csidrivers/{SECRETS_DRIVER}") is None:
+            return f"driver name {SECRETS_DRIVER} not found in the list of registered CSI drivers"
         namespace = str(at(pod, "metadata.namespace"))
-        found = self._client.find(f"/apis/{API_VERSION}/namespaces/{namespace}/{PLURAL}/{wanted}")
+        found = self._client.find(f"/apis/{SECRETS_API_VERSION}/namespaces/{namespace}/{SECRETS_PLURAL}/{wanted}")
         if found is None:
             return f"failed to get secretproviderclass {namespace}/{wanted}, error: not found"
         parameters: dict[str, str] = at(found, "spec.parameters", {})

@@ -20,7 +20,7 @@ from simulator.control_plane.certificates import self_signed
 from simulator.ports import LOOPBACK, bound, noted
 
 PORT_FILE, CERTIFICATE, KEY = "webhooks-port.json", "webhooks.crt", "webhooks.key"
-"""In the folder of a control plane."""
+"""Files in the folder of a control plane."""
 log = logging.getLogger("webhooks")
 
 AnswerTo = Callable[[str, Json], Json | None]
@@ -57,7 +57,9 @@ class _Server(ThreadingHTTPServer):
     context: ssl.SSLContext
 
     def finish_request(self, request: object, client_address: object) -> None:
-        """In the connection's own thread: a client that stops in the middle of its handshake holds up no other."""
+        """Finishes a request in the connection's own thread: a client that stops in the middle of its handshake
+        holds up no other.
+        """
         try:
             secured = self.context.wrap_socket(request, server_side=True)  # type: ignore[arg-type]
         except OSError:

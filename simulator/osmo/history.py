@@ -18,7 +18,7 @@ FILE = "workflows.json"
 RUNNING, CANCELED = "RUNNING", "FAILED_CANCELED"
 Json = dict[str, Any]
 NOBODY: list[Any] = []
-"""In place of the process that follows a run."""
+"""Value in place of the process that follows a run, where none does."""
 
 
 class History:
@@ -41,7 +41,7 @@ class History:
             return number
 
     def end(self, id: str, status: str, tasks: list[Json], *, left: bool = False) -> Json:
-        """What became of a run; its document. `left`: it still has objects in the cluster."""
+        """Ends a run, and returns its document. `left`: it still has objects in the cluster."""
         with self._changing() as runs:
             (run,) = (each for each in runs if each["id"] == id)
             run |= {"status": status, "tasks": tasks}

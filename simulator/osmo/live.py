@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from physical_ai.catalog.osmo import (
+from simulator.cluster.objects import Json, at
+from simulator.cluster.pods import COMPLETED, ended, stopped
+from simulator.cluster.watch import Watch
+from simulator.kubernetes.client import ApiError, Client
+from simulator.osmo.programs import duration, outcome
+from simulator.osmo_names import (
     CONTROL_CONTAINER,
     FINALIZER,
     LISTENER_ACCOUNT,
@@ -12,18 +17,13 @@ from physical_ai.catalog.osmo import (
     WORKER_ACCOUNT,
     WORKFLOW_LABEL,
 )
-from simulator.cluster.objects import Json, at
-from simulator.cluster.pods import COMPLETED, ended, stopped
-from simulator.cluster.watch import Watch
-from simulator.kubernetes.client import ApiError, Client
-from simulator.osmo.programs import duration, outcome
 
 Diagnose = Callable[[Json], tuple[str, int, str] | None]
 """The init container of a Pod that fails on its node, its exit code and message; None where none does."""
 
 
 class Workflows:
-    """What workflows' Pods and the agents do."""
+    """Behaviour of workflows' Pods and of the agents."""
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self._client = client
@@ -63,8 +63,9 @@ class Workflows:
         return moved
 
     def _remove_finalizer(self, pod: Json) -> bool:
-        """Of a Pod that somebody else has deleted: the listener sees it, and the worker, which alone may change Pods,
-        takes the finalizer off. Without them the Pod remains."""
+        """Removes the finalizer of a Pod that somebody else has deleted: the listener sees the Pod, and the worker,
+        which alone may change Pods, removes it. Without them the Pod remains.
+        """
         held: list[str] = at(pod, "metadata.finalizers", [])
         if FINALIZER not in held or not self._has_agents():
             return False

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.osmo import CONTROL_CONTAINER
+from simulator.osmo_names import CONTROL_CONTAINER
 
 
 @dataclass(frozen=True)
@@ -16,15 +16,15 @@ class Seen:
     node: str
     running: bool
     exit_code: int | None
-    """Of the user's container, once it has ended."""
+    """Exit code of the user's container, once it has ended."""
     message: str
-    """Of that container."""
+    """Message of that container."""
     waits: str
-    """Why it has no node, from the scheduler."""
+    """Reason of the scheduler why it has no node."""
 
 
 def seen(pod: Mapping[str, Any]) -> Seen:
-    """What the service has to know of a Pod."""
+    """Facts about a Pod that the service needs."""
     spec, status = pod["spec"], pod.get("status", {})
     statuses: list[Mapping[str, Any]] = status.get("containerStatuses") or []
     (own,) = [each for each in statuses if each["name"] != CONTROL_CONTAINER][:1] or [{}]
@@ -46,7 +46,7 @@ def seen(pod: Mapping[str, Any]) -> Seen:
 
 
 def _failed_init(status: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """How an init container ended that failed. What OSMO reports of it was not seen."""
+    """State of an init container that failed. OSMO's report of it was not seen."""
     statuses: list[Mapping[str, Any]] = status.get("initContainerStatuses") or []
     states: list[Mapping[str, Any]] = [each.get("state", {}).get("terminated") or {} for each in statuses]
     return next((each for each in states if each.get("exitCode")), None)

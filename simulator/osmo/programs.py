@@ -1,4 +1,4 @@
-"""How a task's program ends. Pure.
+"""Outcome of a task's program. Pure.
 
 Nothing is run: a program is taken to do its work, unless it needs of the GPU what the container does not have.
 """
@@ -9,8 +9,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from physical_ai.catalog.osmo import CONTROL_CONTAINER
 from simulator.cluster.names import NVIDIA, RUNS
+from simulator.osmo_names import CONTROL_CONTAINER
 
 TASK_SECONDS = 60.0
 """Model time that a program takes, unless it is `sleep`."""

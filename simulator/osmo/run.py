@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from physical_ai.catalog.osmo import FINALIZER, WORKFLOW_LABEL
 from simulator.kubernetes.client import ApiError, Client
 from simulator.osmo import workflow as of
 from simulator.osmo.pods import Seen, seen
 from simulator.osmo.workflow import Group, Json, Task, TaskResult, Workflow, pending
+from simulator.osmo_names import FINALIZER, WORKFLOW_LABEL
 
 POLL_SECONDS = 0.1
 DELETION_SECONDS = 10.0
@@ -110,7 +110,7 @@ class Run:
         self._client.request("POST", path, item)
 
     def placed(self, group: Group) -> bool:
-        """Whether every Pod has a node, or is known to get none."""
+        """True where every Pod has a node, or is known to get none."""
         pods = self._pods()
         for task in group.tasks:
             found = pods.get(task.pod)
@@ -196,7 +196,7 @@ class Run:
 
     @property
     def _is_queued(self) -> bool:
-        """Some group has Pods, or had."""
+        """True where some group has Pods, or had."""
         return any(status not in of.PRESCHEDULING for status in self.result.groups.values())
 
     def _end(self, group: Group, status: str, message: str) -> None:

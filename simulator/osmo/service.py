@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from physical_ai.catalog.osmo import KAI_POD_GROUP_API, OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOW_LABEL
 from simulator.clock import seconds_per_model_minute
 from simulator.errors import SimulationError
 from simulator.kubernetes.client import ApiError, Client
 from simulator.osmo import workflow as of
 from simulator.osmo.run import POLL_SECONDS, AfterExit, Missing, Report, Run
 from simulator.osmo.workflow import Result, Workflow
+from simulator.osmo_names import OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOW_LABEL
+from simulator.scheduling import kai_names
 
-LEFT = ((KAI_POD_GROUP_API, "PodGroup"), ("v1", "Pod"), ("v1", "Service"), ("v1", "Secret"))
-"""What a run may leave, in the order of its deletion."""
+LEFT = ((kai_names.POD_GROUP_API, "PodGroup"), ("v1", "Pod"), ("v1", "Service"), ("v1", "Secret"))
+"""Objects that a run may leave, in the order of their deletion."""
 
 
 class AgentsMissing(SimulationError):

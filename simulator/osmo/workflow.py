@@ -34,7 +34,7 @@ class Group:
     name: str
     tasks: tuple[Task, ...]
     objects: tuple[Json, ...]
-    """In the order of their creation."""
+    """Objects in the order of their creation."""
     needs: tuple[str, ...] = ()
 
 
@@ -48,12 +48,12 @@ class Workflow:
     queue_seconds: float
     exec_seconds: float
     retries: int = 0
-    """How often a task may be started again."""
+    """Number of times that a task may be started again."""
 
 
 @dataclass
 class TaskResult:
-    """What became of a task."""
+    """Outcome of a task."""
 
     name: str
     group: str
@@ -82,15 +82,15 @@ class TaskResult:
 
 @dataclass
 class Result:
-    """What became of a workflow: statuses of its groups and tasks, by name."""
+    """Outcome of a workflow: statuses of its groups and tasks, by name."""
 
     id: str
     groups: dict[str, str] = field(default_factory=dict[str, str])
     tasks: dict[str, TaskResult] = field(default_factory=dict[str, TaskResult])
     waits: str = ""
-    """Why nobody followed it to its end: an agent is missing."""
+    """Reason why nobody followed it to its end: an agent is missing."""
     left: bool = False
-    """Its objects are still in the cluster, for want of an agent that deletes them."""
+    """True where its objects are still in the cluster, as there is no agent that deletes them."""
 
 
 def pending(workflow: Workflow) -> Result:

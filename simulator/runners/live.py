@@ -16,7 +16,7 @@ SCALE_SETS = "/apis/actions.github.com/v1alpha1/autoscalingrunnersets"
 _PLACED = "/apis/actions.github.com/v1alpha1/namespaces/{}/autoscalingrunnersets/{}"
 PART_OF = ",".join(f"{key}={value}" for key, value in names.PART_OF.items())
 RETRY_SECONDS = 0.5
-"""Until the next look at a scale set that cannot log in; the real controller waits longer each time."""
+"""Seconds until the next look at a scale set that cannot log in; the real controller waits longer each time."""
 
 
 class RunnerController:
@@ -86,7 +86,7 @@ class RunnerController:
             self._patch(scale_set, {"status": wanted}, "/status")
 
     def _remove_listeners(self, ours: list[Json], pods: Watch) -> None:
-        """Of scale sets that are gone; their runners go with them, by their owner."""
+        """Removes listeners of scale sets that are gone; their runners go with them, by their owner."""
         for pod in pods.all():
             is_listener = _component(pod) == model.LISTENER and not is_terminating(pod)
             if is_listener and not any(_is_of(pod, each) for each in ours):

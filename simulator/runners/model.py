@@ -1,4 +1,5 @@
-"""What the controller makes of a scale set: a listener, and one Pod for each job. Pure functions over plain objects.
+"""Objects that the controller creates for a scale set: a listener, and one Pod for each job. Pure functions over plain
+objects.
 
 Upstream puts kinds of its own between a scale set and its Pods (AutoscalingListener, EphemeralRunnerSet and
 EphemeralRunner). In the model the Pods are the scale set's own.
@@ -17,7 +18,7 @@ from simulator.cluster.objects import Json, annotations_of, at, digest, name
 from simulator.runners import names
 
 QUEUED = f"{SIMULATOR}queued-jobs"
-"""On a scale set: jobs that wait at GitHub for a runner of this name. Whoever queues one raises it."""
+"""Annotation of a scale set: jobs that wait at GitHub for a runner of this name. Whoever queues one raises it."""
 RUNNER, LISTENER = "runner", "runner-scale-set-listener"
 COMPONENT = "app.kubernetes.io/component"
 MODEL = "github-runners"
@@ -26,7 +27,7 @@ TOKEN_KEY = "github_token"  # noqa: S105 - a name
 
 
 def url_problem(url: str) -> str:
-    """Why the controller could not use the address of a scale set; empty if it can.
+    """Reason why the controller could not use the address of a scale set; empty if it can.
 
     The rules are those of github/actions/config.go, ParseGitHubConfigFromURL.
     """
@@ -41,7 +42,7 @@ def url_problem(url: str) -> str:
 
 
 def secret_problem(wanted: str, secret: Json | None) -> str:
-    """Why the controller cannot log in to GitHub with a Secret; empty if it can."""
+    """Reason why the controller cannot log in to GitHub with a Secret; empty if it can."""
     if secret is None:
         return f'failed to get kubernetes secret: secrets "{wanted}" not found'
     data: Mapping[str, Any] = at(secret, "data", {})
@@ -96,7 +97,7 @@ def runner(scale_set: Json, number: int) -> Json:
 
 @dataclass(frozen=True)
 class Step:
-    """What one look at a scale set leads to. Names are of Pods."""
+    """Actions after one look at a scale set. Names are of Pods."""
 
     create: int
     start: tuple[str, ...]

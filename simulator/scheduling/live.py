@@ -15,7 +15,7 @@ from simulator.scheduling.view import View
 PAUSE = 3
 """Least pause, as a multiple of the time that a round took: in a large cluster everything changes at once."""
 SCAN_MINUTES = 10 / 60
-"""Between two scans of the autoscaler (AKS's scan-interval), so that Pods created together count together."""
+"""Minutes between two scans of the autoscaler (AKS's scan-interval), so that Pods created together count together."""
 
 
 def start(client: Client, plane: Path, slots: Path, simulation: Path) -> None:

@@ -6,14 +6,14 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_POD_GROUP_API, KAI_QUEUE_API, KAI_SCHEDULER
 from simulator.cluster.objects import Json, at, name, timestamp
 from simulator.cluster.watch import Watch
 from simulator.kubernetes.client import APPLY_PATCH, ApiError, Client
+from simulator.scheduling import kai_names
 
 STRATEGIC = "application/strategic-merge-patch+json"
 PODS, NODES, DEPLOYMENTS = "/api/v1/pods", "/api/v1/nodes", "/apis/apps/v1/deployments"
-QUEUES, GROUPS = f"/apis/{KAI_QUEUE_API}/queues", f"/apis/{KAI_POD_GROUP_API}/podgroups"
+QUEUES, GROUPS = f"/apis/{kai_names.QUEUE_API}/queues", f"/apis/{kai_names.POD_GROUP_API}/podgroups"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 SYNC_SECONDS = 10.0
 BINDER = "binder"
@@ -27,7 +27,7 @@ class View:
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self.client, self._changed = client, changed
-        self._binder = client.as_account(KAI_NAMESPACE, BINDER_ACCOUNT)
+        self._binder = client.as_account(kai_names.NAMESPACE, BINDER_ACCOUNT)
         self._watches: dict[str, Watch] = {}
         for path in (PODS, NODES, DEPLOYMENTS):
             self._watch(path)
@@ -48,22 +48,22 @@ class View:
         return self._watches[NODES].all()
 
     def has_kai(self) -> bool:
-        """Whether KAI's scheduler is installed and available. Its kinds are watched from then on."""
-        found = self._runs(KAI_SCHEDULER)
+        """True where KAI's scheduler is installed and available. Its kinds are watched from then on."""
+        found = self._runs(kai_names.SCHEDULER)
         if found:
             for watch in [self._watch(path) for path in (QUEUES, GROUPS, CLASSES)]:
                 watch.synced.wait(SYNC_SECONDS)
         return found
 
     def has_binder(self) -> bool:
-        """Whether KAI's binder is available: the scheduler only makes BindRequests (v0.17.0, pkg/scheduler)."""
+        """True where KAI's binder is available: the scheduler only creates BindRequests (v0.17.0, pkg/scheduler)."""
         return self._runs(BINDER)
 
     def _runs(self, wanted: str) -> bool:
         return any(
             name(item) == wanted and int(at(item, "status.availableReplicas", 0)) > 0
             for item in self._watches[DEPLOYMENTS].all()
-            if at(item, "metadata.namespace") == KAI_NAMESPACE
+            if at(item, "metadata.namespace") == kai_names.NAMESPACE
         )
 
     def all(self, path: str) -> list[Json]:

@@ -137,7 +137,7 @@ class SlurmOperator:
         return self._patch(f"{_path(pod, 'api/v1', 'pods')}/status", {"status": status}, PODS) or pod
 
     def _report(self, pod: Json, found: model.SlurmNode) -> None:
-        """What Slurm says of the node, on its Pod: conditions, the cordon, and the protection of jobs."""
+        """Reports Slurm's state of the node on its Pod: conditions, the cordon, and the protection of jobs."""
         wanted = model.conditions(pod, found, timestamp())
         if wanted != at(pod, "status.conditions", []):
             self._patch(f"{_path(pod, 'api/v1', 'pods')}/status", {"status": {"conditions": wanted}}, PODS)

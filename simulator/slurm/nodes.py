@@ -26,12 +26,12 @@ GPUS_IN_USE, EXTERNAL_DRAIN = f"{SIMULATOR}slurm-gpus", f"{SIMULATOR}slurm-drain
 HOSTNAME, SCALING_MODE = f"{names.NODE_PREFIX}pod-hostname", f"{names.NODE_PREFIX}scaling-mode"
 REVISION = "controller-revision-hash"
 MAX_UNAVAILABLE = 0.25
-"""Of a rolling update (api/v1beta1/nodeset_types.go)."""
+"""Largest unavailable share in a rolling update (api/v1beta1/nodeset_types.go)."""
 _CAPABILITIES = ("BPF", "NET_ADMIN", "SYS_ADMIN", "SYS_NICE")
 
 
 def revision(nodeset: Json) -> str:
-    """Of everything that makes a Pod another one."""
+    """Digest of everything that makes a Pod another one."""
     spec: Json = at(nodeset, "spec", {})
     return digest([spec.get(key) for key in ("slurmd", "logfile", "template", "extraConf")])
 
@@ -80,7 +80,7 @@ def pod(nodeset: Json, node: str) -> Json:
 
 
 def should_run(nodeset: Json, node: Json) -> tuple[bool, bool]:
-    """Whether a node should get a Pod, and whether it keeps the one that it has (PodShouldRunOnNode)."""
+    """Answers if a node should get a Pod, and if it keeps the one that it has (PodShouldRunOnNode)."""
     given: Json = {"spec": at(nodeset, "spec.template.spec", {})}
     if not (matches(at(given, "spec.nodeSelector", {}), labels(node)) and selects(given, node)):
         return False, False
@@ -93,15 +93,15 @@ def should_run(nodeset: Json, node: Json) -> tuple[bool, bool]:
 
 @dataclass(frozen=True)
 class Work:
-    """What a look at a NodeSet leads to: nodes that get a Pod, and Pods that go once Slurm has drained them."""
+    """Actions after a look at a NodeSet: nodes that get a Pod, and Pods that go once Slurm has drained them."""
 
     create: tuple[str, ...]
     condemned: Mapping[str, str]
-    """By Pod: why."""
+    """Reason by Pod."""
 
 
 def work(nodeset: Json, nodes: Iterable[Json], pods: Sequence[Json]) -> Work:
-    """In DaemonSet mode, the only one in use. Pods of an old revision are replaced a quarter at a time."""
+    """Actions in DaemonSet mode, the only one in use. Pods of an old revision are replaced a quarter at a time."""
     held = {str(at(each, "spec.nodeName", "") or _target(each)): each for each in pods}
     create: list[str] = []
     condemned: dict[str, str] = {}
@@ -133,14 +133,14 @@ def _target(given: Json) -> str:
 
 @dataclass(frozen=True)
 class SlurmNode:
-    """What Slurm says of a node."""
+    """State of a node in Slurm."""
 
     gpus: int
     in_use: int
     reason: str = ""
-    """Of its drain; empty: it takes jobs."""
+    """Reason of its drain; empty: it takes jobs."""
     invalid: bool = False
-    """It has registered with less than its configuration says."""
+    """True where it has registered with less than its configuration says."""
 
     @property
     def is_busy(self) -> bool:
@@ -155,12 +155,12 @@ class SlurmNode:
 
 
 def is_registered(given: Json) -> bool:
-    """Whether slurmctld knows the node of a Pod."""
+    """True where slurmctld knows the node of a Pod."""
     return any(str(each["type"]).startswith(names.STATE_PREFIX) for each in at(given, "status.conditions", []))
 
 
 def drain_reason(given: Json) -> str:
-    """Why the node of a Pod is drained now; empty where it is not."""
+    """Reason why the node of a Pod is drained now; empty where it is not."""
     kind = f"{names.STATE_PREFIX}Drain"
     conditions: list[Json] = at(given, "status.conditions", [])
     return next((str(each.get("message", "")) for each in conditions if each["type"] == kind), "")

@@ -1,4 +1,4 @@
-"""What the operator makes of its resources, Pods of nodes excepted. Pure functions over plain objects."""
+"""Objects that the operator creates for its resources, except the Pods of nodes. Pure functions over plain objects."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def controller_objects(controller: Json, nodesets: Iterable[Json]) -> list[Json]
 
 
 def cluster_name(controller: Json) -> str:
-    """What Slurm calls the cluster (api/v1beta1/controller_keys.go)."""
+    """Name of the cluster in Slurm (api/v1beta1/controller_keys.go)."""
     return str(at(controller, "spec.clusterName") or f"{at(controller, 'metadata.namespace')}_{name(controller)}")
 
 
 def slurm_name(nodeset: Json) -> str:
-    """What Slurm calls a NodeSet: the prefix of its hosts' names, or its own name."""
+    """Name of a NodeSet in Slurm: the prefix of its hosts' names, or its own name."""
     return str(at(nodeset, "spec.template.spec.hostname", "") or name(nodeset)).rstrip("-")
 
 
@@ -70,7 +70,7 @@ def login_objects(login: Json) -> list[Json]:
 
 
 def worker_objects(controller: Json, nodesets: Iterable[Json]) -> list[Json]:
-    """What all nodes of a cluster share: a Service for their names, and the budget that keeps busy ones."""
+    """Objects that all nodes of a cluster share: a Service for their names, and the budget that keeps busy ones."""
     cluster, owners = name(controller), [_reference(each) for each in nodesets]
     protected = {names.POD_PROTECT: "true", CLUSTER_LABEL: cluster}
     budget = _object(controller, "policy/v1", "PodDisruptionBudget", f"slurm-workers-pdb-{cluster}", {})

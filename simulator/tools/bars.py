@@ -1,4 +1,4 @@
-"""What `python -m simulator.tools` prints: what is missing, and on a terminal a bar for each tool."""
+"""Output of `python -m simulator.tools`: the missing tools, and on a terminal a bar for each tool."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CLEAR = "\r\x1b[K"
 
 
 def announcement(missing: Missing, cores: int) -> str:
-    """What is missing and how it is obtained, with a rough estimate; empty where nothing is missing.
+    """Note on missing tools and how they are obtained, with a rough estimate; empty where nothing is missing.
 
     Downloads take seconds, and do not count. One that fails becomes a build.
     """

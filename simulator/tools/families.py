@@ -21,7 +21,7 @@ class BuildFailed(Exception):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one family is: `done` of `total`, which is 0 while it is unknown."""
+    """Progress of one family: `done` of `total`, which is 0 while it is unknown."""
 
     family: str
     action: Literal["build", "download"]
@@ -50,7 +50,7 @@ class Family:
     tags: tuple[str, ...] = ()
     """Build tags."""
     packages: int = 0
-    """How many packages a build compiles at most, as `go list -deps tool` lists them, for estimates."""
+    """Largest number of packages that a build compiles, as `go list -deps tool` lists them, for estimates."""
 
     @property
     def folder(self) -> Path:
@@ -120,12 +120,12 @@ FAMILIES = (
         packages=2618,
     ),
 )
-"""What the simulator runs, the quickest build first."""
+"""Tools that the simulator runs, the quickest build first."""
 KUBELOGIN = Family("kubelogin", "github.com/Azure/kubelogin", {"kubelogin": "kubelogin"}, ("main.gitTag={v}",))
 DELIVERY = (HELM, KUBELOGIN)
-"""What a pipeline that deploys to Azure runs, besides Pulumi."""
+"""Tools that a pipeline which deploys to Azure runs, besides Pulumi."""
 LINTERS = (Family("actionlint", "github.com/rhysd/actionlint", {"actionlint": "actionlint"}),)
-"""What looks at the repository's own files."""
+"""Tools that check the repository's own files."""
 TELEMETRY = (
     Family(
         "prometheus",
@@ -135,4 +135,4 @@ TELEMETRY = (
         tags=("remove_all_sd",),
     ),
 )
-"""What `physai up --telemetry` runs, and promtool for the tests of alert rules."""
+"""Tools that `physai up --telemetry` runs, and promtool for the tests of alert rules."""

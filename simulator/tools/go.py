@@ -16,7 +16,7 @@ REQUIREMENT = HERE / "go-toolchain.txt"
 
 
 class GoMissing(Exception):
-    """There is no usable Go, and none could be downloaded; the text describes what to do."""
+    """Raised where there is no usable Go, and none could be downloaded; the text describes what to do."""
 
 
 def find_go(cache: Path) -> Path:

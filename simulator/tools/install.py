@@ -39,7 +39,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class Toolbox:
-    """Where the commands are."""
+    """Folders of the commands."""
 
     folders: tuple[Path, ...]
 
@@ -77,7 +77,7 @@ class Missing:
 
 
 def missing(cache: Path, origin: Origin = Origin.AUTO) -> Missing:
-    """What is not installed."""
+    """Families that are not installed."""
     absent = [family for family in FAMILIES if _installed(family, cache, origin) is None]
     released = tuple(family for family in absent if origin is not Origin.BUILD and _is_pinned(family))
     return Missing(released, tuple(family for family in absent if family not in released))
@@ -117,7 +117,7 @@ class _Source:
         self._cache, self._report, self._origin = cache, report, origin
         self._reasons: dict[str, str] = {}
         self._unreachable: dict[str, str] = {}
-        """Why, by host: one timeout is enough for each."""
+        """Reason why a host is unreachable, by host: one timeout is enough for each."""
 
     def download(self, family: Family) -> Path | None:
         """The family's folder, if it exists or its release can be downloaded."""

@@ -23,10 +23,10 @@ from simulator.tools.families import HERE, Family, Progress, Report
 
 DATA = HERE / "releases.toml"
 CONNECT_SECONDS = 5.0
-"""How long a server may take to connect, and then to send anything more."""
+"""Seconds that a server may take to connect, and then to send anything more."""
 DOWNLOAD_SECONDS = 900.0
 MOST_BYTES = 300 << 20
-"""Of a download, and of each command in it: three times the largest."""
+"""Largest size of a download, and of each command in it: three times the present maximum."""
 CHUNK = 1 << 18
 MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
@@ -57,7 +57,7 @@ class Release:
 
 
 def this_platform() -> str:
-    """Such as `linux-amd64`."""
+    """Name of the platform, such as `linux-amd64`."""
     machine = platform.machine().lower()
     return f"{platform.system().lower()}-{MACHINES.get(machine, machine)}"
 

@@ -26,12 +26,12 @@ class ToolLines:
 
     @property
     def share(self) -> float | None:
-        """How much is done, from 0 to 1; None while nothing is under way or the total is unknown."""
+        """Share that is done, from 0 to 1; None while nothing runs or the total is unknown."""
         latest = self._latest
         return latest.done / latest.total if latest is not None and latest.total else None
 
     def current(self) -> str:
-        """What is under way; empty when nothing is."""
+        """Present action; empty when there is none."""
         latest = self._latest
         return _summary(latest, self._clock() - self._began) if latest is not None else ""
 

@@ -1,4 +1,4 @@
-"""Who may talk to a provider: processes of the user who runs it.
+"""Access to a provider: only processes of the user who runs it.
 
 The engine attaches to a provider by its port alone (PULUMI_DEBUG_PROVIDERS), so there is nowhere to put a secret, and
 any user of the machine reaches loopback. The kernel knows whose socket is at the other end.
@@ -21,7 +21,7 @@ TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F")
 """127.0.0.1 as the tables write it on machines whose bytes are little-endian."""
 REMEMBERED_SECONDS = 5.0
-"""For how long an answer counts: reading the table takes milliseconds, and ports are used again."""
+"""Seconds for which an answer counts: reading the table takes milliseconds, and ports are used again."""
 _PEER = re.compile(r"ipv4:127\.0\.0\.1:(\d+)")
 
 IsOwn = Callable[[int, int], bool]
@@ -29,7 +29,7 @@ IsOwn = Callable[[int, int], bool]
 
 
 def is_own(peer: int, server: int) -> bool:
-    """Whether the connection from loopback port `peer` to loopback port `server` was made by this user.
+    """True where this user made the connection from loopback port `peer` to loopback port `server`.
 
     Elsewhere than on Linux only this process's descendants count, as the engine is one: other processes' sockets can't
     be seen there without being root.
@@ -64,7 +64,7 @@ class OwnProcessesOnly(grpc.ServerInterceptor):
     def __init__(self, verdict: IsOwn = is_own) -> None:
         self._verdict = verdict
         self._asked: dict[int, float] = {}
-        """When the kernel last said of a port that it is this user's."""
+        """Time at which the kernel last reported a port as this user's."""
         self.port = 0
         """The server's own, known once it is bound."""
 

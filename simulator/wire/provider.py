@@ -1,4 +1,4 @@
-"""What a stand-in provider implements: Pulumi's provider verbs on plain dictionaries."""
+"""Interface of a stand-in provider: Pulumi's provider verbs on plain dictionaries."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Failure:
 
 @dataclass(frozen=True)
 class Diff:
-    """What would change; a changed path under one of `replaces` (which may use `[*]`) makes it a replacement."""
+    """Changes of a resource; a changed path under one of `replaces` (which may use `[*]`) makes it a replacement."""
 
     changes: Mapping[str, Change]
     replaces: Sequence[str] = ()
     delete_before_replace: bool = False
     of_inputs: bool = True
-    """Whether the changes are between inputs, and not between state and inputs: what `pulumi preview --diff` draws."""
+    """True for changes between inputs, and not between state and inputs: `pulumi preview --diff` draws the former."""
 
 
 class Refused(Exception):

@@ -42,7 +42,7 @@ class Secret:
 
 
 def has_unknown(value: Any) -> bool:
-    """Whether the value contains an unknown."""
+    """True where the value contains an unknown."""
     if value is UNKNOWN:
         return True
     if isinstance(value, Mapping):
@@ -93,7 +93,7 @@ def _member(path: str, key: str) -> str:
 
 
 def under(path: str, prefix: str) -> bool:
-    """Whether a property path is `prefix` or inside it; `prefix` may use `[*]` for any element."""
+    """True for a property path that is `prefix` or inside it; `prefix` may use `[*]` for any element."""
     for candidate in (path, re.sub(r"\[\d+\]", "[*]", path)):
         if candidate == prefix or candidate.startswith((f"{prefix}.", f"{prefix}[")):
             return True

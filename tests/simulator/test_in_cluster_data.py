@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from data_snapshots import __main__ as program
-from physical_ai.catalog import in_cluster
+from parts.in_cluster_data import names as in_cluster
+from parts.in_cluster_data.plan import SNAPSHOTS
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
-from physical_ai.planning.in_cluster import SNAPSHOTS
 from simulator.kubernetes import ApiError, Client
 from simulator.osmo.service import as_account
 from simulator.simulation import Simulation

@@ -1,4 +1,4 @@
-"""What `physai bootstrap` asks of GitHub, and what it writes there: lines of a shell script, filters for jq in `gh`.
+"""Requests of `physai bootstrap` to GitHub, reading and writing: lines of a shell script, filters for jq in `gh`.
 
 Everything is asked for first, because what a request leaves out is reset, and what exists is refused: a PUT of an
 environment was seen to take away reviewers that it does not name (ministryofjustice/modernisation-platform#4516), and
@@ -23,9 +23,9 @@ RULES = (
 )
 """The same of the rules in force, of rulesets of repository and organization."""
 SUBJECT = 'if .use_default == true then (.sub_claim_prefix // "") else "custom" end'
-"""What subjects begin with, as GitHub says it: with ids of owner and repository where it was made, renamed or
-transferred since 2026-07-15 (GitHub changelog, 2026-04-23). `use_immutable_subject` beside it was seen to be false all
-the same."""
+"""Filter for the prefix of subjects in GitHub's answer: with ids of owner and repository where it was made, renamed
+or transferred since 2026-07-15 (GitHub changelog, 2026-04-23). `use_immutable_subject` beside it was seen to be
+false all the same."""
 _RULE = '.protection_rules[]? | select(.type == "{0}")'
 _REVIEWERS = f"[{_RULE.format('required_reviewers')} | .reviewers[]?]"
 REVIEWERS = f"{_REVIEWERS} | length"
@@ -43,7 +43,9 @@ class Step:
 
 
 def environment_filter(name: str) -> str:
-    """What to send for an environment of a list: all that it has, and policies for branches; `kept` if it has these."""
+    """Filter for the body of a request about an environment: all that it has, and policies for branches; `kept` if
+    it has these.
+    """
     timer, reviewers = _RULE.format("wait_timer"), _RULE.format("required_reviewers")
     body = (
         f"{{wait_timer: ([{timer} | .wait_timer] | first // 0), "

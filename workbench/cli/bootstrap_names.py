@@ -1,4 +1,4 @@
-"""Where the pipelines' own resources of an environment are, and what they are called."""
+"""Names and places of the pipelines' own resources of an environment."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ class InvalidValue(ValueError):
 
 @dataclass(frozen=True)
 class Delivery:
-    """Where the pipelines' own resources of one environment are. Raises InvalidValue for names that Azure or GitHub
-    rejects."""
+    """Places of the pipelines' own resources of one environment. Raises InvalidValue for names that Azure or GitHub
+    rejects.
+    """
 
     subscription: str
     """The environment's own: an identity that deploys a subscription can do anything in it."""
     repository: str
-    """On GitHub, as `owner/name`."""
+    """Repository on GitHub, as `owner/name`."""
     location: str
     environment: str
     stacks: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a pipeline needs before it can deploy: state, keys, identities. Pure: steps as lines for a shell.
+"""Requirements of a pipeline before it can deploy: state, keys, identities. Pure: steps as lines for a shell.
 
 The script runs a second time as well as the first, and after it was interrupted: it asks for what exists, and a trap
 restores the locks.
@@ -22,7 +22,7 @@ from workbench.preflight.needs import PREVIEW_ACTIONS
 
 ISSUER = "https://token.actions.githubusercontent.com"
 KEPT_DAYS = 30
-"""How long a deleted or overwritten state can be restored."""
+"""Number of days within which a deleted or overwritten state can be restored."""
 OWN_NAMESPACES = ("Microsoft.KeyVault", "Microsoft.Storage")
 
 DEPLOYER_ROLE = "Contributor"
@@ -34,7 +34,7 @@ KEY_USER, KEY_MAKER = "Key Vault Crypto User", "Key Vault Crypto Officer"
 
 @dataclass(frozen=True)
 class Needs:
-    """What the stacks of an environment need in Azure, from what they declare."""
+    """Requirements of an environment's stacks in Azure, by the resources that they declare."""
 
     providers: tuple[str, ...] = ()
     foreign: tuple[ForeignScope, ...] = ()

@@ -38,7 +38,7 @@ class Step:
     properties: tuple[str, ...] = ()
     """Changed property paths."""
     keys: tuple[str, ...] = ()
-    """Those of them that require a replacement."""
+    """Properties among them that require a replacement."""
     old: dict[str, Any] = field(default_factory=dict[str, Any])
     """Inputs before."""
     new: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -76,7 +76,7 @@ class Message:
 
 @dataclass(frozen=True)
 class PolicyViolation:
-    """What a policy pack reports of a resource."""
+    """Report of a policy pack about a resource."""
 
     policy: str
     level: str

@@ -44,7 +44,8 @@ class Pulled:
     path: Path
     sha256: str
     outcome: Literal["present", "verified", "recorded"]
-    """In the cache before; downloaded and verified; downloaded, and its checksum recorded as the first one."""
+    """Result of the download: in the cache before; downloaded and verified; downloaded, and its checksum recorded as
+    the first one."""
 
 
 def pull(chart: Chart, helm: Path, *, locked: bool = False) -> Pulled:

@@ -1,4 +1,4 @@
-"""Which cluster a command reads or changes: the simulated one of a stack, or a real one by its kubeconfig."""
+"""Cluster that a command reads or changes: the simulated one of a stack, or a real one by its kubeconfig."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ USED = (
     "workbench.cli.workflows.runner",
     "simulator.simulation",
 )
-"""What commands import when they run, with all that these import."""
+"""Modules that commands import when they run; they import all others that commands use."""
 
 for _module in USED:
     importlib.import_module(_module)

@@ -1,4 +1,4 @@
-"""Where commands write: results to stdout, everything else to stderr, colour only on a terminal."""
+"""Output of commands: results to stdout, everything else to stderr, colour only on a terminal."""
 
 from __future__ import annotations
 

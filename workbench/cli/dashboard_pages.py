@@ -21,7 +21,7 @@ from simulator.metrics.telemetry import Clock
 PAGE = Path(__file__).parent / "output" / "dashboard.html"
 SCRIPT = "plotly.js"
 POINTS = 240
-"""Of one series, at most."""
+"""Largest number of points in one series."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def draw(
 
 @dataclass(frozen=True)
 class _Source:
-    """Where a dashboard's panels have their data from."""
+    """Source of the data in a dashboard's panels."""
 
     dashboard: Dashboard
     reader: Reader

@@ -1,4 +1,4 @@
-"""What a stack declares, for the checks of its needs in Azure."""
+"""Declared resources of a stack, for the checks of its needs in Azure."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def declared_by(requested: RequestedStack) -> list[DeclaredResource]:
 
 
 def foreign_of(requested: RequestedStack, own: str) -> list[ForeignScope]:
-    """What a stack needs in subscriptions other than its own."""
+    """Needs of a stack in subscriptions other than its own."""
     return foreign_to(declared_by(requested), own)
 
 
 def foreign_to(declared: Iterable[DeclaredResource], own: str) -> list[ForeignScope]:
-    """What resources need in other subscriptions. The stack's own has another id in a run without an engine."""
+    """Needs of resources in other subscriptions. The stack's own has another id in a run without an engine."""
     from workbench.mocks.azure_answers import SUBSCRIPTION
 
     return foreign_scopes(declared, (SUBSCRIPTION, own))

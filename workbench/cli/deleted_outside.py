@@ -27,7 +27,9 @@ def deleted_outside(messages: Iterable[Message]) -> list[str]:
 
 
 def advice(names: Iterable[str]) -> str:
-    """What to do, as the end of a sentence about the failure; empty without any."""
+    """Advice about resources deleted outside of the program, as the end of a sentence about the failure; empty
+    without any.
+    """
     joined = ", ".join(names)
     if not joined:
         return ""

@@ -27,7 +27,7 @@ def deployed_settings(
     files: Sequence[Path] | None = None,
     assignments: Sequence[str] | None = None,
 ) -> Settings:
-    """What the cluster of a command was deployed with. Differences from the stack's file are printed.
+    """Settings with which the cluster of a command was deployed. Differences from the stack's file are printed.
 
     Raises:
         SettingsError: with every fault of the file or of what the command line adds.
@@ -45,7 +45,7 @@ def deployed_settings(
 
 
 def _of_simulation(stack: str) -> Loaded | None:
-    """None where nothing was deployed, or what was deployed is no longer valid."""
+    """Settings of the last deployment; None where nothing was deployed, or they are no longer valid."""
     from physical_ai.settings import SettingsError, load_config
     from physical_ai.settings.layers.stack_file import PREFIX
     from simulator.simulation import Simulation
@@ -60,7 +60,7 @@ def _of_simulation(stack: str) -> Loaded | None:
 
 
 def _differences(stack: str, deployed: Loaded) -> list[str]:
-    """What the stack's file says otherwise; a file that is wrong now says nothing."""
+    """Differences in the stack's file; none where the file is invalid now."""
     from physical_ai.settings import SettingsError, load
     from physical_ai.settings.compare import differences
 
@@ -76,7 +76,9 @@ def _differences(stack: str, deployed: Loaded) -> list[str]:
 
 
 def other_settings(nodes: Iterable[Mapping[str, Any]], settings: Settings) -> list[str]:
-    """What nodes of Azure say of themselves that the settings do not: then the cluster was deployed with others."""
+    """Contradictions between nodes of Azure and the settings, which show that the cluster was deployed with other
+    settings.
+    """
     from physical_ai.kubernetes.objects import labels, name
     from physical_ai.readiness.objects import pool_of
     from physical_ai.settings.facts.created import creates_cluster

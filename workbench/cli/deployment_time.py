@@ -1,4 +1,6 @@
-"""How long a first deployment of a stack takes on Azure: what the program declares, with the catalogue's timings."""
+"""Duration of a first deployment of a stack on Azure: the resources that the program declares, with the catalogue's
+timings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the diagnosis of workloads reads beside the cluster: node pools in Azure, workflows in OSMO. Reads only."""
+"""Sources of the diagnosis of workloads besides the cluster: node pools in Azure, workflows in OSMO. Reads only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.preflight.rest import Get
 
 API_VERSION = "2025-05-01"
-"""Of Microsoft.ContainerService/managedClusters/agentPools."""
+"""API version of Microsoft.ContainerService/managedClusters/agentPools."""
 Pools = Mapping[str, Mapping[str, Any]]
 
 

@@ -1,4 +1,4 @@
-"""What `physai check` asks of a cluster that exists already, through the context that its stack names."""
+"""Requests of `physai check` to an existing cluster, through the context that its stack names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tu
 
 
 def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
-    """What a preview and a deployment would report: what stops them, and how they treat objects of other owners."""
+    """Findings that a preview and a deployment would report: obstacles, and the treatment of other owners' objects."""
     try:
         return list(judge(loaded.settings, loaded.plan, survey(get)).findings)
     except Unreachable as problem:

@@ -1,4 +1,4 @@
-"""What the simulator has to make before a stack is deployed in a cluster that exists already."""
+"""Cluster that the simulator has to create before a stack is deployed in an existing cluster."""
 
 from __future__ import annotations
 

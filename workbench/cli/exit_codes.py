@@ -1,4 +1,4 @@
-"""What the exit code of a command means."""
+"""Exit codes of commands."""
 
 from __future__ import annotations
 

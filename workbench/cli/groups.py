@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 
 class UnknownCommand(Exception):
-    """There is no command of this name."""
+    """Raised where there is no command of this name."""
 
     def __init__(self, name: str, known: list[str]) -> None:
         super().__init__(name)
@@ -87,7 +87,7 @@ ORDER = [name for commands in PANELS.values() for name in commands]
 
 
 def listing(name: str) -> dict[str, Any]:
-    """Where the help lists a command, as options of `Typer.command` and `Typer.add_typer`."""
+    """Place of a command in the help, as options of `Typer.command` and `Typer.add_typer`."""
     panel = next(panel for panel, commands in PANELS.items() if name in commands)
     return {"name": name, "short_help": PANELS[panel][name], "rich_help_panel": panel}
 
@@ -104,6 +104,6 @@ def with_values_named(command: Any, parent: Any = None) -> Any:
 
 
 def value_name(parameter: Any) -> str:
-    """What help and messages call the value of an option, or an argument: `STACK`."""
+    """Name of an option's or an argument's value in help and messages: `STACK`."""
     many = parameter.param_type_name == "argument" and parameter.nargs == -1
     return parameter.metavar or f"{parameter.name.strip('_').upper()}{'…' if many else ''}"

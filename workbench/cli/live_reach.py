@@ -24,7 +24,7 @@ PATHS: Mapping[str, str] = {
     SERVICE: "/api/v1/services",
     NETWORK_POLICY: "/apis/networking.k8s.io/v1/networkpolicies",
 }
-"""What is read in place of the declared resources of a type."""
+"""Path that is read in place of the declared resources of a type."""
 PODS = "/api/v1/pods"
 OTHERS: Mapping[str, str] = {
     "CiliumNetworkPolicy": "/apis/cilium.io/v2/ciliumnetworkpolicies",
@@ -66,7 +66,7 @@ def live_world(declared: Declared, get: Get) -> tuple[World, list[str]]:
 
 
 def _items(get: Get, path: str, notes: list[str]) -> list[Json] | None:
-    """None where the login may not read it; the declaration stands for it then."""
+    """Objects at a path; None where the login may not read them; the declared ones then count."""
     try:
         return list(get(path, {})["items"])
     except (Unreachable, Missing, Malformed) as problem:

@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -42,7 +42,7 @@ from workbench.cli.commands import (
     why,
 )
 from workbench.cli.commands import run as run_workflows
-from workbench.cli.console import discard_output, err, print_json
+from workbench.cli.console import discard_output, err, out, print_json
 from workbench.cli.exit_codes import BAD_INPUT, DONE, FAILED, INTERRUPTED, UNREAD
 from workbench.cli.groups import CommandGroup, UnknownCommand, listing, with_values_named
 
@@ -58,6 +58,26 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _print_versions(value: bool) -> None:
+    if value:
+        from workbench.cli.versions import lines
+
+        for line in lines():
+            out.print(line, markup=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_versions, is_eager=True, help="Print the versions and exit.")
+    ] = False,
+) -> None:
+    del version  # its callback ends the command
+
+
 for name, command in {
     "stacks": stacks.stacks,
     "explain": explain.explain,
@@ -170,7 +190,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _faults(problem: Exception) -> list[dict[str, Any]]:
-    """What is wrong in the settings, as data; empty for any other failure."""
+    """Faults of the settings as data; empty for any other failure."""
     from physical_ai.settings import SettingsError
 
     if not isinstance(problem, SettingsError):

@@ -1,4 +1,4 @@
-"""What is known of a node, for the commands that show it, report it, and repair the node."""
+"""Evidence about a node, for the commands that show it, report it, and repair the node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def node_evidence(target: ClusterTarget, node: str, signals: Signals, stack: str) -> NodeEvidence:
-    """What is known of a node. Ends the command where there is none, or the cluster does not answer."""
+    """Evidence about a node. Ends the command where there is none, or the cluster does not answer."""
     from physical_ai.catalog import nearest
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.expected import is_existing

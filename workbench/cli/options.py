@@ -11,7 +11,7 @@ from physical_ai.findings import Severity
 
 DEFAULT_STACK = "dev-westus2"
 DEPLOYER_NAME = "deployer"
-"""Who is logged in to the simulated Azure unless another principal is named."""
+"""Principal that is logged in to the simulated Azure unless another one is named."""
 
 
 def _complete_stack(incomplete: str) -> list[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.markup import escape
 
 from physical_ai.repository import ROOT
-from workbench.cli.console import out
+from workbench.cli.console import err, out
+from workbench.cli.exit_codes import FAILED
 
 if TYPE_CHECKING:
     from workbench.cli.changes import Run
@@ -21,7 +23,7 @@ MANDATORY = "mandatory"
 
 
 def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
-    """What the program declares with these settings, run without an engine.
+    """Resources that the program declares with these settings, run without an engine.
 
     Args:
         preview: as in a first preview, where no output of Azure is known.
@@ -40,13 +42,28 @@ def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
     return declared(stack.stack, config, preview=preview, today=today)
 
 
+def declared_or_exit(requested: RequestedStack, *, preview: bool) -> Declared:
+    """The same for a command, which ends with the program's own message where it raises one.
+
+    Raises:
+        typer.Exit: the program refuses these settings.
+    """
+    import pulumi
+
+    try:
+        return declared_resources(requested, preview=preview)
+    except pulumi.RunError as refusal:
+        err.print(str(refusal), markup=False, style="red")
+        raise typer.Exit(FAILED) from None
+
+
 def is_refused(run: Run) -> bool:
-    """Whether the policy pack refuses what a run would do."""
+    """True where the policy pack refuses the changes of a run."""
     return any(each.level == MANDATORY for each in run.violations)
 
 
 def violations_document(run: Run) -> list[dict[str, Any]]:
-    """What the policy pack reports of a run's resources."""
+    """Violations of the policy pack by a run's resources."""
     return [
         {"rule": each.policy, "level": each.level, "urn": each.urn, "message": each.text} for each in run.violations
     ]

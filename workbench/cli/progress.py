@@ -45,7 +45,7 @@ class Progress:
     def __init__(self, *, quiet: bool = False) -> None:
         self.run = Run()
         self.seconds: dict[str, float] = {}
-        """How long each finished phase took."""
+        """Duration of each finished phase in seconds."""
         self._quiet = quiet
         self._phase, self._phase_start = "", time.monotonic()
         self._tools = ToolLines(self._print_tool, regular=not err.is_terminal)
@@ -70,7 +70,7 @@ class Progress:
 
     @property
     def has_printed_errors(self) -> bool:
-        """Whether the reason of a failure has been printed."""
+        """True where the reason of a failure has been printed."""
         return not self._quiet and any(message.severity == "error" for message in self.run.messages)
 
     def phase(self, name: str) -> None:

@@ -23,11 +23,11 @@ BOUNDS = Bounds(seconds=60, idle=60)
 
 
 DEFAULT = "http://127.0.0.1:9090"
-"""Where `kubectl port-forward` makes that of a cluster answer."""
+"""Address at which a cluster's Prometheus answers through `kubectl port-forward`."""
 
 
 def simulated_address(stack: str) -> str | None:
-    """That of a simulated stack; None where it runs none."""
+    """Address of a simulated stack's Prometheus; None where it runs none."""
     from simulator.simulation import Simulation
 
     telemetry = Simulation(stack).telemetry
@@ -35,7 +35,7 @@ def simulated_address(stack: str) -> str | None:
 
 
 class PrometheusFailed(Exception):
-    """It does not answer, or refuses a query; the text describes why and what to do."""
+    """Failure of Prometheus to answer a query; the text has the reason and the fix."""
 
 
 def ask(address: str, queries: Mapping[str, str]) -> dict[str, list[Sample]]:

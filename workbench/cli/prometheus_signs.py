@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from physical_ai.telemetry.usage import Sample
 
 RECENT, WINDOW = "1d", "30d"
-"""How far back an Xid may explain what is seen now, and how far back Xids are listed."""
+"""Period in which an Xid may explain the present signs, and the period in which Xids are listed."""
 NOT_ASKED = "alerts and Xids, because no Prometheus was named: add --prometheus URL"
 NOT_RUNNING = (
     "alerts and Xids, because the simulated stack runs no Prometheus: physai up {stack} --telemetry starts one"
@@ -31,34 +31,34 @@ _TEMPLATE = re.compile(r"\{\{\s*\$labels\.(\w+)\s*\}\}")
 
 @dataclass(frozen=True)
 class Signals:
-    """What a Prometheus says."""
+    """Signs from a Prometheus."""
 
     alerts: Sequence[Alert] | None = None
-    """Those that fire; None where none was asked, or it did not answer."""
+    """Firing alerts; None where none was asked, or it did not answer."""
     pending: Sequence[Alert] = ()
-    """Those whose hold has not passed yet."""
+    """Alerts whose hold has not passed yet."""
     reported: Mapping[str, float] = field(default_factory=dict[str, float])
-    """When each node's GPUs were reported last, in seconds since 1970."""
+    """Time of each node's last report about its GPUs, in seconds since 1970."""
     xids: Mapping[str, Sequence[Seen]] = field(default_factory=dict[str, "Sequence[Seen]"])
     """Xids of the last weeks by node. Those of now are labels of alerts."""
     unread: tuple[str, ...] = ()
-    """What was not read, and what to add."""
+    """Signs that were not read, and the option to add."""
 
     def not_read(self, node: str) -> tuple[str, ...]:
-        """What was not read of one node."""
+        """Signs that were not read of one node."""
         if self.alerts is None or node in self.reported:
             return self.unread
         silent = f"alerts and Xids of {node}, because the Prometheus has no series of its GPUs"
         return (*self.unread, f"{silent}: their exporters report nothing, or are not scraped")
 
     def of(self, node: str) -> tuple[list[Alert], list[Seen]]:
-        """What is about one node."""
+        """Signs about one node."""
         alerts = [each for each in self.alerts or () if ("node", node) in each.about((node,))]
         return alerts, list(self.xids.get(node, ()))
 
 
 def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) -> Signals:
-    """From the Prometheus that is named, or the simulated stack's if it runs."""
+    """Signs from the Prometheus that is named, or from the simulated stack's if it runs."""
     from workbench.cli.prometheus import PrometheusFailed, ask, firing, simulated_address
 
     address = prometheus or (None if kubeconfig else simulated_address(stack))
@@ -90,7 +90,7 @@ def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) ->
 
 
 def _outdated(address: str, newest: Sequence[Sample]) -> str:
-    """Why the answers of a Prometheus say nothing of now; empty where they do."""
+    """Reason why the answers of a Prometheus are outdated; empty where they are not."""
     if not newest:
         return f"the Prometheus at {address} has scraped nothing: no rule of it can fire"
     late = time.time() - newest[0].value

@@ -1,4 +1,4 @@
-"""What `node replace` works with: the cluster, Azure, Prometheus, acceptance and the evidence about a node."""
+"""World of `node replace`: the cluster, Azure, Prometheus, acceptance and the evidence about a node."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAST_HOLD = 20.0
 
 @dataclass(frozen=True)
 class RepairSources:
-    """What the command line names."""
+    """Sources that the command line names."""
 
     stack: str
     settings: Settings
@@ -44,7 +44,7 @@ class RepairSources:
         return read_signals(self.stack, self.kubeconfig, self.prometheus)
 
     def evidence(self, node: str, *, pending: bool = False, since: datetime | None = None) -> NodeEvidence:
-        """What is known of a node.
+        """Evidence about a node.
 
         Args:
             pending: Include alerts whose hold has not passed.
@@ -63,7 +63,7 @@ class RepairSources:
             return {**document(evidence), "report": None, "reportProblem": str(problem)}
 
     def standing(self, record: Record) -> Standing:
-        """What speaks against the repaired node now: nothing of before its machine was restarted or deleted."""
+        """Evidence against the repaired node now, without signs from before its machine was restarted or deleted."""
         from workbench.health.evidence.standing import SETTLED, standing_of
 
         signals = self.signals()
@@ -73,7 +73,7 @@ class RepairSources:
         return standing_of(evidence, record.offered, signals.reported if read else None, settled)
 
     def accept(self, node: str, level: AcceptanceLevel) -> str:
-        """Why a node does not pass a level of acceptance; empty where it does."""
+        """Reason why a node does not pass a level of acceptance; empty where it does."""
         from physical_ai.kubernetes.objects import name
         from physical_ai.readiness.objects import pool_of
         from physical_ai.settings.facts.gpu import amd_pools, nvidia_pools
@@ -98,7 +98,7 @@ class RepairSources:
 
 
 def repair_world(sources: RepairSources, *, report: bool) -> World:
-    """What a repair works with. Azure is asked for a login only where the machines are its own."""
+    """World of a repair. A login to Azure is needed only where the machines are Azure's."""
     from physical_ai.readiness import expected_pools
     from physical_ai.settings.facts.pools import gpus_per_node
     from workbench.health.replacement.cluster import RepairCluster
@@ -184,7 +184,7 @@ def _progress(node: str, check: str, doing: str) -> None:
 
 
 def _model_speed() -> float:
-    """How much shorter a minute is in the simulator."""
+    """Factor of the length of a minute in the simulator."""
     from simulator.clock import seconds_per_model_minute
 
     return seconds_per_model_minute() / 60

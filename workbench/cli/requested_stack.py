@@ -1,4 +1,6 @@
-"""From the command line to what a command works on: validated settings, and the configuration for the engine."""
+"""Conversion of the command line to the input of a command: validated settings, and the configuration for the
+engine.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,7 @@ def generated_secrets(settings: Settings) -> list[str]:
 
 
 def made_up(name: str) -> str:
-    """What a secret of that name is in a simulation, where real ones are not used: of the form that its rule wants."""
+    """Value of a secret of that name in a simulation, where real ones are not used: of the form that its rule wants."""
     return mek_file(_ZEROS) if name == MEK_SECRET else f"simulated-{name}"
 
 

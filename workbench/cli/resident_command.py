@@ -42,7 +42,7 @@ def run(arguments: Sequence[str]) -> int | None:
 
 
 def _request(arguments: Sequence[str]) -> dict[str, Any]:
-    """What a copy takes over from this process, beside what the resident process does."""
+    """Request to the resident process, with the state that a copy takes over from this process."""
     streams = [(stream.encoding, stream.errors) for stream in (sys.stdin, sys.stdout, sys.stderr)]
     own = {"environment": dict(os.environ), "nice": os.nice(0), "streams": streams}
     return {"arguments": [*arguments], **own}

@@ -1,4 +1,4 @@
-"""From options of the command line to the simulator's."""
+"""Conversion of options of the command line to the simulator's."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def running_cluster(simulation: Simulation) -> str | None:
 
 
 def running_simulation(stack: str) -> Simulation:
-    """Like `simulation_of`. Raises SimulationError where no cluster of it runs."""
+    """Simulation of a stack with a running cluster. Raises SimulationError where none of it runs."""
     from simulator.errors import SimulationError
 
     simulation = simulation_of(stack)
@@ -50,7 +50,7 @@ def running_simulation(stack: str) -> Simulation:
 
 
 def deployed_pools(simulation: Simulation) -> Sequence[Expected]:
-    """What the pools of the last deployment should offer; empty where none exported its pools."""
+    """Expected resources of the pools of the last deployment; empty where none exported its pools."""
     from physical_ai.readiness.expected import deployed_pools as from_outputs
 
     return from_outputs(simulation.outputs().get("pools") or {}, simulation.stack)

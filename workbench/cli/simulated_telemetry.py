@@ -28,7 +28,7 @@ def start_telemetry(simulation: Simulation, settings: Settings, report: Reporter
 
 
 def by_settings(settings: Settings, cluster: str) -> Collected:
-    """What a cluster without a collector would have scraped and evaluated; `cluster` is its name."""
+    """Series and alerts that a cluster without a collector would have had; `cluster` is its name."""
     from simulator.metrics.collector import Collected
     from simulator.metrics.managed_prometheus import label_list
     from simulator.metrics.scraping import default_jobs
@@ -38,7 +38,7 @@ def by_settings(settings: Settings, cluster: str) -> Collected:
 
 
 def missing_counters(settings: Settings) -> str:
-    """What a stack that collects no metrics leaves unseen; empty for one that does."""
+    """Note on alerts that can't fire in a stack that collects no metrics; empty for one that does."""
     if settings.monitoring.is_measured:
         return ""
     return (
@@ -69,7 +69,7 @@ def alert_documents(simulation: Simulation) -> list[dict[str, Any]]:
 
 
 def injector(stack: str) -> Injector:
-    """What injects faults into the stack's simulated cluster.
+    """Injector of faults into the stack's simulated cluster.
 
     Raises:
         SimulationError: no cluster of it runs.

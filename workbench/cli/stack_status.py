@@ -37,7 +37,7 @@ MODELLED = {
     cert_manager.RELEASE: "cert-manager",
     slurm.OPERATOR_RELEASE: "Slurm's operator",
 }
-"""By release: what a stack that has it runs besides as a model, since its containers do not run."""
+"""Names of the software that runs as a model, since its containers do not run, by release."""
 GPUS = tuple(vendor.resource for vendor in VENDORS)
 DRIVER_VERSION_LABEL = "nvidia.com/cuda.driver-version.full"
 """The driver that GPU Feature Discovery found running."""
@@ -48,7 +48,7 @@ QUIET_TAINTS = ("node.kubernetes.io/",)
 
 
 def simulated(releases: Iterable[str]) -> list[str]:
-    """What is simulated of a stack with these releases."""
+    """Simulated components of a stack with these releases."""
     return [*SIMULATED, *(MODELLED[name] for name in releases if name in MODELLED)]
 
 
@@ -106,7 +106,7 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
 def _slurm(
     pool: Mapping[str, Any], summary: Mapping[str, Any], slurmds: Mapping[str, SlurmNode]
 ) -> list[dict[str, Any]] | None:
-    """What Slurm says of the nodes of a pool of its own; None elsewhere."""
+    """State in Slurm of the nodes of a Slurm pool; None for other pools."""
     if summary.get("scheduler") != SLURM:
         return None
     return [slurmds[each["name"]].document() for each in pool["members"] if each["name"] in slurmds]

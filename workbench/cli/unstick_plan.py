@@ -1,4 +1,4 @@
-"""What repairs a stack that a run left unfinished. Pure: findings in, commands out."""
+"""Repairs of a stack that a run left unfinished. Pure: findings in, commands out."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def called(root: Any, arguments: Sequence[str]) -> tuple[str, Any]:
 
 
 def usage_text(problem: typer.TyperException | UnknownCommand, path: str, command: Any) -> str:
-    """What is wrong on the command line.
+    """Message about an error on the command line.
 
     Args:
         path: the command's words, as `called` has them.
@@ -83,7 +83,7 @@ def _extra(given: str, path: str, command: Any) -> tuple[str, str]:
 
 
 def _instead(given: str, path: str, command: Any) -> str:
-    """Where a stack or a region that is no argument of the command belongs."""
+    """Advice for a stack or a region given to a command that has no such argument."""
     from physical_ai.settings import existing
 
     options = _options(command)

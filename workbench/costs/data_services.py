@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from parts.in_cluster_data import facts as in_cluster
 from physical_ai.settings import Settings
-from physical_ai.settings.facts import in_cluster
 from physical_ai.settings.facts.data_services import data_plan
 from workbench.costs.not_counted import NotCounted
 
 
 def data_services(settings: Settings) -> Iterator[NotCounted]:
-    """What is billed of each service that the stack has; nothing for a stack without."""
+    """Bills of each data service that the stack has; none for a stack without."""
     if (given := settings.data_services) is None:
         return
     if given.is_in_cluster:

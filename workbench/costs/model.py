@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from workbench.costs.not_counted import NotCounted
 
 HOURS_A_MONTH = 730
-"""As in Azure's pricing calculator: 365 days of 24 hours, divided by 12."""
+"""Hours of a month in Azure's pricing calculator: 365 days of 24 hours, divided by 12."""
 STALE_DAYS = 180
 """Price lists older than this are reported as old wherever they are used."""
 
@@ -78,7 +78,7 @@ class Total(Generic[Item]):
 
 
 class Basis(StrEnum):
-    """How the price of a node was determined."""
+    """Basis of the price of a node."""
 
     REGULAR = "regular"
     SPOT_FACTOR = "spot-factor"
@@ -91,7 +91,7 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True)
 class PriceList:
-    """Where prices come from."""
+    """Source and date of prices."""
 
     source: str
     date: datetime.date
@@ -128,7 +128,7 @@ class Estimate(Total[PoolCost]):
 
     stack: str
     region: str | None
-    """None for a cluster that the stack does not create."""
+    """Region of the cluster; None for a cluster that the stack does not create."""
     pools: tuple[PoolCost, ...]
     spot_factor: float | None
     not_counted: tuple[NotCounted, ...]
@@ -153,5 +153,5 @@ class Estimate(Total[PoolCost]):
         return (today - self.lists[0].date).days if self.lists else None
 
     def is_stale(self, today: datetime.date) -> bool:
-        """Whether the prices are so old that they need a note."""
+        """True for prices so old that they need a note."""
         return (self.days_old(today) or 0) > STALE_DAYS

@@ -74,5 +74,5 @@ def _private(settings: Settings) -> Iterator[NotCounted]:
 
 
 def has_managed_disk(pool: NodePool) -> bool:
-    """Whether each node has an OS disk that is billed separately; an ephemeral one is part of the VM."""
+    """True where each node has an OS disk that is billed separately; an ephemeral one is part of the VM."""
     return pool.os_disk.type == "Managed"

@@ -1,4 +1,4 @@
-"""How long steps take that wait for each other, and which of them decide it.
+"""Duration of steps that wait for each other, and the steps that decide it.
 
 >>> plan = schedule([Step("disk", 3), Step("machine", 5, ("disk",)), Step("name", 1)])
 >>> plan.minutes, [each.step.name for each in plan.path]
@@ -14,7 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 
 @dataclass(frozen=True)
 class Step:
-    """What is created in one piece; `needs` are names of what has to exist before."""
+    """Resource that is created in one step; `needs` are names of the steps before it."""
 
     name: str
     minutes: float
@@ -61,7 +61,7 @@ def schedule(steps: Iterable[Step]) -> Schedule:
 
 
 def _path(placed: Mapping[str, Placed]) -> tuple[Placed, ...]:
-    """From the step that ends last, back to the one that each waited for longest."""
+    """Steps from the one that ends last, back to the one that each waited for longest."""
     last = max(placed.values(), key=lambda each: each.end, default=None)
     path: list[Placed] = []
     while last is not None:

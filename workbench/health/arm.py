@@ -44,10 +44,10 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """What Azure is to do."""
+    """Request to Azure."""
 
     what: str
-    """In words, as `delete machine X`, for the message of a refusal."""
+    """Description in words, as `delete machine X`, for the message of a refusal."""
     method: str
     path: str
     version: str

@@ -1,4 +1,4 @@
-"""How many nodes of a pool may be out of work at once for repairs. Pure."""
+"""Limit on the nodes of a pool that are out of work at once for repairs. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from physical_ai.settings.facts.health import budget
 
 
 def refusal(pool: str, node: str, nodes: Collection[str], out: Collection[str], in_repair: Collection[str]) -> str:
-    """Why a node may not be taken out now; empty if it may.
+    """Reason why a node may not be taken out now; empty if it may.
 
     Args:
         nodes: All nodes of the pool.

@@ -146,7 +146,7 @@ def azure_name(type_: str, inputs: Mapping[str, Any]) -> str | None:
 
 
 def computes(type_: str) -> bool:
-    """Whether outputs of a type are more than its inputs."""
+    """True for a type whose outputs are more than its inputs."""
     return type_ in _ARM_PATHS or type_.startswith("random:") or type_ == "pulumi:index:Stash"
 
 

@@ -8,7 +8,7 @@ from physical_ai.settings.facts.pools import CPU_POOL
 
 
 def described_cluster(settings: Settings, _file: str, _context: str) -> tuple[str, Survey]:
-    """In place of `open_cluster`: each class has the nodes that it is said to have."""
+    """Cluster in place of the one that `open_cluster` reads: each class has the nodes that its selector describes."""
     classes: dict[str, NodePool] = {CPU_POOL: settings.cpu_pool, **settings.pools}
     nodes = [
         {"metadata": {"name": f"{name}-{index}", "labels": dict(pool.node_selector)}, "spec": {}, "status": {}}

@@ -94,7 +94,9 @@ class Recorder(mocks.MockMonitor):
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire)
 
     def ReadResource(self, request: Any) -> Any:
-        """What the program reads, and does not declare, is as it says: policies are not about it."""
+        """Answers a read with the properties of the request: policies are not about resources that the program only
+        reads.
+        """
         urn = self.make_urn(request.parent, request.type, request.name)
         return resource_pb2.ReadResourceResponse(urn=urn, properties=request.properties)
 
@@ -109,7 +111,7 @@ class Recorder(mocks.MockMonitor):
         """Replaces the callback server, which exists beside a real engine only."""
 
     def register_resource_hook(self, hook: pulumi.ResourceHook) -> None:
-        """As `register_error_hook`."""
+        """Accepts a hook, as `register_error_hook` does."""
 
 
 def _options(request: Any) -> Options:
@@ -187,7 +189,7 @@ def _none_recorded(stack: str) -> list[tuple[str, str]]:
 
 
 def _no_problems() -> list[tuple[str, str, str]]:
-    """No plugin takes part."""
+    """Problems by plugins, of which none takes part."""
     return []
 
 
@@ -247,7 +249,7 @@ class _SameThread(ThreadPoolExecutor):
 
 
 def _result(work: Coroutine[Any, Any, _T]) -> _T:
-    """What `work` returns, which waits for nothing: the values are known."""
+    """Result of `work`, which waits for nothing: the values are known."""
     try:
         work.send(None)
     except StopIteration as end:

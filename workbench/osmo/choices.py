@@ -22,14 +22,15 @@ class ExitAction(Enum):
 
 
 class DownloadType(Enum):
-    """How inputs come to a task; one way is left."""
+    """Ways in which inputs come to a task; one is left."""
 
     DOWNLOAD = "download"
 
 
 HIGH, NORMAL, LOW = "HIGH", "NORMAL", "LOW"
 PRIORITIES = (HIGH, NORMAL, LOW)
-"""Of `osmo workflow submit --priority`. LOW may use GPUs beyond the pool's guarantee, and be preempted for others."""
+"""Values of `osmo workflow submit --priority`. LOW may use GPUs beyond the pool's guarantee, and be preempted for
+others."""
 
 
 class PoolStatus(Enum):

@@ -1,4 +1,4 @@
-"""How OSMO merges pod templates with each other and into a Pod.
+"""Merge of pod templates with each other and into a Pod, as OSMO does it.
 
 Maps are merged key by key, later values win, and null is a value like any other. Two lists are merged by the `name` of
 their items; an item without one is appended, so equal tolerations are duplicated.
@@ -38,7 +38,7 @@ def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]
 
 
 def merge_into(base: Any, layer: Mapping[str, Any]) -> Any:
-    """Like `merge`, in place and sharing what `layer` holds.
+    """Merges as `merge` does, in place and sharing what `layer` holds.
 
     A base that is not a map is kept when the layer is empty, as in OSMO.
     """
@@ -69,7 +69,7 @@ def _merge_list(base: list[Any], layer: Sequence[Any], key: str) -> None:
 
 
 def _is_named(item: Any, key: str) -> bool:
-    """Whether a list's item is merged by its name. OSMO looks for `name` in texts and lists too, and then fails."""
+    """True where a list's item is merged by its name. OSMO looks for `name` in texts and lists too, and then fails."""
     if isinstance(item, Mapping):
         found = cast("Mapping[str, Any]", item)
         if isinstance(found.get("name"), Mapping | list):

@@ -126,7 +126,7 @@ def dataset(text: str, *, in_file: bool = True) -> Dataset:
 
 
 def is_storage(url: str) -> bool:
-    """Whether OSMO knows the kind of address: s3, gs, azure, swift, tos."""
+    """True for a kind of address that OSMO knows: s3, gs, azure, swift, tos."""
     return re.search(STORAGE, url) is not None
 
 

@@ -1,4 +1,4 @@
-"""How OSMO refuses a workflow: with an error of its own, or because it crashes."""
+"""Refusals of a workflow by OSMO: with an error of its own, or by a crash."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CRASH = "crash"
 """Kind of a refusal where OSMO fails on data of an unexpected shape: the user sees an internal server error."""
 
 UNEXPECTED_SHAPE = (TypeError, AttributeError, KeyError, ValueError, IndexError)
-"""What Python raises, here as in OSMO, for data of an unexpected shape."""
+"""Exceptions of Python, here as in OSMO, for data of an unexpected shape."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Problem:
     """A value that a model does not accept."""
 
     path: str
-    """With dots, as `workflow.tasks.0.image`."""
+    """Path with dots, as `workflow.tasks.0.image`."""
     kind: str
     """Pydantic's name of the error."""
     message: str
@@ -69,7 +69,7 @@ _MESSAGES = {
     "missing": "this key is missing",
     "extra": "this key does not exist",
 }
-"""What to write, by the first word of Pydantic's name of the error."""
+"""Instruction to the user, by the first word of Pydantic's name of the error."""
 
 
 def _message(kind: str, message: str) -> str:

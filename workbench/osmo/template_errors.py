@@ -1,4 +1,4 @@
-"""What an error of Jinja means, in place of its own terms, and the character of the template it is about."""
+"""Meaning of an error of Jinja, in place of its own terms, and the character of the template it is about."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ FEDERATED = "azure-native:managedidentity:FederatedIdentityCredential"
 _SUBJECT = re.compile(
     r"system:serviceaccount:[a-z0-9-]+:[a-z0-9.-]+|repo:[\w.-]+(@\d+)?/[\w.-]+(@\d+)?:environment:[\w.-]+"
 )
-"""With the ids of owner and repository where GitHub sends them (GitHub changelog, 2026-04-23)."""
+"""Subject with the ids of owner and repository where GitHub sends them (GitHub changelog, 2026-04-23)."""
 
 
 def _private(resource: Resource, stack: Stack) -> Iterable[Violation]:

@@ -47,7 +47,7 @@ def _images(resource: Resource) -> Iterator[tuple[str, str]]:
 
 
 def _is_closed(stack: Stack) -> bool:
-    """Whether the stack replaces the images of Pods."""
+    """True where the stack replaces the images of Pods."""
     names = (known(known_map(each.inputs.get("metadata")).get("name")) for each in stack.of_type(POLICY))
     return POLICY_NAME in names
 

@@ -84,13 +84,13 @@ class Stack:
         return self.environment == "prod"
 
     def of_type(self, *types: str) -> list[Resource]:
-        """Its resources of these types, in their order."""
+        """Resources of these types, in their order."""
         return [each for each in self.resources if each.type in types]
 
 
 @dataclass(frozen=True)
 class Violation:
-    """Where a resource violates a rule, and how to fix it. `path` is a property path, or empty."""
+    """Place where a resource violates a rule, and the fix. `path` is a property path, or empty."""
 
     path: str
     message: str
@@ -114,7 +114,7 @@ class Rule:
     needs: tuple[str, ...] = ()
     """Fields of `Options` that the rule needs: Pulumi's engine passes only some of them to a policy pack."""
     needs_whole_stack: bool = False
-    """Whether the rule also reads the other resources of the stack, so that it needs all of them."""
+    """True for a rule that also reads the other resources of the stack, so that it needs all of them."""
 
     def applies_to(self, resource: Resource) -> bool:
         return resource.type in self.types if self.types else resource.custom
@@ -162,7 +162,7 @@ def judge(rule: Rule, resource: Resource, stack: Stack) -> list[ResourceFinding]
 
 
 def _is_unknown(inputs: Mapping[str, Any], path: str) -> bool:
-    """Whether the value at a property path, or one that holds it, is unknown."""
+    """True where the value at a property path, or one that holds it, is unknown."""
     here: Any = inputs
     for step in re.findall(r"[^.\[\]]+", path):
         if isinstance(here, list):

@@ -27,7 +27,7 @@ SENT_TO: Mapping[str, str] = {
     COLLECTION_ENDPOINT: "networkAcls.publicNetworkAccess",
     WORKSPACE: "publicNetworkAccessForIngestion",
 }
-"""What the network sends to, and the property that closes each to the internet."""
+"""Types that the network sends to, and the property that closes each to the internet."""
 READ_FROM: Mapping[str, str] = {
     WORKSPACE: "publicNetworkAccessForQuery",
     METRICS_WORKSPACE: "publicNetworkAccess",

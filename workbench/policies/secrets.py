@@ -48,7 +48,7 @@ def _role_of(binding: Resource, stack: Stack) -> Resource | None:
 
 
 def _on_secrets(rule: Mapping[str, Any]) -> bool:
-    """Whether a rule of a role allows reading Secrets."""
+    """True where a rule of a role allows reading Secrets."""
     wanted = (("apiGroups", {"", "*"}), ("resources", {"secrets", "*"}), ("verbs", READ_VERBS))
     return all(values & set(known_list(rule.get(key))) for key, values in wanted)
 

@@ -20,7 +20,7 @@ WORKLOADS = (
     CRON_JOB,
 )
 GPU_EVIDENCE = ("gpu-evidence-machine", "gpu-evidence-gpus", "gpu-evidence-retention")
-"""They read the host's Python and what its hypervisor provides, without capabilities, and write nothing there."""
+"""Containers that read the host's Python and its hypervisor's data, without capabilities, and write nothing there."""
 ON_THE_HOST = frozenset({GRID_AGENT, *GPU_EVIDENCE})
 """Workloads that need access to the host. Review an addition for what it may do there."""
 

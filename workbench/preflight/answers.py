@@ -35,7 +35,7 @@ class SizeOffer:
     vcpus: int | None
     gpus: int | None
     spot: bool | None
-    """Whether it may be Spot; None if Azure does not specify it."""
+    """True where it may be Spot; None if Azure does not specify it."""
     zones: tuple[str, ...]
     """Zones that offer it to this subscription."""
     refused: str | None = None
@@ -46,10 +46,10 @@ class SizeOffer:
 
 @dataclass(frozen=True)
 class PostgresOffer:
-    """What PostgreSQL Flexible Server offers a subscription's new servers in one region. None: Azure does not say."""
+    """Offer of PostgreSQL Flexible Server to a subscription's new servers in one region. None: Azure does not say."""
 
     refused: str | None
-    """Why it may have none there; None where it may."""
+    """Reason why it may have none there; None where it may."""
     zone_redundant: bool | None
     geo_backup: bool | None
     zone_redundant_and_geo: bool | None
@@ -106,15 +106,17 @@ class Azure(Protocol):
         ...
 
     def name_refused(self, kind: str, name: str) -> str | None:
-        """Why a resource of a type can't be called so, as when another one in the world is; None where it can."""
+        """Reason why a resource of a type can't have this name, as when another one in the world has it; None where
+        it can.
+        """
         ...
 
     def exists(self, group: str, kind: str, name: str) -> bool:
-        """Whether a resource group of the subscription has the resource."""
+        """True where a resource group of the subscription has the resource."""
         ...
 
     def postgres(self, region: str) -> PostgresOffer:
-        """What the database service offers new servers."""
+        """Offer of the database service to new servers."""
         ...
 
     def kubernetes(self, region: str) -> Sequence[Version]: ...

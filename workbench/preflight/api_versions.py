@@ -1,4 +1,4 @@
-"""Whether Azure still serves the API versions that azure-native sends."""
+"""Findings about API versions that azure-native sends and Azure no longer serves."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ TOPIC, SOURCE = "backend", "the stacks of this checkout"
 
 
 def claims(settings: Settings, others: Iterable[Settings]) -> Iterator[Finding]:
-    """What other stacks of the same control plane have against this one.
+    """Findings about other stacks of the same control plane that conflict with this one.
 
     Two clusters under one name take each other's workflows: each reports the other's Pods as lost. A cluster that the
     control plane's stack does not name has no pools there.

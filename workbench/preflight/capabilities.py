@@ -1,4 +1,4 @@
-"""What a size's capabilities, as the subscription's SKU list has them, say about a pool. Pure."""
+"""Findings about a pool by its size's capabilities in the subscription's SKU list. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _ON_CONTROLLER: Mapping[Placement, str] = {
 
 
 def capability_findings(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterator[Finding]:
-    """What is against a pool, and where Azure and the catalogue disagree. Nothing where Azure lists no capabilities."""
+    """Findings against a pool, and differences between Azure and the catalogue. None where Azure lists no
+    capabilities.
+    """
     if reported:
         yield from _os_disk(name, pool, reported)
         yield from _security(name, pool, reported)
@@ -67,7 +69,7 @@ def _os_disk(name: str, pool: NodePool, reported: Mapping[str, str]) -> Iterator
 
 
 def _differences(name: str, sku: str, found: LocalDisks) -> Iterator[Finding]:
-    """Where the catalogue has other disks, or does not know them."""
+    """Findings where the catalogue has other disks, or does not know them."""
     row = vm_size(sku).disks
     kinds: tuple[Literal["temp", "cache", "nvme"], ...] = ("temp", "cache", "nvme")
     wrong = [kind for kind in kinds if getattr(row, kind) not in (None, getattr(found, kind))]

@@ -1,4 +1,4 @@
-"""Where a pool is available: as it is set, and by each of its fallbacks, with quota, restrictions and price. Pure.
+"""Availability of a pool: as it is set, and by each of its fallbacks, with quota, restrictions and price. Pure.
 
 Azure reports quotas and restrictions. Whether it has capacity now, only a deployment shows.
 """
@@ -21,7 +21,7 @@ from workbench.preflight.quotas import quota_findings
 
 
 class Capacity(Protocol):
-    """What Azure answers about sizes and quotas. Both raise `Unanswered`."""
+    """Answers of Azure about sizes and quotas. Both raise `Unanswered`."""
 
     def usages(self, region: str) -> Mapping[str, Usage]: ...
     def sizes(self, region: str) -> Mapping[str, SizeOffer]: ...
@@ -48,9 +48,9 @@ class Choice:
     stack: str
     region: str
     pool_name: str
-    """In the stack that has it."""
+    """Name of the pool in the stack that has it."""
     pool: Pool | None
-    """None where another stack has no such pool."""
+    """Pool of the choice; None where another stack has no such pool."""
     findings: tuple[Finding, ...]
     price: Price | None
 
@@ -69,11 +69,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """What the choices of a pool follow from."""
+    """Inputs of the choices for a pool."""
 
     settings: Settings
     azure: Capacity | None
-    """None where Azure is not asked."""
+    """Source of Azure's answers; None where Azure is not asked."""
     others: Mapping[str, Settings]
     """The stacks that fallbacks name, as far as they load."""
     spot_factor: float | None = None
@@ -100,7 +100,7 @@ def chosen(found: Sequence[Choice], wanted: int | None = None) -> Choice | None:
 
 
 def may_cost_more(choice: Choice, current: Choice) -> bool:
-    """Whether a node may cost more than it does now. An unknown price counts as more."""
+    """True where a node may cost more than it does now. An unknown price counts as more."""
     if choice.index == current.index:
         return False
     if choice.price is None or current.price is None:
@@ -121,7 +121,7 @@ def difference(choice: Choice, current: Choice) -> tuple[float, float] | None:
 
 
 def _same_price(choice: Choice, current: Choice) -> bool:
-    """Whether both are nodes of one size in one region that are paid in one way."""
+    """True where both are nodes of one size in one region that are paid in one way."""
     one, other = choice.pool, current.pool
     if one is None or other is None or choice.region != current.region:
         return False
@@ -155,7 +155,7 @@ def _elsewhere(question: Question, stack: str, pool: Pool, index: int) -> Choice
 
 
 def _served(settings: Settings, other: Settings) -> Iterator[Finding]:
-    """Whether one control plane gives work to both clusters."""
+    """Finding unless one control plane gives work to both clusters."""
     if other.stack not in settings.osmo.backends and settings.stack not in other.osmo.backends:
         problem = f"OSMO does not give work to {other.stack}: neither stack has the other in osmo.backends."
         fix = f"osmo.backends: [{other.stack}] in a stack with a control plane."
@@ -163,7 +163,7 @@ def _served(settings: Settings, other: Settings) -> Iterator[Finding]:
 
 
 def _findings(settings: Settings, name: str, azure: Capacity | None) -> Iterator[Finding]:
-    """What is against the pool of this name: the catalogue's limits, Azure's offers, and quota."""
+    """Findings against the pool of this name: the catalogue's limits, Azure's offers, and quota."""
     pool = settings.pools[name]
     bad = [each for each in place(pool, settings.region).verdicts if each.is_error]
     yield from (Finding(each.severity, "size", name, each.problem, each.fix, CATALOGUE) for each in bad)

@@ -1,4 +1,4 @@
-"""Whether PostgreSQL makes the server that a stack declares, by what the service offers the subscription there."""
+"""Findings about the PostgreSQL server that a stack declares, by the service's offer to the subscription there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _KIND = "Microsoft.DBforPostgreSQL/flexibleServers"
 
 
 def database_findings(settings: Settings, azure: Azure, subscription_id: str) -> Iterator[Finding]:
-    """Nothing for a stack without a managed database. What exists is not made again. Raises Unanswered."""
+    """Findings about the managed database; none for a stack without one. An existing server is not created again.
+    Raises Unanswered.
+    """
     given = managed(settings)
     if given is None:
         return
@@ -60,7 +62,7 @@ def _refusals(region: str, plan: DataPlan, version: str, offer: PostgresOffer) -
 
 
 def _differences(region: str, offer: PostgresOffer) -> Iterator[Finding]:
-    """Where the catalogue has another answer, by which a default of production would change."""
+    """Findings where the catalogue has another answer, by which a default of production would change."""
     row = postgres_regions().get(region)
     if row is None:
         return

@@ -1,4 +1,4 @@
-"""What a deployment needs in Azure, derived from the resources that the program declares.
+"""Needs of a deployment in Azure, derived from the resources that the program declares.
 
 Registrations follow from the types, rights on what others own from every id of another subscription in the inputs.
 """
@@ -17,7 +17,7 @@ from workbench.preflight.needs_private import PRIVATE_ACTIONS
 AZURE = "azure-native:"
 PROVIDER = "pulumi:providers:azure-native"
 EVERY_ACTION: Mapping[str, tuple[str, ...]] = {**ACTIONS, **METRICS_ACTIONS, **DATA_ACTIONS, **PRIVATE_ACTIONS}
-"""Of each type that the program declares anywhere, what its creation does."""
+"""Actions of the creation of each type that the program declares anywhere."""
 ASSIGNER, READER = "Role Based Access Control Administrator", "Reader"
 ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 _ZONES, _NETWORK = "Private DNS Zone Contributor", "Network Contributor"
@@ -26,7 +26,7 @@ _VIRTUAL_NETWORKS = "Microsoft.Network/virtualNetworks"
 
 @dataclass(frozen=True)
 class Use:
-    """What naming a resource of others in an input takes: a role there with these actions, and what for."""
+    """Role, with its actions, that is needed to name a resource of others in an input, and the reason."""
 
     role: str
     actions: tuple[str, ...]
@@ -47,7 +47,7 @@ USES: Mapping[tuple[str, str], Use] = {
         _NETWORK, (f"{_VIRTUAL_NETWORKS}/join/action",), "links a zone to it"
     ),
 }
-"""By type and path of the input. What another input needs is not known: it is shown as Contributor."""
+"""Uses by type and path of the input. The need of another input is not known: it is shown as Contributor."""
 CREATES: Mapping[str, str] = {
     "azure-native:network:VirtualNetworkPeering": _NETWORK,
     "azure-native:monitor:PrivateLinkScopedResource": "Monitoring Contributor",
@@ -80,10 +80,10 @@ class ForeignScope:
 
     scope: str
     roles: tuple[str, ...]
-    """Of the deployer."""
+    """Roles of the deployer."""
     actions: tuple[str, ...]
     reads: bool
-    """Whether a refresh reads at this scope, so that the reading identity needs Reader there."""
+    """True where a refresh reads at this scope, so that the reading identity needs Reader there."""
     why: str
     resources: tuple[str, ...] = field(default=())
 

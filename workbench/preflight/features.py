@@ -19,7 +19,7 @@ def needed_features(settings: Settings) -> list[tuple[str, str]]:
 
 
 def feature_findings(azure: Azure, namespace: str, name: str) -> Iterator[Finding]:
-    """Whether Azure has registered a feature. Raises `Unanswered`."""
+    """Finding about the registration of a feature in Azure. Raises `Unanswered`."""
     state = azure.feature(namespace, name)
     if state == "Registered":
         yield Finding(Severity.OK, "feature", name, "registered", None, _SOURCE)

@@ -29,7 +29,7 @@ from workbench.preflight.quotas import by_azures_name, need_text, quota_findings
 AZURE, CATALOGUE, MACHINE = "Azure", "the catalogue", "this machine"
 KUBELOGIN = "kubelogin"
 Which = Callable[[str], str | None]
-"""Where a command is on PATH, like `shutil.which`."""
+"""Returns the path of a command on PATH, like `shutil.which`."""
 ForeignScopes = Callable[[str], Sequence[ForeignScope]]
 
 
@@ -214,7 +214,7 @@ def _sizes(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 
 def size_findings(name: str, pool: NodePool, offer: SizeOffer | None, region: str) -> Iterator[Finding]:
-    """What Azure's answer about a size says against a pool; nothing where it offers it."""
+    """Findings against a pool in Azure's answer about its size; none where Azure offers it."""
     if offer is None:
         others = [each.name for each in regions().values() if pool.sku in each.sizes and each.name != region]
         fix = f"According to the catalogue, it is offered in {', '.join(others)}." if others else None
@@ -297,7 +297,7 @@ def _on_foreign(settings: Settings, azure: Azure, foreign: ForeignScopes) -> Ite
 
 
 def _by_hand(settings: Settings, azure: Azure) -> Iterator[Finding]:
-    """What the settings leave to others, with the command for them."""
+    """Findings about steps that the settings leave to others, with the command for them."""
     for part in owners_parts(settings, azure.subscription().id):
         problem = f"Its owner {part.does}; the deployment does not."
         yield Finding(Severity.INFO, "network", part.what, problem, part.command, CATALOGUE)

@@ -30,7 +30,7 @@ LONGEST_WAIT = 30
 
 
 class NoLogin(Exception):
-    """No Azure login was found; the text lists what was tried."""
+    """Raised where no Azure login was found; the text lists what was tried."""
 
 
 class BoundedRetryPolicy(RetryPolicy[HttpRequest, HttpResponse]):
@@ -100,7 +100,7 @@ def connect(credential: TokenCredential, transport: HttpTransport[HttpRequest, H
 
 
 def logged_in_to_change() -> Exchange:
-    """As `logged_in`, for requests of any method, of which every status is an answer. Raises NoLogin."""
+    """Logs in as `logged_in` does, for requests of any method, of which every status is an answer. Raises NoLogin."""
     from azure.identity import DefaultAzureCredential
 
     credential = DefaultAzureCredential(exclude_interactive_browser_credential=True)

@@ -1,4 +1,4 @@
-"""What a deployment needs in Azure: rights, and registered resource providers."""
+"""Needs of a deployment in Azure: rights, and registered resource providers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ METRICS_ACTIONS: Mapping[str, tuple[str, ...]] = {
     "azure-native:alertsmanagement:PrometheusRuleGroup": ("Microsoft.AlertsManagement/prometheusRuleGroups/write",),
     "azure-native:dashboard:Grafana": ("Microsoft.Dashboard/grafana/write",),
 }
-"""Those of a stack with `monitoring.metrics: azure`."""
+"""Actions of a stack with `monitoring.metrics: azure`."""
 
 _POSTGRES, _REDIS = "Microsoft.DBforPostgreSQL/flexibleServers", "Microsoft.Cache/redisEnterprise"
 _STORAGE, _VAULT = "Microsoft.Storage/storageAccounts", "Microsoft.KeyVault/vaults"
@@ -69,11 +69,11 @@ DATA_ACTIONS: Mapping[str, tuple[str, ...]] = {
     "azure-native:containerregistry:Registry": (f"{_REGISTRY}/write",),
     "azure-native:containerregistry:CacheRule": (f"{_REGISTRY}/cacheRules/write",),
 }
-"""Those of a stack with `dataServices`."""
+"""Actions of a stack with `dataServices`."""
 
 PREVIEW_ACTIONS = (f"{_REDIS}/databases/listKeys/action",)
-"""What a preview does and Reader does not allow: azure-native has no resource with the keys of a cache, so the program
-asks for them, and does so in each preview of a stack with `dataServices`."""
+"""Actions of a preview that Reader does not allow: azure-native has no resource with the keys of a cache, so the
+program asks for them, and does so in each preview of a stack with `dataServices`."""
 
 ALWAYS_REGISTERED = frozenset({"Microsoft.Authorization", "Microsoft.Resources"})
 COMPUTE = "Microsoft.Compute"
@@ -109,6 +109,6 @@ def _allows(permission: Permission, action: str) -> bool:
 
 
 def _fits(pattern: str, action: str) -> bool:
-    """Whether an action pattern, in which `*` is any text, covers an action; case does not count."""
+    """True where an action pattern, in which `*` is any text, covers an action; case does not count."""
     expression = ".*".join(re.escape(part) for part in pattern.split("*"))
     return re.fullmatch(expression, action, re.IGNORECASE) is not None

@@ -1,4 +1,4 @@
-"""What a deployment does to resources that others own, the rights that it needs there, and who grants them."""
+"""Actions of a deployment on resources that others own, the rights that it needs there, and who grants them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ASSIGNER = "Role Based Access Control Administrator"
 
 @dataclass(frozen=True)
 class Foreign:
-    """What a deployment does to something that the stack does not create. `scope` is its resource id."""
+    """Actions of a deployment on something that the stack does not create. `scope` is its resource id."""
 
     what: str
     scope: str
@@ -39,7 +39,7 @@ class Foreign:
 
 @dataclass(frozen=True)
 class OwnersPart:
-    """What the owner of something does by hand, before the deployment."""
+    """Step that the owner of something takes by hand, before the deployment."""
 
     what: str
     does: str
@@ -52,7 +52,7 @@ def foreign_rights(settings: Settings, subscription: str) -> list[Foreign]:
 
 
 def unlisted(listed: Sequence[Foreign], derived: Iterable[ForeignScope]) -> list[Foreign]:
-    """What the declared resources need of others beyond what is listed: for the latter there are better words."""
+    """Needs of the declared resources of others beyond the listed ones, which have better words."""
     known = [each.scope.lower() for each in listed]
     return [
         Foreign(
@@ -67,7 +67,7 @@ def unlisted(listed: Sequence[Foreign], derived: Iterable[ForeignScope]) -> list
 
 
 def owners_parts(settings: Settings, subscription: str) -> list[OwnersPart]:
-    """What the settings leave to the owners of hub and zone."""
+    """Steps that the settings leave to the owners of hub and zone."""
     found: list[OwnersPart] = []
     if (command := peering_command(settings, subscription)) is not None:
         found.append(OwnersPart("the hub", "creates its side of the peering once the stack's network exists", command))

@@ -1,4 +1,4 @@
-"""What the modes hybrid and private need of the caller in the stack's subscription."""
+"""Needs of the modes hybrid and private of the caller in the stack's subscription."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ PRIVATE_ACTIONS: Mapping[str, tuple[str, ...]] = {
     **SCOPE,
     **GRAFANA,
 }
-"""Those of every type of a private network."""
+"""Actions of every type of a private network."""
 
 
 def private_actions(settings: Settings) -> dict[str, tuple[str, ...]]:

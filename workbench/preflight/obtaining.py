@@ -1,4 +1,4 @@
-"""Which choice of a pool is taken, whether its price is accepted, and the change of settings that takes it. Pure."""
+"""Choice of a pool that is taken, the approval of its price, and the change of settings that takes it. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Outcome = Literal["as it is", "change", "elsewhere", "price not accepted", "not 
 
 @dataclass(frozen=True)
 class Decision:
-    """What is to be done about one pool."""
+    """Decision about one pool."""
 
     pool: str
     choices: tuple[Choice, ...]
@@ -26,7 +26,7 @@ class Decision:
 
     @property
     def settled(self) -> bool:
-        """Whether the pool is available, as it is or by what is written here."""
+        """True where the pool is available, as it is or by the change that is written here."""
         return self.outcome in ("as it is", "change", "elsewhere")
 
     def may_cost_more(self, choice: Choice) -> bool:
@@ -82,7 +82,7 @@ class Difference:
 
 
 def differences(loaded: Loaded, change: Mapping[str, Any]) -> list[Difference]:
-    """What a layer changes, setting by setting, with the place where each is set now."""
+    """Changes by a layer, setting by setting, with the place where each is set now."""
     found: list[Difference] = []
     pools: Mapping[str, Mapping[str, Any]] = change.get("pools", {})
     for name, values in pools.items():

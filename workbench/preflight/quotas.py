@@ -20,7 +20,7 @@ def by_azures_name(need: QuotaNeed, offers: Mapping[str, SizeOffer]) -> QuotaNee
 
 
 def quota_findings(settings: Settings, answered: Mapping[str, Usage], wanted: Iterable[QuotaNeed]) -> Iterator[Finding]:
-    """How much of each quota is free, for what a stack needs of it."""
+    """Findings about the free part of each quota that a stack needs."""
     usages = {name.lower(): usage for name, usage in answered.items()}
     for need in wanted:
         usage = usages.get(need.usage.lower())
@@ -56,7 +56,7 @@ def _compared(need: QuotaNeed, usage: Usage) -> Finding:
 
 
 def need_text(need: QuotaNeed) -> str:
-    """What a quota is needed for."""
+    """Purpose of a needed quota."""
     kind = {TOTAL: "on-demand ", LOW_PRIORITY: "Spot "}.get(need.usage, "")
     pools = ", ".join(need.pools)
     return f"{kind}vCPU of {pools}: {need.initial} initially, {need.maximum} at maximum with the surge of upgrades"

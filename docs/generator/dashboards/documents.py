@@ -19,7 +19,7 @@ CODE: Mapping[str, Callable[[], Dashboard]] = {
     "osmo-agents": osmo_agents.dashboard,
     "osmo-service": osmo_service.dashboard,
 }
-"""What builds each dashboard, by the name of its file."""
+"""The function that builds each dashboard, by the name of its file."""
 
 
 def document(name: str) -> str:

@@ -15,7 +15,7 @@ _MESSAGES = "sum by (type) (rate(osmo_backend_event_count_total[$__rate_interval
 _SECONDS = "sum by (type) (rate(osmo_backend_event_processing_time_seconds_total[$__rate_interval]))"
 _ALIVE = f"up{{{_SERVICE}}}"
 _HEARD = 'up{job=~".*/osmo-agent"}'
-"""Of the part of the service that agents are connected to; only with a control plane in the cluster."""
+"""Query for the part of the service that agents are connected to; empty without a control plane in the cluster."""
 
 
 def dashboard() -> Dashboard:

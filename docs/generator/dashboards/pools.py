@@ -7,11 +7,12 @@ POOL_OF_NODE = f"physical_ai:node_pool{CHOSEN}"
 ASKED, HELD, BUSY = "physical_ai:gpus_wanted", "physical_ai:gpus_held", "physical_ai:gpus_busy"
 IDLE, UNSCHEDULABLE, CAPACITY = "physical_ai:gpus_idle", "physical_ai:gpus_unschedulable", "physical_ai:gpus_capacity"
 WANTED = f"sum by (pool) (physical_ai:nodes_wanted{CHOSEN})"
-"""By pool with GPUs; a pool of none has none."""
+"""Query for the wanted nodes by pool with GPUs; a pool of no nodes has no series."""
 PRICE = "on (pool) group_left () max by (pool) (physical_ai:gpu_hour_usd)"
 _GPUS = 'resource=~"(nvidia|amd)_com_.+"'
 FIRING = 'alertstate="firing",theme!=""'
-"""Of our own rules: a Prometheus may have others, such as kube-prometheus-stack's Watchdog, which always fires."""
+"""Selector of alerts of our own rules: a Prometheus may have others, such as kube-prometheus-stack's Watchdog, which
+always fires."""
 _READY = 'max by (cluster, node) (kube_node_status_condition{condition="Ready",status="true"})'
 OFFERED = f"sum by (cluster, node) (kube_node_status_allocatable{{{_GPUS}}})"
 
@@ -55,5 +56,5 @@ def recorded(series: str) -> str:
 
 
 def positive(more: str, less: str) -> str:
-    """What the first has beyond the second, by pool, never below 0."""
+    """Query for the excess of the first over the second by pool, never below 0."""
     return f"clamp_min(({more}) - on (pool) ({less}), 0)"

@@ -1,4 +1,4 @@
-"""Whether anything is wrong, and where: the page to open first, readable by who was just woken."""
+"""The dashboard to open first: it shows whether anything is wrong and where, to someone who was just woken."""
 
 from __future__ import annotations
 

@@ -113,6 +113,6 @@ def _detection(values: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _has_gpus(classes: Any) -> bool:
-    """Whether a list of PCI classes has those of GPUs: a main class stands for all its subclasses."""
+    """True where a list of PCI classes has those of GPUs: a main class stands for all its subclasses."""
     given = {str(each) for each in cast("Sequence[Any]", classes)} if isinstance(classes, Sequence) else set[str]()
     return "03" in given or {"0300", "0302"} <= given

@@ -80,7 +80,7 @@ def _value(around: Mapping[str, Any], key: str, value: Any, above: tuple[str, ..
 
 
 def _is_route(key: str, above: tuple[str, ...]) -> bool:
-    """Whether a switch makes an Ingress or a route, such as `ingress.enabled` and `route.main.enabled`."""
+    """True for a switch that creates an Ingress or a route, such as `ingress.enabled` and `route.main.enabled`."""
     if _ENABLES.match(key):
         return True
     named = [bool(_ROUTE.search(step)) for step in above[-2:]]

@@ -18,7 +18,7 @@ from physical_ai.nested import is_mapping
 
 Kind = Literal["value", "list", "map"]
 Refused = Callable[[str, Any], str | None]
-"""What to write instead of a value at a path; None where it may be written."""
+"""Returns the advice for a value that may not be written at a path; None where it may."""
 EITHER = ("extraManifests", "extraObjects")
 """Keys that charts take as a list and as a map."""
 VARIABLES = ("env", "extraEnv", "extraEnvs")
@@ -47,7 +47,7 @@ def kinds(groups: Iterable[KeyGroup]) -> dict[str, Kind]:
 
 
 def holds(item: KeyGroup | KeyNote, release: str) -> bool:
-    """Whether a version of the chart has some keys, or is concerned by a note."""
+    """True where a version of the chart has some keys, or a note is about it."""
     here = version(release)
     return (item.since is None or version(item.since) <= here) and (item.until is None or here <= version(item.until))
 
@@ -70,7 +70,7 @@ def _above(paths: Iterable[str]) -> frozenset[str]:
 
 
 def _called(value: Any) -> str:
-    """What a value is, for messages."""
+    """Name of a value's type, for messages."""
     if isinstance(value, bool):
         return "switch"
     if isinstance(value, (int, float)):
@@ -208,7 +208,7 @@ class KeyTable:
         return Finding(Severity.WARNING if unlisted else Severity.ERROR, rule, path, problem, fix, self.source)
 
     def _against(self, path: str, value: Any, refused: Refused) -> str | None:
-        """What to do instead of writing a key that a text would name; None where it may be written."""
+        """Advice in place of a key that a text mentions; None where the key may be written."""
         if (other := refused(path, value)) is not None:
             return other
         steps = path.split(".")

@@ -102,7 +102,7 @@ def _patterns(chart: str) -> tuple[tuple[re.Pattern[str], Need], ...]:
 
 
 def pattern(path: str) -> re.Pattern[str]:
-    """What matches a dotted path in which `*` is any one step."""
+    """Expression for a dotted path in which `*` matches any one step."""
     return re.compile(re.escape(path).replace(r"\*", "[^.]+"))
 
 

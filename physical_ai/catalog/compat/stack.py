@@ -43,11 +43,11 @@ class GpuStack:
     gpu: str | None = None
     """GPU model of the pool, as in the VM sizes; None skips the rules about it."""
     mig: bool = False
-    """Whether GPUs of the pool are partitioned by MIG, in the guest or by the host."""
+    """True where GPUs of the pool are partitioned by MIG, in the guest or by the host."""
     long_term: bool = False
-    """Whether the cluster has AKS's long-term support."""
+    """True where the cluster has AKS's long-term support."""
     production: bool = False
-    """Whether a release with a security advisory is refused."""
+    """True where a release with a security advisory is refused."""
 
 
 def judge_stack(stack: GpuStack, today: datetime.date) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""From one GPU Operator release to another: within a line or to the next one, never back."""
+"""Upgrades from one GPU Operator release to another: within a line or to the next one, never back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the GPU Operator is installed with, from files and settings: chart values, driver resources, ConfigMaps.
+"""Plan of the GPU Operator, from files and settings: chart values, driver resources, ConfigMaps.
 
 >>> load("dev-westus2").plan.gpu.values["mig"]
 {'strategy': 'single'}

@@ -108,7 +108,7 @@ def _derived(
 
 
 def _base(settings: Settings, files: ValuesFiles) -> dict[str, Any]:
-    """What all resources share: the file's fields, and the cluster's upgrade policy with the resource's names."""
+    """Fields of all resources: the file's fields, and the cluster's upgrade policy with the resource's names."""
     release, base = settings.gpu_operator.version, dict(files.driver.data)
     given = section(files.cluster, "driver").get(UPGRADE_POLICY)
     policy = {_RENAMED.get(key, key): value for key, value in given.items()} if is_map(given) else {}

@@ -61,7 +61,7 @@ def _envoy(settings: Settings) -> dict[str, Any]:
 
 
 def _providers(entra: EntraLogin) -> list[dict[str, Any]]:
-    """Whose tokens the gateway accepts: people's from Entra, agents' and workflows' from OSMO itself."""
+    """Issuers of the tokens that the gateway accepts: Entra for people, OSMO itself for agents and workflows."""
     tenant = f"https://{ENTRA}/{entra.tenant_id}"
     return [
         {

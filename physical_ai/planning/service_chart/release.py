@@ -13,24 +13,24 @@ from urllib.parse import quote
 
 import yaml
 
+from parts.in_cluster_data.facts import in_cluster
+from parts.in_cluster_data.names import PATH_STYLE
 from physical_ai.catalog import osmo
 from physical_ai.catalog import osmo_service as names
 from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.in_cluster import PATH_STYLE
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.planning.osmo import OsmoRelease
 from physical_ai.planning.osmo_service import QUEUES, chart_values
 from physical_ai.planning.service_chart.gateway import ENTRA, gateway_values
 from physical_ai.planning.service_chart.restarts import CERTIFICATE, RESTARTED_BY, restarts
 from physical_ai.planning.values_files import merge_values
-from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.facts.pools import services_placement
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 
 SERVICE_FILE = "osmo/service.yaml"
-"""Below `values/`: what people may change of the control plane's chart."""
+"""Path below `values/` of the file with what people may change of the control plane's chart."""
 SERVICES = ("service", "worker", "logger", "agent", "delayedJobMonitor")
 """Sections of the Pods that read and write the storage."""
 CONTAINERS = {"workflow_data": "data", "workflow_log": "logs", "workflow_app": "apps"}
@@ -77,7 +77,7 @@ OWNED = {
 
 @dataclass(frozen=True)
 class Attached:
-    """What the control plane is attached to; the values may be Outputs."""
+    """Services that the control plane is attached to; the values may be Outputs."""
 
     postgres_host: Any
     postgres_port: Any
@@ -89,7 +89,7 @@ class Attached:
     """Address of each container as OSMO writes it, `azure://ACCOUNT/CONTAINER`, by the names in `CONTAINERS`. Empty
     where Secrets have the addresses, with keys."""
     client_id: Any
-    """Of the control plane's identity; None without one."""
+    """Client id of the control plane's identity; None without one."""
     certificate: Any = None
     """A digest of the gateway's certificate, where the stack has it."""
 
@@ -174,7 +174,7 @@ def _measured(settings: Settings, own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ui(settings: Settings) -> dict[str, Any]:
-    """Where the UI's server sends requests of its own.
+    """Address to which the UI's server sends requests of its own.
 
     With a certificate the gateway has one listener, which speaks TLS at both ports of its Service (NVIDIA/OSMO 6.3.1
     _gateway-envoy-config.tpl). The name is `host`, for which the certificate is.
@@ -186,14 +186,14 @@ def _ui(settings: Settings) -> dict[str, Any]:
 
 
 def _access_to_storage(settings: Settings) -> dict[str, Any]:
-    """Of the Pods that read and write it: with an identity, or with keys of buckets in the cluster."""
+    """Values by which the Pods access storage: with an identity, or with keys of buckets in the cluster."""
     if in_cluster(settings) is None:
         return {"extraPodLabels": {IDENTITY_USE_LABEL: "true"}}
     return {"extraEnv": [dict(PATH_STYLE)]}
 
 
 def _auth(settings: Settings) -> dict[str, Any]:
-    """Where OSMO's command line sends people to log in."""
+    """Address to which OSMO's command line sends people to log in."""
     entra = settings.osmo.access.entra
     if settings.osmo.access.login == "dev" or entra is None:
         return {"enabled": False}
@@ -254,7 +254,7 @@ def mek_file(key: str) -> str:
 
 
 def mek_problem(file: str) -> str | None:
-    """Why the service could not use a file with master encryption keys; None where it could. Shows no key."""
+    """Reason why the service could not use a file with master encryption keys; None where it could. Shows no key."""
     fix = "Take the value of the vault's secret `osmo-mek` as it is: docs/osmo.md#the-key-of-the-database."
     try:
         document: Any = yaml.safe_load(file)

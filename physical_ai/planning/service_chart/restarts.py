@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from physical_ai.settings.facts.in_cluster import in_cluster
+from parts.in_cluster_data.facts import in_cluster
 from physical_ai.settings.models.tree import Settings
 
 ADMIN = "physical-ai/admin-password"

@@ -1,1 +1,1 @@
-"""What is known of one GPU node, beside its gates: signs, and the causes that they speak for."""
+"""Facts about one GPU node besides its gates: signs, and the causes that they indicate."""

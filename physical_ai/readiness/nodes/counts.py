@@ -32,7 +32,7 @@ class Counts:
 
     @property
     def relation(self) -> tuple[Relation, str] | None:
-        """What is wrong with them, and a sentence; None where nothing is, or not enough is known."""
+        """Problem with the counts, and a sentence; None where there is no problem, or not enough is known."""
         if self.size is None or self.bus is None:
             return None
         if self.missing:

@@ -1,4 +1,4 @@
-"""From the signs of one node to its causes: each named once, the most specific first, with the one remedy. Pure.
+"""Causes of one node from its signs: each named once, the most specific first, with one remedy. Pure.
 
 A sign that something more specific explains is evidence of that, and no cause of its own; a sign that nothing here
 knows is a cause of its own, in the words of its origin. No sign is dropped.
@@ -29,13 +29,13 @@ class Finding:
     reason: str
     fix: str
     signs: tuple[str, ...]
-    """What shows it, each in the words of its origin and with where it was read."""
+    """Signs of the cause, each in the words of its origin and with where it was read."""
     waits: bool
     remedy: Remedy | None
     alerts: tuple[str, ...] = ()
     """The alerts that it explains."""
     gate: bool = False
-    """Whether it explains the closed gate, or that the node is not Ready."""
+    """True for a cause that explains the closed gate, or a node that is not Ready."""
     proof: AcceptanceLevel | None = None
     """The level of acceptance that the node has to pass after the remedy; None without one."""
 
@@ -69,7 +69,7 @@ def _explained_by_the_past(
 
 
 def advice_of(findings: Iterable[Finding]) -> Remedy | None:
-    """What repairs the machine; None where nothing speaks for a restart or another machine."""
+    """Repair of the machine; None where no cause advises a restart or another machine."""
     return next((each.remedy for each in findings if each.remedy is not None), None)
 
 

@@ -13,7 +13,7 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 
 def is_operand(pod: Mapping[str, Any]) -> bool:
-    """Whether a Pod is of a DaemonSet of the GPU Operator's namespace."""
+    """True for a Pod of a DaemonSet in the GPU Operator's namespace."""
     return namespace(pod) == OPERATOR_NAMESPACE and bool(owner(pod))
 
 

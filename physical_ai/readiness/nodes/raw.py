@@ -37,16 +37,16 @@ class Raw:
     alerts: tuple[str, ...] = ()
     gate: bool = False
     past: bool = False
-    """It may be over."""
+    """True for a sign of something that may be over."""
     row: str = ""
     """Id of the row of the table, where it has one."""
 
     def is_of_gpu(self, other: Raw) -> bool:
-        """Whether both may be of the same GPU."""
+        """True where both may be of the same GPU."""
         return not self.gpus or not other.gpus or bool(self.gpus & other.gpus)
 
     def is_same(self, other: Raw) -> bool:
-        """Whether both are signs of one cause of one GPU."""
+        """True where both are signs of one cause of one GPU."""
         of_row = bool(self.row) and self.row == other.row
         same = self.cause == other.cause and (self.reason == other.reason or bool(self.code))
         return (of_row or same) and self.is_of_gpu(other)
@@ -74,7 +74,7 @@ class Raw:
         return replace(self, alerts=(*self.alerts, alert))
 
     def overdue(self, alerts: list[str]) -> bool:
-        """Whether an alert says that a gate should have opened by now."""
+        """True where an alert says that the gate should have opened by now."""
         return self.gate and any(alert in node_causes()[OVERDUE].alerts for alert in alerts)
 
 

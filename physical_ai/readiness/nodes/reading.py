@@ -1,4 +1,4 @@
-"""From each sign of a node to the row of the table that knows it; a sign without a row is a cause of its own. Pure."""
+"""Assignment of each sign of a node to its row in the table; a sign without a row is a cause of its own. Pure."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from physical_ai.readiness.text import NOT_KNOWN
 XID_ALERTS = ("GPUXidNodeFault", "GPUXidJobError", "GPUXidInformation", "GPUXidUnclear")
 _RANKS: Mapping[str, int] = {cause: 100 + index for index, cause in enumerate(node_causes())}
 GATE_RANK = _RANKS["node-not-ready"] - 0.5
-"""Of a gate's own cause: after what explains it, before what it explains."""
+"""Rank of a gate's own cause: after the causes that explain it, before those that it explains."""
 OPERAND_RANK = _RANKS["node-deleted"] + 0.5
-"""Of a Pod of the GPU stack that fails: after the causes of its node, each of which explains it."""
+"""Rank of a failing Pod of the GPU stack: after the causes of its node, each of which explains it."""
 _GPU, _CODE = re.compile(r"\bGPU:(\d+)\b"), re.compile(r"\bDCGM_[A-Z0-9_]+\b")
 _DISPLAY = re.compile(r"\bGPU \{gpu\}")
 
@@ -86,7 +86,7 @@ def _xids(signs: NodeSigns) -> Iterator[Raw]:
 
 
 def _xid(code: int, gpus: frozenset[str], shown: str, said: str = "") -> Raw:
-    """What an Xid says; `said` is its line in a log, where that is known."""
+    """Sign from an Xid; `said` is its line in a log, where that is known."""
     known: Xid | None = xids().get(code)
     if known is not None and (advice := stated_advice(code, said)) is not None:
         known = known.model_copy(

@@ -1,4 +1,4 @@
-"""Which machines a repair has restarted already, by the records that `physai node replace` keeps. Pure."""
+"""Machines that a repair has restarted already, by the records that `physai node replace` keeps. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from physical_ai.nested import is_mapping, parsed
 
 KEY = "repair.json"
 COUNTS = timedelta(days=30)
-"""How long a restart counts for what fails after it: as long as Xids of a Prometheus are looked back at. A machine that
-ran for longer has another fault now, which is first met with a restart."""
+"""Time for which a restart counts as an attempt to repair later failures: the period for which a Prometheus is asked
+for Xids. A machine that ran for longer has another fault, for which a restart is tried first."""
 
 
 def counts_still(restart: datetime | str | None, now: datetime | str) -> bool:
-    """Whether a restart is so recent that a fault of now was not ended by it.
+    """True where a restart is so recent that it did not repair the present fault.
 
     >>> counts_still("2026-11-01T00:00:00+00:00", "2026-11-20T00:00:00Z"), counts_still("2026-03-01", "2026-11-20")
     (True, False)

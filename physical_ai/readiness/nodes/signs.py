@@ -29,11 +29,11 @@ class Alert:
     labels: Mapping[str, str]
     summary: str = ""
     action: str = ""
-    """What its rule says to do."""
+    """Action that its rule advises."""
     runbook: str = ""
 
     def about(self, nodes: Container[str]) -> list[tuple[str, str]]:
-        """What it is about: kind (`node`, `pod` or `cluster`) and name, each once; `nodes` are those that exist."""
+        """Subjects of the alert: kind (`node`, `pod` or `cluster`) and name, each once, of the existing `nodes`."""
         found: list[tuple[str, str]] = []
         for key in NODE_LABELS:
             value = self.labels.get(key, "")
@@ -72,9 +72,9 @@ class Seen:
     index: str = ""
     """Number of the GPU, beside its UUID."""
     past: bool = False
-    """It may be over: it explains what is seen now, and is no fault of its own."""
+    """True for a sign of something that may be over: it explains what is seen now, and is no fault of its own."""
     old: bool = False
-    """It is from weeks ago, and explains nothing any more."""
+    """True for a sign that is weeks old, and explains nothing any more."""
 
 
 _MEANS_WELL = ("Ready", GRID_DRIVER_READY, ACCEPTED_CONDITION)
@@ -84,14 +84,14 @@ MEANS_WELL = re.compile(r"(?<!Not)(?<!Un)(Ready|Healthy|Available|Accepted|Succe
 
 @dataclass(frozen=True)
 class NodeSigns:
-    """What is known of one node. `node` is None where it has left the cluster."""
+    """Facts about one node. `node` is None where it has left the cluster."""
 
     name: str
     node: Json | None = None
     gate: ClosedGate | None = None
-    """Its first closed gate, if it is of a GPU pool."""
+    """First closed gate of a node of a GPU pool."""
     alerts: Sequence[Alert] = ()
-    """Those that fire and are about it."""
+    """Firing alerts about it."""
     seen: Sequence[Seen] = ()
     """Xids."""
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -104,7 +104,7 @@ class NodeSigns:
     """Pods of the GPU stack on it that fail: DaemonSet, name, and what their container says."""
     stack: str = "STACK"
     existing: bool = False
-    """Whether it is a server of a cluster that exists already, which no command restarts or deletes."""
+    """True for a server of an existing cluster, which no command restarts or deletes."""
 
     @property
     def pool(self) -> str:
@@ -141,8 +141,9 @@ def unusual(node: Json | None) -> list[Json]:
 
 
 def is_not_known(condition: Json) -> bool:
-    """Whether a monitor could not find out about a fault. The kubelet's own are Unknown once it is silent, as Ready
-    says."""
+    """True where a monitor could not determine a fault. The kubelet's own conditions are Unknown once it is silent, as
+    Ready reports.
+    """
     kind = str(condition.get("type", ""))
     return condition.get("status") not in ("True", "False") and kind not in USUAL and not _means_well(kind)
 

@@ -15,7 +15,7 @@ _WORDS = re.compile(
 """`Xid 13,43,45`, `XID errors 31, 79`, `XIDs 48 and 63`, `DCGM_FI_DEV_XID_ERRORS: 79`; not the SXid of a switch."""
 _SENTINEL = re.compile(r"\bErrorCode:(\d{1,3})\b")
 _PLACE = re.compile(r"\b(?:GPU|device|card|node)s?[ #:]*\d+\b(?![,\d]*\s*Xid)", re.IGNORECASE)
-"""Which GPU it is, between the word and the code: its number is no code."""
+"""Expression for the number of a GPU in an Xid's line, which is not the Xid's code."""
 _NVLINK = range(144, 151)
 """Xids of the fifth NVLink: the line says whether the event was fatal, and one that was not needs nothing (NVIDIA Xid
 catalog, sheet Xids 144-150)."""
@@ -25,7 +25,7 @@ _CHANGED = re.compile(r"recovery action changed from [^\n]*?\bto\s+(?:0x[0-9a-f]
 
 
 def stated_advice(code: int, text: str) -> Literal["reboot", "none"] | None:
-    """What the line of an Xid itself says to do, where its code alone does not: 154, and NVLink's 144 to 150.
+    """Action that the line of an Xid itself advises, where its code alone does not: 154, and NVLink's 144 to 150.
 
     A restart of the machine includes a reset of its GPUs, and no peer has to be drained after it.
 

@@ -1,4 +1,5 @@
-"""What a stack installs into its cluster, compared with what is there: what is missing, switched off or not available.
+"""Comparison of the software that a stack installs into its cluster with what is there: missing, switched off or
+unavailable.
 
 `parts` derives what should be there from the plans and from Helm's own records; `absence` compares, pure; `read` reads.
 """

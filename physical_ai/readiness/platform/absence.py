@@ -1,4 +1,4 @@
-"""What of a platform is missing, switched off or not available. Pure."""
+"""Parts of a platform that are missing, switched off or not available. Pure."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ QUEUES = f"osmo-pool-{osmo.WORKFLOWS_NAMESPACE}-"
 
 @dataclass(frozen=True)
 class Platform:
-    """What should be there, and what is. A kind that could not be read is absent from `live`."""
+    """Expected and existing objects of the platform. A kind that could not be read is absent from `live`."""
 
     installed: Installed
     recorded: Sequence[Part] = ()
-    """Of Helm's records, as far as they could be read."""
+    """Parts in Helm's records, as far as they could be read."""
     releases: frozenset[str] = frozenset()
     """Releases that have a deployed record."""
     live: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
@@ -39,7 +39,9 @@ class Platform:
     """Namespaces of releases whose records could not be read."""
 
     def has(self, release: str) -> bool:
-        """Whether a release is installed, as far as it is known: by its record, else by what Helm has made of it."""
+        """True where a release is known to be installed: by its record, otherwise by the objects that Helm has created
+        for it.
+        """
         home = self.installed.releases.get(release, "")
         if release in self.releases or home not in self.unrecorded:
             return release in self.releases
@@ -60,7 +62,7 @@ class Absence:
     evidence: str
     where: str
     effect: str = ""
-    """What does not go on, where the part's namespace does not say it."""
+    """Work that stops, where the part's namespace does not imply it."""
 
 
 def absences(
@@ -185,5 +187,5 @@ def _switched_off(given: Platform, expected: Mapping[tuple[str, str, str], Part]
 
 
 def plural(kind: str) -> str:
-    """Of objects of a kind, as kubectl's users write it."""
+    """Plural of a kind, as users of kubectl write it."""
     return f"{kind[:-1]}ies" if kind.endswith("Policy") else f"{kind}{'es' if kind.endswith('s') else 's'}"

@@ -65,7 +65,7 @@ class Part:
 
     kind: str
     namespace: str
-    """Empty for objects of the cluster."""
+    """Namespace of the part; empty for objects of the cluster."""
     name: str
     replicas: int = 1
     selector: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -90,18 +90,20 @@ class Part:
 
 @dataclass(frozen=True)
 class Installed:
-    """What the settings say of the platform."""
+    """Releases and namespaces of the platform by the settings."""
 
     releases: Mapping[str, str]
     """Namespaces of Helm releases, by release."""
     namespaces: frozenset[str]
-    """Those that the stack installs into."""
+    """Namespaces that the stack installs into."""
     own: Sequence[Part] = ()
     """The objects that Helm does not make."""
 
 
 def installed(settings: Settings, plan: Plan, *, agents: bool) -> Installed:
-    """What a stack installs by its settings; `agents`: whether OSMO's are installed, which need a control plane."""
+    """Software that a stack installs by its settings; `agents` is True where OSMO's agents, which need a control plane,
+    are installed.
+    """
     releases = dict(_releases(settings, plan))
     if not agents:
         releases.pop(osmo.BACKEND_RELEASE, None)
@@ -155,7 +157,7 @@ def part_of(item: Mapping[str, Any], release: str = "", home: str = "", revision
 
 
 def made_by_operators(live: Mapping[str, Sequence[Json]], nodes: Sequence[Json], given: Installed) -> Iterator[Part]:
-    """What the operators make of the resources that are there."""
+    """Objects that the operators create from the resources that are there."""
     # The operator labels every node that has had a GPU; without NFD the label says false.
     if any(PRESENT in labels(node) for node in nodes):
         for policy in live.get("ClusterPolicy", ())[:1]:

@@ -79,7 +79,7 @@ def _by_namespace(get: Get, given: Installed) -> tuple[list[Json], frozenset[str
 
 
 def _title(kind: str) -> str:
-    """What a refusal calls a kind, as the diagnosis of workloads does, so that it is said once."""
+    """Name of a kind in a refusal, the same as in the diagnosis of workloads, so that both are reported once."""
     return "KAI's queues" if kind == "Queue" else plural(kind)
 
 

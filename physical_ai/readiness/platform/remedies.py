@@ -1,4 +1,4 @@
-"""What brings a part of a platform back, by who made it: commands that change something. Pure."""
+"""Commands that restore a part of a platform, by the owner of its objects. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from physical_ai.readiness.platform.parts import Part
 
 
 def remedy(found: Absence, stack: str) -> str:
-    """What to do about a part that does not do its work."""
+    """Instruction for a part that does not work."""
     part = found.part
     kind, where = part.kind.lower(), f"kubectl -n {part.namespace}"
     match found.state:

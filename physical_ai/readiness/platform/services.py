@@ -29,7 +29,7 @@ def written(selector: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Targets:
-    """What Services can select: the Pods of the cluster, and what makes Pods."""
+    """Objects that Services can select: the Pods of the cluster, and their controllers."""
 
     live: Mapping[str, Sequence[Json]]
     pods: Sequence[Json] = field(default=())
@@ -47,7 +47,7 @@ class Targets:
         return [each for each in self._pods.get(namespace(service), ()) if selector and matches(selector, labels(each))]
 
     def is_made(self, service: Mapping[str, Any]) -> bool:
-        """Whether a controller of its namespace makes such Pods: that one says itself why there are none."""
+        """True where a controller in its namespace creates such Pods: its own report says why there are none."""
         return bool(self.makers(service))
 
     def makers(self, service: Mapping[str, Any]) -> list[str]:
@@ -104,7 +104,7 @@ def _of_configuration(kind: str, item: Json, services: Mapping[str, Json], targe
 
 
 def _silence(service: Json | None, targets: Targets) -> str:
-    """Why nothing answers; empty where something does, or where it is not known."""
+    """Reason why nothing answers; empty where something does, or where it is not known."""
     if service is None:
         return "does not exist"
     if not selector_of(service):

@@ -1,4 +1,4 @@
-"""Why a Pod, a workflow, a node or a pool does not work, from its group to its container.
+"""Explanations for a Pod, a workflow, a node or a pool that does not work, from its group to its container.
 
 `explain` and `doctor` are pure: plain Kubernetes objects in, explanations out, the first cause first. `read_workloads`
 reads the objects. What keeps GPUs from a node is the gates' diagnosis (`physical_ai.readiness`), which this one uses.

@@ -37,7 +37,7 @@ def about_subject(title: str, found: Sequence[Explanation], index: Index) -> Ite
 
 
 def by_name(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
-    """What alerts and Xids say of something that has left the cluster; None where they name it nowhere."""
+    """Explanations from alerts and Xids for something that has left the cluster; None where no alert names it."""
     alerts = [each for each in index.given.alerts or () if wanted in each.names()]
     if index.alerts_of_node(wanted) or wanted in index.given.xids:
         return f"node {wanted}", [explanation(f"node {wanted}", each) for each in findings(wanted, index)]
@@ -48,7 +48,7 @@ def by_name(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
 
 
 def unexplained(found: Iterable[Explanation], index: Index) -> Iterator[Explanation]:
-    """For the doctor: every alert that no cause of what it is about explains, each once."""
+    """Alerts for the doctor that no cause of their subject explains, each once."""
     causes = list(found)
     by_subject: dict[str, list[Explanation]] = {}
     for each in causes:

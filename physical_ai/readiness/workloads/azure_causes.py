@@ -1,4 +1,4 @@
-"""What Azure and the autoscaler say of a node pool itself, when no event of a refusal is left. Pure."""
+"""States of a node pool in Azure and in the autoscaler, when no event of a refusal is left. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def backoff(plan: PoolPlan, status: Mapping[str, Any]) -> str:
 
 
 def pool_state(item: str, plan: PoolPlan, index: Index) -> Explanation | None:
-    """Why Azure itself gives the pool no node now: its state, or that it does not exist."""
+    """Reason why Azure itself gives the pool no node now: its state, or that it does not exist."""
     azure = index.given.azure
     if azure is None:
         return None

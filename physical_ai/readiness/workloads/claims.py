@@ -1,4 +1,4 @@
-"""Why a Pod's resource claims give it no GPU: no such claim, a quota, no such device, none free. Pure."""
+"""Reasons why a Pod's resource claims give it no GPU: no such claim, a quota, no such device, none free. Pure."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from physical_ai.readiness.workloads.refusals import over_limit
 NOT_CREATED = "FailedResourceClaimCreation"
 """Reason of the event of the claims' controller about a Pod (kubernetes/kubernetes pkg/controller/resourceclaim)."""
 QUOTA = re.compile(r"requested: (?P<detail>.+?), used: .+?, limited: (?P<limited>.+)")
-"""What the admission of quotas says (k8s.io/apiserver v0.36.1, pkg/admission/plugin/resourcequota)."""
+"""Message of the admission of quotas (k8s.io/apiserver v0.36.1, pkg/admission/plugin/resourcequota)."""
 _NO_CLASS = re.compile(r"device class (\S+) does not exist")
 _NONE = "cannot allocate all claims"
-"""What kube-scheduler says of a node (pkg/scheduler/framework/plugins/dynamicresources)."""
+"""Message of kube-scheduler about a node (pkg/scheduler/framework/plugins/dynamicresources)."""
 STAGE = "scheduling"
 
 
 def claim_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Why the claims of a Pod that waits are not allocated; nothing for a Pod without claims."""
+    """Reasons why the claims of a waiting Pod are not allocated; none for a Pod without claims."""
     wanted: Sequence[Json] = at(pod, "spec.resourceClaims", [])
     if not wanted:
         return
@@ -65,7 +65,9 @@ def _missing(pod: Mapping[str, Any], wanted: Sequence[Json], index: Index) -> Ex
 
 
 def _none(pod: Mapping[str, Any], message: str, index: Index) -> Explanation:
-    """No node has devices for all claims: there are none, others hold them, a taint is in the way, or none is such."""
+    """Explanation of a Pod for whose claims no node has devices: there are none, others hold them, a taint is in the
+    way, or none matches.
+    """
     key = json.dumps(at(pod, "spec.tolerations"), sort_keys=True)
     if key not in index.claim_answers:  # the same for every Pod with these tolerations
         index.claim_answers[key] = _for_tolerations(at(pod, "spec", {}), index)
@@ -91,7 +93,7 @@ def _for_tolerations(spec: Json, index: Index) -> tuple[str, Mapping[str, str]]:
 
 
 def _asked(pod: Mapping[str, Any], index: Index) -> Iterator[str]:
-    """What the requests of the Pod's claims ask for: number, class, conditions."""
+    """Requests of the Pod's claims as text: number, class, conditions."""
     names = {str(each.get("resourceClaimName") or "") for each in at(pod, "spec.resourceClaims", [])}
     names |= {str(each.get("resourceClaimName") or "") for each in at(pod, "status.resourceClaimStatuses", [])}
     for claim in filter(None, (index.claims.get((namespace(pod), each)) for each in sorted(names))):

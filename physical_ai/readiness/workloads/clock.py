@@ -1,4 +1,4 @@
-"""How long ago something was, by the times that Kubernetes writes. Pure."""
+"""Times as Kubernetes writes them, and the time since. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def seconds(since: Any, now: Any) -> float | None:
 
 
 def longer(since: Any, now: Any, least: float) -> bool:
-    """Whether it is known to be longer ago than `least` seconds."""
+    """True where it is known to be longer ago than `least` seconds."""
     passed = seconds(since, now)
     return passed is not None and passed > least
 

@@ -21,9 +21,10 @@ NOT_STARTED = ("ContainerCreating", "PodInitializing")
 BEFORE = ("FailedScheduling", "NotTriggerScaleUp", "Unschedulable", "FailedBinding", "BindingError")
 """Reasons of events about a Pod that concern the time before it had a node."""
 LAST_LINES = 60
-"""Of a log, in which the cause of a container's end is looked for: launchers write a summary below a traceback."""
+"""Number of last lines of a log that are searched for the cause of a container's end: launchers write a summary below a
+traceback."""
 SHOWN_LINES = 3
-"""Of a log of which no line is known."""
+"""Number of lines that are shown of a log in which no line is known."""
 SLOW = 1800.0
 """Seconds after which a Pod on a node should have started: images of tens of GB take minutes."""
 UNREADY = 600.0
@@ -34,7 +35,7 @@ GRID = "grid"
 
 
 def container_problem(pod: Mapping[str, Any], index: Index) -> Explanation | None:
-    """Why a Pod with a working node is not ready; None where no container shows it."""
+    """Reason why a Pod with a working node is not ready; None where no container shows it."""
     container, status = unfinished(pod)
     if at(pod, "status.phase", "Pending") not in ("Pending", "Running"):
         return None
@@ -67,7 +68,7 @@ def _not_ready(pod: Mapping[str, Any], container: str, index: Index) -> Explanat
 
 
 def _readiness_gate(pod: Mapping[str, Any], index: Index) -> Explanation | None:
-    """Of a Pod whose containers are all ready: the conditions that others have not set."""
+    """Explanation of a Pod whose containers are all ready: the conditions that other controllers have not set."""
     gates = [str(each.get("conditionType", "")) for each in at(pod, "spec.readinessGates", [])]
     shut = [each for each in gates if condition(pod, each).get("status") != "True"]
     if not shut or condition(pod, "Ready").get("status") == "True":
@@ -147,7 +148,7 @@ def of_container(
 
 
 def _cause(found: str, pod: Mapping[str, Any], index: Index) -> str:
-    """What the words mean for this Pod and its node."""
+    """Cause that a message indicates for this Pod and its node."""
     if found == "no-device" and not gpu_resources(pod):
         return "no-gpu-requested"
     if found == "device-busy":

@@ -28,7 +28,8 @@ _NAMED = {
     "@hourly": "0 * * * *",
 }
 MOST_DAYS = 5 * 366
-"""How far back the last time is looked for, as far as robfig/cron looks ahead: a 29th of February included."""
+"""Number of days that are searched for the last time, the same as robfig/cron searches ahead: a 29th of February
+included."""
 
 
 class NotASchedule(ValueError):
@@ -45,7 +46,7 @@ class Schedule:
     months: frozenset[int]
     weekdays: frozenset[int]
     either_day: bool
-    """Both kinds of day are restricted, and one of them suffices."""
+    """True where both kinds of day are restricted, and one of them suffices."""
 
     def _has(self, day: datetime.date) -> bool:
         of_month, of_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays

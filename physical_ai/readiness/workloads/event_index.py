@@ -21,7 +21,7 @@ class EventIndex(OwnerIndex):
     def __init__(self, given: Workloads) -> None:
         super().__init__(given)
         self.last_refusals: Mapping[tuple[str, str, str], list[Json]] | None = None
-        """Of controllers to whom the API server refused a Pod; None until it is asked."""
+        """Events of controllers to whom the API server refused a Pod; None until they are asked for."""
         self._growth: dict[str, list[Json]] = {}
 
     @cached_property
@@ -41,7 +41,7 @@ class EventIndex(OwnerIndex):
         ]
 
     def growth_events(self, pool: str) -> list[Json]:
-        """What the autoscaler says of the pool's growth: its successes and failures, oldest first."""
+        """Events of the autoscaler about the pool's growth: its successes and failures, oldest first."""
         if pool not in self._growth:
             group = f"aks-{pool}-"
             self._growth[pool] = [each for each in self._of_autoscaler if group in str(each.get("message", ""))]

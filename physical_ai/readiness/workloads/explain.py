@@ -65,7 +65,7 @@ class UnknownSubject(Exception):
 
 
 def explain(wanted: str, given: Workloads) -> tuple[str, list[Explanation]]:
-    """What `wanted` is, and its causes, the first one first; none where nothing is wrong.
+    """Returns the kind of `wanted` and its causes, the first one first; no causes where nothing is wrong.
 
     Args:
         wanted: Name of a pool, a node, a workflow, a Pod, a Job or Deployment (also as NAMESPACE/NAME), a group or
@@ -112,7 +112,7 @@ def _workflow(wanted: str, index: Index) -> Answer | None:
 
 
 def _of_osmo(wanted: str, index: Index) -> Iterator[Explanation]:
-    """Without which no workflow goes on: the agents, the scheduler, and what both need."""
+    """Causes that stop all workflows: the agents, the scheduler, and their requirements."""
     yield from _agents(index)
     yield from parts_of(f"workflow {wanted}", WORKFLOWS, index)
 
@@ -127,7 +127,9 @@ def _pod(wanted: str, index: Index) -> Answer | None:
 
 
 def _owner(wanted: str, index: Index) -> Answer | None:
-    """What keeps Pods: a Job, a Deployment, a group, a queue; what was refused; and what has left."""
+    """Explanations for the owners of Pods: a Job, a Deployment, a group, a queue; for refused Pods; and for what has
+    left.
+    """
 
     def of_pod(pod: Mapping[str, Any]) -> Iterable[Explanation]:
         return _of_pod(pod, index)
@@ -185,7 +187,7 @@ def doctor(given: Workloads) -> list[CauseGroup]:
 
 
 def _sorted(found: Iterable[Explanation]) -> list[Explanation]:
-    """By stage, each cause of a subject once; within a stage in the order in which they were found.
+    """Explanations by stage, each cause of a subject once; within a stage in the order in which they were found.
 
     Evidence does not tell two of them apart: it may have a random name or a time in it.
     """

@@ -1,4 +1,4 @@
-"""What is known of a node, Pod or Job that has left: its last events, and the record of its machine. Pure."""
+"""Facts about a node, Pod or Job that has left: its last events, and the record of its machine. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ then the node controller's, which says of every node only that it left."""
 
 
 def gone(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
-    """What `wanted` was, and what is known of its end; None where nothing is."""
+    """Former kind of `wanted`, and facts about its end; None where nothing is known."""
     where, _, own = wanted.rpartition("/")
     events = [each for each in index.events_about(own) if not where or at(each, "involvedObject.namespace") == where]
     records = [] if where else [each for each in index.given.records if labels(each).get(LABEL) == own[:63]]

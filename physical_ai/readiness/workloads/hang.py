@@ -26,7 +26,7 @@ TIMEOUT = re.compile(
 
 @dataclass(frozen=True)
 class Timeout:
-    """What one rank says of the operation in which it waited."""
+    """Report of one rank about the operation in which it waited."""
 
     pod: str
     rank: int
@@ -46,7 +46,7 @@ def timeouts(pod: Mapping[str, Any], text: str) -> list[Timeout]:
 
 
 def hang_causes(members: Sequence[Json], index: Index) -> Iterator[Explanation]:
-    """Why the operation of a gang did not end, as far as the logs that were read show it."""
+    """Reasons why the operation of a gang did not end, as far as the logs show them."""
     logs = {subject(pod): "\n".join(_logs(pod, index)) for pod in members}
     known = {subject(pod): timeouts(pod, logs[subject(pod)]) for pod in members}
     waiting = [each for found in known.values() for each in found]
@@ -64,7 +64,7 @@ def hang_causes(members: Sequence[Json], index: Index) -> Iterator[Explanation]:
 
 
 def explained(found: Sequence[Explanation]) -> bool:
-    """Whether the causes name the rank, so that the other ranks' timeouts need no explanation of their own."""
+    """True where the causes name the rank, so that the other ranks' timeouts need no explanation of their own."""
     return any(each.cause in ("nccl-silent-rank", "nccl-late-rank", "nccl-mismatch") for each in found)
 
 

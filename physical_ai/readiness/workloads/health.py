@@ -1,4 +1,4 @@
-"""Whether a Pod, its owner, its group or its workflow is in order: what a healthy one is, said positively. Pure.
+"""Judgement whether a Pod, its owner, its group or its workflow is healthy: health is stated positively. Pure.
 
 Each function returns what is not in order, in the words of the object's own status, and nothing where everything is.
 Nothing is in order because no cause was found: the diagnosis says "nothing is wrong" where these functions say so, and
@@ -20,13 +20,13 @@ REPLICAS: Mapping[str, tuple[str, str]] = {
     "StatefulSet": ("spec.replicas", "status.readyReplicas"),
     "DaemonSet": ("status.desiredNumberScheduled", "status.numberAvailable"),
 }
-"""Of each kind that keeps Pods: where it says how many it wants, and how many are ready."""
+"""Fields of each kind that keeps Pods: the wanted number of replicas, and the number that is ready."""
 DONE = ("COMPLETED", "FAILED_CANCELED")
 """Statuses of a workflow of OSMO that nobody waits for: done, cancelled by its user."""
 
 
 def pod_shortfall(pod: Mapping[str, Any]) -> str:
-    """What is not in order of a Pod; empty for one that has succeeded, or runs and is ready.
+    """Problem of a Pod; empty for one that has succeeded, or runs and is ready.
 
     Debug containers (ephemeral) are nobody's work, so their ends do not count.
     """
@@ -87,7 +87,7 @@ def _statuses(pod: Mapping[str, Any]) -> list[Json]:
 
 
 def job_shortfall(job: Mapping[str, Any]) -> str:
-    """What is not in order of a Job; empty for one that is complete, or has every Pod that it may have now running."""
+    """Problem of a Job; empty for one that is complete, or has every Pod that it may have now running."""
     if any(condition(job, kind).get("status") == "True" for kind in WANTED):
         return ""
     for kind in ("Failed", "FailureTarget"):
@@ -103,7 +103,7 @@ def job_shortfall(job: Mapping[str, Any]) -> str:
 
 
 def job_wants(job: Mapping[str, Any]) -> int:
-    """How many Pods of a Job should run now."""
+    """Number of Pods of a Job that should run now."""
     parallel = int(at(job, "spec.parallelism", 1))
     completions = at(job, "spec.completions")
     left = parallel if completions is None else int(completions) - int(at(job, "status.succeeded", 0))
@@ -111,8 +111,9 @@ def job_wants(job: Mapping[str, Any]) -> int:
 
 
 def owner_shortfall(kind: str, item: Mapping[str, Any]) -> str:
-    """What is not in order of a Deployment, ReplicaSet, StatefulSet or DaemonSet; empty where all its Pods are ready
-    and its controller has seen its last change."""
+    """Problem of a Deployment, ReplicaSet, StatefulSet or DaemonSet; empty where all its Pods are ready and its
+    controller has seen its last change.
+    """
     wanted, ready = owner_counts(kind, item)
     seen, own = at(item, "status.observedGeneration"), at(item, "metadata.generation")
     if seen is not None and own is not None and int(seen) < int(own):
@@ -138,7 +139,7 @@ def failure_said(item: Mapping[str, Any]) -> str:
 
 
 def _rollout_shortfall(item: Mapping[str, Any]) -> str:
-    """What is not in order of a Deployment whose former Pods are all ready; they stay until its new ones are."""
+    """Problem of a Deployment whose former Pods are all ready; they stay until its new ones are."""
     if said := failure_said(item):
         return said
     updated, made = at(item, "status.updatedReplicas"), int(at(item, "status.replicas", 0))
@@ -147,14 +148,13 @@ def _rollout_shortfall(item: Mapping[str, Any]) -> str:
 
 
 def owner_counts(kind: str, item: Mapping[str, Any]) -> tuple[int, int]:
-    """How many Pods it wants, and how many are ready."""
+    """Wanted number of Pods, and the number that is ready."""
     wanted, ready = REPLICAS[kind]
     return int(at(item, wanted, 0 if kind == "DaemonSet" else 1)), int(at(item, ready, 0))
 
 
 def group_shortfall(group: Mapping[str, Any], members: Iterable[Mapping[str, Any]], least: int) -> str:
-    """What is not in order of a PodGroup of KAI; empty where enough of its members are in order, or it has none left
-    to start."""
+    """Problem of a PodGroup of KAI; empty where enough of its members are healthy, or it has none left to start."""
     alive = [pod for pod in members if at(pod, "status.phase") != "Succeeded"]
     well = [pod for pod in alive if not pod_shortfall(pod)]
     if not alive or len(well) >= least:
@@ -165,7 +165,7 @@ def group_shortfall(group: Mapping[str, Any], members: Iterable[Mapping[str, Any
 
 
 def queue_shortfall(queue: Mapping[str, Any], known: Iterable[str]) -> str:
-    """What is not in order of a queue of KAI; empty where its parent exists and none of its conditions is false."""
+    """Problem of a queue of KAI; empty where its parent exists and none of its conditions is false."""
     parent = str(at(queue, "spec.parentQueue", "") or "")
     if parent and parent not in known:
         return f"spec.parentQueue: {parent}, which does not exist"
@@ -177,6 +177,6 @@ def queue_shortfall(queue: Mapping[str, Any], known: Iterable[str]) -> str:
 
 
 def workflow_shortfall(workflow: Mapping[str, Any]) -> str:
-    """What is not in order of a workflow of OSMO without Pods; empty where nobody waits for it."""
+    """Problem of a workflow of OSMO without Pods; empty where nobody waits for it."""
     status = str(workflow.get("status", ""))
     return "" if status in DONE else f"status: {status or 'none'}"

@@ -40,12 +40,12 @@ class Index(EventIndex):
         self.gates: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate != ROLLOUT}
         """The closed gate of each node that does not offer its GPUs."""
         self.changes: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate == ROLLOUT}
-        """Of nodes that offer their GPUs: the change that has not reached them, or the driver that is not verified."""
+        """Change that has not reached a node which offers its GPUs, or the driver that is not verified, by node."""
         self._takes: dict[str, bool] = {}
         self.findings: dict[str, tuple[Finding, ...]] = {}
         """The causes of nodes that were looked for, by node."""
         self.claim_answers: dict[str, tuple[str, Mapping[str, str]]] = {}
-        """Why claims get no device, and the facts of it, by the Pod's tolerations, as far as it was asked."""
+        """Reason why claims get no device, with its facts, by the Pod's tolerations; filled on request."""
         self.gang_answers: dict[tuple[str, str], dict[str, str]] = {}
         """The figures of each group that never starts, as far as it was asked."""
         self.port_holders: dict[int, list[str]] = {}
@@ -102,7 +102,7 @@ class Index(EventIndex):
         return dict(found)
 
     def on_pool(self, pool: str) -> list[Json]:
-        """Its nodes, by name."""
+        """Nodes of a pool, by name."""
         return self._by_pool.get(pool, [])
 
     def template(self, plan: PoolPlan) -> Json:
@@ -162,7 +162,7 @@ class Index(EventIndex):
 
     @cached_property
     def slurm(self) -> Mapping[str, SlurmNode]:
-        """What Slurm says of its nodes, by the node of Kubernetes."""
+        """State of nodes in Slurm, by the node of Kubernetes."""
         return slurm_nodes(self.given.pods)
 
     @cached_property
@@ -177,11 +177,11 @@ class Index(EventIndex):
 
     @cached_property
     def claimed(self) -> Mapping[tuple[str, str], str]:
-        """Who holds each claimed device, by its pool and name."""
+        """Holder of each claimed device, by its pool and name."""
         return holders(self.given.claims or ())
 
     def takes(self, pod: Mapping[str, Any]) -> bool:
-        """Whether a node has room for the Pod. Pods that differ in nothing a scheduler looks at share the answer."""
+        """True where a node has room for the Pod. Pods that do not differ for a scheduler share the answer."""
         spec: Json = pod["spec"]
         alike = json.dumps([spec.get(key) for key in SCHEDULED_BY] + [_resources(spec)], sort_keys=True)
         if alike not in self._takes:
@@ -189,7 +189,7 @@ class Index(EventIndex):
         return self._takes[alike]
 
     def holders(self, pool: str, resource: str) -> str:
-        """Who holds a resource of the pool's nodes."""
+        """Holders of a resource of the pool's nodes, as text."""
         found = self._holders.get((pool, resource), [])
         return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
 

@@ -35,14 +35,14 @@ class PoolPlan:
     labels: Mapping[str, str]
     taints: Sequence[Mapping[str, str]]
     allocatable: Mapping[str, str]
-    """Of an empty node, as Kubernetes writes quantities."""
+    """Capacity of an empty node, as Kubernetes writes quantities."""
     gpus: Mapping[str, int]
     """The GPU resources among them."""
     most: int
     """Maximum number of nodes."""
     autoscaled: bool
     existing: bool = False
-    """Whether its nodes are servers of a cluster that exists already: nothing adds one."""
+    """True for a pool whose nodes are servers of an existing cluster: nothing adds one."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Workloads:
     """ResourceClaims, and the ResourceSlices with what they can get; read only where a Pod has a claim."""
     slices: Sequence[Json] = ()
     deployments: Sequence[Json] | None = ()
-    """Of the scheduler's and the agents' namespaces, at least."""
+    """Deployments of the scheduler's and the agents' namespaces, at least."""
     pools: Sequence[PoolPlan] = ()
     reports: Sequence[Report] = ()
     """The gates of the GPU pools."""
@@ -79,22 +79,23 @@ class Workloads:
     workflows: Sequence[Json] = ()
     """Workflows as OSMO describes them, where it was asked."""
     owners: Mapping[str, Sequence[Json]] = field(default_factory=dict[str, Sequence[Json]])
-    """What keeps Pods, by kind: Job, CronJob, Deployment, ReplicaSet, StatefulSet, DaemonSet.
+    """Owners of Pods, by kind: Job, CronJob, Deployment, ReplicaSet, StatefulSet, DaemonSet.
 
-    A kind that was not read is absent."""
+    A kind that was not read is absent.
+    """
     records: Sequence[Json] = ()
-    """What is recorded of GPU machines (ConfigMaps)."""
+    """Records of GPU machines (ConfigMaps)."""
     refused: Sequence[str] = ()
-    """Of what could not be read, the objects of the cluster: not what was not asked for."""
+    """Refused requests for objects of the cluster; requests that were not made are left out."""
     unread: Sequence[str] = ()
-    """What the login may not read, with the refusal: nothing is known of it."""
+    """Objects that the login may not read, with the refusal: nothing is known of them."""
     platform: Platform | None = None
-    """What the stack installs, and what of it is there; None where it was not read."""
+    """Software that the stack installs, and the part of it that is there; None where it was not read."""
     has_agents: bool = False
-    """Whether the stack installs OSMO's agents."""
+    """True where the stack installs OSMO's agents."""
     stack: str = "STACK"
     existing: bool = False
-    """Whether the cluster exists already, so that no advice is about AKS."""
+    """True for an existing cluster, for which no advice is about AKS."""
     now: str = ""
     """The time of the reading, as Kubernetes writes it."""
 
@@ -112,15 +113,15 @@ class Explanation:
     reason: str
     """One sentence."""
     fix: str
-    """What to do, or the next command."""
+    """Instruction, or the next command."""
     evidence: str
     """The message, event or status that shows it."""
     waits: bool = False
-    """It usually ends without an action."""
+    """True for a cause that usually ends without an action."""
     where: str = ""
-    """What the evidence was read from: a condition, an event, a container's status, its log."""
+    """Source of the evidence: a condition, an event, a container's status, its log."""
     past: bool = False
-    """It tells of something that has left the cluster or is over."""
+    """True for an explanation of something that has left the cluster or is over."""
     known: bool = True
     """False where nothing is known but the evidence, in the original's own words."""
     signs: tuple[str, ...] = ()

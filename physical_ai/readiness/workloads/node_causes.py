@@ -1,4 +1,4 @@
-"""Why a node takes no Pod: as a cause of its own, of its pool, or of a Pod. Pure."""
+"""Reasons why a node takes no Pod: as a cause of its own, of its pool, or of a Pod. Pure."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def not_ready(item: str, node: Json, index: Index) -> Explanation | None:
 
 
 def behind_gate(item: str, cause: str, stage: str, gate: ClosedGate, index: Index) -> Explanation:
-    """What a closed gate of a node means for something else."""
+    """Explanation of another subject by a closed gate of a node."""
     return index.explanation(
         item,
         cause,

@@ -13,7 +13,7 @@ from physical_ai.readiness.workloads.node_signs import explanation, findings
 
 
 def of_node(node: Json, index: Index) -> Iterator[Explanation]:
-    """What is wrong with a node: that it leaves, its findings, and what else keeps work from it."""
+    """Explanations of a node: that it leaves, its findings, and other obstacles to work on it."""
     item = f"node {name(node)}"
     found = [explanation(item, each) for each in findings(name(node), index)]
     leaves = leaving(item, node, index)

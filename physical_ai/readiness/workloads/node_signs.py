@@ -1,4 +1,4 @@
-"""What is known of one node, put together from everything that was read, and the causes it speaks for. Pure."""
+"""Signs of one node from everything that was read, and the causes that they indicate. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def findings(wanted: str, index: Index) -> tuple[Finding, ...]:
 
 
 def fix_of(wanted: str, index: Index, otherwise: str) -> str:
-    """What opens the gate of a node, or makes it Ready: what every command says of it."""
+    """Instruction that opens the gate of a node, or makes it Ready: the same in every command."""
     return next((each.fix for each in findings(wanted, index) if each.gate), otherwise)
 
 
@@ -46,7 +46,7 @@ def signs_of(wanted: str, index: Index) -> NodeSigns:
 
 
 def of_operand(pod: Mapping[str, Any], index: Index) -> list[Explanation]:
-    """Why a Pod of the GPU stack does not run: what is wrong with its node, if anything is."""
+    """Explanations of a Pod of the GPU stack that does not run: the causes of its node, if there are any."""
     host = str(at(pod, "spec.nodeName", ""))
     if not is_operand(pod) or not host:
         return []

@@ -22,7 +22,9 @@ WHERE = "OSMO's status of the workflow"
 
 
 def osmo_causes(workflow: Json, index: Index, *, has_pods: bool = False) -> Iterator[Explanation]:
-    """Why a workflow does not go on, group by group; the first failed one, else the first that waits without a Pod."""
+    """Reasons why a workflow does not continue, group by group; the first failed one, or else the first that waits
+    without a Pod.
+    """
     item, status = f"workflow {workflow.get('name', '')}", str(workflow.get("status", ""))
     if not workflow_shortfall(workflow):
         return

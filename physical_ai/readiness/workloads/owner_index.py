@@ -1,4 +1,4 @@
-"""Which objects keep which: Jobs and other owners by name, and the Pods that they keep. Pure."""
+"""Ownership among objects: Jobs and other owners by name, and their Pods. Pure."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class OwnerIndex:
 
     @cached_property
     def last_in_order(self) -> Mapping[tuple[str, str], str]:
-        """When the last Job that is in order was created, of each CronJob by its kind and UID."""
+        """Creation time of the last healthy Job of each CronJob, by the CronJob's kind and UID."""
         found: dict[tuple[str, str], str] = {}
         for job in self.given.owners.get("Job", ()):
             schedule, created = self.controller(job), str(at(job, "metadata.creationTimestamp", "") or "")

@@ -55,7 +55,7 @@ def pods_of(kind: str, item: Mapping[str, Any], index: Index) -> list[Json]:
 
 
 def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod) -> Iterator[Explanation]:
-    """Why a Job or another owner has not all Pods ready: refusals, its Pods' causes, its own conditions."""
+    """Reasons why a Job or another owner lacks ready Pods: refusals, its Pods' causes, its own conditions."""
     if kind == "CronJob":
         yield from schedule_causes(item, index, lambda job: owner_causes("Job", job, index, of_pod))
         return
@@ -73,7 +73,7 @@ def owner_causes(kind: str, item: Mapping[str, Any], index: Index, of_pod: OfPod
 
 
 def _has_all(kind: str, item: Mapping[str, Any], index: Index) -> bool:
-    """Whether all Pods are in order, and only the owner's own count is behind."""
+    """True where all Pods are healthy, and only the owner's own count is behind."""
     wanted = job_wants(item) if kind == "Job" else owner_counts(kind, item)[0]
     if failure_said(item):
         return False
@@ -88,7 +88,7 @@ def _refused(kind: str, item: Mapping[str, Any], index: Index) -> Iterator[Expla
 
 
 def _of_job(job: Mapping[str, Any], shortfall: str, index: Index) -> Explanation | None:
-    """What a Job itself says: that it has failed, is suspended, or is another controller's."""
+    """Explanation from a Job's own status: it has failed, is suspended, or belongs to another controller."""
     item, facts = f"job {namespace(job)}/{name(job)}", {"job": name(job), "namespace": namespace(job)}
     found = (condition(job, kind) for kind in ("Failed", "FailureTarget"))
     failed = next((each for each in found if each.get("status") == "True"), None)
@@ -122,7 +122,7 @@ def _silent(kind: str, item: Mapping[str, Any], shortfall: str, index: Index) ->
 
 
 def all_owner_causes(index: Index, explained: set[tuple[str, str]], of_pod: OfPod) -> Iterator[Explanation]:
-    """What owners say that neither a refusal nor a Pod of theirs has said already.
+    """Explanations by owners that neither a refusal nor a Pod of theirs has given already.
 
     Args:
         explained: Namespace and name of the Pods that have a cause.
@@ -141,7 +141,7 @@ def all_owner_causes(index: Index, explained: set[tuple[str, str]], of_pod: OfPo
 
 
 def _settled(item: Mapping[str, Any], index: Index) -> bool:
-    """Whether the owner has had time to make its Pods since it or its conditions changed."""
+    """True where the owner has had time to create its Pods since it or its conditions changed."""
     conditions: list[Json] = at(item, "status.conditions", [])
     times = [str(each.get("lastTransitionTime") or "") for each in conditions]
     last = max([*times, str(at(item, "metadata.creationTimestamp", "") or "")])
@@ -149,13 +149,13 @@ def _settled(item: Mapping[str, Any], index: Index) -> bool:
 
 
 def is_superseded(job: Mapping[str, Any], index: Index) -> bool:
-    """Whether a Job of a CronJob has failed, and a later one of the same CronJob was complete."""
+    """True for a failed Job of a CronJob after which a later one completed."""
     created = str(at(job, "metadata.creationTimestamp", "") or "")
     return index.last_in_order.get(index.controller(job), "") > created
 
 
 def is_replaced(pod: Mapping[str, Any], index: Index) -> bool:
-    """Whether a Pod has failed, and its owner has done without it: history, and no finding."""
+    """True for a failed Pod that its owner no longer needs: history, and no finding."""
     if at(pod, "status.phase") != "Failed":
         return False
     found = index.owner_of(pod)
@@ -168,7 +168,7 @@ def is_replaced(pod: Mapping[str, Any], index: Index) -> bool:
 
 
 def group_causes_of(group: Mapping[str, Any], index: Index, of_pod: OfPod) -> Iterator[Explanation]:
-    """Why a PodGroup of KAI does not run."""
+    """Reasons why a PodGroup of KAI does not run."""
     members = index.members(group)
     found = [each for pod in members for each in of_pod(pod)]
     yield from found
@@ -188,7 +188,7 @@ def group_causes_of(group: Mapping[str, Any], index: Index, of_pod: OfPod) -> It
 
 
 def queue_causes_of(queue: Mapping[str, Any], index: Index, of_pod: OfPod) -> Iterator[Explanation]:
-    """Why a queue of KAI lets nothing start."""
+    """Reasons why a queue of KAI starts nothing."""
     shortfall, own = queue_shortfall(queue, {name(each) for each in index.given.queues or ()}), name(queue)
     if shortfall:
         parent = str(at(queue, "spec.parentQueue", "") or "")

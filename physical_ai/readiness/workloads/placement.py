@@ -1,4 +1,6 @@
-"""Where a Pod could run, and why it does not: selectors, taints, sizes, room, and whether a node is added. Pure."""
+"""Nodes on which a Pod could run, and why it does not: selectors, taints, sizes, room, and whether a node is added.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ OPERATOR_LABELS = (*GPU_DOMAINS, "feature.node.kubernetes.io/")
 
 
 def placement_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Why no node takes a Pod that waits for one."""
+    """Reasons why no node takes a waiting Pod."""
     message = message_of(pod)
     never = gang_too_large(pod, message, index)
     if never is not None:
@@ -164,7 +166,7 @@ def _capacity(pod: Mapping[str, Any], plan: PoolPlan, message: str, index: Index
 
 
 def _blocked(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | None:
-    """Why a node of the pool takes nothing, beside being full."""
+    """Reason why a node of the pool takes nothing, other than that it is full."""
     gate = index.gates.get(name(node))
     if gate is not None and gpu_resources(pod):
         return behind_gate(subject(pod), "pool-not-ready", "capacity", gate, index)
@@ -174,7 +176,7 @@ def _blocked(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | 
 def growth(
     item: str, plan: PoolPlan, index: Index, pod: Mapping[str, Any] | None = None, message: str = ""
 ) -> Explanation:
-    """Why the pool has no further node yet."""
+    """Reason why the pool has no further node yet."""
     facts = {"pool": plan.name, "most": str(plan.most), "size": plan.size}
     resource = next(iter(gpu_resources(pod) if pod else plan.gpus), "cpu")
     held = index.holders(plan.name, resource) if plan.gpus else ""

@@ -26,7 +26,7 @@ EFFECTS = {
     OPERATOR_NAMESPACE: "nodes that join or restart lack what it does",
     amd.NAMESPACE: "nodes with AMD's GPUs that join or restart lack what it does",
 }
-"""What a part's absence means, by the namespace that it belongs to."""
+"""Effect of a part's absence, by the namespace of the part."""
 _STAGES = {**dict.fromkeys(WORKFLOWS, "osmo"), osmo.KAI_NAMESPACE: "gang"}
 
 
@@ -38,21 +38,21 @@ def all_parts(index: Index, *, agents_named: bool) -> Iterator[Explanation]:
 
 
 def parts_of(item: str, areas: Collection[str], index: Index) -> Iterator[Explanation]:
-    """Those without which something does not go on."""
+    """Explanations by absent parts of some areas."""
     for found in index.absences:
         if found.part.area in areas and not is_agent(found):
             yield _explained(item, found, index)
 
 
 def parts_of_node(item: str, node: Json, index: Index) -> Iterator[Explanation]:
-    """Those that a GPU node depends on; of those that exist, its gates and its Pods say more."""
+    """Explanations by absent parts that a GPU node depends on; its gates and its Pods report on the others."""
     plan = next((each for each in index.given.pools if each.name == pool_of(node)), None)
     gpus = [*(plan.gpus if plan is not None else ()), *(["nvidia.com/"] if PRESENT in labels(node) else [])]
     return _of_gpus(item, gpus, index)
 
 
 def parts_of_pool(plan: PoolPlan, index: Index) -> Iterator[Explanation]:
-    """Those that the nodes of a pool will depend on, which has none yet."""
+    """Explanations by absent parts that the nodes of a pool without nodes will depend on."""
     return _of_gpus(f"pool {plan.name}", list(plan.gpus), index)
 
 
@@ -71,7 +71,7 @@ def named(wanted: str, index: Index) -> tuple[str, list[Explanation]] | None:
 
 
 def is_agent(found: Absence) -> bool:
-    """Whether it is of OSMO's agents, which have causes of their own."""
+    """True for a part of OSMO's agents, which have causes of their own."""
     return found.part.kind == "Deployment" and found.part.area == osmo.OPERATOR_NAMESPACE
 
 

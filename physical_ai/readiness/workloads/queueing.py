@@ -1,4 +1,4 @@
-"""Before a Pod is placed: its group, its scheduler and its queue. Pure."""
+"""Causes before a Pod is placed: its group, its scheduler and its queue. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def scheduler_of(pod: Mapping[str, Any]) -> str:
 
 
 def group_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Why no scheduler looks at a Pod, or none starts it."""
+    """Reasons why no scheduler considers a Pod, or none starts it."""
     own, scheduler = subject(pod), scheduler_of(pod)
     gates: list[Json] = at(pod, "spec.schedulingGates", [])
     if gates:
@@ -60,7 +60,7 @@ def group_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def _told(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """What a scheduler or KAI's pod grouper says of the Pod's group."""
+    """Explanations in messages of a scheduler or of KAI's pod grouper about the Pod's group."""
     group, facts = index.group(pod), {"namespace": namespace(pod), "pod": name(pod)}
     lines = [(str(condition(pod, "PodScheduled").get("message", "") or ""), "condition PodScheduled")]
     events = index.events("Pod", pod, "PodGrouperWarning")[-1:]
@@ -76,7 +76,7 @@ def _told(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def _scheduler_problem(index: Index) -> str:
-    """What is wrong with KAI's Deployment; empty where it is available."""
+    """Problem of KAI's Deployment; empty where it is available."""
     if index.given.deployments is None:
         return ""
     wanted = (KAI_NAMESPACE, KAI_SCHEDULER)
@@ -112,7 +112,7 @@ def _incomplete(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def queue_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Why the Pod's queue lets nothing more start."""
+    """Reasons why the Pod's queue starts nothing more."""
     if scheduler_of(pod) != SCHEDULER:
         return
     group = index.group(pod)
@@ -140,7 +140,7 @@ def queue_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def _said(pod: Mapping[str, Any], group: Mapping[str, Any] | None) -> tuple[str, str]:
-    """What KAI says of the Pod, else of its group, and where."""
+    """KAI's message about the Pod, or else about its group, and where it stands."""
     message = str(condition(pod, "PodScheduled").get("message", "") or "")
     said: list[Json] = at(group or {}, "status.schedulingConditions", [])
     if workload_cause_of("queue", message) is None and said:
@@ -153,7 +153,7 @@ def _said(pod: Mapping[str, Any], group: Mapping[str, Any] | None) -> tuple[str,
 
 
 def _never(cause: str, message: str) -> tuple[str, dict[str, str]]:
-    """Whether waiting can help at all: what alone is more than the limit never fits."""
+    """Cause of a request for which waiting is in vain, with its facts: a single request above the limit never fits."""
     found = _LIMIT.search(message) or _GUARANTEE.search(message)
     if found is None or quantity(found["asked"]) is None or quantity(found["most"]) is None:
         return cause, {}

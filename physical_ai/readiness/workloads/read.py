@@ -100,7 +100,7 @@ def read_workloads(
 
 
 def node_workloads(get: Get, stack: str, *, existing: bool) -> Workloads:
-    """What is known of nodes alone, for commands that name their causes: two requests, and one for the records.
+    """State of nodes alone, for commands that name their causes: two requests, and one for the records.
 
     Records and events are evidence: what the login may not read of them, and what are too many, is named.
 

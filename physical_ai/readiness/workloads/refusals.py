@@ -35,7 +35,7 @@ def past_refusals(index: Index, wanted: str) -> list[Json]:
 
 
 def _last(index: Index, wanted: str) -> list[Json]:
-    """Of each controller its last event of each kind of refusal, whatever random names stand in it."""
+    """Last event of each kind of refusal for each controller, regardless of random names in its message."""
     found = last_refusals(index)
     every = list({id(event): event for events in found.values() for event in events}.values())
     return every if not wanted else [each for each in every if _names(wanted, each)]
@@ -71,7 +71,7 @@ def _names(wanted: str, event: Mapping[str, Any]) -> bool:
 
 
 def is_history(event: Mapping[str, Any], index: Index) -> bool:
-    """Whether the controller of a refusal is gone, or has all Pods that it wants."""
+    """True where the controller of a refusal no longer exists, or has all Pods that it wants."""
     about: Json = event.get("involvedObject") or {}
     kind = str(about.get("kind", ""))
     owner = index.owner(kind, str(about.get("namespace", "")), str(about.get("name", "")))
@@ -83,7 +83,7 @@ def is_history(event: Mapping[str, Any], index: Index) -> bool:
 
 
 def has_pods(kind: str, owner: Mapping[str, Any]) -> bool:
-    """Whether a controller has created as many Pods as it may have now."""
+    """True where a controller has created as many Pods as it may have now."""
     if kind == "Job":
         return not job_shortfall(owner) or int(at(owner, "status.active", 0)) >= job_wants(owner) > 0
     if condition(owner, "ReplicaFailure").get("status") == "True":
@@ -94,7 +94,7 @@ def has_pods(kind: str, owner: Mapping[str, Any]) -> bool:
 
 
 def refusal(event: Mapping[str, Any], index: Index) -> Explanation:
-    """Why the API server creates no Pod of a controller."""
+    """Reason why the API server creates no Pod of a controller."""
     about: Json = event.get("involvedObject") or {}
     message, where = str(event.get("message", "")), str(about.get("namespace", ""))
     owner = f"{str(about.get('kind', '')).lower()} {where}/{about.get('name', '')}"

@@ -21,7 +21,7 @@ LATE = 60.0
 
 
 def running_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """Why a Pod with a node does not run, or what it runs on is not as it was."""
+    """Reasons why a Pod with a node does not run, or why its node is not as it was."""
     phase, host = at(pod, "status.phase"), str(at(pod, "spec.nodeName", ""))
     shortfall = pod_shortfall(pod)
     if phase == "Succeeded" and not shortfall:
@@ -66,7 +66,7 @@ def terminating(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
 
 
 def _ended(pod: Mapping[str, Any], host: str, index: Index) -> Iterator[Explanation]:
-    """Why a Pod has failed: the kubelet's or a controller's reason, else its container's."""
+    """Reason why a Pod has failed: the kubelet's or a controller's, or else its container's."""
     target = condition(pod, "DisruptionTarget")
     lines = [str(at(pod, f"status.{key}", "") or "") for key in ("reason", "message")]
     lines += [str(target.get(key, "") or "") for key in ("reason", "message")]

@@ -1,4 +1,4 @@
-"""What a scheduler says of a Pod that a node would take by its requests, labels and taints. Pure."""
+"""Messages of a scheduler about a Pod that a node would take by its requests, labels and taints. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from physical_ai.readiness.workloads.queueing import least_of, scheduler_of
 SAID = "condition PodScheduled"
 GANG = ("are required for gang scheduling", "pods for gang scheduling")
 PREEMPTION = " preemption: 0/"
-"""What follows it says of each node why ending others would not help; it repeats reasons, and is none."""
+"""Start of the part of a message about preemption. For each node it repeats reasons why preemption would not help."""
 NEW = 60.0
 """Seconds in which a scheduler has looked at a new Pod."""
 
@@ -86,7 +86,7 @@ def host_ports(pod: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 
 def unknown_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """What the scheduler says of a Pod that waits, where nothing else explains it, or that it says nothing.
+    """Explanation from the scheduler about a Pod that waits, where there is no other, or that it reports nothing.
 
     By its requests, labels and taints a node would take the Pod: what keeps it off is known to the scheduler alone.
     """

@@ -30,7 +30,7 @@ OfJob = Callable[[Mapping[str, Any]], Iterable[Explanation]]
 
 
 def schedule_causes(item: Mapping[str, Any], index: Index, of_job: OfJob) -> Iterator[Explanation]:
-    """Why a CronJob does not do its work: that it is suspended, starts nothing, or what its last Job says."""
+    """Reasons why a CronJob does not do its work: it is suspended, it starts nothing, or its last Job has a problem."""
     if at(item, "spec.suspend"):
         yield _explained(item, "cronjob-suspended", "spec.suspend: true", index)
         return
@@ -41,14 +41,16 @@ def schedule_causes(item: Mapping[str, Any], index: Index, of_job: OfJob) -> Ite
 
 
 def all_schedule_causes(index: Index) -> Iterator[Explanation]:
-    """What CronJobs say that their Jobs do not. One that is suspended is so on purpose, unless it is the platform's."""
+    """Explanations by CronJobs that their Jobs do not give. One that is suspended is so on purpose, unless it is the
+    platform's.
+    """
     for item in index.given.owners.get("CronJob", ()):
         if not at(item, "spec.suspend"):
             yield from own_causes(item, index)
 
 
 def own_causes(item: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """That no Job was started when one was due, or that none ended well and none is left."""
+    """Explanations by the schedule: no Job was started when one was due, or none succeeded and none is left."""
     now = moment(index.given.now)
     zone = zone_of(str(at(item, "spec.timeZone", "") or ""))
     try:
@@ -85,7 +87,7 @@ def _is_late(item: Mapping[str, Any], due: datetime.datetime, index: Index) -> b
 
 
 def _times(item: Mapping[str, Any]) -> Sequence[str]:
-    """When it was made and did its last work. A Job is not due before the CronJob exists."""
+    """Times of its creation and of its last run. A Job is not due before the CronJob exists."""
     return [str(at(item, key, "") or "") for key in ("metadata.creationTimestamp", "status.lastScheduleTime")]
 
 
@@ -113,7 +115,7 @@ def _warning(item: Mapping[str, Any], index: Index) -> Json | None:
 
 
 def _has_failed(item: Mapping[str, Any], index: Index) -> bool:
-    """Whether the last run did not end well, and no Job is left that shows why."""
+    """True where the last run did not succeed, and no Job is left that shows why."""
     last, done = (moment(at(item, f"status.{key}")) for key in ("lastScheduleTime", "lastSuccessfulTime"))
     if last is None or at(item, "status.active") or _jobs(item, index) or "Job" not in index.given.owners:
         return False
@@ -121,7 +123,7 @@ def _has_failed(item: Mapping[str, Any], index: Index) -> bool:
 
 
 def _jobs(item: Mapping[str, Any], index: Index) -> list[Json]:
-    """Its Jobs, oldest first."""
+    """Jobs of a CronJob, oldest first."""
     own = ("CronJob", str(at(item, "metadata.uid", "")))
     found = [each for each in index.given.owners.get("Job", ()) if own[1] and index.controller(each) == own]
     return sorted(found, key=lambda each: str(at(each, "metadata.creationTimestamp", "") or ""))

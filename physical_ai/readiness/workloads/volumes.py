@@ -12,7 +12,7 @@ from physical_ai.readiness.workloads.model import Explanation
 
 
 def volume_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """By the scheduler's message, which looks at volumes together with everything else."""
+    """Explanations by the scheduler's message, which treats volumes together with everything else."""
     message = str(condition(pod, "PodScheduled").get("message", ""))
     found = workload_cause_of("volume", message)
     if found is not None:

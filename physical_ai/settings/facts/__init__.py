@@ -1,1 +1,1 @@
-"""What follows from the settings: pure functions, read by everything that has to agree."""
+"""Facts that follow from the settings: pure functions, read by everything that has to agree."""

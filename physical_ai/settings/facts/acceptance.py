@@ -1,4 +1,4 @@
-"""What acceptance checks on the nodes of a pool, and what the pool's settings promise of them. Pure."""
+"""Checks of acceptance on the nodes of a pool, and the promises of the pool's settings. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PoolCheck:
 
     check: Check
     skipped: str = ""
-    """Why it says nothing about these nodes; empty where it runs."""
+    """Reason why the check does not run on these nodes; empty where it does."""
 
 
 def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
@@ -34,7 +34,7 @@ def pool_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
 
 
 def not_for(check: Check, pool: Pool) -> str:
-    """Why a check does not apply to a pool; empty where it does."""
+    """Reason why a check does not apply to a pool; empty where it does."""
     if other := _of_others(check, pool):
         return other
     size = machine(pool.sku).gpu
@@ -53,7 +53,7 @@ def not_for(check: Check, pool: Pool) -> str:
 
 
 def _of_others(check: Check, pool: Pool) -> str:
-    """What another vendor's GPUs, and another way to them, leave out."""
+    """Reason why a check does not apply to another vendor's GPUs or to claims; empty where it does."""
     if gpu_vendor(pool) is not NVIDIA:
         return f"the check is a program for NVIDIA's GPUs, and the pool has {gpu_vendor(pool).name}'s"
     if check.output == "graphics-absent" and pool.uses_claims:
@@ -79,14 +79,16 @@ def image_of(settings: Settings, check: Check) -> str | None:
 
 
 def no_image(check: Check) -> str:
-    """Why a check without an image is not run. No node is worse for it, so it is skipped, and counts as not run."""
+    """Reason why a check without an image is not run. It does not count against the node: it is skipped, and counts as
+    not run.
+    """
     name = check.image
     return f"not run: no image of {name} is published; name yours in health.acceptance.images.{name}"
 
 
 @dataclass(frozen=True)
 class Promise:
-    """What the settings promise of a pool's nodes; None where they do not say."""
+    """Promises of the settings about a pool's nodes; None where there is none."""
 
     driver: str | None
     modules: Literal["open", "proprietary"] | None
@@ -98,7 +100,7 @@ class Promise:
 
 
 def promise(settings: Settings, pool: Pool) -> Promise:
-    """What a node of the pool must have. The image of an AKS driver brings its own version and persistence."""
+    """Required state of a pool's nodes. The image of an AKS driver brings its own version and persistence."""
     modules = gpu.module_type(settings, pool)
     return Promise(
         driver=gpu.driver_version(settings, pool),

@@ -1,4 +1,4 @@
-"""Who gets which role on the cluster. Pure functions."""
+"""Principals and their roles on the cluster. Pure functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which addresses are private, and how much of the internet a list of networks lets in."""
+"""Private address ranges, and the part of the internet that a list of networks lets in."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Network = IPv4Network | IPv6Network
 
 
 def opens_to_the_internet(texts: Iterable[str]) -> bool:
-    """Whether CIDRs together allow so many addresses that they restrict nothing. Other texts are ignored."""
+    """True where CIDRs together allow so many addresses that they restrict nothing. Other texts are ignored."""
     networks = [network for text in texts if (network := _network(text)) is not None]
     four = collapse_addresses(each for each in networks if isinstance(each, IPv4Network))
     six = collapse_addresses(each for each in networks if isinstance(each, IPv6Network))

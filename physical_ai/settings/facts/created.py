@@ -1,4 +1,4 @@
-"""Whether the stack creates its cluster. Pure functions."""
+"""Creation of the cluster by the stack. Pure functions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from physical_ai.settings.models.tree import Settings
 
 
 def creates_cluster(settings: Settings) -> bool:
-    """Whether the cluster and its network are the stack's own; one that exists already brings both."""
+    """True where the stack creates its cluster and network; an existing cluster brings both."""
     return settings.azure_network is not None
 
 

@@ -1,4 +1,4 @@
-"""What follows from the settings of the data services: defaults by environment and region, names, protection.
+"""Facts that follow from the settings of the data services: defaults by environment and region, names, protection.
 
 Production gets what survives the loss of a zone or a mistake of a person; elsewhere the default is what costs least.
 """
@@ -20,14 +20,14 @@ PRODUCTION = "prod"
 DATABASE = "osmo"
 ADMINISTRATOR = "osmoadmin"
 DEFAULT_SIZE = "Standard_D2ds_v5"
-"""Of a database in a region of which nothing is known."""
+"""Size of a database in a region that the catalogue does not know."""
 PASSWORD_LENGTH = 32
 CONTAINERS = ("data", "logs", "apps")
-"""What workflows read and write, what they print, and the apps that users publish."""
+"""Containers for the data of workflows, their output, and the apps that users publish."""
 POSTGRES_SECRET, REDIS_SECRET = "postgres-password", "redis-key"
 """Names of secrets in the vault."""
 DIGITS = 8
-"""At the end of names that are unique in the world."""
+"""Number of digits at the end of names that are unique in the world."""
 _UNIQUE = uuid.UUID("6f1a4f0e-5a55-5d3b-8d0c-2f4f5a3e7b11")
 
 
@@ -47,13 +47,13 @@ class DataPlan:
     registry_sku: str
     zone_redundant_registry: bool
     public: bool
-    """Whether the services are reachable from the internet, by those with a login."""
+    """True where the services are reachable from the internet, by those with a login."""
     protected: bool
-    """Whether database, storage, vault and generated secrets refuse to be deleted."""
+    """True where database, storage, vault and generated secrets resist deletion."""
 
 
 def deletion_words(settings: Settings) -> str:
-    """What `dataServices.deletion` has to say before the data of a production stack can be deleted."""
+    """Text that `dataServices.deletion` must have before the data of a production stack can be deleted."""
     return f"delete the data of {settings.stack}"
 
 
@@ -98,14 +98,14 @@ def managed(settings: Settings) -> DataServices | None:
 
 
 def data_protected(settings: Settings) -> bool:
-    """Whether what holds data refuses to be deleted."""
+    """True where the services that store data resist deletion."""
     given = settings.data_services
     said = given is not None and given.deletion == deletion_words(settings)
     return settings.protect or (settings.environment == PRODUCTION and not said)
 
 
 def pulls_from_registry_only(settings: Settings) -> bool:
-    """Whether Pods pull images from the stack's registry, and from nowhere else."""
+    """True where Pods pull images from the stack's registry alone."""
     given = managed(settings)
     return given is not None and given.registry.only
 
@@ -133,7 +133,7 @@ def restore_stamp(at: str) -> str:
 
 
 def restore_problem(at: str, backup_days: int, now: datetime) -> str | None:
-    """Why a server cannot be restored to a time, as far as its settings show; None where it may be."""
+    """Reason why a server cannot be restored to a time, as far as its settings show; None where it may be."""
     moment = datetime.fromisoformat(at)
     if moment > now:
         return f"{at} is in the future."
@@ -170,7 +170,7 @@ class DataNames:
         return f"psql-{self.stack[:49]}-{self._digits}"
 
     def postgres_restored(self, at: str) -> str:
-        """Of a server with the database as it was at a time, `2026-11-20T08:00:00Z`."""
+        """Name of a server with the database as it was at a time, `2026-11-20T08:00:00Z`."""
         return f"psql-{self.stack[:34]}-{self._digits}-{restore_stamp(at)}"
 
     @property

@@ -1,4 +1,4 @@
-"""What follows from the settings about GPUs that Pods get by resource claims. Pure functions."""
+"""Facts that follow from the settings about GPUs that Pods get by resource claims. Pure functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from physical_ai.settings.models.tree import Settings
 
 CLASS_DOMAIN = "gpu.physical-ai"
 ANY = "any"
-"""In quotas: claims of the chart's class, which names no kind of GPU."""
+"""Kind of GPU in quotas for claims of the chart's class, which names no kind."""
 GB = 10**9
 
 
@@ -57,7 +57,7 @@ def all_claims(settings: Settings) -> dict[str, GpuClaim]:
 
 
 def fits(claim: GpuClaim, gpu: str, device: ClaimDevice) -> bool:
-    """Whether a kind of GPU is what the claim asks for."""
+    """True where a kind of GPU satisfies the claim."""
     return (
         claim.gpu in (None, gpu)
         and claim.architecture in (None, device.architecture)
@@ -71,12 +71,12 @@ def gpus_for(settings: Settings, claim: GpuClaim) -> dict[str, ClaimDevice]:
 
 
 def driver_roots(settings: Settings) -> Mapping[str, str]:
-    """Where each pool's nodes have the driver."""
+    """Folder of the driver on each pool's nodes."""
     return {name: driver_facts(pool).root for name, pool in claim_pools(settings).items()}
 
 
 def slices_time(settings: Settings) -> bool:
-    """Whether a claim sets a time slice, for which the driver needs a feature gate."""
+    """True where a claim sets a time slice, for which the driver needs a feature gate."""
     return any(claim.time_slice is not None for claim in settings.dra.claims.values())
 
 
@@ -84,7 +84,7 @@ Sharing = Literal["timeSlicing", "mps", "mig"]
 
 
 def plugin_sharing(pool: Pool) -> list[Sharing]:
-    """What the pool's settings say about sharing, which only the device plugin reads."""
+    """Kinds of sharing in the pool's settings, which only the device plugin reads."""
     kinds: dict[Sharing, object] = {
         "timeSlicing": pool.sharing.time_slicing,
         "mps": pool.sharing.mps,

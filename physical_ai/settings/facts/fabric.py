@@ -1,4 +1,4 @@
-"""What follows from the settings about the network between the nodes of a pool. Pure functions."""
+"""Facts that follow from the settings about the network between the nodes of a pool. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from physical_ai.settings.models.tree import Settings
 
 
 def has_infiniband(pool: Pool) -> bool:
-    """Whether the pool's nodes have InfiniBand; False for a size that is not known."""
+    """True where the pool's nodes have InfiniBand; False for an unknown size."""
     size = machines().get(pool.sku)
     return size is not None and size.infiniband
 
 
 def uses_fabric(pool: Pool) -> bool:
-    """Whether Pods are to reach the InfiniBand adapters of the pool's nodes, and these have any."""
+    """True where the settings give Pods the InfiniBand adapters of the pool's nodes, and these have any."""
     return pool.fabric == "infiniband" and has_infiniband(pool)
 
 
@@ -31,7 +31,7 @@ def adapters(pool: Pool) -> int:
 
 
 def rdma_resources(settings: Settings, pool: Pool) -> dict[str, int]:
-    """What one node of the pool offers for RDMA, by resource; nothing without a fabric or without a device plugin."""
+    """Resources for RDMA of one node of the pool; empty without a fabric or without a device plugin."""
     operator = settings.network_operator
     if operator is None or not uses_fabric(pool):
         return {}
@@ -45,5 +45,5 @@ def rdma_resources(settings: Settings, pool: Pool) -> dict[str, int]:
 
 
 def rdma_request(settings: Settings, pool: Pool, gpus: int | str) -> dict[str, str]:
-    """What a Pod with so many GPUs requests: its node's adapters, shared, or one for each of its GPUs."""
+    """Request of a Pod with this number of GPUs: its node's adapters, shared, or one for each of its GPUs."""
     return {name: "1" if name == SHARED_RESOURCE else str(gpus) for name in rdma_resources(settings, pool)}

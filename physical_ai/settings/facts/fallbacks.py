@@ -1,4 +1,4 @@
-"""What a pool becomes with one of its fallbacks, and the change of settings that makes it so. Pure."""
+"""A pool with one of its fallbacks applied, and the change of settings that applies it. Pure."""
 
 from __future__ import annotations
 

@@ -31,13 +31,13 @@ class GatewayRecord:
     name: str
     resource_group: str | None
     address: IPv4Address | None = None
-    """Of an internal load balancer: an A record."""
+    """Address of an internal load balancer, for an A record."""
     alias: str | None = None
-    """Of a public one: the name that Azure gives its address, for a CNAME record."""
+    """Name that Azure gives the address of a public load balancer, for a CNAME record."""
 
 
 def gateway_record(settings: Settings) -> GatewayRecord | None:
-    """None in a stack that declares no record, and for a host that is not in the zone."""
+    """Record of the gateway; None in a stack that declares none, and for a host that is not in the zone."""
     access = settings.osmo.access
     if not settings.osmo.installs_service or access.dns is None or access.host is None:
         return None

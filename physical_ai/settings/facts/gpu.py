@@ -1,4 +1,4 @@
-"""What follows from the settings about drivers and shared GPUs: resources, device-plugin and MIG configuration.
+"""Facts that follow from the settings about drivers and shared GPUs: resources, device-plugin and MIG configuration.
 
 Everything that counts GPUs as Kubernetes offers them (platforms, quotas, acceptance) reads it here.
 """
@@ -42,25 +42,26 @@ MIG_DISABLED = "all-disabled"
 """The layout without MIG, which the operator gives to nodes that ask for none."""
 
 FINISH_FIRST_LABEL = "physical-ai/finish-before-driver-upgrade"
-"""On Pods: `true` makes the operator wait for their end before their node gets another driver. Tasks of workflows have
-it: they are Pods without a controller, which the operator never deletes, so that the upgrade would fail."""
+"""Label of Pods whose end the operator awaits, with the value `true`, before their node gets another driver. Tasks of
+workflows have it: they are Pods without a controller, which the operator never deletes, so that the upgrade would
+fail."""
 FINISH_FIRST_POLICY = {"waitForCompletion": {"podSelector": f"{FINISH_FIRST_LABEL}=true"}}
 """Part of every upgrade policy."""
 
 
 def installs_operator(settings: Settings) -> bool:
-    """Whether the stack installs the GPU Operator; else it uses one that the cluster had before."""
+    """True where the stack installs the GPU Operator; otherwise it uses one that the cluster had before."""
     return settings.gpu_operator.existing == "refuse"
 
 
 def knows_gpu(pool: Pool) -> bool:
-    """Whether the catalogue knows the pool's size, and that it has a GPU; the other facts are for such pools only."""
+    """True where the catalogue knows the pool's size, and it has a GPU; the other facts are for such pools only."""
     size = machines().get(pool.sku)
     return size is not None and size.gpu is not None
 
 
 def is_vgpu(pool: Pool) -> bool:
-    """Whether the pool's GPUs are virtual; False for a size without a GPU."""
+    """True where the pool's GPUs are virtual; False for a size without a GPU."""
     gpu = machine(pool.sku).gpu
     return gpu is not None and gpu.virtual
 
@@ -78,14 +79,14 @@ def gpu_families(settings: Settings) -> list[str]:
 
 
 def has_host_mig(pool: Pool) -> bool:
-    """Whether Azure's host has cut the pool's GPUs by MIG, so that the guest sees MIG on and can't change it."""
+    """True where Azure's host has partitioned the pool's GPUs by MIG: the guest sees MIG on, and can't change it."""
     gpu = machine(pool.sku).gpu
     return gpu is not None and gpu.host_mig
 
 
 def gpu_resources(pool: Pool) -> dict[str, int]:
-    """What one node of the pool offers, by resource name: GPUs, MIG instances, or their shares; nothing, where Pods get
-    GPUs by claims.
+    """Resources of one node of the pool, by name: GPUs, MIG instances, or their shares; empty where Pods get GPUs by
+    claims.
 
     >>> gpu_resources(pool)   # one H100, sharing: {mig: {strategy: mixed, profiles: {1g.12gb: 3, 4g.47gb: 1}}}
     {'nvidia.com/mig-1g.12gb': 3, 'nvidia.com/mig-4g.47gb': 1}
@@ -111,8 +112,9 @@ def gpu_resources(pool: Pool) -> dict[str, int]:
 
 
 def offered(settings: Settings, pool: Pool) -> dict[str, int]:
-    """What one node of the pool offers as the stack has it: nothing, where the driver is taken off. Devices for claims
-    are counted by the name of their driver."""
+    """Resources of one node of the pool in the stack's present state: empty where the driver is removed. Devices for
+    claims are counted by the name of their driver.
+    """
     gone = pool.driver.is_grid and not settings.grid_driver.present
     if pool.uses_claims:
         return {CLAIM_DRIVER: gpus_per_node(pool)}
@@ -125,7 +127,7 @@ def mig_resource(profile: str) -> str:
 
 
 def sharing_kind(pool: Pool) -> Literal["none", "timeSlicing", "mps", "mig", "mig+timeSlicing"]:
-    """How the pool shares its GPUs, in one word."""
+    """Kind of sharing of the pool's GPUs, in one word."""
     if pool.sharing.mig is not None:
         return "mig+timeSlicing" if pool.sharing.time_slicing else "mig"
     if pool.sharing.mps is not None:
@@ -151,7 +153,7 @@ def mig_strategy(settings: Settings) -> MigStrategy:
 
 
 def runs_mig_manager(settings: Settings) -> bool:
-    """Whether the MIG manager has anything to do: it would only disturb vGPU guests otherwise."""
+    """True where a pool has MIG settings, which the MIG manager applies: on vGPU guests it would only do harm."""
     return any(pool.sharing.mig is not None for pool in settings.pools.values())
 
 
@@ -240,7 +242,7 @@ def _driver_defaults(settings: Settings, pool: Pool) -> OperatorDriver | GridDri
 
 
 def is_precompiled(settings: Settings, pool: Pool) -> bool:
-    """Whether the pool's kernel modules are NVIDIA's precompiled ones, which are signed."""
+    """True where the pool's kernel modules are NVIDIA's precompiled ones, which are signed."""
     return gpu_vendor(pool) is NVIDIA and pool.driver.is_operator and settings.gpu_operator.driver.precompiled
 
 
@@ -259,8 +261,9 @@ def nvidia_pools(settings: Settings) -> dict[str, Pool]:
 
 
 def has_device_plugin(settings: Settings) -> bool:
-    """Whether any pool needs NVIDIA's device plugin. Where none does, the operator does not install it, and validates
-    nodes without it."""
+    """True where any pool needs NVIDIA's device plugin. Otherwise the operator does not install it, and validates
+    nodes without it.
+    """
     pools = nvidia_pools(settings).values()
     return not pools or any(not pool.uses_claims for pool in pools)
 

@@ -1,4 +1,4 @@
-"""What follows from the settings about the health of GPU nodes: which modes act, on which pools, how far."""
+"""Facts that follow from the settings about the health of GPU nodes: active modules, their pools, and their limits."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from physical_ai.settings.models.tree import Settings
 
 MODES: tuple[HealthMode, ...] = ("alert", "detect", "taint", "drain")
 SHARE = 4
-"""At most one in so many nodes of a pool is out of service at a time, and always at least one may be."""
+"""Divisor of a pool's nodes for the number that may be out of service at a time; one always may be."""
 
 
 def reaches(settings: Settings, mode: HealthMode) -> bool:
-    """Whether the stack's mode does what this one does."""
+    """True where the stack's mode includes this one."""
     return MODES.index(settings.health.mode) >= MODES.index(mode)
 
 
 def budget(nodes: int) -> int:
-    """How many of a pool's nodes may be out of service at a time.
+    """Number of a pool's nodes that may be out of service at a time.
 
     >>> [budget(nodes) for nodes in (1, 4, 7, 8, 16)]
     [1, 1, 1, 2, 4]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from parts.registry import PARTS
 from physical_ai.catalog.chart_images import images_of
-from physical_ai.catalog.images import MICROSOFT, image
+from physical_ai.catalog.images import MICROSOFT, PYTHON_IMAGE, image
 from physical_ai.settings.facts.dra import claim_pools
 from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.layers.paths import Path
@@ -14,9 +14,7 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.target import leaves_nothing
 
 AGENTS_IMAGE = "library/ubuntu"
-"""What the agents of nodes run in: they use the node's own programs."""
-PYTHON_IMAGE = "azurelinux/distroless/python"
-"""What programs of this project run in that need nothing but the standard library."""
+"""Image of the agents of nodes: they use the node's own programs."""
 
 
 def chart_images(settings: Settings) -> Mapping[str, Path]:

@@ -1,4 +1,4 @@
-"""What the security group of the subnets lets in beside the virtual network itself. Pure.
+"""Rules of the subnets' security group for traffic from outside the virtual network. Pure.
 
 A load balancer passes a packet on with the client's address, and AKS opens only the group of the machines' network
 interfaces, never one of the subnet (AKS docs, concepts-network-cni-overview; Azure/AKS#674). A group without rules
@@ -30,7 +30,7 @@ class InboundRule:
 
     name: str
     priority: int
-    """From 1000: Azure's lowest is 100, and rules of a landing zone have room before these."""
+    """Priority from 1000: Azure's lowest is 100, and rules of a landing zone have room before these."""
     sources: tuple[str, ...]
     """CIDRs, or one service tag."""
     ports: tuple[int, ...]
@@ -39,7 +39,7 @@ class InboundRule:
 
 
 def inbound_rules(settings: Settings) -> tuple[InboundRule, ...]:
-    """In their order; empty where only the virtual network connects."""
+    """Rules in their order; empty where only the virtual network connects."""
     return tuple(_rules(settings))
 
 

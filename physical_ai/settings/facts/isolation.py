@@ -1,4 +1,4 @@
-"""Which namespaces of the platform deny what is not named. Pure."""
+"""Namespaces of the platform that deny all traffic that no policy names. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALWAYS = (
 
 
 def is_isolated(settings: Settings, namespace: str) -> bool:
-    """Whether only what a policy names reaches the namespace's Pods, and is reached by them.
+    """True where the namespace's Pods reach, and are reached by, only what a policy names.
 
     A control plane that the stack installs is; one that was installed outside the stack may need more.
     """

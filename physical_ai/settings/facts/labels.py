@@ -19,7 +19,7 @@ _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0
 
 
 def is_reserved(key: str) -> bool:
-    """Whether Kubernetes or AKS sets this label itself, or keeps its prefix.
+    """True for a label that Kubernetes or AKS sets itself, or whose prefix it reserves.
 
     >>> is_reserved("topology.kubernetes.io/zone"), is_reserved("Accelerator"), is_reserved("nvidia.com/gpu")
     (True, True, False)
@@ -31,7 +31,7 @@ def is_reserved(key: str) -> bool:
 
 
 def key_problem(key: str) -> str | None:
-    """What is wrong with the form of a label's or taint's key; None when nothing is."""
+    """Problem with the form of a label's or taint's key; None when there is none."""
     prefix, slash, name = key.rpartition("/")
     if slash and not (_DOMAIN.fullmatch(prefix) and len(prefix) <= 253):
         return f"'{key}' has a prefix that is not a lowercase domain name."
@@ -43,7 +43,7 @@ def key_problem(key: str) -> str | None:
 
 
 def is_value(text: str) -> bool:
-    """Whether `text` is a value a taint may have; a label's may also be empty."""
+    """True where `text` is a valid value of a taint; a label's value may also be empty."""
     return _NAME.fullmatch(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Whether a stack reaches Azure Monitor through a private link scope, and what stays public. Pure functions."""
+"""Connection of a stack to Azure Monitor through a private link scope, and what stays public. Pure functions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class MonitorLink:
 
     @property
     def reads_inside_only(self) -> bool:
-        """Whether nothing can be read from the internet."""
+        """True where nothing can be read from the internet."""
         return self.query == "PrivateOnly"
 
 
 def sends_to_monitor(settings: Settings) -> bool:
-    """Whether anything in the cluster sends to Azure Monitor.
+    """True where anything in the cluster sends to Azure Monitor.
 
     Diagnostic settings do not count: Azure carries the logs of the control plane itself (Azure docs,
     azure-monitor/fundamentals/private-link-design, logs and metrics through diagnostic settings).
@@ -35,7 +35,9 @@ def sends_to_monitor(settings: Settings) -> bool:
 
 
 def monitor_link(settings: Settings) -> MonitorLink | None:
-    """None in the mode public, where Azure Monitor stays public, and where nothing is sent to it."""
+    """Link to Azure Monitor; None in the mode public, where Azure Monitor stays public, and where nothing is sent to
+    it.
+    """
     given = private_network(settings)
     if given is None or given.monitor.access == "public" or not sends_to_monitor(settings):
         return None

@@ -70,12 +70,12 @@ class Names:
 
     @property
     def peering(self) -> str:
-        """Of both sides; a hub has one for each of its stacks."""
+        """Name of the peering on both sides; a hub has one for each of its stacks."""
         return f"peer-{PROJECT}-{self.stack}"
 
     @property
     def zone_link(self) -> str:
-        """Of a private DNS zone to this stack's network, and to the hub with `-hub` added."""
+        """Name of the link of a private DNS zone to this stack's network; the link to the hub has `-hub` added."""
         return f"link-{PROJECT}-{self.stack}"
 
     def private_endpoint(self, target: str) -> str:
@@ -91,12 +91,12 @@ class Names:
 
     @property
     def data_collection(self) -> str:
-        """Of the endpoint, the rule and the association that bring metrics into the workspace."""
+        """Name of the endpoint, the rule and the association that bring metrics into the workspace."""
         return f"dc-{PROJECT}-{self.stack}"[:44].rstrip("-")
 
     @property
     def configuration_endpoint(self) -> str:
-        """Of the data collection endpoint from which agents in a private network take their configuration."""
+        """Name of the data collection endpoint from which agents in a private network take their configuration."""
         return f"dce-{PROJECT}-{self.stack}"[:44].rstrip("-")
 
     @property
@@ -104,12 +104,12 @@ class Names:
         return f"ampls-{PROJECT}-{self.stack}"
 
     def scoped(self, resource: str) -> str:
-        """Of a resource in a private link scope, which others may use, too."""
+        """Name of a resource in a private link scope, which other stacks may use, too."""
         return f"{resource}-{PROJECT}-{self.stack}"
 
     @property
     def container_logs(self) -> str:
-        """Of the rule that brings the output of containers into the workspace."""
+        """Name of the rule that brings the output of containers into the workspace."""
         return f"dcr-logs-{PROJECT}-{self.stack}"[:64].rstrip("-")
 
     @property

@@ -1,4 +1,4 @@
-"""What is reachable from the internet in each network mode. Pure functions.
+"""Access from the internet in each network mode. Pure functions.
 
 | mode | API server | data services |
 |---|---|---|
@@ -13,7 +13,7 @@ from physical_ai.settings.models.tree import Settings
 
 
 def public_access(settings: Settings) -> bool:
-    """Whether data services (vault, storage, registry, database, cache) have public network access.
+    """True where data services (vault, storage, registry, database, cache) have public network access.
 
     Only in the mode public. A service with a private endpoint still accepts the internet until its public network
     access is disabled, so both follow from this function.
@@ -22,10 +22,10 @@ def public_access(settings: Settings) -> bool:
 
 
 def private_endpoints(settings: Settings) -> bool:
-    """Whether data services get private endpoints and private DNS zones."""
+    """True where data services get private endpoints and private DNS zones."""
     return not public_access(settings)
 
 
 def private_api_server(settings: Settings) -> bool:
-    """Whether the Kubernetes API server has no public address."""
+    """True where the Kubernetes API server has no public address."""
     return settings.azure_network is not None and settings.azure_network.mode == "private"

@@ -35,9 +35,9 @@ class NodeLabel:
     key: str
     value: Value
     exported: bool
-    """Whether kube-state-metrics exports it, so that alerts and dashboards can tell nodes apart by it."""
+    """True where kube-state-metrics exports the label, so that alerts and dashboards can tell nodes apart by it."""
     by_driver: bool = False
-    """Whether the driver source decides it."""
+    """True where the driver source decides the label."""
 
 
 def _driver_label(key: str) -> Value:

@@ -1,4 +1,4 @@
-"""What a node leaves for one workload beside AKS, DaemonSets and OSMO's own container. Pure functions."""
+"""Room that a node leaves for one workload besides AKS, DaemonSets and OSMO's own container. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONTROL_MILLIS, CONTROL_MIB, CONTROL_STORAGE_MIB = 250, 1 * GIB_IN_MIB, 3 * GIB_
 
 @dataclass(frozen=True)
 class Room:
-    """What one task's container can ask for."""
+    """Largest requests of one task's container."""
 
     cpus: int
     memory_gib: int
@@ -38,7 +38,7 @@ def disk_gib(pool: NodePool) -> int:
 
 
 def room(pool: NodePool) -> Room:
-    """What one node of the pool leaves for a single task; never below nothing."""
+    """Room that one node of the pool leaves for a single task; never negative."""
     size = machine(pool.sku)
     usable = allocatable(size.vcpus, size.memory_gib, disk_gib(pool), pool.max_pods)
     millis = usable.millis - DAEMONS_MILLIS - CONTROL_MILLIS

@@ -1,4 +1,4 @@
-"""What follows for OSMO from the pools: the platforms there are, and what a task may ask of each. Pure functions.
+"""Facts for OSMO that follow from the pools: platforms, and the largest requests of a task on each. Pure functions.
 
 Platforms, quotas, the workflow check and its documentation all read it here.
 """
@@ -25,10 +25,10 @@ AGENT_TOKEN = "osmoAgentToken"  # noqa: S105 - a name
 """Name, among a stack's secrets, of what OSMO's agents log in with."""
 
 MANAGED_LABEL = "physical-ai/osmo-backend"
-"""On the agents' Secret: a deployment of this project has installed them, and takes them away in order."""
+"""Label of the agents' Secret: a deployment of this project has installed them, and removes them in order."""
 
 POD_POOL_LABEL = "physical-ai/pool"
-"""On the Pods of workflows: the node pool that they ask for, also while they wait for a node."""
+"""Label of the Pods of workflows: the node pool that they ask for, also while they wait for a node."""
 
 WAITING_FACTOR = 4
 """The default quota of workflows, as a multiple of the GPUs of the pools."""
@@ -50,24 +50,24 @@ class PlatformFacts:
     resource: str | None
     """The resource a task requests by `gpu`; None without GPUs."""
     per_node: int
-    """How many of them a node has."""
+    """Number of them on a node."""
     most: int
-    """How many of them one task may take."""
+    """Largest number of them for one task."""
     nodes: int
-    """How many nodes the pool has at its largest."""
+    """Number of the pool's nodes at its largest."""
     room: Room
-    """What one task may take of a node."""
+    """Room for one task on a node."""
     share: Room
-    """What a task may take where each GPU, or share of one, has its task."""
+    """Room for a task where each GPU, or share of one, has its own task."""
     tolerations: tuple[tuple[str, str], ...]
     """Key and effect of each taint of the pool."""
     own: OsmoPlatform
     is_spot: bool = False
-    """Whether Azure may end its nodes at any time."""
+    """True where Azure may end its nodes at any time."""
 
     @property
     def grace_seconds(self) -> int:
-        """From SIGTERM to SIGKILL of a task: OSMO's own container uploads in this time too (NVIDIA/OSMO#764)."""
+        """Seconds from SIGTERM to SIGKILL of a task: OSMO's own container uploads within it too (NVIDIA/OSMO#764)."""
         return self.own.checkpoint_seconds or DEFAULT_GRACE_SECONDS
 
     @property

@@ -1,4 +1,4 @@
-"""What follows from how a control plane is reached: its address, and the secrets that the stack must have for it."""
+"""Facts that follow from the access to a control plane: its address, and the secrets that it needs."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def control_plane_url(settings: Settings) -> str | None:
 
 
 def router_address(settings: Settings) -> str | None:
-    """Where tasks and users' commands meet for `osmo workflow exec`, `port-forward` and `webserver`: WebSockets through
-    the gateway to OSMO's router. None without a control plane.
+    """Address at which tasks and users' commands meet for `osmo workflow exec`, `port-forward` and `webserver`:
+    WebSockets through the gateway to OSMO's router. None without a control plane.
 
     OSMO fills it in by itself where it keeps its configuration in the database, and not where it reads a file
     (NVIDIA/OSMO 6.3.1 src/service/agent/helpers.py, create_backend; src/utils/connectors/postgres.py,
@@ -40,7 +40,7 @@ def router_address(settings: Settings) -> str | None:
 
 
 def installs_cert_manager(settings: Settings) -> bool:
-    """Whether the deployment installs cert-manager: for the gateway's certificate, and nothing else asks for it."""
+    """True where the deployment installs cert-manager, which issues the gateway's certificate and no other."""
     access = settings.osmo.access
     issued = access.tls is not None and access.tls.cert_manager is not None
     return settings.osmo.installs_service and issued and access.host is not None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from parts.in_cluster_data.facts import in_cluster
 from physical_ai.settings.facts.data_services import restore_stamp
-from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.models.tree import Settings
 
 ROTATION_ANNOTATION = "physical-ai/token-rotation"
-"""On the agents' Pods: another rotation restarts them. They read their token when they start, from a file that kubelet
-does not renew, since the chart mounts it by `subPath`."""
+"""Annotation of the agents' Pods that restarts them with each rotation. They read their token when they start, from a
+file that kubelet does not renew, since the chart mounts it by `subPath`."""
 TOKEN_ANNOTATION = "physical-ai/token-"  # noqa: S105 - a name
 """Prefix of the annotations of the agents' Secret: `name`, `previous-name`, `expires`, `state`."""
 SOURCE_ANNOTATION, FROM_JOB = "physical-ai/token-source", "job"
@@ -19,7 +19,7 @@ VALID = "valid"
 """Value of the annotation `state` of a token that the control plane accepts."""
 
 WARN_DAYS = 30
-"""How long before a token ends it is reported."""
+"""Number of days before the end of a token from which it is reported."""
 
 
 def token_user(settings: Settings) -> str:
@@ -33,8 +33,9 @@ def token_name(settings: Settings) -> str:
 
 
 def token_epoch(settings: Settings) -> str:
-    """What changes with every token that a deployment creates, also where the name stays: a database of an earlier time
-    may not know the token."""
+    """Text that changes with every token that a deployment creates, also where the token's name stays: a restored
+    database may not know the token.
+    """
     data = settings.data_services
     restore = data.postgres.restore if data is not None else None
     rotation = settings.osmo.token_rotation

@@ -1,4 +1,4 @@
-"""How nodes reach the internet: which NAT gateways a stack has, and which one each subnet uses. Pure functions.
+"""Access of nodes to the internet: the NAT gateways of a stack, and the one that each subnet uses. Pure functions.
 
 A Standard gateway is in one zone. A StandardV2 gateway spans the zones of its region, and needs a StandardV2 address; a
 Standard one cannot be changed into it (Azure docs, nat-gateway/nat-overview, nat-gateway-v2-migrate). A subnet has one
@@ -35,7 +35,7 @@ class Gateway:
     suffix: str = ""
     sku: Literal["Standard", "StandardV2"] = "Standard"
     zones: tuple[str, ...] = ()
-    """Empty for StandardV2, which spans the zones of its region and accepts no list of them."""
+    """Zones of the gateway; empty for StandardV2, which spans the zones of its region and accepts no list of them."""
     address_zones: tuple[str, ...] = ()
 
 
@@ -85,7 +85,8 @@ def subnet_zones(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 
 def cut_off(ranges: Sequence[str], address: str | None) -> str | None:
-    """Why nodes that leave from `address` would lose the API server, which accepts `ranges` only; None if they do not.
+    """Reason why nodes that leave from `address` would lose the API server, which accepts `ranges` only; None if they
+    do not.
 
     Args:
         ranges: CIDRs or addresses that the cluster accepts now; empty if it accepts all.

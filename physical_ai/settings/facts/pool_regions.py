@@ -1,4 +1,4 @@
-"""In which regions a pool can live, as far as the catalogue knows."""
+"""Regions in which a pool can exist, as far as the catalogue knows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Evidence = Literal["documented", "believed", "price"]
 
 @dataclass(frozen=True)
 class Place:
-    """What is known of one pool in one region."""
+    """Facts about one pool in one region."""
 
     evidence: Evidence | None
-    """How far it is known that the region has the size; None where it does not list it."""
+    """Evidence that the region has the size; None where it does not list it."""
     zones: tuple[str, ...] | None
     """Zones that offer the size; None where that differs by subscription, or the region does not list it."""
     usd_per_hour: float | None
@@ -28,12 +28,12 @@ class Place:
 
     @property
     def possible(self) -> bool:
-        """Whether no known limit rules the pool, with its settings, out in this region."""
+        """True where no known limit excludes the pool, with its settings, from this region."""
         return not any(verdict.is_error for verdict in self.verdicts)
 
 
 def pool_places(settings: Settings) -> dict[str, dict[str, Place]]:
-    """For each region of the catalogue, what the region offers each of the stack's pools."""
+    """Facts about each of the stack's pools in each region of the catalogue."""
     return {region: {name: place(pool, region) for name, pool in node_pools(settings).items()} for region in regions()}
 
 

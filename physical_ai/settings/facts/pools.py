@@ -1,4 +1,4 @@
-"""What follows from a pool's settings: labels, taints, tolerations, driver profile. Pure functions.
+"""Facts that follow from a pool's settings: labels, taints, tolerations, driver profile. Pure functions.
 
 Everything that has to agree about a pool (node pool, tolerations of every DaemonSet, platforms, checks) reads it here.
 """
@@ -23,22 +23,23 @@ GPU_TAINT_KEY = NVIDIA.resource
 """Key of the taint on pools of NVIDIA's GPUs. Of any pool: `gpu_taint`."""
 
 GPU_TAINT = f"{GPU_TAINT_KEY}=present:NoSchedule"
-"""With a value: the autoscaler's Azure template drops a value-less taint, so that a pool at zero nodes would look
+"""Taint with a value: the autoscaler's Azure template drops a value-less taint, so that a pool at zero nodes would look
 untainted and scale up for CPU pods (kubernetes/autoscaler, cloudprovider/azure/azure_template.go)."""
 
 NOT_ACCEPTED_TAINT = "startup-taint.cluster-autoscaler.kubernetes.io/physical-ai-not-accepted=present:NoSchedule"
-"""On GPU nodes that have not passed acceptance, with `health.admit: accepted`. Not one of the pool's taints, which only
-the API of AKS can take from a node. The prefix says that it is going to disappear: the autoscaler takes the node for
-one that is still starting, and adds none beside it for Pods that wait (kubernetes/autoscaler FAQ, startup taints)."""
+"""Taint of GPU nodes that have not passed acceptance, with `health.admit: accepted`. It is not one of the pool's
+taints, which only the API of AKS can take from a node. The prefix says that it is going to disappear: the autoscaler
+takes the node for one that is still starting, and adds none beside it for Pods that wait (kubernetes/autoscaler FAQ,
+startup taints)."""
 
 DEPLOY_DRIVER_LABEL = "nvidia.com/gpu.deploy.driver"
 """Read by the GPU Operator: `false` keeps its driver off a node, `pre-installed` says the node image brought one."""
 
 UPGRADE_SKIP_LABEL = "nvidia.com/gpu-driver-upgrade.skip"
-"""Without it the Operator's upgrade controller cordons fresh nodes whose driver it doesn't own."""
+"""Label without which the Operator's upgrade controller cordons fresh nodes whose driver it doesn't own."""
 
 CONTAINER_ROOT, HOST_ROOT = "/run/nvidia/driver", "/"
-"""Where a driver is: in the operator's driver container, which mounts it there (NVIDIA/gpu-operator values.yaml,
+"""Folders of a driver: in the operator's driver container, which mounts it there (NVIDIA/gpu-operator values.yaml,
 hostPaths.driverInstallDir), or on the node itself."""
 
 SYSTEM_POOL = "system"
@@ -78,19 +79,19 @@ place (pulumi/pulumi-azure-native, forceNew map), so all of them go to `replace_
 
 @dataclass(frozen=True)
 class DriverFacts:
-    """What a driver source decides about its pools."""
+    """Labels, root folder and other facts that a driver source decides about its pools."""
 
     labels: Mapping[str, str]
     """Node labels beside DRIVER_LABEL."""
     unsigned: str
-    """Why Secure Boot keeps the driver from loading."""
+    """Reason why Secure Boot keeps the driver from loading."""
     defaults: Literal["gpuOperator.driver", "gridDriver"] | None
     """The setting with the defaults of a pool's driver; None: the node image decides, and no driver is built."""
     kind: DriverKind = "datacenter"
     gpu_profile_driver: Literal["Install", "None"] = "None"
     """`gpuProfile.driver`: Install when AKS brings the driver in the node image, else None (the word)."""
     root: str = HOST_ROOT
-    """Where the nodes have the driver: on the host, or in the container that the GPU Operator mounts there."""
+    """Folder of the driver on the nodes: on the host, or in the container that the GPU Operator mounts there."""
     vtpm: bool | None = None
     """`enableVTPM`: off where NVIDIA's vGPU guest needs it off (VM docs, GRID drivers on NCv6); None: AKS's default."""
 
@@ -124,7 +125,7 @@ DRIVER_FACTS: dict[DriverSource, DriverFacts] = {
 
 
 def pool_selector(name: str, pool: NodePool) -> dict[str, str]:
-    """What selects the nodes of a pool, for Pods and for label selectors.
+    """Selector of the nodes of a pool, for Pods and for label selectors.
 
     On an existing cluster the program labels the nodes of a class, with the shorter of the two labels that AKS has:
     what runs on a pool, workflows included, selects it alike in every cluster.
@@ -164,12 +165,12 @@ def pool_paths(settings: Settings) -> dict[Path, NodePool]:
 
 
 def driver_facts(pool: Pool) -> DriverFacts:
-    """What the pool's driver source decides."""
+    """Facts that the pool's driver source decides."""
     return DRIVER_FACTS[pool.driver.source]
 
 
 def gpu_vendor(pool: NodePool) -> GpuVendor:
-    """Who makes the pool's GPUs; NVIDIA where its size is unknown, or has none, which rules report."""
+    """Vendor of the pool's GPUs; NVIDIA where its size is unknown, or has none, which rules report."""
     size = machines().get(pool.sku)
     return size.gpu.vendor if size is not None and size.gpu is not None else NVIDIA
 
@@ -213,7 +214,7 @@ def gpus_per_node(pool: NodePool) -> int:
 
 
 def sends_upgrade_settings(pool: NodePool) -> bool:
-    """Whether `upgradeSettings` may be sent: ARM refuses the block on a Spot pool (Azure/bicep-types-az#2217)."""
+    """True where `upgradeSettings` may be sent: ARM refuses the block on a Spot pool (Azure/bicep-types-az#2217)."""
     return not (isinstance(pool, Pool) and pool.is_spot)
 
 

@@ -1,4 +1,6 @@
-"""What a stack's network has beside the subnets of nodes, in the modes hybrid and private. Pure functions."""
+"""Subnets and addresses of a stack's network besides the subnets of nodes, in the modes hybrid and private. Pure
+functions.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,9 @@ class ServiceSubnet:
 
     key: str
     path: Path
-    """Of its setting."""
+    """Path of its setting."""
     name: str
-    """In Azure."""
+    """Name in Azure."""
     cidr: IPv4Network
     largest_prefix: int
     """Prefix length of the smallest subnet that Azure accepts."""
@@ -100,7 +102,7 @@ def dns_servers(settings: Settings) -> tuple[str, ...]:
 
 
 def has_way_in(private: PrivateNetwork) -> bool:
-    """Whether anyone outside the network can reach it, or the deployment runs inside."""
+    """True where someone outside the network can reach it, or the deployment runs inside."""
     return private.vpn is not None or private.hub is not None or private.runners_inside
 
 
@@ -125,25 +127,25 @@ def existing_api_zone(settings: Settings) -> str | None:
 
 
 def assigns_zone_role(settings: Settings) -> bool:
-    """Whether the deployment gives the cluster's identity its role on the API server's zone."""
+    """True where the deployment gives the cluster's identity its role on the API server's zone."""
     given = private_network(settings)
     return given is not None and (existing_api_zone(settings) is None or given.api_server.zone_role == "assign")
 
 
 def is_integrated(settings: Settings) -> bool:
-    """Whether the API server has addresses in the network itself."""
+    """True where the API server has addresses in the network itself."""
     given = private_network(settings)
     return given is not None and private_api_server(settings) and given.api_server.form == "vnetIntegration"
 
 
 def uses_firewall(settings: Settings) -> bool:
-    """Whether nodes leave through a firewall, and the stack has no NAT gateways."""
+    """True where nodes leave through a firewall, and the stack has no NAT gateways."""
     given = private_network(settings)
     return given is not None and given.firewall is not None
 
 
 def linked_to_hub(settings: Settings) -> bool:
-    """Whether the stack's zones are linked to the hub, whose DNS servers answer for them."""
+    """True where the stack's zones are linked to the hub, whose DNS servers answer for them."""
     given = private_network(settings)
     return given is not None and given.hub is not None and bool(given.hub.dns_servers)
 

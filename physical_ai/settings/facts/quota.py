@@ -1,4 +1,4 @@
-"""How much quota a stack needs in its region, in vCPU, including the surge of upgrades. Pure."""
+"""Quota that a stack needs in its region, in vCPU, including the surge of upgrades. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOW_PRIORITY = "lowPriorityCores"
 
 @dataclass(frozen=True)
 class QuotaNeed:
-    """What a stack requires of one usage of Microsoft.Compute."""
+    """Amount of one usage of Microsoft.Compute that a stack requires."""
 
     usage: str
     """`name.value` of the usage: `cores`, `lowPriorityCores`, or a family."""
@@ -27,7 +27,7 @@ class QuotaNeed:
     """vCPU of all possible nodes, including the surge of an upgrade."""
     pools: tuple[str, ...]
     sizes: tuple[str, ...] = field(default=(), compare=False)
-    """Of these pools."""
+    """VM sizes of these pools."""
 
 
 def quota_needs(settings: Settings) -> list[QuotaNeed]:

@@ -24,7 +24,7 @@ def required_secrets(settings: Settings) -> list[tuple[Path, str]]:
 
 
 def alert_secrets(monitoring: Monitoring) -> Iterator[tuple[Path, str]]:
-    """Those of the receivers of alerts."""
+    """Secrets of the receivers of alerts."""
     for name, receiver in monitoring.receivers.items():
         if receiver.webhook_secret is not None:
             yield (*_MONITORING, "receivers", name, "webhookSecret"), receiver.webhook_secret

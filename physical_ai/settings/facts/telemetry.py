@@ -1,4 +1,4 @@
-"""What telemetry needs to know of a stack: its pools as nodes and series show them, and the counters."""
+"""Facts about a stack for telemetry: its pools as nodes and series show them, and the counters."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def shares_of(pool: Pool) -> int:
 
 
 def has_series_for_each_pod(settings: Settings) -> bool:
-    """Whether the DCGM exporter is to have series for each Pod that shares a GPU: where any pool shares, and it can."""
+    """True where the DCGM exporter should have series for each Pod that shares a GPU: any pool shares, and the exporter
+    can.
+    """
     shares = any(shares_of(pool) > 1 for pool in settings.pools.values() if gpu_facts.knows_gpu(pool))
     return settings.monitoring.is_measured and shares and names_each_pod(exporter_of(settings.gpu_operator.version))
 
@@ -84,7 +86,7 @@ def gpu_hour_usd(settings: Settings, pool: Pool) -> float | None:
 
 
 def has_nvlink_switches(pool: Pool) -> bool:
-    """Whether the GPUs are on a board with NVLink switches, on which every link is to be up."""
+    """True where the GPUs are on a board with NVLink switches, on which every link should be up."""
     gpu = machine(pool.sku).gpu
     return gpu is not None and gpu.pci in dcgm_health().switched
 

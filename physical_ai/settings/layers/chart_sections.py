@@ -36,8 +36,8 @@ _PARTS: Mapping[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ("storage", "longhorn"): (("longhorn", "longhorn", ""),),
     ("loadBalancer", "metallb"): (("metallb", "metallb", ""),),
 }
-"""By section of the settings, the charts that it is about: name, folder or file below `values/`, and a section of its
-values. The files of a part are in the part's folder."""
+"""Charts that a section of the settings is about, by section: name, folder or file below `values/`, and a section of
+its values. The files of a part are in the part's folder."""
 
 
 def file_of(path: Path) -> str | None:

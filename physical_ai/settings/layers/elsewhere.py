@@ -15,7 +15,7 @@ class Elsewhere:
     """A key of other tools."""
 
     names: tuple[str, ...]
-    """Without case, `-` and `_`, as it may be written anywhere."""
+    """Names without case, `-` and `_`, as people may write them anywhere."""
     advice: str
     instead: str | None = None
     """The field of a pool that serves it."""
@@ -94,11 +94,11 @@ _BELOW = {
     ("osdisk", "osdisksizegb"): "Write sizeGb.",
     ("osdisk", "osdisktype"): "Write type.",
 }
-"""By the key of a pool and the name below it."""
+"""Advice by the key of a pool and the name below it."""
 
 
 def advice(path: Path) -> str | None:
-    """What serves a key of other tools in a pool, `pools.NAME.KEY`; None for one that is none.
+    """Advice for a key of other tools in a pool, `pools.NAME.KEY`; None for any other key.
 
     Further down, the same name means something else.
     """

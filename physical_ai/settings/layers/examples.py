@@ -27,7 +27,7 @@ _BY_KEY: Mapping[str, Any] = {
     "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-NVL"},
     "context": "lab",
 }
-"""Where a type says too little."""
+"""Examples by key, where a type is too general."""
 _BY_TYPE: Mapping[Any, Any] = {bool: True, int: 1, float: 1.5, IPv4Network: "10.40.4.0/24", IPv4Address: "10.41.0.10"}
 
 
@@ -80,7 +80,7 @@ def in_list(value: Any, path: Path) -> list[Any]:
 
 
 def choices(shape: Shape) -> list[str]:
-    """What a place with a choice of texts takes; empty for any other."""
+    """Values of a setting with a choice of texts; empty for any other."""
     if typing.get_origin(shape.type) is Literal:
         return [each for each in typing.get_args(shape.type) if isinstance(each, str)]
     if isinstance(shape.type, type) and issubclass(shape.type, StrEnum):

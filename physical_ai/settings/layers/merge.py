@@ -22,7 +22,7 @@ ALIKE = 0.65
 POOLS = ("pools", "cpuPool", "systemPool")
 """Sections with node pools."""
 STACK_FILE_PREFIX = "physical-ai:"
-"""What a stack file has before each top-level key."""
+"""Prefix of each top-level key in a stack file."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Layer:
     """One file's share of the settings."""
 
     label: str
-    """How the file is called in messages."""
+    """Name of the file in messages."""
     data: Mapping[str, Any]
     prefix: str = ""
-    """What the file writes before each top-level key: `physical-ai:` in a stack file."""
+    """Prefix of each top-level key in the file: `physical-ai:` in a stack file."""
     lines: Mapping[Path, int] = field(default_factory=dict[Path, int])
 
     def fault(self, path: Path, problem: str, fix: str | None = None, *, severity: Severity = Severity.ERROR) -> Fault:
@@ -47,7 +47,7 @@ class Merged:
     """The layers' sum, and for every place in it the layer that spoke last."""
 
     layers: Sequence[Layer]
-    """What was laid over each other, lowest first."""
+    """Merged layers, lowest first."""
     last: Layer
     """The stack file's layer: where something is missing altogether, it is the place to write it."""
     data: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -83,7 +83,7 @@ class Merged:
         return next(index for index, other in enumerate(self.layers) if other is layer)
 
     def latest(self, path: Path, others: Sequence[Path]) -> Path:
-        """Of settings that don't go together, the one the uppermost layer set: that is what was changed."""
+        """The path, of settings that exclude each other, that the uppermost layer sets: it was changed last."""
         return max((path, *others), key=lambda place: self.rank(self.source(place)))
 
 
@@ -129,7 +129,7 @@ def _remove(merged: Merged, layer: Layer, target: dict[str, Any], path: Path) ->
 
 
 def unknown_key(path: Path) -> tuple[str, str | None]:
-    """What is wrong with a key that no setting has, and the nearest one that is a setting."""
+    """Problem with a key that no setting has, and the nearest name of a setting."""
     key, parent = str(path[-1]), shape_at(path[:-1])
     if len(path) == 1 and key in FROM_STACK_NAME:
         return f"'{key}' can't be set: it follows from the stack's name.", "Remove the line."

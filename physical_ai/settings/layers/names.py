@@ -60,7 +60,7 @@ def stacks_like(text: str, root: FilePath = STACKS) -> str:
 
 
 def stack_label(stack: str, root: FilePath = STACKS) -> str:
-    """How a stack's file is called in messages."""
+    """Name of a stack's file in messages."""
     return f"{root.name}/Pulumi.{stack}.yaml"
 
 
@@ -81,7 +81,7 @@ def profiles(root: FilePath = STACKS) -> list[str]:
 
 
 def profile_file(profile: str, root: FilePath = STACKS) -> tuple[str, FilePath]:
-    """How messages call a profile's file, and where it is."""
+    """Name of a profile's file in messages, and its path."""
     return _layer(f"profile/{profile}", root)
 
 

@@ -1,4 +1,4 @@
-"""What the command line lays over a stack: files given with `-f`, and `--set path=value`."""
+"""Overlays of the command line on a stack: files given with `-f`, and `--set path=value`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Overlay:
     """Settings in the form of a layer file, laid over the stack's own."""
 
     label: str
-    """How messages call it: the file's name, or `--set`."""
+    """Name in messages: the file's name, or `--set`."""
     data: Mapping[str, Any]
     lines: Mapping[Path, int] = field(default_factory=dict[Path, int])
 
@@ -65,7 +65,7 @@ def read_file(file: FilePath, label: str) -> Document:
 
 
 def _elsewhere(file: FilePath, label: str) -> str:
-    """Where a missing file may be: its whole path, where the label is a shorter one, or a file with a like name."""
+    """Note on a missing file: its complete path, where the label is shorter, or a file with a similar name."""
     if str(file) != label:
         return f"Path: {file}."
     beside = {str(each): each.name for each in file.parent.glob("*.y*ml")}

@@ -1,4 +1,4 @@
-"""Which profile a stack names: a layer for a whole architecture, above its environment and region."""
+"""Profile that a stack names: a layer for a complete architecture, above its environment and region."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Shape:
     fields: Mapping[str, Shape] = field(default_factory=dict[str, "Shape"])
     """Keys of a model, in YAML's spelling."""
     item: Shape | None = None
-    """What a map's or list's entries look like."""
+    """Shape of the entries of a map or list."""
     type: Any = None
     """The type of a value."""
 

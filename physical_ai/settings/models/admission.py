@@ -10,7 +10,7 @@ from physical_ai.settings.models.base import Model, NamespaceName
 
 
 class Admission(Model):
-    """What the API server checks in Pods outside the namespaces of the platform itself."""
+    """Checks of the API server on Pods outside the namespaces of the platform itself."""
 
     gpu_pods: Literal["warn", "deny", "off"] = Field(
         default="warn",

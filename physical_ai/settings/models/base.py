@@ -1,4 +1,4 @@
-"""What all models of the settings share: strictness, and the forms of addresses."""
+"""Base of all models of the settings, for strictness, and types for addresses."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ResourceGroupName = Annotated[
 SecretName = Annotated[str, written(r"^[A-Za-z][A-Za-z0-9]*$", "the name of a stack secret, like pagerUrl")]
 NamespaceName = Annotated[str, written(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "the name of a Kubernetes namespace")]
 Generation = Annotated[int, Field(ge=1, le=50)]
-"""Of a generated password or key."""
+"""Generation of a generated password or key: a higher one replaces it."""
 
 
 class Model(BaseModel):

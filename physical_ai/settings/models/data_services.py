@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from parts.in_cluster_data.model import InCluster
 from physical_ai.settings.models.base import Generation, Model, written
-from physical_ai.settings.models.in_cluster import InCluster
 
 PostgresVersion = Literal["15", "16", "17", "18"]
 """OSMO 6.3 needs 15 or later."""
@@ -206,5 +206,5 @@ class DataServices(Model):
 
     @property
     def is_in_cluster(self) -> bool:
-        """Whether database, cache and storage are Pods of the cluster."""
+        """True where database, cache and storage are Pods of the cluster."""
         return self.source == "inCluster"

@@ -20,7 +20,7 @@ TimeSlice = Literal["Default", "Short", "Medium", "Long"]
 
 
 class GpuClaim(Model):
-    """What a claim asks for. Everything set has to hold for each of its GPUs."""
+    """Request for GPUs by a claim. Every condition has to hold for each of its GPUs."""
 
     gpus: Annotated[int, Field(ge=1, le=16)] = Field(default=1, description="GPUs of one node.")
     gpu: str | None = Field(

@@ -19,7 +19,7 @@ ToolkitVersion = Annotated[
 ModuleType = Literal["auto", "open", "proprietary"]
 MigStrategy = Literal["", "none", "single", "mixed"]
 Replicas = Annotated[int, Field(le=128)]
-"""At least 2, as the device plugin requires: `physical_ai.settings.rules.sharing`."""
+"""Number of at least 2, as the device plugin requires: `physical_ai.settings.rules.sharing`."""
 
 
 class TimeSlicing(Model):
@@ -54,7 +54,7 @@ class Mig(Model):
 
 
 class Sharing(Model):
-    """How many Pods share a GPU of the pool, and how. Nothing set: a GPU belongs to one Pod."""
+    """Sharing of a GPU of the pool by several Pods. Nothing set: a GPU belongs to one Pod."""
 
     time_slicing: TimeSlicing | None = Field(default=None, description="Time-slicing; not together with mps.")
     mps: Mps | None = Field(default=None, description="Concurrent use of a GPU; not with timeSlicing, not on MIG.")
@@ -62,7 +62,7 @@ class Sharing(Model):
 
 
 class OperatorDriver(Model):
-    """What the GPU Operator installs on pools of driver source operator, unless they set it themselves."""
+    """Driver that the GPU Operator installs on pools of driver source operator, unless they set it themselves."""
 
     version: DriverVersion = Field(description="Build, or the branch alone where precompiled.")
     module_type: ModuleType = Field(default="auto", description="Kernel modules; auto uses the recommended ones.")

@@ -51,7 +51,7 @@ class GridPackage(Model):
 
 
 class GridDriver(Model):
-    """What the GRID driver agent installs on pools of driver source grid, unless they set it themselves."""
+    """Driver that the GRID driver agent installs on pools of driver source grid, unless they set it themselves."""
 
     version: GridBuild = Field(description="GRID build, like 595.91.07.")
     module_type: GridModules = Field(

@@ -9,7 +9,7 @@ from pydantic import Field
 from physical_ai.settings.models.base import Model, SecretName, written
 
 HealthMode = Literal["alert", "detect", "taint", "drain"]
-"""From the least to the most; each does what those before it do."""
+"""Modes from the least to the most; each includes those before it."""
 ImageReference = Annotated[
     str,
     written(
@@ -29,7 +29,7 @@ CronSchedule = Annotated[
 
 
 class Acceptance(Model):
-    """How GPU nodes are checked."""
+    """Checks of GPU nodes."""
 
     declare_jobs: bool = Field(
         default=False,
@@ -55,7 +55,7 @@ class Acceptance(Model):
 
 
 class Evidence(Model):
-    """What is kept of GPU machines, for the time when they are gone."""
+    """Records of GPU machines, for the time when they are gone."""
 
     enabled: bool = Field(
         default=True,
@@ -71,7 +71,7 @@ class Evidence(Model):
 
 
 class Health(Model):
-    """What is done for the health of GPU nodes."""
+    """Measures for the health of GPU nodes."""
 
     admit: Literal["any", "accepted"] = Field(
         default="any",

@@ -14,7 +14,7 @@ REFUSING: tuple[TopologyPolicy, ...] = ("restricted", "single-numa-node")
 
 
 class Kubelet(Model):
-    """What AKS writes into the configuration of a pool's kubelets. Immutable: a change replaces the pool."""
+    """Configuration of a pool's kubelets by AKS. Immutable: a change replaces the pool."""
 
     topology_manager_policy: TopologyPolicy = Field(
         default="none",

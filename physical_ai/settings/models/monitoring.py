@@ -42,7 +42,7 @@ def _quota(value: float) -> float:
 
 
 class Receiver(Model):
-    """Who is notified of alerts: exactly one of e-mail, webhook and action group."""
+    """Receiver of alerts: exactly one of e-mail, webhook and action group."""
 
     email: Email | None = Field(default=None, description="An e-mail address.")
     webhook_secret: SecretName | None = Field(
@@ -144,5 +144,5 @@ class Monitoring(Model):
 
     @property
     def is_measured(self) -> bool:
-        """Whether anything collects metrics."""
+        """True where metrics are collected."""
         return self.metrics != "none"

@@ -31,7 +31,7 @@ class Outbound(Model):
 
 
 class Isolation(Model):
-    """Which Pods may reach which addresses, by NetworkPolicies."""
+    """Addresses that Pods may reach, by NetworkPolicies."""
 
     platform: Literal["off", "deny"] = Field(
         default="off",

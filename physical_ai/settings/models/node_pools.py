@@ -36,7 +36,7 @@ MANAGED_DISK_GIB = 128
 
 
 class DriverSource(StrEnum):
-    """Who installs the NVIDIA driver on a pool's nodes."""
+    """Installer of the NVIDIA driver on a pool's nodes."""
 
     OPERATOR = "operator"
     GRID = "grid"
@@ -149,7 +149,7 @@ def _price(value: float) -> float:
 
 
 class Spot(Model):
-    """What a Spot pool pays. Immutable."""
+    """Price of a Spot pool. Immutable."""
 
     max_price: Annotated[float, AfterValidator(_price)] = Field(
         default=-1, description="USD an hour, at most five decimals; -1 pays up to the on-demand price."
@@ -157,7 +157,7 @@ class Spot(Model):
 
 
 class Upgrade(Model):
-    """How AKS replaces nodes on an upgrade. Never sent for Spot pools, which ARM refuses."""
+    """Replacement of nodes by AKS on an upgrade. Never sent for Spot pools, which ARM refuses."""
 
     max_surge: Share = Field(
         default="0", description="Extra nodes during an upgrade, a number or a percentage; needs the quota for them."
@@ -178,7 +178,7 @@ class Upgrade(Model):
 
 
 class NodePool(Model):
-    """What every node pool has."""
+    """Settings of every node pool."""
 
     sku: str = Field(
         description="VM size, as listed by `physai sizes`; on an existing cluster a server of the catalogue."
@@ -202,7 +202,7 @@ class NodePool(Model):
 
 
 class Fallback(Model):
-    """What may replace a pool that is not available: the pool with other values, or another stack's pool.
+    """Alternative to a pool that is not available: the pool with other values, or another stack's pool.
 
     It is a list for `physai obtain`, which reports and writes a change for review. A deployment never uses it.
     """
@@ -261,7 +261,7 @@ class Pool(NodePool):
 
     @property
     def subnet(self) -> IPv4Network:
-        """Of a pool on Azure. Raises NotAzure for any other."""
+        """Subnet of a pool on Azure. Raises NotAzure for any other."""
         return of_azure("pools.subnet", self.azure_subnet)
 
     @property

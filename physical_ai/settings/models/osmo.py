@@ -17,7 +17,7 @@ PlatformName = Annotated[
         "a platform's name: 2 to 32 lowercase letters, digits and hyphens, beginning with a letter, no hyphen last",
     ),
 ]
-"""As workflows write it under `platform`, and nodes and pods carry it in a label."""
+"""Name of a platform, which workflows write under `platform`, and nodes and pods carry in a label."""
 Timeout = Annotated[str, written(r"^[1-9]\d{0,5}[smhd]$", "a time with its unit, like 90s, 15m, 12h or 5d")]
 """One number and one unit, which is all OSMO reads."""
 ServedStack = Annotated[str, written(r"^[a-z][a-z0-9]*-[a-z0-9]+$", "the name of a stack, like prod-eastus")]
@@ -36,7 +36,7 @@ class Quota(Model):
 
 
 class OsmoPlatform(Model):
-    """What differs on the platform of one pool from what follows from the pool."""
+    """Changes to the platform that follows from one pool."""
 
     name: PlatformName | None = Field(
         default=None, description="Absent: from the GPU, such as h100; from the pool where another has that name."
@@ -67,7 +67,7 @@ class OsmoPlatform(Model):
 
 
 class OsmoTimeouts(Model):
-    """How long a workflow may wait and run. A workflow's own values count up to the maximum, and are cut there."""
+    """Time limits of a workflow's wait and run. A workflow's own values count up to the maximum, and are cut there."""
 
     exec_default: Timeout = Field(default="8h", description="Running time of a workflow that sets none.")
     exec_max: Timeout = Field(default="3d", description="Longest running time; a hung simulation ends with it.")
@@ -76,7 +76,7 @@ class OsmoTimeouts(Model):
 
 
 class TokenFrom(Model):
-    """Where the control plane's stack keeps the agents' token: its output osmo.served has these values."""
+    """Vault in which the control plane's stack keeps the agents' token: its output osmo.served has these values."""
 
     vault: Annotated[
         str,
@@ -179,30 +179,30 @@ class Osmo(Model):
 
     @property
     def installs_backend(self) -> bool:
-        """Whether the cluster has scheduler and agents."""
+        """True where the cluster has scheduler and agents."""
         return self.mode in ("backend", "platform")
 
     @property
     def installs_service(self) -> bool:
-        """Whether the cluster has the control plane."""
+        """True where the cluster has the control plane."""
         return self.mode == "platform"
 
     @property
     def has_service_elsewhere(self) -> bool:
-        """Whether the agents work for a control plane outside the cluster."""
+        """True where the agents work for a control plane outside the cluster."""
         return self.mode == "backend"
 
     @property
     def creates_token(self) -> bool:
-        """Whether the deployment creates the agents' token."""
+        """True where the deployment creates the agents' token."""
         return self.installs_service and self.login == "token"
 
     @property
     def fetches_token(self) -> bool:
-        """Whether the deployment takes it from the vault of another stack."""
+        """True where the deployment takes the token from the vault of another stack."""
         return self.has_service_elsewhere and self.login == "token" and self.token_from is not None
 
     @property
     def needs_token(self) -> bool:
-        """Whether the stack has to have it among its secrets."""
+        """True where the stack needs the token among its secrets."""
         return self.has_service_elsewhere and self.login == "token" and self.token_from is None

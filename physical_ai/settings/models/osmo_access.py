@@ -129,7 +129,7 @@ class EntraLogin(Model):
 
 
 class GatewayLimits(Model):
-    """What the gateway refuses before the service sees it."""
+    """Limits on requests, which the gateway enforces before the service sees them."""
 
     concurrent_requests: Annotated[int, Field(ge=10, le=10000)] = Field(
         default=100, description="Requests that each gateway Pod has open to the service at a time; others get 503."
@@ -148,7 +148,7 @@ class GatewayLimits(Model):
 
 
 class OsmoAccess(Model):
-    """How people, agents and workflows reach a control plane of this stack (osmo.mode: platform)."""
+    """Access of people, agents and workflows to a control plane of this stack (osmo.mode: platform)."""
 
     scope: Literal["internal", "public"] = Field(
         default="internal",

@@ -38,7 +38,7 @@ ApiServerZone = Annotated[
 
 
 class ApiServer(Model):
-    """How a private API server is connected to the network, and where its name is resolved."""
+    """Connection of a private API server to the network, and the zone that resolves its name."""
 
     form: ApiServerForm = Field(
         default="privateEndpoint",
@@ -118,7 +118,7 @@ class Firewall(Model):
 
 
 class MonitorAccess(Model):
-    """How metrics and logs of containers reach Azure Monitor, and who may read them."""
+    """Path of metrics and logs of containers to Azure Monitor, and who may read them."""
 
     access: Literal["private", "public"] = Field(
         default="private",
@@ -144,7 +144,7 @@ class MonitorAccess(Model):
 
 
 class PrivateNetwork(Model):
-    """What the modes hybrid and private need."""
+    """Network of a stack in the modes hybrid and private."""
 
     endpoint_subnet: Cidr = Field(description="Subnet of the private endpoints, /28 or larger.")
     api_server: ApiServer = Field(

@@ -13,7 +13,7 @@ Leave = Literal["definitions", "nothing"]
 
 
 class Target(Model):
-    """Where the platform is installed."""
+    """Cluster in which the platform is installed."""
 
     kind: TargetKind = Field(
         default="azure",

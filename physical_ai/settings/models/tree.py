@@ -41,7 +41,7 @@ ProfileName = Annotated[str, written(r"^[a-z0-9][a-z0-9.-]*$", "a profile's name
 
 
 class ApiAccess(Model):
-    """Who may reach the Kubernetes API server's address."""
+    """Access to the Kubernetes API server's address."""
 
     authorized_ip_ranges: tuple[Cidr, ...] = Field(
         default=(),
@@ -113,7 +113,7 @@ Moment = Annotated[str, BeforeValidator(_moment)]
 
 
 class Upgrades(Model):
-    """What AKS may upgrade on its own, and when."""
+    """Automatic upgrades by AKS, and their times."""
 
     channel: Channel = Field(
         default="patch", description="Kubernetes: patch and node-image keep the minor of kubernetesVersion."
@@ -133,7 +133,7 @@ class Upgrades(Model):
 
     @property
     def forced_until(self) -> datetime.datetime | None:
-        """Until when an upgrade passes over disruption budgets."""
+        """Time until which an upgrade ignores disruption budgets."""
         return datetime.datetime.fromisoformat(self.force_until) if self.force_until else None
 
 
@@ -166,12 +166,12 @@ class Cluster(Model):
 
     @property
     def tier(self) -> Literal["Free", "Standard", "Premium"]:
-        """Of an AKS cluster. Raises NotAzure for any other."""
+        """Tier of an AKS cluster. Raises NotAzure for any other."""
         return of_azure("cluster.tier", self.azure_tier)
 
     @property
     def upgrades(self) -> Upgrades:
-        """Of an AKS cluster. Raises NotAzure for any other."""
+        """Upgrades of an AKS cluster. Raises NotAzure for any other."""
         return of_azure("cluster.upgrades", self.azure_upgrades)
 
     @property
@@ -307,7 +307,7 @@ class Settings(Model):
 
     @property
     def isolation(self) -> Isolation:
-        """Which Pods may reach which addresses."""
+        """Addresses that Pods may reach."""
         return self.azure_network.isolation if self.azure_network is not None else Isolation()
 
     @property

@@ -1,4 +1,4 @@
-"""What is chosen for each pool of a new stack, and what rules it out."""
+"""Choices for each pool of a new stack, and their refusals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Choice:
 
 
 def choose(pool: PoolProposal, region: str, region_zones: Sequence[str]) -> Choice:
-    """What to take by default.
+    """Default choice for a pool.
 
     The layers' own size if the region lists it; else the cheapest listed size with the same GPU; else the pool is
     omitted. Another GPU is never proposed: workloads depend on the model. Zones that the region does not have
@@ -35,7 +35,7 @@ def choose(pool: PoolProposal, region: str, region_zones: Sequence[str]) -> Choi
 
 
 def lists(size: str, region: str) -> bool:
-    """Whether nothing but its price, or more, says that the region has the size."""
+    """True where the region's price, or better evidence, shows that it has the size."""
     return not any(verdict.where == "sku" for verdict in judge(size, region) if verdict.rule == "size-not-in-region")
 
 
@@ -48,7 +48,7 @@ def driver_for(pool: PoolProposal, size: str) -> str | None:
 
 
 def overrides(pool: PoolProposal, choice: Choice, region: str) -> dict[str, Any] | None:
-    """What has to be written over the layers to get the choice; None to remove the pool."""
+    """Values to write over the layers for the choice; None to remove the pool."""
     if choice.size is None:
         return None
     found: dict[str, Any] = {}
@@ -65,7 +65,7 @@ def overrides(pool: PoolProposal, choice: Choice, region: str) -> dict[str, Any]
 
 
 def _no_room(verdict: Finding) -> bool:
-    """Whether the size can't hold the ephemeral OS disk, or nobody knows whether it can."""
+    """True where the size can't hold the ephemeral OS disk, or nobody knows if it can."""
     return verdict.where.startswith("osDisk") and (verdict.is_error or verdict.rule == "ephemeral-unknown")
 
 
@@ -79,6 +79,6 @@ def refusals(pool: PoolProposal, choice: Choice, region: str) -> list[Finding]:
 
 
 def is_forced(pool: PoolProposal, region: str) -> bool:
-    """Whether the region itself rules the pool of the layers out, for every stack there."""
+    """True where the region itself excludes the pool of the layers, for every stack there."""
     verdicts = refusals(pool, Choice(pool.size), region)
     return any(verdict.rule in ("size-not-in-region", "zone-not-in-region", "size-not-in-zone") for verdict in verdicts)

@@ -21,7 +21,7 @@ PLACEHOLDER_NOTE = "Placeholder from a documentation range: put your offices' an
 
 @dataclass(frozen=True)
 class NewFiles:
-    """What to write, lowest layer first. Paths are relative to the stacks' folder."""
+    """Files to write, lowest layer first. Paths are relative to the stacks' folder."""
 
     texts: Mapping[FilePath, str]
 
@@ -56,7 +56,7 @@ def api_placeholder() -> IPv4Network:
 
 
 def is_placeholder(block: IPv4Network) -> bool:
-    """Whether a range is a placeholder from the documentation ranges."""
+    """True for a range from the documentation ranges, which is a placeholder."""
     return any(block.subnet_of(example) for example in DOCUMENTATION)
 
 

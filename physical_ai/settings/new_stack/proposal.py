@@ -40,7 +40,7 @@ class Candidate:
     usd_per_hour: float | None
     driver_sources: tuple[str, ...]
     same_gpu: bool
-    """Whether it has the GPU model of the layers' size."""
+    """True where it has the GPU model of the layers' size."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class PoolProposal:
     zones: tuple[str, ...]
     spot: bool
     candidates: tuple[Candidate, ...]
-    """For GPU pools: the sizes that the region lists, those with the same GPU first, then by price."""
+    """Sizes for a GPU pool: those that the region lists, with the same GPU first, then by price."""
 
     @property
     def has_gpu(self) -> bool:
@@ -76,14 +76,14 @@ class Proposal:
     """A block that no other stack uses."""
     protect: bool
     has_ranges: bool
-    """Whether a layer names public ranges for the API server already."""
+    """True where a layer already names public ranges for the API server."""
     elsewhere: Mapping[str, IPv4Network]
     """Ranges that the layers use for pods and Services; the address space may overlap none."""
     utc_offset: str
     """Local standard time of the region, for maintenance windows."""
     region_zones: tuple[str, ...]
     region_layer: bool
-    """Whether the region has a layer already."""
+    """True where the region already has a layer."""
     root: FilePath
 
     def pool(self, name: str) -> PoolProposal | None:
@@ -99,7 +99,7 @@ def _new_name(given: str, root: FilePath) -> str:
 
 
 def propose(stack: str, root: FilePath = STACKS) -> Proposal:
-    """What a new stack of this name would start from.
+    """Proposal from which a new stack of this name would start.
 
     Raises SettingsError: the name is no stack's, its environment has no layer, the catalogue does not know the region,
     the stack has a file already, or a layer is broken.

@@ -14,7 +14,7 @@ from physical_ai.settings.new_stack.files import NewFiles
 
 
 class AlreadyExists(Exception):
-    """Another process created the file in the meantime; nothing was written."""
+    """Raised where another process created the file in the meantime; nothing was written."""
 
 
 def verified(stack: str, files: NewFiles, root: FilePath = STACKS) -> Loaded:

@@ -81,7 +81,7 @@ def check_no_azure(settings: Settings, trust: Trust) -> Iterator[SettingFinding]
 
 
 def _is_default(model: Model, field: str) -> bool:
-    """Whether a value says nothing: all settings, written out, have the defaults of those that do not apply."""
+    """True for a value equal to its default: written out, all settings have the defaults of those that do not apply."""
     return getattr(model, field) == type(model).model_fields[field].get_default(call_default_factory=True)
 
 
@@ -190,7 +190,7 @@ def _tolerated(path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFind
 
 
 def _of_runai(settings: Settings, path: Path, pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
-    """Never two schedulers for one GPU. Of nodes without the label `physai check` asks the cluster."""
+    """Findings where two schedulers would use one GPU. For nodes without the label `physai check` asks the cluster."""
     here = (*path, "nodeSelector")
     if not settings.osmo.installs_backend or not isinstance(pool, Pool) or not trust(here):
         return

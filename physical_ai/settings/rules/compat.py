@@ -37,7 +37,8 @@ _OF_NODE_IMAGES = ("containerd-untested", "containerd-drop-in", "nri-containerd"
 """Rules about the containerd of AKS's node images. `physai check` reads that of an existing cluster on its nodes."""
 
 _NOTICE = datetime.timedelta(days=180)
-"""Before the end of a database's support: an upgrade of its major version is planned with its users."""
+"""Time before the end of a database's support from which it is reported: an upgrade of its major version is planned
+with its users."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,7 @@ class VersionFinding(Finding):
 
 
 def gpu_stacks(settings: Settings) -> dict[str, GpuStack]:
-    """What meets on the nodes of each GPU pool, by pool."""
+    """Versions that meet on the nodes of each GPU pool, by pool."""
     return {name: _gpu_stack(settings, pool) for name, pool in gpu_facts.nvidia_pools(settings).items()}
 
 
@@ -89,7 +90,7 @@ def _database(settings: Settings, today: datetime.date) -> list[VersionFinding]:
 
 
 def of_charts(loaded: Loaded) -> list[VersionFinding]:
-    """What is not known of the charts that a stack installs. Of the GPU Operator `judge` says it, with the release."""
+    """Findings about charts of a stack whose keys were read at another version. `judge` reports the GPU Operator."""
     others = (chart for chart in loaded.plan.charts if chart.name != files.CHART)
     return [_at(finding, finding.where) for finding in key_versions(others)]
 
@@ -113,7 +114,7 @@ def _at(finding: Finding, setting: str, *pools: str) -> VersionFinding:
 
 
 def refusals(loaded: Loaded, today: datetime.date) -> list[Fault]:
-    """Why a stack must not be deployed for real at a date: each version rule it breaks, with its source and way out."""
+    """Reasons not to deploy a stack at a date: each version rule that it breaks, with its source and fix."""
     return [_refusal(loaded, item) for item in judge(loaded.settings, today) if item.is_error]
 
 
@@ -124,7 +125,7 @@ def _refusal(loaded: Loaded, item: VersionFinding) -> Fault:
 
 
 def _gpu_stack(settings: Settings, pool: Pool | None) -> GpuStack:
-    """What meets on the nodes of a GPU pool; on those of the cpu pool, without any driver, for None."""
+    """Versions that meet on the nodes of a GPU pool; on those of the cpu pool, without any driver, for None."""
     operator = settings.gpu_operator
     return GpuStack(
         operator=operator.version,

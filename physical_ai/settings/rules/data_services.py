@@ -18,7 +18,6 @@ from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.data_services import DataServices
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
-from physical_ai.settings.rules.in_cluster import check_in_cluster
 
 _HERE: Path = ("dataServices",)
 _STANDBY: Path = (*_HERE, "postgres", "highAvailability")
@@ -41,7 +40,6 @@ def check_data_services(settings: Settings, trust: Trust) -> Iterator[SettingFin
     given = settings.data_services
     if given is None or not trust(_HERE):
         return
-    yield from check_in_cluster(settings, given)
     if given.is_in_cluster:
         yield from _deletion(settings, given)
         return
@@ -96,7 +94,9 @@ def _postgres(settings: Settings, given: DataServices, plan: DataPlan) -> Iterat
 
 
 def _new_servers(settings: Settings, plan: DataPlan) -> Iterator[SettingFinding]:
-    """What the region does not offer a new server. One that exists keeps it, so this is never an error."""
+    """Findings about versions and sizes that the region does not offer a new server. An existing one keeps them, so
+    these are no errors.
+    """
     row = postgres_regions().get(settings.region)
     if row is None:
         return
@@ -141,7 +141,7 @@ def _storage(settings: Settings, given: DataServices) -> Iterator[SettingFinding
 
 
 def _only(settings: Settings, given: DataServices, trust: Trust) -> Iterator[SettingFinding]:
-    """What no Pod could pull: images of the platform itself that the registry does not cache."""
+    """Findings about images of the platform itself that no Pod could pull, as the registry does not cache them."""
     here, version = (*_UPSTREAMS[:-1], "only"), ("cluster", "kubernetesVersion")
     if trust(version) and int(settings.cluster.kubernetes_version.split(".")[1]) < MUTATION_MINOR:
         problem = "Images are replaced by a MutatingAdmissionPolicy, which Kubernetes has from 1.36."

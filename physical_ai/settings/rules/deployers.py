@@ -1,4 +1,4 @@
-"""Whether a stack names who deploys it. Only Azure needs to know: a simulation has a deployer of its own."""
+"""Rule that a stack names its deployers. Only Azure needs them: a simulation has a deployer of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIX = (
 
 
 def unnamed_deployers(loaded: Loaded) -> list[Fault]:
-    """Why a stack without deployers must not be deployed.
+    """Faults of a stack without deployers, which must not be deployed.
 
     Nothing could be installed in its cluster: with local accounts off, creating a cluster gives no rights in it. Who
     may use a cluster that exists already is decided there.

@@ -1,4 +1,4 @@
-"""What a rule about settings reports, and which settings a rule may rely on."""
+"""Findings of a rule about settings, and the settings that a rule may rely on."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Trust:
     broken: frozenset[Path]
 
     def __call__(self, *paths: Path) -> bool:
-        """Whether everything at, in and around these paths is the user's own."""
+        """True where everything at, in and around these paths is the user's own."""
         return not any(_overlap(path, place) for path in paths for place in self.broken)
 
 

@@ -25,7 +25,7 @@ _MODULES: Path = (*_GRID, "moduleType")
 _OFFLINE: Path = (*_GRID, "offline")
 DOCKER_HUB = "docker.io"
 ANONYMOUS_PULLS = 100
-"""That Docker Hub allows from one address in six hours. The nodes of a cluster share their address."""
+"""Pulls that Docker Hub allows from one address in six hours. The nodes of a cluster share their address."""
 
 
 def check_grid(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:

@@ -16,7 +16,7 @@ from physical_ai.settings.rules.finding import SettingFinding, Trust, error, war
 
 _OSMO: Path = ("osmo",)
 IN_CLUSTER = (".svc", ".svc.cluster.local")
-"""How names of Services end; requests to them stay in the cluster."""
+"""Suffixes of the names of Services; requests to them stay in the cluster."""
 EXAMPLES = ("example.com", "example.net", "example.org", ".example", ".contoso.com")
 """RFC 2606, and the company in Microsoft's documentation."""
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -61,7 +61,7 @@ def _service(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _is_plain(url: str) -> bool:
-    """Whether requests go unencrypted, and leave the cluster."""
+    """True where requests are not encrypted, and leave the cluster."""
     parts = urlsplit(url)
     return parts.scheme == "http" and not (parts.hostname or "").endswith(IN_CLUSTER)
 

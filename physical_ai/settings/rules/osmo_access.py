@@ -133,7 +133,7 @@ def _login(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _public(settings: Settings) -> Iterator[SettingFinding]:
-    """What login: entra needs anyway, a certificate and a group, a public address needs too."""
+    """Finding about a public address without login: entra, and so without a certificate and a group."""
     access, here = settings.osmo.access, (*ACCESS, "scope")
     if access.scope == "internal":
         return

@@ -10,7 +10,7 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules.finding import SettingFinding, Trust, warning
 
 EXAMPLE_ID = "00000000-0000-0000-0000-"
-"""What the ids of the committed stacks begin with; neither Entra nor Azure issues any of these."""
+"""Prefix of the ids in the committed stacks; neither Entra nor Azure issues any of these."""
 
 
 def check_placeholders(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:

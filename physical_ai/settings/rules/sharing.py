@@ -17,7 +17,7 @@ from physical_ai.settings.rules import registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 
 COMPUTE_SLICES, MEMORY_SLICES = 7, 8
-"""What MIG cuts a GPU into (NVIDIA MIG user guide)."""
+"""Numbers of slices into which MIG divides a GPU (NVIDIA MIG user guide)."""
 FEWEST = 2
 """Replicas that make sharing of a GPU; the device plugin's parser takes no fewer."""
 MPS_RELAXED = (0, 20)
@@ -109,7 +109,7 @@ def _mig(name: str, pool: Pool) -> Iterator[SettingFinding]:
 
 
 def _too_much(mig: Mig, model: MigModel) -> str | None:
-    """Why a layout does not fit one GPU."""
+    """Reason why a layout does not fit one GPU."""
     if len(mig.profiles) == 1:
         [(profile, count)] = mig.profiles.items()
         most = model.profiles[profile].most

@@ -1,4 +1,4 @@
-"""Whether what a stack names is in its subscription, which is known once someone is logged in."""
+"""Rule that the resources a stack names are in its subscription, which is known after a login."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Step:
-    """From this value on, the color counts; without a value from the smallest on."""
+    """Color from this value on; without a value from the smallest on."""
 
     value: float | None
     color: str
@@ -39,20 +39,20 @@ class Panel:
     title: str
     queries: tuple[Query, ...]
     unit: str
-    """As Grafana names it: `percentunit`, `mbytes` (MiB), `currencyUSD`."""
+    """Unit by Grafana's name: `percentunit`, `mbytes` (MiB), `currencyUSD`."""
     kind: str
     """Grafana's type of panel: `timeseries`, `stat`, `table`."""
     text: str
     width: int
-    """Of 24 columns."""
+    """Width of at most 24 columns."""
     steps: tuple[Step, ...] = ()
     """Values from which on a color counts: lines of a plot, the ground of a number."""
     links: tuple[Link, ...] = ()
     """Runbooks of the alerts about the same values."""
     colors: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Of lines with a meaning of their own, by legend."""
+    """Colors of lines with a meaning of their own, by legend."""
     runbook: str = ""
-    """Of a table of alerts: the address of the runbook, with `${__value.raw}` for the name of the alert."""
+    """Address of the runbook in a table of alerts, with `${__value.raw}` for the name of the alert."""
     stacked: bool = False
 
 
@@ -68,15 +68,15 @@ class Variable:
 
     name: str
     query: str
-    """As Grafana writes it: `label_values(kube_node_info, node)`."""
+    """Query in Grafana's form: `label_values(kube_node_info, node)`."""
     first: str = ALL
-    """Its value, or the expression for all values, as long as nothing else is chosen."""
+    """Initial value of the variable, or the expression for all values."""
 
 
 @dataclass(frozen=True)
 class Dashboard:
     name: str
-    """Of its file, and in its uid."""
+    """Name of its file, also part of its uid."""
     uid: str
     title: str
     variables: tuple[Variable, ...]

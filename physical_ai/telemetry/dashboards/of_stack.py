@@ -44,14 +44,14 @@ def _document(dashboard: Dashboard, parameters: Parameters) -> str:
 
 
 def _can_have_data(panel: dict[str, Any], parameters: Parameters) -> bool:
-    """Whether the stack has any of the series whose existence depends on it; of other panels always."""
+    """True where the stack has any of the series whose existence depends on it; for other panels always."""
     names = {name for each in panel["targets"] for name in metrics(each["expr"])}
     found = [answer for name in names if (answer := _is_there(name, parameters)) is not None]
     return any(found) or not found
 
 
 def _is_there(name: str, parameters: Parameters) -> bool | None:
-    """None for a series that every stack has."""
+    """True where the stack has a series; None for one that every stack has."""
     pools = parameters.pools
     nvidia = [pool for pool in pools if not pool.amd]
     if name in dcgm_fields():

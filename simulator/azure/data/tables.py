@@ -105,7 +105,7 @@ def amended(row: Mapping[str, Any], amendment: Amendment) -> dict[str, Any]:
 
 
 def edited() -> Iterator[str]:
-    """What is no longer as it was recorded: files with another digest, source or API version, files without a row."""
+    """Differences from the recordings: files with another digest, source or API version, files without a row."""
     present = {each.name for each in files(_HERE).joinpath("types").iterdir() if each.name.endswith(".json")}
     for row in recordings():
         if row.file not in present:

@@ -73,7 +73,7 @@ class Pool:
     put: Put
     name: str
     sent: Mapping[str, Any]
-    """Its properties as sent."""
+    """Properties of the pool as sent."""
     spec: Mapping[str, Any]
     """The same with AKS's defaults."""
     old: Mapping[str, Any] | None

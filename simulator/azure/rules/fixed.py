@@ -45,7 +45,7 @@ DEFAULTS: Mapping[str, object] = {
     "properties.dnsEndpointType": "Standard",
     "properties.isHnsEnabled": False,
 }
-"""What the service decides where a request says nothing."""
+"""Values of the service where a request sets none."""
 
 
 @on_put(tuple(FIXED), *sorted({rule for rules in FIXED.values() for rule in rules.values()} - {"kv-retention"}))

@@ -55,7 +55,7 @@ def peering(put: Put) -> Iterator[Refusal]:
 
 
 def _transit_allowed(put: Put, remote: str) -> bool:
-    """Whether the other side allows it; the other side of a network that the stand-in does not have is believed to."""
+    """True where the other side allows it; the side of a network that the stand-in does not have is assumed to."""
     back = [
         each
         for each in put.azure.children(remote, "VirtualNetworkPeering")

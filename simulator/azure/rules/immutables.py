@@ -1,4 +1,4 @@
-"""What a PUT may not change: table-driven, with the few directions AKS does allow."""
+"""Properties that a PUT may not change: table-driven, with the few directions AKS does allow."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def cluster_properties(put: Put) -> Iterator[Refusal]:
 
 @on_put(tuple(_OUTBOUND), *(rule for kind in _OUTBOUND.values() for rule in kind))
 def outbound_properties(put: Put) -> Iterator[Refusal]:
-    """What a public address or a NAT gateway is fixed to at creation, with an address's defaults on both sides."""
+    """Refusals of changes to a public address or a NAT gateway that are fixed at creation, with an address's
+    defaults on both sides.
+    """
     if put.old is None:
         return
     defaults = DEFAULTS.get(put.kind, NO_DEFAULTS)
@@ -83,7 +85,7 @@ def outbound_properties(put: Put) -> Iterator[Refusal]:
 
 @models(*(rule.id for rule in rules().values() if rule.kind == "mutable"))
 def _changed(rule: Rule, old: Any, new: Any) -> bool:
-    """Whether the rule forbids the change; changes without a rule are accepted in place."""
+    """True where the rule forbids the change; changes without a rule are accepted in place."""
     if _canonical(rule.path, old) == _canonical(rule.path, new):
         return False
     allowed = ALLOWED.get(rule.id)

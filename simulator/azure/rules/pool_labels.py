@@ -20,7 +20,7 @@ ALLOWED_ON_SPOT = {SPOT_LABEL, ("kubernetes.azure.com/priority", "spot")}
 
 
 def valid_key(key: str) -> bool:
-    """Whether a label or taint key has Kubernetes' form: `[dns-prefix/]name`."""
+    """True for a label or taint key of Kubernetes' form: `[dns-prefix/]name`."""
     prefix, slash, name = key.rpartition("/")
     if slash and not (DNS_PREFIX.match(prefix) and len(prefix) <= 253):
         return False

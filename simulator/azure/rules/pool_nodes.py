@@ -100,7 +100,9 @@ def os_disk(pool: Pool) -> Iterator[Refusal]:
 
 
 def _ephemeral(pool: Pool, gib: int, target: str) -> Iterator[Refusal]:
-    """Whether the size holds the disk. AKS asks when it creates a pool; what it is cannot change."""
+    """Refusal of an ephemeral disk that the size does not hold. AKS checks it when it creates a pool; it cannot
+    change later.
+    """
     name = str(pool.spec.get("vmSize"))
     if pool.azure.offers.size(name) is None:
         return

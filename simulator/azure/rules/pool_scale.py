@@ -61,7 +61,7 @@ def autoscaling(pool: Pool) -> Iterator[Refusal]:
 
 
 def _repeats_count(pool: Pool) -> bool:
-    """Whether the request has the initial count of an autoscaled pool.
+    """True where the request has the initial count of an autoscaled pool.
 
     Believed: the autoscaler, not ARM, then sees to new bounds (Azure/AKS#1758, AKS engineer, 2020-08).
     """

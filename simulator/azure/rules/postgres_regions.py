@@ -1,4 +1,4 @@
-"""What PostgreSQL refuses a new server in a region. The rows are the stand-in's own, each with its source."""
+"""Refusals of a new server in a region by PostgreSQL. The rows are the stand-in's own, each with its source."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def moment(put: Put) -> Iterator[Refusal]:
 
 @on_put("PostgresServer", "pg-restore-region", "pg-restore-version", "pg-restore-ha", "pg-restore-network")
 def likeness(put: Put) -> Iterator[Refusal]:
-    """What a restored server has in common with its source."""
+    """Refusals of a restored server that differs from its source."""
     source = _source(put)
     if put.inputs.get("createMode") != MODE or put.old is not None or source is None:
         return

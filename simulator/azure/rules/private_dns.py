@@ -18,7 +18,7 @@ LABEL = re.compile(r"^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$")
 
 
 def missing_network(put: Put, reference: str) -> bool:
-    """Whether a network does not exist; one outside the stack does."""
+    """True for a network that does not exist; one outside the stack does."""
     return put.azure.get(reference, "VirtualNetwork") is None and not put.azure.of_others(reference)
 
 

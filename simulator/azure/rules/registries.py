@@ -22,7 +22,8 @@ KNOWN = (
     "docker.io, mcr.microsoft.com, quay.io, public.ecr.aws, ghcr.io, nvcr.io, registry.k8s.io, gcr.io, eu.gcr.io,"
     " *.pkg.dev"
 )
-"""As the service lists them when it refuses another one (Azure/acr#862, 2025-12-18; #783, older, lacks the last)."""
+"""Registries in the message with which the service refuses another one (Azure/acr#862, 2025-12-18; #783, older,
+lacks the last)."""
 
 
 @on_put("Registry", "acr-premium", "acr-export", "acr-classic")

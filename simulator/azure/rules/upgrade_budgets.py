@@ -46,7 +46,7 @@ def image_refusals(cluster: Resource, azure: AzureState) -> Iterator[Refusal]:
 
 
 def drain_minutes(spec: Mapping[str, Any]) -> float:
-    """How long AKS waits for the eviction of a node's Pods (SDK notes: 30 minutes where the pool sets nothing)."""
+    """Minutes that AKS waits for the eviction of a node's Pods (SDK notes: 30 minutes where the pool sets nothing)."""
     return float(get(spec, "upgradeSettings.drainTimeoutInMinutes") or 30)
 
 
@@ -62,7 +62,7 @@ def refused(cluster_id: str, cluster: Mapping[str, Any], azure: AzureState) -> s
 
 
 def unsatisfiable(budget: Mapping[str, Any]) -> str:
-    """What AKS says of a budget that allows no eviction by its own terms; empty for any other."""
+    """Message of AKS about a budget that allows no eviction by its own terms; empty for any other."""
     name = f"PDB {get(budget, 'metadata.namespace')}/{get(budget, 'metadata.name')}"
     spec: Mapping[str, Any] = budget.get("spec") or {}
     pods = int(get(budget, "status.expectedPods") or 0)
@@ -78,7 +78,7 @@ def unsatisfiable(budget: Mapping[str, Any]) -> str:
 
 
 def is_forced(cluster: Mapping[str, Any], now: float) -> bool:
-    """Whether an upgrade that starts now passes over the budgets. Without an end, the override has no effect."""
+    """True where an upgrade that starts now ignores the budgets. Without an end, the override has no effect."""
     settings = table(cluster, "properties.upgradeSettings.overrideSettings")
     until = settings.get("until")
     if settings.get("forceUpgrade") is not True or not until:
@@ -104,7 +104,7 @@ def _cluster_body(put: Put, cluster_id: str) -> Mapping[str, Any]:
 
 
 def _is_upgrade(put: Put) -> bool:
-    """Whether it changes the version of the control plane or of a pool."""
+    """True where the PUT changes the version of the control plane or of a pool."""
     assert put.old is not None
     offers = put.azure.offers
     if put.kind == "AgentPool":
@@ -121,7 +121,7 @@ def _profiles(put: Put, offers: Offers) -> Iterable[bool]:
 
 
 def _rises(asked: Any, outputs: Mapping[str, Any], offers: Offers) -> bool:
-    """Whether a pool gets another version. A minor that it has already stays at its patch."""
+    """True where a pool gets another version. A minor that it has already stays at its patch."""
     current = str(outputs.get("currentOrchestratorVersion") or "")
     if not asked or not current or current == asked or current.startswith(f"{asked}."):
         return False

@@ -47,7 +47,7 @@ class Operator:
 
     namespace: str
     release: str
-    """As `v26.7.0`."""
+    """Release such as `v26.7.0`."""
     manager_image: str = ""
     """DRIVER_MANAGER_IMAGE of its environment."""
 
@@ -103,7 +103,7 @@ class Cluster:
 
     @property
     def is_synced(self) -> bool:
-        """Whether everything that is watched has been listed."""
+        """True once everything that is watched has been listed."""
         return all(watch.synced.is_set() for watch in self._followed)
 
     @property
@@ -193,5 +193,5 @@ class Cluster:
             watch.put(item)
 
     def serves(self, api_version: str, kind: str) -> bool:
-        """Whether the API server knows a kind of another project."""
+        """True where the API server knows a kind of another project."""
         return kind in self.client.kinds(api_version)

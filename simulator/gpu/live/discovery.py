@@ -24,7 +24,7 @@ def _is_worker(item: Json) -> bool:
 
 
 def fields(config_maps: Sequence[Json]) -> Sequence[str]:
-    """What the workers put into the names of PCI labels, by their configuration."""
+    """Fields that the workers put into the names of PCI labels, by their configuration."""
     for item in config_maps:
         text = at(item, "data", {}).get(CONFIG_KEY) if labels(item).get(APP[0]) == APP[1] else None
         config: Any = safe_yaml.load_shared(text) if text else None
@@ -42,8 +42,9 @@ def changes(
     *,
     has_worker: bool,
 ) -> Changes:
-    """What NFD changes on a node. `has_worker`: a worker reports its features; without one it has none, GFD's
-    included. `others` are labels for GPUs of another vendor."""
+    """Changes of a node by NFD. `has_worker`: a worker reports its features; without one it has none, GFD's
+    included. `others` are labels for GPUs of another vendor.
+    """
     given = labels(node)
     wanted = {**nfd.labels(node, hardware, wanted_fields), **(others or {})} if has_worker else {}
     lost = [key for key in given if key.startswith(NFD) or (key in DISCOVERED and not has_worker)]

@@ -61,9 +61,9 @@ class EvidencePods:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._programs: dict[str, Program | str] = {}
-        """By digest of their files: the program, or why there is none."""
+        """Program by digest of its files, or the reason why there is none."""
         self._recorded: dict[str, tuple[Any, ...]] = {}
-        """By Pod: of what it has made its last record."""
+        """Inputs of the last record, by Pod."""
 
     def run(self, kubelets: Kubelets) -> None:
         """One look: each Pod records its machine when it starts, and when what it reads has changed."""
@@ -223,7 +223,7 @@ def write_machine(root: Path, node: Json, state: NodeState) -> None:
 
 
 def _smi(node: Json, state: NodeState) -> str:
-    """What nvidia-smi prints of the GPUs, in the order of the program's query. A vGPU has no serial number."""
+    """Output of nvidia-smi about the GPUs, in the order of the program's query. A vGPU has no serial number."""
     text = io.StringIO()
     for index, gpu in enumerate(_present(state)):
         vgpu = state.hardware.vgpu
@@ -243,7 +243,7 @@ def _smi(node: Json, state: NodeState) -> str:
 
 
 def _product(state: NodeState) -> str:
-    """As the driver names the GPU: `NVIDIA H100 NVL`."""
+    """Product by the driver's name of the GPU: `NVIDIA H100 NVL`."""
     return state.hardware.product.replace("-", " ")
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.own_names import GRID_AGENT, GRID_DRIVER_WANTED
+from simulator.azure.own_facts import POOL_LABEL
 from simulator.cluster.names import BOOTS
 from simulator.cluster.objects import (
     Json,
@@ -37,7 +37,8 @@ APP = ("app.kubernetes.io/name", GRID_AGENT)
 """Label of the agent's Pods. KWOK leaves them alone (kwok.yaml)."""
 AT_REST = ("ready", "blocked", "removed")
 LOOK_SECONDS = 2.0
-"""Between two looks at a node where nothing has changed; the agent itself looks every few minutes of model time."""
+"""Seconds between two looks at a node where nothing has changed; the agent itself looks every few minutes of model
+time."""
 
 
 Times = tuple[float, float]
@@ -46,7 +47,7 @@ Times = tuple[float, float]
 
 @dataclass(frozen=True)
 class Fault:
-    """What the node's condition shows if the mounted files are not a program that runs."""
+    """Condition of the node if the mounted files are not a program that runs."""
 
     message: str
     status: str = "False"
@@ -55,7 +56,7 @@ class Fault:
 
 @contextmanager
 def agent_faults() -> Generator[None]:
-    """What the agent raises is its own fault, unless the API server did not answer.
+    """Treats every exception of the agent as its own fault, except those of the API server.
 
     Raises:
         ProgramFault: for every exception of the program.
@@ -83,7 +84,7 @@ class Agent:
         self._wanted: Wanted | None = None
 
     def metrics(self, now: float) -> str:
-        """What the agent's own exporter prints."""
+        """Output of the agent's own exporter."""
         return self.program.metrics(self.memory, self._wanted, now)
 
     @property
@@ -130,7 +131,7 @@ class Agent:
             self._cluster.annotate(item, {key: value})
 
     def forget_report(self) -> None:
-        """Another part of the simulator has changed the Pod's status."""
+        """Forgets the last report, since another part of the simulator has changed the Pod's status."""
         self._reported = ("", "")
 
     def _report(self, pod: Json) -> None:
@@ -147,11 +148,11 @@ class GridAgents:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._agents: dict[str, tuple[str, Agent]] = {}
-        """By node, with the node's uid."""
+        """Agent by node, with the node's uid."""
         self._programs: dict[str, Program] = {}
-        """What runs in each Pod, by uid: a container keeps the program that it has started with."""
+        """Program of each Pod, by uid: a container keeps the program that it has started with."""
         self._faults: dict[str, str] = {}
-        """By Pod: the fault that its node's condition shows."""
+        """Fault in the node's condition, by Pod."""
 
     @property
     def are_working(self) -> bool:
@@ -219,7 +220,9 @@ class GridAgents:
 
 
 def wanted_of(program: Program, pod: Json, node: Json) -> Wanted | None:
-    """What the Pod was created to install on its node; None, with a line in the log, where that cannot be used."""
+    """Driver that the Pod was created to install on its node; None, with a line in the log, where that cannot be
+    used.
+    """
     try:
         document = json.loads(annotations_of(pod).get(GRID_DRIVER_WANTED, ""))
         return program.wanted_from(program.for_pool(document, lambda: labels(node).get(POOL_LABEL, "")))

@@ -24,7 +24,7 @@ class NodeApi:
         self._began: dict[str, float] = {}
 
     def began(self, pods: Mapping[str, float]) -> None:
-        """When each of the node's pods looked at the driver first (model seconds since the epoch), by uid."""
+        """Stores the first look of each of the node's pods at the driver (model seconds since the epoch), by uid."""
         self._began = dict(pods)
 
     def observe(self) -> object:
@@ -122,5 +122,5 @@ def gpus_of(pod: Json) -> int:
 
 
 def claims(pod: Json) -> bool:
-    """Whether a pod has devices by a claim."""
+    """True for a pod that has devices by a claim."""
     return bool(at(pod, "spec.resourceClaims", []))

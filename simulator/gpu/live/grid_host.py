@@ -25,7 +25,7 @@ Annotate = Callable[[str, "str | None"], None]
 
 @dataclass(frozen=True)
 class Record:
-    """What an installation leaves about itself."""
+    """Record of an installation on the host."""
 
     version: str
     sha256: str
@@ -50,7 +50,7 @@ class Job:
 
 @dataclass
 class Disk:
-    """What is on the host, loaded or not."""
+    """Files and modules on the host, loaded or not."""
 
     record: Record | None = None
     configured: bool = False

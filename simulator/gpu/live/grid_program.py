@@ -111,7 +111,7 @@ class Program:
     step: Callable[[str], object]
     target: Callable[..., object]
     metrics: Callable[[Memory, Wanted | None, float], str]
-    """What the agent's metrics show of a memory, the settings, and the time of the last check."""
+    """Returns the agent's metrics for a memory, the settings, and the time of the last check."""
 
     def remembered(self, document: Json | None) -> Memory:
         """The memory that another version left; a fresh one where this version cannot read it, as the agent does."""
@@ -124,7 +124,7 @@ class Program:
 
 
 def files_of(pod: Json, config_maps: Mapping[str, Json]) -> dict[str, str]:
-    """What the ConfigMaps that the Pod mounts hold, by path in the volume.
+    """Files of the ConfigMaps that the Pod mounts, by path in the volume.
 
     Raises:
         ProgramFault: A ConfigMap, or a key that the Pod names, is missing.

@@ -37,7 +37,7 @@ STRATEGIC = "application/strategic-merge-patch+json"
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a node's pods read from the rest of the cluster."""
+    """State of the rest of the cluster that a node's pods read."""
 
     release: str
     driver_in_cluster: bool = False
@@ -91,10 +91,10 @@ class Kubelet:
         self._jobs: frozenset[str] = frozenset()
         """Uids of the Pods that hold GPUs, on a node with faults."""
         self.began: dict[str, float] = {}
-        """When each pod was created, by uid: model seconds since the epoch."""
+        """Creation of each pod, by uid: model seconds since the epoch."""
         self._written: dict[str, tuple[Any, ...]] = {}
         self._messages: dict[str, tuple[str, float]] = {}
-        """By pod: why it is not ready, and since when. An event follows after a while."""
+        """Reason why a pod is not ready, and since when, by pod. An event follows after a while."""
 
     @property
     def is_waiting(self) -> bool:
@@ -160,7 +160,7 @@ class Kubelet:
             self._do(node.Tick(seconds))
 
     def _look_at_jobs(self, item: Json) -> None:
-        """Whether a Pod that held GPUs is gone. Nothing watches the Pods of all namespaces."""
+        """Checks if a Pod that held GPUs is gone. Nothing watches the Pods of all namespaces."""
         if not self.looks_at_jobs:
             self._jobs = frozenset()
             return
@@ -171,7 +171,7 @@ class Kubelet:
             self._end_faults(item, "job")
 
     def _end_faults(self, item: Json, happened: Happened, containers: Iterable[str] = (), boot: str = "") -> None:
-        """What somebody does to the node may end its faults, as `physai fault heal` does."""
+        """Ends faults of the node by an action on it, as `physai fault heal` does."""
         held = injected(item)
         left = after(held, happened, containers, boot)
         if left != held:
@@ -179,8 +179,9 @@ class Kubelet:
             self._do(node.FaultsChanged(together(left)))
 
     def _refuse_bound(self, node: str) -> None:
-        """After a start the kubelet admits its Pods again before a device plugin has registered: those that hold GPUs
-        end, and are not started again (NVIDIA/gpu-operator#707; kubernetes/kubernetes, devicemanager)."""
+        """Ends the Pods that hold GPUs after a start: the kubelet admits them before a device plugin has registered,
+        and does not start them again (NVIDIA/gpu-operator#707; kubernetes/kubernetes, devicemanager).
+        """
         for pod in self._cluster.pods_on(node):
             wanted = gpus_of(pod)
             if wanted and at(pod, "status.phase") in ("Pending", "Running") and not is_terminating(pod):

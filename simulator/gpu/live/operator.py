@@ -98,7 +98,7 @@ def _bare(item: Json) -> Json:
 
 
 def _is_left(item: Json, uid: Any) -> bool:
-    """Whether it belongs to a deleted ClusterPolicy: it will be collected, and has to be recreated."""
+    """True for an object of a deleted ClusterPolicy: it will be collected, and has to be recreated."""
     references: list[Json] = at(item, "metadata.ownerReferences", [])
     return any(each.get("kind") == "ClusterPolicy" and each.get("uid") != uid for each in references)
 
@@ -144,7 +144,7 @@ class Controllers:
 
     @property
     def are_waiting(self) -> bool:
-        """Whether only time has to pass until a controller runs."""
+        """True where only time has to pass until a controller runs."""
         return bool(self._since) or self._pacing.is_waiting
 
     @property

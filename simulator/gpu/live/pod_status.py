@@ -106,7 +106,7 @@ def status(pod: Pod, live: Json, now: str) -> Json:
 
 
 def key(pod: Pod) -> tuple[Any, ...]:
-    """What a status depends on: equal keys, equal statuses."""
+    """Key of the values that a status depends on: equal keys, equal statuses."""
     return (pod.at, pod.started, pod.restarts, pod.ready, pod.message, pod.sidecar_fault)
 
 

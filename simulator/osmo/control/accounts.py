@@ -17,7 +17,7 @@ FILE = "osmo-accounts.json"
 LONGEST_DAYS = 365
 """`max_token_duration` of the service, which a stack does not change."""
 ROLES = ("osmo-admin", "osmo-user", "osmo-backend", "osmo-ctrl", "osmo-default")
-"""Those that every installation has (docs/deployment_guide/appendix/authentication/roles_policies.rst)."""
+"""Roles that every installation has (docs/deployment_guide/appendix/authentication/roles_policies.rst)."""
 TOKEN_NAME = re.compile(r"[a-zA-Z]([a-zA-Z0-9_-]*[a-zA-Z0-9])?")
 USER_NAME = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9_.@-]*[a-zA-Z0-9])?")
 TOKEN_LENGTH = 43
@@ -30,7 +30,7 @@ class UserError(Exception):
 
 
 class Accounts:
-    """In a file that contains digests of tokens only, so it is deleted with its folder.
+    """Accounts in a file that contains digests of tokens only, so it is deleted with its folder.
 
     Args:
         known_roles: Names of the roles of the configuration.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE
-from physical_ai.catalog.osmo_service import ADMIN_KEY, ADMIN_SECRET, API
 from simulator.cluster.objects import Json, at
 from simulator.kubernetes.client import Client
+from simulator.osmo_names import ADMIN_KEY, ADMIN_SECRET, API, CONTROL_NAMESPACE
 
 _SECRET = f"/api/v1/namespaces/{CONTROL_NAMESPACE}/secrets/{ADMIN_SECRET}"
 _PODS = f"/api/v1/namespaces/{CONTROL_NAMESPACE}/pods"

@@ -11,17 +11,11 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Mapping
 
-from physical_ai.catalog.osmo import (
-    LISTENER_ACCOUNT,
-    OPERATOR_NAMESPACE,
-    TOKEN_KEY,
-    TOKEN_SECRET,
-    WORKER_ACCOUNT,
-)
 from simulator.cluster.objects import Json, at, is_terminating
 from simulator.osmo.control.accounts import UserError
 from simulator.osmo.control.configuration import Configuration, Find
 from simulator.osmo.control.policies import BACKEND
+from simulator.osmo_names import LISTENER_ACCOUNT, OPERATOR_NAMESPACE, TOKEN_KEY, TOKEN_SECRET, WORKER_ACCOUNT
 
 AGENTS = {LISTENER_ACCOUNT: "listener", WORKER_ACCOUNT: "worker"}
 SECRET = f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/secrets/{TOKEN_SECRET}"
@@ -38,7 +32,7 @@ class Agents:
         self._pods, self._find, self._configuration, self._who = pods, find, configuration, who
         self._lock = threading.Lock()
         self._tokens: dict[str, str] = {}
-        """What each agent's container has read, by the Pod's uid."""
+        """Token that each agent's container has read, by the Pod's uid."""
 
     def look(self) -> None:
         """Notes what containers that have started have read."""
@@ -51,7 +45,7 @@ class Agents:
             self._tokens = {_uid(pod): known.get(_uid(pod), token) for pod in running}
 
     def refusal(self, pod: Json) -> str:
-        """Why an agent that starts now is refused; empty where it is not, and for Pods that are no agents."""
+        """Reason why an agent that starts now is refused; empty where it is not, and for Pods that are no agents."""
         if not _agent(pod):
             return ""
         configuration = self._configuration()
@@ -62,11 +56,11 @@ class Agents:
         return self._judge(pod, self._stored(), configuration)
 
     def offline(self, backend: str) -> str:
-        """Why a backend is not connected; empty where it is."""
+        """Reason why a backend is not connected; empty where it is."""
         return next(iter(self.missing(backend).values()), "")
 
     def missing(self, backend: str) -> dict[str, str]:
-        """Which agents of a backend are not connected, `listener` or `worker`, and why.
+        """Agents of a backend that are not connected, `listener` or `worker`, and the reasons.
 
         A control plane elsewhere accepts the tokens that its operator has given; its agents have to run all the same.
         """

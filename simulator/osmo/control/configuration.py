@@ -1,4 +1,4 @@
-"""What the deployed stack declares of its control plane: roles, pools, and how people log in."""
+"""Configuration of the deployed stack's control plane: roles, pools, and the login of people."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Literal, cast
 
 import yaml
 
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from simulator.cluster.objects import Json, at
 from simulator.entra import DEPLOYERS
 from simulator.osmo.control.policies import USER, Role, roles_of
+from simulator.osmo_names import CONTROL_NAMESPACE
 
 VALUES = "osmo-service-values"
 """ConfigMap with the values for the chart `service`, one file for each section."""
@@ -39,21 +39,23 @@ class Configuration:
     file: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """All sections that the service reads."""
     agents: str = ""
-    """Of a control plane elsewhere: what its Pods of osmo-agent are annotated with. Others of it are other Pods."""
+    """Annotation of the osmo-agent Pods of a control plane elsewhere. A new value means new Pods."""
     requests_per_minute: int = 0
-    """Of one caller; 0 for any number."""
+    """Limit for one caller; 0 for any number."""
     waits: str = ""
-    """What has to run before anything answers; empty where it does."""
+    """Process that has to run before anything answers; empty where it does."""
 
 
 def declared(find: Find) -> Configuration:
-    """By the objects in the cluster."""
+    """Configuration by the objects in the cluster."""
     service = find(f"/apis/apps/v1/namespaces/{CONTROL_NAMESPACE}/deployments/{PROCESSES[0]}")
     return _elsewhere(find) if service is None else _here(find)
 
 
 def _elsewhere(find: Find) -> Configuration:
-    """Its operator has applied the stack's values, and made the group of the simulation's deployers users."""
+    """Configuration of a control plane elsewhere: its operator has applied the stack's values, and made the group of
+    the simulation's deployers users.
+    """
     values: dict[str, Any] = {}
     for text in _data(find, VALUES).values():
         values = _merge(values, _map(yaml.safe_load(text)))
@@ -72,7 +74,7 @@ def _elsewhere(find: Find) -> Configuration:
 
 
 def _here(find: Find) -> Configuration:
-    """By what the chart makes of the stack's values."""
+    """Configuration by the objects that the chart renders from the stack's values."""
     configs = _map(yaml.safe_load(_data(find, CONFIGS).get("config.yaml", "")))
     listener = _map(yaml.safe_load(_data(find, ENVOY).get("lds.yaml", "")))
     providers = [_map(each) for each in listener.get("providers") or ()]
@@ -107,7 +109,7 @@ def _data(find: Find, name: str) -> Mapping[str, str]:
 
 
 def _merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """As Helm merges several files of values."""
+    """Merge of several files of values, as Helm does it."""
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)

@@ -57,11 +57,11 @@ Handler = Callable[["Gateway", Request, Mapping[str, str], Caller], Any]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the gateway reads of the cluster, at each request."""
+    """Functions by which the gateway reads the cluster, at each request."""
 
     configuration: Callable[[], Configuration]
     admin_password: Callable[[], str]
-    """Of the default administrator; empty without one."""
+    """Returns the password of the default administrator; empty without one."""
     missing: Callable[[str], Mapping[str, str]]
     """The agents of a backend that are not connected, and why."""
     workflow: interactive.Look = lambda workflow: None
@@ -154,16 +154,16 @@ class Gateway:
 
 
 def _submit(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
-    """Whether the workflow is accepted, also of a pool that is offline (NVIDIA/OSMO 6.3.1
-    src/service/core/workflow/objects.py asks for maintenance only). The command that submits it then does the work of
-    the service's worker."""
+    """Accepts the workflow, also for a pool that is offline (NVIDIA/OSMO 6.3.1 src/service/core/workflow/objects.py
+    asks for maintenance only). The command that submits it then does the work of the service's worker.
+    """
     if given["pool"] not in gateway.around.configuration().pools:
         raise UserError(f"Pool {given['pool']} does not exist")
     return {"submitted_by": caller.user, "roles": list(caller.roles)}
 
 
 def _pools(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
-    """Those asked for, or all; `missing` names what keeps one offline, which the service does not say."""
+    """Pools asked for, or all; `missing` names the agents that one lacks, which the service does not report."""
     pools = gateway.around.configuration().pools
     asked = request.query.get("pools") or list(pools)
     missing = {name: gateway.around.missing(str(pools[name].get("backend", ""))) for name in asked if name in pools}
@@ -187,8 +187,10 @@ def _session(call: str) -> Handler:
 
 
 def _sessions() -> list[tuple[str, str, str, str, Handler]]:
-    """Only the database knows a workflow's pool, and the authorization service of a configuration in a file has none:
-    it asks about all pools (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go, extractWorkflowPoolResource)."""
+    """Routes of interactive sessions. Only the database knows a workflow's pool, and the authorization service of a
+    configuration in a file has none: it asks about all pools (NVIDIA/OSMO 6.3.1
+    src/utils/roles/action_registry.go, extractWorkflowPoolResource).
+    """
     return [
         ("POST", re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", row["path"]), row["action"], "pool/*", _session(call))
         for call, row in interactive.facts()["actions"].items()

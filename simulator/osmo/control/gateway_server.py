@@ -16,7 +16,7 @@ from simulator.ports import LOOPBACK, bound, noted
 
 FORM = "application/x-www-form-urlencoded"
 PORT_FILE = "osmo-port.json"
-"""In the folder of a control plane."""
+"""File in the folder of a control plane."""
 log = logging.getLogger("osmo")
 
 

@@ -1,4 +1,4 @@
-"""What the service answers to `osmo workflow exec`, `port-forward`, `webserver` and `rsync`.
+"""Answers of the service to `osmo workflow exec`, `port-forward`, `webserver` and `rsync`.
 
 The order of its refusals is that of the service (NVIDIA/OSMO 6.3.1 src/service/core/workflow/workflow_service.py, from
 `action_request_helper` on): the workflow, rsync's switch, whether it runs, the backend's router, the task. Nothing is
@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from physical_ai import safe_yaml
-from physical_ai.catalog.osmo import TASK_LABEL, WORKFLOW_LABEL
 from simulator.cluster.objects import Json, at
+from simulator.osmo_names import TASK_LABEL, WORKFLOW_LABEL
 
 FILE = Path(__file__).parents[1] / "data" / "configmap-mode.yaml"
 POOL_LABEL = "osmo.pool"
@@ -24,7 +24,7 @@ POOL_LABEL = "osmo.pool"
 
 @lru_cache(maxsize=1)
 def facts() -> dict[str, Any]:
-    """What ConfigMap mode demands of the file, and the calls that need it."""
+    """Requirements of ConfigMap mode on the file, and the calls that need it."""
     return safe_yaml.load(FILE.read_text(encoding="utf-8"))
 
 
@@ -49,7 +49,7 @@ Look = Callable[[str], Running | None]
 
 
 def running(pods: list[Json]) -> Running | None:
-    """Of the Pods of one workflow."""
+    """State of the Pods of one workflow."""
     if not pods:
         return None
     labels: list[dict[str, str]] = [at(pod, "metadata.labels", {}) for pod in pods]
@@ -99,7 +99,7 @@ def session(
 
 
 def router(configs: Mapping[str, Any], pool: str) -> str:
-    """Where the two sides meet, by the pool's backend. Raises Refusal where there is none."""
+    """Address at which the two sides meet, by the pool's backend. Raises Refusal where there is none."""
     backend = str(configs.get("pools", {}).get(pool, {}).get("backend", ""))
     address = str(configs.get("backends", {}).get(backend, {}).get("router_address") or "")
     if not address:

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from simulator.azure import ids
 from simulator.azure.bodies import get, items
+from simulator.azure.own_facts import TOKEN_AUDIENCE
 from simulator.azure.state import AzureState, Resource
 from simulator.azure.store import Store
 from simulator.kubernetes.client import Client
@@ -97,7 +97,7 @@ class KeyVaults:
         return str(status["user"]["username"])
 
     def _is_federated(self, identity: str, account: str) -> bool:
-        """Whether a credential of the identity, written by any stack, is for an account of this cluster."""
+        """True where a credential of the identity, written by any stack, is for an account of this cluster."""
         own = Store(self._own / AZURE_FILE).resources.values()
         issuers = {get(each.outputs, "oidcIssuerProfile.issuerURL") for each in own if each.kind == "ManagedCluster"}
         return any(
@@ -132,7 +132,9 @@ class KeyVaults:
         return Answer(200, {"id": f"https://{vault}.vault.azure.net/secrets/{name}", "value": "none", **(held or {})})
 
     def _reaches(self, vault: Resource, folder: Path) -> bool:
-        """Through the internet, an endpoint of the caller's own, or a hub that both networks have."""
+        """True for a vault that is reached through the internet, an endpoint of the caller's own, or a hub that both
+        networks have.
+        """
         if get(vault.body, "properties.publicNetworkAccess") != "Disabled":
             return True
         own, theirs = (Store(each / AZURE_FILE).resources.values() for each in (self._own, folder))

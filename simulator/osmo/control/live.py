@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from physical_ai.catalog.osmo import CONTROL_NAMESPACE, OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOWS_NAMESPACE
-from physical_ai.catalog.osmo_service import AGENT
 from simulator.cluster.loop import Loop
 from simulator.cluster.watch import Watch
 from simulator.kubernetes.client import Client
@@ -20,6 +18,7 @@ from simulator.osmo.control.key_vaults import KeyVaults
 from simulator.osmo.control.queues import Queues
 from simulator.osmo.control.token_pods import SELECTOR, TokenPods, is_ours
 from simulator.osmo.service import as_account
+from simulator.osmo_names import AGENT, CONTROL_NAMESPACE, OPERATOR_NAMESPACE, WORKER_ACCOUNT, WORKFLOWS_NAMESPACE
 
 
 class ControlPlane:

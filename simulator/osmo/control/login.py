@@ -16,12 +16,12 @@ OSMO = "osmo"
 """`iss` and `aud` of the tokens that the service creates."""
 SECONDS = 3600
 SERVICE_SECONDS = 300
-"""For how long a token is valid: Entra's default, and the service's ACCESS_TOKEN_TIMEOUT."""
+"""Seconds for which a token is valid: Entra's default, and the service's ACCESS_TOKEN_TIMEOUT."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who sends a request, as the gateway passes it to the service in headers."""
+    """Sender of a request, as the gateway passes it to the service in headers."""
 
     user: str
     roles: tuple[str, ...]
@@ -46,7 +46,7 @@ def id_token(principal: Principal, audience: str, key: bytes, now: float | None 
 
 
 def service_token(user: str, roles: list[str], key: bytes, now: float | None = None) -> tuple[str, int]:
-    """What an access token is exchanged for, and when it ends."""
+    """Token of the service in exchange for an access token, and its end."""
     moment = int(time.time() if now is None else now)
     end = moment + SERVICE_SECONDS
     claims = {"iss": OSMO, "aud": OSMO, "unique_name": user, "roles": roles, "iat": moment, "nbf": moment, "exp": end}

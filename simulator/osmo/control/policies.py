@@ -1,4 +1,4 @@
-"""What roles allow, as OSMO's authorization service decides it. Pure.
+"""Decisions of OSMO's authorization service by roles. Pure.
 
 An action is `resource:Verb`; a policy lists patterns of actions and of resources. Deny wins
 (docs/deployment_guide/appendix/authentication/roles_policies.rst).
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from physical_ai.catalog.osmo_service import USER_ACTIONS
+from simulator.osmo_names import USER_ACTIONS
 
 ADMIN, USER, BACKEND, DEFAULT = "osmo-admin", "osmo-user", "osmo-backend", "osmo-default"
 GLOBAL = "*"
@@ -30,9 +30,10 @@ class Policy:
 
 
 def in_resource(pattern: str, resource: str) -> bool:
-    """Whether a policy's resource covers a request's (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go,
-    matchResource). A request about all pools is covered by any one of them: so a role for one pool acts on workflows of
-    each."""
+    """True where a policy's resource covers a request's (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go,
+    matchResource). A request about all pools is covered by any one of them: so a role for one pool acts on
+    workflows of each.
+    """
     if resource.endswith("/*") and pattern.startswith(resource[:-1]):
         return True
     return pattern == resource or (pattern.endswith("*") and resource.startswith(pattern[:-1]))
@@ -63,7 +64,7 @@ BUILT_IN: Mapping[str, Role] = {
     BACKEND: Role((Policy(("internal:Operator", "pool:List", "config:Read"), ("*",)),), frozenset({BACKEND})),
     DEFAULT: Role(()),
 }
-"""Those of the chart (values of `service` 1.3.1, services.configs.roles), as far as a request here needs them."""
+"""Roles of the chart (values of `service` 1.3.1, services.configs.roles), as far as a request here needs them."""
 
 
 def roles_of(configured: Mapping[str, Mapping[str, Any]]) -> dict[str, Role]:

@@ -26,7 +26,7 @@ from simulator.operators import mounts
 from simulator.osmo.service import as_account
 
 SELECTOR = "app.kubernetes.io/name=osmo-token"
-"""Of the Pods. KWOK leaves them alone (kwok.yaml)."""
+"""Selector of the Pods. KWOK leaves them alone (kwok.yaml)."""
 ACCOUNT = "var/run/secrets/kubernetes.io/serviceaccount"
 MESSAGE_BYTES = 4096
 POLL_SECONDS = 0.1
@@ -222,7 +222,7 @@ def _below(folder: Path, container: Json, value: str) -> str:
 
 
 def is_ours(pod: Json) -> bool:
-    """Whether a Pod is one of the program, in whichever namespace."""
+    """True for a Pod of the program, in whichever namespace."""
     key, _, value = SELECTOR.partition("=")
     labels: Json = at(pod, "metadata.labels", {})
     return labels.get(key) == value

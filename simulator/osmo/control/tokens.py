@@ -48,7 +48,7 @@ def sign(claims: Mapping[str, Any], key: bytes) -> str:
 
 
 def claims_of(token: str, key: bytes, now: float | None = None) -> dict[str, Any]:
-    """What a valid token says. Raises Invalid."""
+    """Claims of a valid token. Raises Invalid."""
     text, _, signature = token.rpartition(".")
     try:
         header, claims = (json.loads(_decoded(part)) for part in text.split("."))

@@ -1,4 +1,4 @@
-"""Which pool grows, for whom, and why a pod makes none grow. Pure.
+"""Growth of pools: the pool that grows, the pods for which it does, and the reason why a pod makes none grow. Pure.
 
 As cluster-autoscaler's core: pods that fit on nodes which are there, or on the way, make nothing grow; for the others
 each pool is asked how many of its nodes would take how many of them.
@@ -32,7 +32,7 @@ class Group:
 
     @property
     def obstacle(self) -> str:
-        """Why the pool is not even considered; empty where it is."""
+        """Reason why the pool is not even considered; empty where it is."""
         if self.in_backoff:
             return BACKOFF
         return FULL if self.pool.count >= self.pool.most else ""
@@ -45,7 +45,7 @@ class Growth:
     group: Group
     added: int
     pods: tuple[Json, ...]
-    """For which it grows."""
+    """Pods for which it grows."""
 
     def __str__(self) -> str:
         now, most = self.group.pool.count, self.group.pool.most
@@ -62,7 +62,7 @@ class Plan:
 
 
 def is_candidate(pod: Mapping[str, Any]) -> bool:
-    """Whether a scheduler has given up on the pod for now, and a further node might help it."""
+    """True for a pod that a scheduler has given up on for now, and a further node might help."""
     if pod["spec"].get("nodeName") or at(pod, "metadata.deletionTimestamp") or is_of_daemonset(pod):
         return False
     if int(at(pod, "spec.priority", 0)) < EXPENDABLE_BELOW:
@@ -112,7 +112,7 @@ def _without_place(pods: Iterable[Json], offers: Sequence[Offer]) -> tuple[list[
 
 
 def _growth(group: Group, pods: Iterable[Json]) -> Growth | None:
-    """How many more nodes of the pool would take how many of the pods; None where it helps none."""
+    """Number of further nodes of the pool, and the pods that they would take; None where it helps none."""
     if group.obstacle:
         return None
     nodes, helped = list[Offer](), list[Json]()

@@ -1,4 +1,4 @@
-"""Which nodes are idle, and which of them have been for long enough to go. Pure but for what it remembers."""
+"""Idle nodes, and those that have been idle for long enough to be removed. Pure but for what it remembers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ def minutes(profile: Mapping[str, Any], key: str) -> int:
 
 
 def blocks_scale_down(pod: Mapping[str, Any]) -> bool:
-    """Whether a pod keeps its node from being idle: all but a DaemonSet's, mirror pods, and those that have ended."""
+    """True for a pod that keeps its node from being idle: all but a DaemonSet's, mirror pods, and those that have
+    ended.
+    """
     if is_of_daemonset(pod) or at(pod, "status.phase") in FINAL:
         return False
     return MIRROR not in annotations_of(pod)
 
 
 def is_removable(node: Json, busy: Iterable[str], needed: Iterable[str]) -> bool:
-    """Whether nothing runs on a node, and no pod that waits would."""
+    """True for a node on which nothing runs, and no waiting pod would."""
     host = str(at(node, "metadata.name"))
     return annotations_of(node).get(DISABLED) != "true" and host not in busy and host not in needed
 
@@ -48,5 +50,5 @@ class IdleNodes:
         self.since = {host: self.since.get(host, now) for host in idle}
 
     def due(self, host: str, wait: float) -> float:
-        """When an idle node may go that has to rest for so many seconds."""
+        """Time at which an idle node that has to rest for this number of seconds may be removed."""
         return self.since[host] + wait

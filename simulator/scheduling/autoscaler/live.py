@@ -7,8 +7,8 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.kubernetes.fit import Offer
+from simulator.azure.own_facts import POOL_LABEL
 from simulator.clock import seconds_per_idle_minute, seconds_per_model_minute
 from simulator.cluster.objects import Json, at, is_terminating, labels, name
 from simulator.kubernetes.client import MERGE_PATCH
@@ -24,7 +24,7 @@ from simulator.scheduling.view import View
 
 log = logging.getLogger(COMPONENT)
 POLL_SECONDS = 1.0
-"""Between two looks while pods wait: what Azure does is no event of the API server."""
+"""Seconds between two looks while pods wait: Azure's operations are no events of the API server."""
 BACKOFF_MINUTES, LONGEST_BACKOFF_MINUTES = 5, 30
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 NOTHING = Plan(None, (), frozenset())
@@ -105,7 +105,7 @@ class Autoscaler:
         return backoff is not None and backoff.until > time.monotonic()
 
     def _refusals(self) -> dict[str, str]:
-        """Why the pools got no node that get none for a while."""
+        """Reasons why pools got no node, for those that get none for a while."""
         return {pool: each.problem for pool, each in self._backoffs.items() if self._waits(pool)}
 
     def _grow(self, growth: Growth) -> None:

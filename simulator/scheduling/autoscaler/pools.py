@@ -62,7 +62,7 @@ class NodesOnly:
 
 @dataclass(frozen=True)
 class Scaled:
-    """What Azure lets the autoscaler do."""
+    """State of the autoscaler's pools in Azure."""
 
     cluster_id: str = ""
     pools: tuple[ScaledPool, ...] = ()
@@ -80,7 +80,7 @@ class Pools:
         self._scaled = Scaled()
 
     def now(self) -> Scaled:
-        """As Azure has it now; without any pool as long as the cluster is not known to Azure."""
+        """Present state in Azure; without any pool as long as the cluster is not known to Azure."""
         limits = _stamp(self._folder / LIMITS_FILE)
         if limits != self._limits:
             self._cloud, self._limits = None, limits

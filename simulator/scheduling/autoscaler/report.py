@@ -1,4 +1,4 @@
-"""What the autoscaler says of itself: the ConfigMap `cluster-autoscaler-status`, and events about it."""
+"""Reports of the autoscaler about itself: the ConfigMap `cluster-autoscaler-status`, and events about it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from physical_ai.catalog.aks import POOL_LABEL
+from simulator.azure.own_facts import POOL_LABEL
 from simulator.cluster.objects import Json, labels, name, timestamp
 from simulator.kubernetes.client import APPLY_PATCH
 from simulator.scheduling.autoscaler import COMPONENT

@@ -1,4 +1,4 @@
-"""What one more node of a pool would be, as the autoscaler believes. Pure.
+"""Template of one more node of a pool, as the autoscaler predicts it. Pure.
 
 A pool with a node that is ready shows it. Of an empty pool the autoscaler knows what Azure reports, and that is not
 all and not quite right: cloudprovider/azure/azure_template.go.
@@ -116,16 +116,19 @@ def predicted_taint(text: str) -> Json | None:
 
 
 def works(node: Mapping[str, Any]) -> bool:
-    """Whether a node is ready as the autoscaler counts it: without a taint that says otherwise, which the node
-    lifecycle controller removes a moment after the kubelet is ready (utils/kubernetes/ready.go), and with its GPUs."""
+    """True for a node that is ready as the autoscaler counts it: without a taint that says otherwise, which the node
+    lifecycle controller removes a moment after the kubelet is ready (utils/kubernetes/ready.go), and with its
+    GPUs.
+    """
     keys = [str(taint["key"]) for taint in at(node, "spec.taints", [])]
     tainted = any(key in NOT_READY_TAINTS or key.startswith(names.STARTUP_TAINTS) for key in keys)
     return is_ready(node) and not tainted and not _lacks_gpus(node)
 
 
 def _lacks_gpus(node: Mapping[str, Any]) -> bool:
-    """Whether a node says it has GPUs, and offers none yet: it counts as one that is not ready
-    (processors/customresources/gpu_processor.go)."""
+    """True for a node with labels of GPUs that offers none yet: it counts as one that is not ready
+    (processors/customresources/gpu_processor.go).
+    """
     offered: Mapping[str, str] = at(node, "status.allocatable", {})
     with_gpus = any(key in labels(node) for key in GPU_LABELS)
     return with_gpus and not any(key.startswith(names.NVIDIA) and int(count) for key, count in offered.items())

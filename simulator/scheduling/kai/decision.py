@@ -1,4 +1,4 @@
-"""Who gets a node in one round of the KAI scheduler, and why the others don't. Pure.
+"""Placements in one round of the KAI scheduler, and the reasons why other jobs get none. Pure.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/actions/allocate and actions/common/allocate.go.
 """
@@ -64,7 +64,7 @@ def decide(jobs: Iterable[Job], shares: Shares, offers: Iterable[Offer]) -> Roun
 
 
 def _free(offers: Iterable[Offer]) -> dict[str, float]:
-    """What the nodes that work leave of their resources."""
+    """Free resources of the nodes that work."""
     found = share_of({})
     for offer in offers:
         if is_counted(offer.node):
@@ -73,7 +73,7 @@ def _free(offers: Iterable[Offer]) -> dict[str, float]:
 
 
 def _is_waiting(job: Job, shares: Shares, found: Round) -> bool:
-    """Whether a job is looked at; why not is found."""
+    """True for a job that is considered; otherwise the reason is added to the round."""
     for pod in job.lost:
         where = f"{job.namespace}/{job.name}"
         message = f'Pod references subgroup "{part_of(pod)}", which does not exist in PodGroup {where}'
@@ -128,7 +128,7 @@ class _Placing:
     offers: dict[str, Offer]
     """The nodes with the pods that were placed on them."""
     hosts: list[str]
-    """Where the pods go, as far as it came."""
+    """Nodes of the pods, as far as they are placed."""
     without_place: Json | None = None
     """The first pod for which there is no node."""
 

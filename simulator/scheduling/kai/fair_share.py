@@ -1,4 +1,4 @@
-"""What each queue is due: its quota, and of the rest a part by its weight. Pure.
+"""Fair share of each queue: its quota, and of the rest a part by its weight. Pure.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion/resource_division. Past use, which
 KAI weighs in where it has a database of it, is nothing here.
@@ -13,11 +13,11 @@ from itertools import groupby
 from simulator.scheduling.kai.queues import RESOURCES, UNLIMITED, Queue, Share, Shares
 
 FairShares = dict[str, dict[str, float]]
-"""By queue and resource, in base units."""
+"""Fair share by queue and resource, in base units."""
 
 
 def fair_shares(total: Share, shares: Shares) -> FairShares:
-    """What each queue is due of a cluster's `total`; a queue's part is divided among those below it."""
+    """Fair share of each queue in a cluster's `total`; a queue's part is divided among those below it."""
     found: FairShares = {}
     _divide_below("", total, shares, found)
     return found

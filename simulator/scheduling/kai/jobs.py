@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_GROUP_ANNOTATION, KAI_QUEUE_LABEL, SCHEDULER
 from physical_ai.kubernetes.fit import FINAL
 from simulator.cluster.objects import Json, annotations_of, at, labels, name
+from simulator.scheduling import kai_names
 
 DEFAULT_QUEUE = "default-queue"
-"""Where pods go that name no queue (podgrouper, DefaultQueueName)."""
+"""Queue of pods that name none (podgrouper, DefaultQueueName)."""
 DEFAULT_PRIORITY = 50
-"""Of a group without a known PriorityClass, in a cluster without a default one."""
+"""Priority of a group without a known PriorityClass, in a cluster without a default one."""
 PREEMPTIBLE_BELOW = 100
 PART_LABEL = "kai.scheduler/subgroup-name"
 WHOLE = "default"
@@ -29,7 +29,7 @@ class Part:
 
     name: str
     least: int
-    """How many of its pods have to run for any of the group to start."""
+    """Number of its pods that have to run for any of the group to start."""
     pending: tuple[Json, ...] = ()
     """Pods that wait for a node, oldest first."""
     active: tuple[Json, ...] = ()
@@ -47,18 +47,18 @@ class Part:
 
     @property
     def missing(self) -> int:
-        """How many pods have to get a node before it runs."""
+        """Number of pods that have to get a node before it runs."""
         return max(self.least - len(self.active), 0)
 
 
 @dataclass(frozen=True)
 class Job:
-    """What KAI schedules as one."""
+    """Pods that KAI schedules together."""
 
     namespace: str
     name: str
     group: Json | None
-    """Its PodGroup; None for a pod on its own, for which KAI's podgrouper makes one."""
+    """PodGroup of the job; None for a pod on its own, for which KAI's podgrouper creates one."""
     queue: str
     priority: int
     preemptible: bool
@@ -81,7 +81,7 @@ class Job:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has no parts by name."""
+        """True for a job without named parts."""
         return [part.name for part in self.parts] == [WHOLE]
 
     @property
@@ -93,7 +93,7 @@ class Job:
 
     @property
     def not_ready(self) -> str:
-        """Why the job is not even looked at; empty where it is."""
+        """Reason why the job is not even considered; empty where it is."""
         short = [part for part in self.parts if not part.is_ready]
         if not short:
             return ""
@@ -113,7 +113,7 @@ class Job:
 
 
 def is_kais(pod: Mapping[str, Any]) -> bool:
-    return pod["spec"].get("schedulerName") == SCHEDULER
+    return pod["spec"].get("schedulerName") == kai_names.SCHEDULER_NAME
 
 
 def is_alive(pod: Mapping[str, Any]) -> bool:
@@ -132,7 +132,7 @@ def jobs_of(pods: Iterable[Json], groups: Iterable[Json], classes: Iterable[Json
     members: dict[tuple[str, str], list[Json]] = {}
     for pod in filter(is_kais, pods):
         if is_alive(pod):
-            given = annotations_of(pod).get(KAI_GROUP_ANNOTATION) or f"pg-{name(pod)}-{at(pod, 'metadata.uid')}"
+            given = annotations_of(pod).get(kai_names.GROUP_ANNOTATION) or f"pg-{name(pod)}-{at(pod, 'metadata.uid')}"
             members.setdefault((_namespace(pod), given), []).append(pod)
     values = {name(each): int(each.get("value", 0)) for each in classes}
     default = next((int(each.get("value", 0)) for each in classes if each.get("globalDefault")), DEFAULT_PRIORITY)
@@ -142,7 +142,7 @@ def jobs_of(pods: Iterable[Json], groups: Iterable[Json], classes: Iterable[Json
 def _job(key: tuple[str, str], group: Json | None, pods: list[Json], classes: Mapping[str, int], default: int) -> Job:
     pods.sort(key=lambda pod: (str(at(pod, "metadata.creationTimestamp", "")), name(pod)))
     spec: Json = group["spec"] if group and group.get("spec") else {}
-    queue = spec.get("queue") if group else labels(pods[0]).get(KAI_QUEUE_LABEL)
+    queue = spec.get("queue") if group else labels(pods[0]).get(kai_names.QUEUE_LABEL)
     asked = spec.get("priorityClassName") if group else at(pods[0], "spec.priorityClassName", "")
     priority = classes.get(str(asked), default)
     said = spec.get("preemptibility")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from physical_ai.catalog.osmo import KAI_POD_GROUP_API, SCHEDULER
 from physical_ai.kubernetes.fit import Offer, holds
 from simulator.cluster.objects import Json, at, name, timestamp
 from simulator.kubernetes.client import MERGE_PATCH
+from simulator.scheduling import kai_names
 from simulator.scheduling.kai.decision import Round, decide, uid_of
 from simulator.scheduling.kai.jobs import Job, is_alive, is_kais, jobs_of
 from simulator.scheduling.kai.nodes import NODE_POOL
@@ -29,7 +29,7 @@ class KaiScheduler:
         self._bound: dict[str, str] = {}
         """Nodes of pods that were bound a moment ago, by uid, until the watch reports it."""
         self._reported: dict[str, str] = {}
-        """What was last said about pods and groups, by uid."""
+        """Last message about each pod and group, by uid."""
         self._marked: set[str] = set()
         """Groups whose status says that they wait, also before the watch reports it."""
 
@@ -86,7 +86,9 @@ class KaiScheduler:
                 self._say(pod, "Bound", message, component=BINDER)
                 self._view.set_condition(pod, message, type=BOUND, reason="Bound", status="True")
 
-    def _say(self, item: Json, reason: str, message: str, type: str = "Normal", component: str = SCHEDULER) -> None:
+    def _say(
+        self, item: Json, reason: str, message: str, type: str = "Normal", component: str = kai_names.SCHEDULER_NAME
+    ) -> None:
         if self._reported.get(uid_of(item)) != message:
             self._reported[uid_of(item)] = message
             if type == "Warning":
@@ -124,8 +126,10 @@ class KaiScheduler:
             self._set_status(group, None)
 
     def _set_status(self, group: Json, conditions: list[Json] | None) -> None:
-        path = f"/apis/{KAI_POD_GROUP_API}/namespaces/{at(group, 'metadata.namespace')}/podgroups/{name(group)}/status"
-        self._view.patch(path, {"status": {"schedulingConditions": conditions}}, MERGE_PATCH)
+        groups = f"/apis/{kai_names.POD_GROUP_API}/namespaces/{at(group, 'metadata.namespace')}/podgroups"
+        self._view.patch(
+            f"{groups}/{name(group)}/status", {"status": {"schedulingConditions": conditions}}, MERGE_PATCH
+        )
 
 
 def _has_node(pod: Json) -> bool:

@@ -1,4 +1,4 @@
-"""Which node takes a pod, and KAI's words where none does. Pure.
+"""Nodes that take a pod, and KAI's messages where none does. Pure.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/api/common_info/pod_errors.go, plugins/predicates,
 k8s_internal/predicates/maxNodeResources.go and scheduler_util. It runs the filters of Kubernetes v1.35.4.
@@ -34,7 +34,7 @@ WORDS = {**dict.fromkeys(GPU_RESOURCES, "GPUs"), CPU: "CPU cores"}
 """KAI's names for resources; others keep theirs."""
 STORAGE = ("ephemeral-storage", "storage")
 NODE_POOL = "default"
-"""What KAI calls all nodes, without a label that divides them."""
+"""Name of KAI's pool of all nodes, without a label that divides them."""
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
 
 
@@ -51,7 +51,9 @@ def preference(pod: Mapping[str, Any], offer: Offer) -> tuple[Any, ...]:
 
 
 def fit_message(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
-    """Why no node takes a pod: what no node could, else how many nodes lack what."""
+    """Reason why no node takes a pod: a condition that no node could meet, else the number of nodes that lack each
+    resource.
+    """
     hopeless = list(_hopeless(pod, offers))
     if hopeless:
         where = f"{at(pod, 'metadata.namespace')}/{name(pod)}"
@@ -63,7 +65,9 @@ def fit_message(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
 
 
 def _hopeless(pod: Mapping[str, Any], offers: Sequence[Offer]) -> Iterator[tuple[str, str]]:
-    """What is checked before nodes are: whether the largest of them would do, and a pod that contradicts itself."""
+    """Problems that are checked before nodes are: a request larger than the largest node, and a pod that contradicts
+    itself.
+    """
     if named_nodes(pod) == set():
         yield "NodeAffinity", CONFLICT
     asked = _counted(requests(pod)) | {PODS: 1}
@@ -106,7 +110,7 @@ def _topped(resource: str, most: float, size: int, unit: str) -> str:
 
 
 def node_reasons(pod: Mapping[str, Any], asked: Amounts, offer: Offer) -> list[str]:
-    """Why a node does not take a pod; empty where it does. Resources are checked before everything else."""
+    """Reasons why a node does not take a pod; empty where it does. Resources are checked before everything else."""
     short = [PODS if reason == TOO_MANY else reason.removeprefix("Insufficient ") for reason in lacking(asked, offer)]
     if short:
         return [f"node(s) didn't have enough resources: {WORDS.get(each, each)}" for each in short]
@@ -116,7 +120,9 @@ def node_reasons(pod: Mapping[str, Any], asked: Amounts, offer: Offer) -> list[s
 
 
 def _states(node: Json | Mapping[str, Any]) -> Iterator[str]:
-    """Why a node takes no pod at all, whatever it tolerates (scheduler_utils.go, CheckNodeConditionPredicate)."""
+    """Reasons why a node takes no pod at all, whatever it tolerates (scheduler_utils.go,
+    CheckNodeConditionPredicate).
+    """
     if at(node, "spec.unschedulable"):
         yield "node is unschedulable"
     conditions: Iterable[Json] = at(node, "status.conditions", [])
@@ -128,5 +134,5 @@ def _states(node: Json | Mapping[str, Any]) -> Iterator[str]:
 
 
 def is_counted(node: Mapping[str, Any]) -> bool:
-    """Whether its resources are divided among queues."""
+    """True for a node whose resources are divided among queues."""
     return not any(_states(node))

@@ -1,4 +1,4 @@
-"""Which job is next: queue by queue from the top, then by priority and age. Pure.
+"""Order of jobs: queue by queue from the top, then by priority and age. Pure.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion/queue_order, plugins/priority,
 plugins/elastic and framework/session_plugins.go (JobOrderFn).
@@ -14,7 +14,7 @@ from simulator.scheduling.kai.jobs import Job
 from simulator.scheduling.kai.queues import RESOURCES, UNLIMITED, Queue, Share, Shares, exceeds
 
 NOTHING_DUE = 1000
-"""How much a resource that a queue is not due weighs in its share (noFairShareDrfMultiplier)."""
+"""Weight of a resource that a queue has no fair share of (noFairShareDrfMultiplier)."""
 
 
 def job_order(job: Job) -> tuple[int, int, str, str]:

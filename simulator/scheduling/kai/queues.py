@@ -23,14 +23,14 @@ GPU_RESOURCES = tuple(vendor.resource for vendor in VENDORS)
 MIG_RESOURCE = re.compile(r"nvidia\.com/mig-(\d+)g\.\d+gb")
 """A MIG profile counts as so many GPUs as it has compute slices (resource_info/resource_vector.go, TotalGPUs)."""
 RESOURCES = (CPU, MEMORY, GPU)
-"""In the order in which KAI looks at them (resource_share/resource_quantities.go, AllResources)."""
+"""Resources in the order in which KAI looks at them (resource_share/resource_quantities.go, AllResources)."""
 UNITS = {CPU: ("CPU cores", "cores", 1000), MEMORY: ("memory", "GB", 10**9), GPU: ("GPUs", "GPUs", 1)}
-"""By resource: its name and its unit in messages, and how many of its base units make one of those."""
+"""Name and unit of a resource in messages, with the number of its base units in one of those."""
 QUEUE_UNITS = {CPU: 1, MEMORY: 10**6, GPU: 1}
-"""How many base units (thousandths of a CPU, bytes, GPUs) make one of those that a Queue object counts in."""
+"""Number of base units (thousandths of a CPU, bytes, GPUs) in one unit of a Queue object."""
 
 Share = Mapping[str, float]
-"""Of each resource, in base units; -1 has no end."""
+"""Amount of each resource, in base units; -1 has no end."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Queue:
 
 
 def share_of(asked: Amounts) -> dict[str, float]:
-    """What pods ask for, as queues count it: GPUs of both vendors, and MIG profiles by their slices."""
+    """Requests of pods as queues count them: GPUs of both vendors, and MIG profiles by their slices."""
     slices = ((MIG_RESOURCE.fullmatch(key), amount) for key, amount in asked.items())
     gpus = sum(asked.get(each, 0) for each in GPU_RESOURCES)
     gpus += sum(int(found[1]) * amount for found, amount in slices if found)
@@ -138,7 +138,7 @@ class Shares:
                 mine[key] += amount
 
     def refusal(self, queue: str, share: Share, *, preemptible: bool) -> tuple[str, str] | None:
-        """Why a queue does not get that much more, as KAI's reason and message; None where it does.
+        """Refusal of a further share to a queue, as KAI's reason and message; None where the queue gets it.
 
         Limits come first (capacity_policy/capacity_policy.go, IsJobOverQueueCapacity).
         """

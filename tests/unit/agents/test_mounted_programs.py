@@ -13,10 +13,10 @@ from physical_ai.kubernetes.objects import Json
 from physical_ai.planning import agents, manifests
 
 AGENTS = {
-    "cluster_cleanup": "cluster-cleanup.yaml",
-    "data_snapshots": "data-snapshots.yaml",
-    "gpu_evidence": "gpu-evidence.yaml",
-    "osmo_token": "osmo-token.yaml",
+    "cluster_cleanup": manifests.load("cluster-cleanup.yaml"),
+    "data_snapshots": manifests.load_of("in_cluster_data", "snapshots.yaml"),
+    "gpu_evidence": manifests.load("gpu-evidence.yaml"),
+    "osmo_token": manifests.load("osmo-token.yaml"),
 }
 
 
@@ -43,7 +43,7 @@ def containers(manifest: Json) -> list[Json]:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_its_files_are_mounted_where_python_looks(agent: str) -> None:
-    found = [each for manifest in manifests.load(AGENTS[agent]) for each in containers(manifest)]
+    found = [each for manifest in AGENTS[agent] for each in containers(manifest)]
     assert found
     for each in found:
         (python_path,) = (item["value"] for item in each["env"] if item["name"] == "PYTHONPATH")

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
+from parts.in_cluster_data.plan import in_cluster_objects
 from physical_ai.catalog import machine, server
 from physical_ai.catalog.hardware import on_premises
 from physical_ai.findings import Severity
-from physical_ai.planning.in_cluster import in_cluster_objects
 from physical_ai.repository import ROOT
 from physical_ai.settings import STACKS, Loaded, Overlay, SettingsError, load
 from physical_ai.settings.rules.compat import judge

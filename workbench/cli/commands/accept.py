@@ -133,7 +133,7 @@ def _run(
 
 
 def _fixes(send: Send, result: NodeResult, settings: Settings) -> list[str]:
-    """What repairs a node that did not pass: what `physai why` and `physai evidence` say of it."""
+    """Repairs of a node that did not pass, by `physai why` and `physai evidence`."""
     from physical_ai.readiness import Unreachable, expected_pools
     from physical_ai.readiness.expected import is_existing
     from physical_ai.readiness.nodes.findings import findings_of

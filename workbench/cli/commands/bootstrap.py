@@ -54,7 +54,7 @@ def bootstrap(
 
 
 def _needs(delivery: Delivery) -> Needs:
-    """What the stacks of an environment need in Azure, from what the program declares for them."""
+    """Requirements of an environment's stacks in Azure, by the resources that the program declares for them."""
     from workbench.cli.bootstrap_plan import Needs
     from workbench.cli.declared_needs import declared_of, foreign_to
     from workbench.preflight.declared import registrations

@@ -84,7 +84,7 @@ def check(  # noqa: PLR0917 - each is an option
 
 
 def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:
-    """What stands against upgrades: of the cluster where it is named, otherwise what the settings tell."""
+    """Findings about obstacles to upgrades: of the cluster where it is named, otherwise by the settings."""
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.upgrade_budgets import blocking
     from workbench.cli.cluster_gates import real_cluster

@@ -67,7 +67,9 @@ def _check_order(stack: str, path: str | None) -> None:
 
 
 def _out_of_service(settings: Settings) -> Iterator[str]:
-    """How many nodes of each pool NVSentinel may have cordoned at a time: one, by `parts/nvsentinel/limits.yaml`."""
+    """Numbers of nodes of each pool that NVSentinel may have cordoned at a time: one, by
+    `parts/nvsentinel/limits.yaml`.
+    """
     from physical_ai.settings.facts.health import passthrough_pools, reaches
 
     acts = passthrough_pools(settings) if reaches(settings, "taint") else {}
@@ -76,7 +78,9 @@ def _out_of_service(settings: Settings) -> Iterator[str]:
 
 
 def _series(settings: Settings) -> Iterator[str]:
-    """What the metrics of GPUs cost in series: a GPU, MIG instance or share of each pool, a node, the pool at most."""
+    """Numbers of series of the metrics of GPUs: of a GPU, MIG instance or share of each pool, a node, the pool at
+    most.
+    """
     from physical_ai.settings.facts.telemetry import series_per_pool
 
     for name, count in series_per_pool(settings).items():

@@ -26,7 +26,7 @@ from workbench.cli.options import (
 
 
 class Format(StrEnum):
-    """How findings are printed."""
+    """Format of the printed findings."""
 
     TEXT = "text"
     JSON = "json"

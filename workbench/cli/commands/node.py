@@ -49,7 +49,7 @@ UNITS = {"m": 60, "h": 3600, "d": 86400}
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line asks for."""
+    """Options of the command line."""
 
     node: str
     wait: timedelta
@@ -211,7 +211,7 @@ def _proof(causes: Sequence[Mapping[str, Any]], unread: Sequence[str], least: Ac
 
 
 def _planned(record: Record | None, world: World, wanted: Wanted) -> dict[str, Any]:
-    """What would be done; nothing is written."""
+    """Plan of the repair; nothing is written."""
     from workbench.health.replacement.drain import load_of
     from workbench.health.replacement.record import document
 

@@ -104,7 +104,7 @@ def _names(settings: Settings, wanted: str | None, fallback: int | None) -> list
 def _capacity(
     stack: str, subscription: str | None, *, offline: bool, simulated: bool
 ) -> tuple[Capacity | None, str | None]:
-    """Who answers, or why no one does."""
+    """Source of the answers about capacity; without one the reason why there is none."""
     if offline and simulated:
         raise typer.BadParameter("--offline and --simulated exclude each other", param_hint="--simulated")
     if simulated:

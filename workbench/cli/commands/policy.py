@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from physical_ai.findings import Severity, any_at_least
-from workbench.cli.console import err, print_json
-from workbench.cli.exit_codes import FAILED, FINDINGS
+from workbench.cli.console import print_json
+from workbench.cli.exit_codes import FINDINGS
 from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least, Stack
 
 ListOption = Annotated[bool, typer.Option("--list", help="List the rules instead, with their reasons.")]
@@ -30,10 +30,8 @@ def policy(  # noqa: PLR0917 - each is an option
 
     The program runs without the Pulumi engine, in seconds; nothing is deployed or simulated.
     """
-    import pulumi
-
     from workbench.cli.output import policy as output
-    from workbench.cli.policy_pack import declared_resources
+    from workbench.cli.policy_pack import declared_or_exit
     from workbench.cli.requested_stack import read_stack
     from workbench.policies import evaluate
 
@@ -41,11 +39,7 @@ def policy(  # noqa: PLR0917 - each is an option
         output.print_rules(as_json=json)
         return
     requested = read_stack(stack, file, set_)
-    try:
-        declared = declared_resources(requested, preview=preview)
-    except pulumi.RunError as refusal:
-        err.print(str(refusal), markup=False, style="red")
-        raise typer.Exit(FAILED) from None
+    declared = declared_or_exit(requested, preview=preview)
     findings = evaluate(declared)
     document = output.document(stack, declared, findings)
     if json:

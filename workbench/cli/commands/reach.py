@@ -94,20 +94,14 @@ def _world(
     *,
     preview: bool,
 ) -> tuple[World, list[str]]:
-    """What decides about connections, and what is not known of it."""
-    import pulumi
-
-    from workbench.cli.policy_pack import declared_resources
+    """State that decides about connections, and a list of its unknown parts."""
+    from workbench.cli.policy_pack import declared_or_exit
     from workbench.cli.requested_stack import read_stack
     from workbench.policies.flows.network_policies import Engine
     from workbench.policies.flows.world import read
 
     requested = read_stack(stack, file, set_)
-    try:
-        declared = declared_resources(requested, preview=preview)
-    except pulumi.RunError as refusal:
-        err.print(str(refusal), markup=False, style="red")
-        raise typer.Exit(FAILED) from None
+    declared = declared_or_exit(requested, preview=preview)
     kubeconfig, context = access
     if kubeconfig is not None:
         return _live(declared, requested.loaded.settings, kubeconfig, context)

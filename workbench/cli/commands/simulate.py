@@ -34,7 +34,7 @@ from workbench.cli.run_options import principal_named, run_options
 
 
 class Format(StrEnum):
-    """How a preview is printed."""
+    """Format of a printed preview."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -61,7 +61,7 @@ RunOption = Annotated[
 
 
 class KubernetesPlugin(StrEnum):
-    """What runs the Kubernetes resources."""
+    """Plugin that runs the Kubernetes resources."""
 
     STAND_IN = "stand-in"
     OFFICIAL = "official"

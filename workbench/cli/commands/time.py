@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
-from workbench.cli.console import err, out, print_json
-from workbench.cli.exit_codes import FAILED
+from workbench.cli.console import out, print_json
 from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, Stack
 
 
@@ -15,20 +12,15 @@ def time(stack: Stack = DEFAULT_STACK, file: Files = None, set_: Assignments = N
     The program runs without the Pulumi engine. Each resource starts when its dependencies exist, and takes the
     time that the catalogue has for its type. The result is a fast and a slow case, and what determines the slow one.
     """
-    import pulumi
     from rich.markup import escape
     from rich.table import Table
 
     from workbench.cli.deployment_time import deployment_time, document, table_rows
-    from workbench.cli.policy_pack import declared_resources
+    from workbench.cli.policy_pack import declared_or_exit
     from workbench.cli.requested_stack import read_stack
 
     requested = read_stack(stack, file, set_)
-    try:
-        declared = declared_resources(requested, preview=False)
-    except pulumi.RunError as refusal:
-        err.print(str(refusal), markup=False, style="red")
-        raise typer.Exit(FAILED) from None
+    declared = declared_or_exit(requested, preview=False)
     data = document(deployment_time(stack, declared))
     if json:
         print_json(data)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.cli.unstick_plan import Repair
 
 LOCKED = "the stack is currently locked"
-"""In the engine's refusal of a run while another one holds the lock."""
+"""Text in the engine's refusal of a run while another one holds the lock."""
 Kubeconfig = Annotated[
     Path | None,
     typer.Option("--kubeconfig", metavar="FILE", help="Repair this cluster's stack instead of the simulated one."),

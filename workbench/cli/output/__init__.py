@@ -1,1 +1,1 @@
-"""What commands print: documents for --json, and the same as tables and lines for people."""
+"""Output of commands: documents for --json, and the same as tables and lines for people."""

@@ -62,7 +62,7 @@ def _text(value: str | int | Sequence[str] | None) -> str:
 
 
 def injected_text(document: Mapping[str, Any]) -> str:
-    """What was injected, and what follows."""
+    """Description of an injected fault, and its consequences."""
     where = document["node"] if document["gpu"] is None else f"GPU {document['gpu']} of {document['node']}"
     alerts = ", ".join(document["alerts"]) or "none"
     conditions = ", ".join(document["conditions"])
@@ -72,7 +72,7 @@ def injected_text(document: Mapping[str, Any]) -> str:
 
 
 def healed_text(documents: Sequence[Mapping[str, Any]]) -> str:
-    """What was healed, a line each, and what that restarted."""
+    """Description of healed faults, a line each, and the restarts that followed."""
     return "\n".join(map(_healed, documents)) or NO_FAULTS
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from physical_ai.settings.facts.pool_regions import Place
 
 Places = Mapping[str, Mapping[str, "Place"]]
-"""What the catalogue knows of each pool in each region: region → pool → place."""
+"""Facts of the catalogue about each pool in each region: region → pool → place."""
 
 
 def size_rows(region: str | None, listed: set[str] | None) -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ def print_regions(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def places_document(settings: Settings, places: Places) -> dict[str, Any]:
-    """Where each pool of a stack could run, as data."""
+    """Regions in which each pool of a stack could run, as data."""
     from physical_ai.settings.facts.pools import node_pools
 
     return {

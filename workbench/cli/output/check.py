@@ -1,4 +1,4 @@
-"""What Azure would refuse of a stack: as a document, and for people."""
+"""Refusals of a stack that Azure would make: as a document, and for people."""
 
 from __future__ import annotations
 

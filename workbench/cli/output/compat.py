@@ -1,4 +1,4 @@
-"""How well the versions of a stack work together: as a document, and for people."""
+"""Compatibility of the versions of a stack: as a document, and for people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def document(settings: Settings, today: datetime.date, findings: Iterable[VersionFinding]) -> dict[str, Any]:
-    """How well a stack's versions work together, as data."""
+    """Compatibility of a stack's versions, as data."""
     from physical_ai.catalog import operator_release
     from physical_ai.catalog.compat import lifecycle
     from physical_ai.settings.facts.created import creates_cluster

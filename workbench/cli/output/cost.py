@@ -18,7 +18,7 @@ _MARKS = {"regular": " ", "spot-factor": "×", "spot-at-regular": "*", "max-pric
 
 
 def priced(settings: Settings, spot_factor: float | None) -> Estimate:
-    """What a stack costs. Raises typer.BadParameter for an impossible factor."""
+    """Cost of a stack. Raises typer.BadParameter for an impossible factor."""
     from workbench.costs import estimate
 
     try:
@@ -76,7 +76,7 @@ def print_change(found: Change) -> None:
 
 
 def signed(of: Span | None, digits: int) -> str:
-    """Like `span`, for differences: `+6.98`, `-6.98`, `0`."""
+    """Differences as `span` writes amounts: `+6.98`, `-6.98`, `0`."""
     if of is None:
         return "no price"
     figures = [

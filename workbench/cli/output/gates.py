@@ -1,4 +1,4 @@
-"""Which gates keep GPUs from a stack's nodes."""
+"""Closed gates of a stack's nodes, for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where pools are available: as a document, for people, and the change as a file."""
+"""Availability of pools: as a document, for people, and the change as a file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def text(settings: Settings, decisions: Sequence[Decision], change: Mapping[str,
 
 
 def _cost(settings: Settings, decision: Decision) -> str:
-    """What a change may cost, in a sentence."""
+    """Cost of a change at most, in a sentence."""
     taken, nodes = decision.taken, settings.pools[decision.pool].scale.most
     difference = _difference(decision, taken) if taken is not None else ""
     amount = "a difference that is not known" if difference == "not known" else f"{difference} USD per hour"
@@ -162,7 +162,9 @@ def print_change(
     changes: Sequence[Difference],
     file: Path | None,
 ) -> None:
-    """What changes, on stderr, with where it is set now; the change itself on stdout where no file was named."""
+    """Prints the changes on stderr, with the place that sets each now; the change itself on stdout where no file was
+    named.
+    """
     if not change:
         return
     for each in changes:

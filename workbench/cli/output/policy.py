@@ -1,4 +1,4 @@
-"""What policies find in a stack's resources: as a document, and for people."""
+"""Findings of policies about a stack's resources: as a document, and for people."""
 
 from __future__ import annotations
 

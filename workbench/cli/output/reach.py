@@ -1,4 +1,4 @@
-"""Who reaches whom: as a table, step by step, as data, and as a diagram."""
+"""Connections between parties: as a table, step by step, as data, and as a diagram."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.policies.flows.judging import Judgement, state_of
 from workbench.policies.flows.verdicts import Verdict
 
 SCHEMA_VERSION = 1
-"""Of the document: it grows when a key changes its meaning or goes, not with a new one."""
+"""Version of the document: it increases when a key changes its meaning or is removed, not with a new one."""
 EDGES = {"open": "-->", "closed": "--x", "unknown": "-.->"}
 STATES = {True: "open", False: "closed", None: "unknown"}
 
@@ -140,5 +140,5 @@ def _quoted(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Without what Mermaid or the page around it would read as markup."""
+    """Text without characters that Mermaid or the page around it would read as markup."""
     return "".join(each if each.isalnum() or each in " .,:;-_/()'→" else f"#{ord(each)};" for each in text)

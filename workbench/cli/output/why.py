@@ -1,4 +1,4 @@
-"""Why something in a cluster does not work."""
+"""Explanations for anything in a cluster that does not work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 MOST_SUBJECTS = 5
 SCHEMA_VERSION = 1
-"""Of the documents of `why` and `doctor`: it grows when a key changes its meaning or goes, not with a new one."""
+"""Version of the documents of `why` and `doctor`: it increases when a key changes its meaning or is removed, not
+with a new one."""
 
 
 def print_explanations(title: str, causes: Sequence[Explanation], unread: Sequence[str] = ()) -> None:

@@ -12,7 +12,7 @@ COMPLETED = "COMPLETED"
 
 
 def succeeded(documents: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether every workflow completed."""
+    """True where every workflow completed."""
     return all(document["status"] == COMPLETED for document in documents)
 
 

@@ -1,1 +1,1 @@
-"""What a run of the engine changes: as records, as text, as Markdown and as a picture."""
+"""Changes by a run of the engine: as records, as text, as Markdown and as a picture."""

@@ -19,7 +19,7 @@ DRIVERS: Mapping[str, str] = {
     "grid": "the GRID agent installs the driver on each",
     "aks": "the driver is part of their node image",
 }
-"""How a new node of a pool gets its driver, by the pool's driver source."""
+"""Installation of the driver on a new node of a pool, by the pool's driver source."""
 LOST: Mapping[str, str] = {
     "azure-native:containerservice:ManagedCluster": "Everything in the cluster is deleted with it.",
     "azure-native:resources:ResourceGroup": "Everything in the group is deleted with it.",
@@ -46,9 +46,9 @@ RESTARTS: Mapping[str, str] = {
     KAI_RELEASE: "KAI's operator restarts, and then all that it runs: running Pods stay; for about a minute, Pods for"
     " the scheduler kai-scheduler are neither admitted nor placed, and a workflow that starts then can fail.",
 }
-"""By release, what restarts with another version of its chart."""
+"""Restarts with another version of its chart, by release."""
 DRIVER_PROPERTIES = ("spec.version", "spec.image", "spec.repository", "spec.kernelModuleType")
-"""Of an NVIDIADriver: what makes the GPU Operator install the driver again, node by node."""
+"""Properties of an NVIDIADriver with which the GPU Operator installs the driver again, node by node."""
 
 
 def impact(step: Step, nodes_lost: int, driver_minutes: int) -> list[str]:
@@ -74,7 +74,7 @@ def impact(step: Step, nodes_lost: int, driver_minutes: int) -> list[str]:
 
 
 def is_disruptive(step: Step) -> bool:
-    """Whether the change removes state or GPUs, which a reviewer should not overlook."""
+    """True where the change removes state or GPUs, which a reviewer should not overlook."""
     return step.op in ("replace", "delete") and (step.kind == "AgentPool" or step.type in LOST)
 
 
@@ -95,7 +95,7 @@ def _driver_update(step: Step) -> list[str]:
 
 
 def _release_update(step: Step) -> list[str]:
-    """What another version of a chart restarts, and why a lower number can be the newer software."""
+    """Restarts by another version of a chart, and the reason where a lower number is the newer software."""
     if step.kind != "Release" or not _touches(step.properties, ("version", "chart", "repositoryOpts")):
         return []
     name, before, after = str(step.new.get("name")), installed_version(step.old), installed_version(step.new)

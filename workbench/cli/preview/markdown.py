@@ -10,7 +10,7 @@ from typing import Any
 from physical_ai.untrusted.text import printable
 
 OPERATIONS = ("replace", "delete", "create", "update")
-"""In the order of a review: what removes something first."""
+"""Operations in the order of a review: removals first."""
 ROWS = 20
 """Changes shown at once; the others are folded."""
 DIFFERENCES = 8
@@ -20,12 +20,12 @@ Document = Mapping[str, Any]
 
 
 class Detail(IntEnum):
-    """How much of a stack's preview is shown."""
+    """Level of detail in a stack's preview."""
 
     COUNTS = 0
     """Counts, and what is lost."""
     SHOWN = 1
-    """Without what is folded."""
+    """Changes without the folded parts."""
     ALL = 2
 
 
@@ -57,7 +57,9 @@ def move(document: Document) -> str:
 
 
 def reach(document: Document) -> str:
-    """What the change opens and closes; empty where it does neither, or where the code of the change does not say."""
+    """Connections that the change opens and closes; empty where it does neither, or where the code of the change
+    does not report it.
+    """
     rows: Sequence[Document] = document.get("reach") or ()
     verbs = {"open": "opens", "closed": "closes", "unknown": "leaves unknown"}
     lines: list[str] = []
@@ -105,7 +107,7 @@ def _changes(document: Document, detail: Detail) -> list[str]:
 
 
 def _order(change: Document) -> tuple[bool, int, str, str]:
-    """By importance, then in a stable order: an updated comment should not reorder its lines."""
+    """Order by importance, then stable: an updated comment should not reorder its lines."""
     return not change["disruptive"], OPERATIONS.index(change["op"]), change["kind"], change["name"]
 
 
@@ -260,7 +262,7 @@ def text(value: str) -> str:
 
 
 def _plain(value: str) -> str:
-    """Without Markdown, entities, and names that GitHub would notify or link.
+    """Value without Markdown, entities, and names that GitHub would notify or link.
 
     GitHub decodes entities before it looks for mentions, and finds them after any character that is no ASCII word.
     """

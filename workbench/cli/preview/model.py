@@ -13,22 +13,22 @@ OPERATOR = "gpu-operator"
 
 @dataclass(frozen=True)
 class Deployed:
-    """What is deployed before a preview."""
+    """State that is deployed before a preview."""
 
     exists: bool
     operator_version: str | None = None
     """The GPU Operator's version."""
     pools: tuple[Mapping[str, Any], ...] = ()
-    """As Azure Resource Manager describes them."""
+    """Pools as Azure Resource Manager describes them."""
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What a preview would change, and what it starts from."""
+    """Changes of a preview, and the state it starts from."""
 
     run: Run
     nodes: Mapping[str, int]
-    """How many nodes each pool has now."""
+    """Number of nodes that each pool has now."""
     deployed: Deployed
     unexpected: bool = False
-    """There are changes, and the command line expects none."""
+    """True where there are changes, and the command line expects none."""

@@ -109,7 +109,7 @@ def _in_place(steps: Sequence[Step], opened: Sequence[Step], closed: Sequence[St
 
 
 def _goes_along(step: Step, cluster: Step | None) -> bool:
-    """Whether it is part of the cluster, and replaced because that is."""
+    """True for a part of the cluster that is replaced because the cluster is."""
     return cluster is not None and (step.type.startswith(INSIDE) or step.kind == "AgentPool")
 
 

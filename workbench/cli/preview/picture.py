@@ -11,7 +11,7 @@ Pool = Mapping[str, Any]
 WIDTH, MARGIN = 860, 20
 HEADER, FOOTER, GAP, PADDING = 62, 44, 12, 14
 NODES_AT = 352
-"""Where the nodes begin; left of it is text."""
+"""Left edge of the nodes; left of it is text."""
 NODE_WIDTH, NODE_HEIGHT, NODE_GAP = 60, 38, 8
 PER_ROW = (WIDTH - MARGIN - PADDING - NODES_AT + NODE_GAP) // (NODE_WIDTH + NODE_GAP)
 NODES_SHOWN = 3 * PER_ROW
@@ -205,7 +205,7 @@ def _place(index: int, top: int) -> tuple[int, int]:
 
 
 def _room(pool: Pool) -> int:
-    """How many nodes the autoscaler may add."""
+    """Number of nodes that the autoscaler may add."""
     return max(0, pool["limits"]["max"] - pool["nodes"]) if pool["limits"] is not None else 0
 
 

@@ -25,7 +25,7 @@ READ_BACK = (
     "{reasons}, and a refresh reports that as a change, and of what depends on it. --expect-no-changes does not report"
     " them; `up --refresh` sends the resource again, as it is."
 )
-"""Why the updates of `read_back` are not counted."""
+"""Reason why the updates of `read_back` are not counted."""
 NONE = "(none)"
 HIDDEN = "(secret)"
 NOT_KNOWN = "(not known yet)"
@@ -84,7 +84,7 @@ def _resource(step: Step) -> dict[str, Any]:
 
 
 def drift(run: Run) -> list[dict[str, Any]]:
-    """What a refresh found as data: every resource that differs from the state, or does not exist any more.
+    """Changes that a refresh found, as data: every resource that differs from the state, or does not exist any more.
 
     Clusters that only list their node pools are left out, as `read_back` describes.
     """
@@ -125,7 +125,9 @@ def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
 
 
 def first_nodes(step: Step) -> str | None:
-    """With how many nodes a pool that may be empty is created, and what follows from it; None for all others."""
+    """Note on the initial number of nodes of a created pool that may be empty, and its consequences; None for all
+    others.
+    """
     new = step.new
     if step.kind != "AgentPool" or step.op not in ("create", "replace"):
         return None
@@ -192,7 +194,7 @@ def _differences(step: Step) -> list[str]:
 
 
 def differences(step: Step) -> list[dict[str, Any]]:
-    """What changes in a resource: `{path, before, after, replaces}`; `NONE` for a side without such a value.
+    """Changes in a resource: `{path, before, after, replaces}`; `NONE` for a side without such a value.
 
     A secret is `HIDDEN` on both sides: only that it changes is shown.
     """

@@ -25,7 +25,7 @@ def parsed(text: str) -> Mapping[str, Any]:
 
 
 def run_of(digest: Mapping[str, Any]) -> Run:
-    """Its steps."""
+    """Run of a preview, from its steps."""
     run = Run()
     for row in _steps(digest):
         differences: Mapping[str, Any] = row.get("detailedDiff") or {}
@@ -43,7 +43,7 @@ def run_of(digest: Mapping[str, Any]) -> Run:
 
 
 def deployed(digest: Mapping[str, Any]) -> Deployed:
-    """What the real stack has deployed."""
+    """State that the real stack has deployed."""
     version: str | None = None
     for row in _steps(digest):
         inputs = _inputs(row, "oldState")

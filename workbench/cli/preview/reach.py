@@ -59,7 +59,7 @@ def _row(old: Judgement, new: Judgement, *, holds: bool) -> dict[str, Any]:
 
 
 def before(declared: Stack, run: Run) -> Stack:
-    """What was declared before a run: its changes taken back, one resource at a time."""
+    """Stack as declared before a run: its changes are reverted, one resource at a time."""
     steps = {(each.type, each.name): each for each in run.changed() if each.op not in LOST}
     kept: list[Resource] = []
     for resource in declared.resources:

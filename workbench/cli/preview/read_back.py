@@ -1,4 +1,4 @@
-"""What a refresh reads of a resource beside what the program declares, and what that makes of a preview.
+"""Values that a refresh reads of a resource besides the declared ones, and their effect on a preview.
 
 The table of what Azure adds is `tolerated_differences.yaml` of the catalogue. For example, a cluster's GET lists every
 node pool. azure-native's Read takes the elements that were added to a list into the inputs
@@ -39,12 +39,12 @@ def read_back(run: Run) -> list[Step]:
 
 
 def significant_drift(run: Run) -> list[Step]:
-    """What a refresh found, without what Azure adds by itself."""
+    """Changes that a refresh found, without the values that Azure adds itself."""
     return [step for step in run.drifted() if not _only_tolerated(step)]
 
 
 def reasons(steps: Iterable[Step]) -> list[str]:
-    """Why changes are not counted, as Azure's doing; each once."""
+    """Reasons why changes are not counted, since Azure made them; each once."""
     found = [row.reason for step in steps for path in step.properties if (row := _row(step, path)) is not None]
     return list(dict.fromkeys(found))
 
@@ -56,7 +56,7 @@ def _only_tolerated(step: Step) -> bool:
 
 
 def _equal_without(step: Step) -> bool:
-    """Whether both sides are equal without what Azure adds, in whatever order Azure lists it."""
+    """True where both sides are equal without the values that Azure adds, in whatever order Azure lists them."""
     tops = {_PART.findall(path)[0] for path in step.properties}
     known = {name for row in tolerated_differences() if row.type == step.type for name in row.lists}
     if not tops <= known:

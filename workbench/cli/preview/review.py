@@ -65,7 +65,7 @@ def _changes(run: Run, nodes: Mapping[str, int], driver_minutes: int) -> list[di
 
 
 def _differences(step: Step) -> list[dict[str, Any]]:
-    """What changes, as text; of a new node pool or cluster its main properties."""
+    """Changes as text; for a new node pool or cluster its main properties."""
     if step.op == "create":
         facts = [path for path in FACTS.get(step.kind, ()) if step.new.get(path) not in (None, [])]
         return [{"path": path, "before": None, "after": _text(step.new[path]), "replaces": False} for path in facts]

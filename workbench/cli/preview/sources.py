@@ -44,7 +44,7 @@ def simulated_preview(requested: RequestedStack, *, policies: bool, options: Run
 
 
 def deployed_now(simulation: Simulation) -> Deployed:
-    """What a simulation has deployed."""
+    """State that a simulation has deployed."""
     from workbench.cli.stack_status import azure_pools
 
     if not simulation.exists:

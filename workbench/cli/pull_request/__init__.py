@@ -1,1 +1,1 @@
-"""What a change does to every stack it touches: the base simulated, the head previewed against it, one comment."""
+"""Effects of a change on every stack it touches: the base simulated, the head previewed against it, one comment."""

@@ -1,4 +1,4 @@
-"""Which stacks a change of files affects. A file of unknown purpose affects all of them."""
+"""Stacks that a change of files affects. A file of unknown purpose affects all of them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def affected(
 
 
 def is_harmless(file: str) -> bool:
-    """Whether no stack depends on this file."""
+    """True for a file on which no stack depends."""
     return file in HARMLESS_FILES or file.startswith(HARMLESS_FOLDERS) or file.endswith(HARMLESS_ENDINGS)
 
 
@@ -90,7 +90,7 @@ def _files(name: str, root: Path) -> Iterable[str]:
 
 
 def _document(file: Path, tree: Path) -> Mapping[str, Any]:
-    """What a file of a tree has; empty where it can't be read, or is not YAML."""
+    """Content of a file in a tree; empty where it can't be read, or is not YAML."""
     try:
         found: Any = documents.load(files.read_text(file, within=tree))
     except (files.Unreadable, yaml.YAMLError):

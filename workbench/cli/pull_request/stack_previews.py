@@ -21,7 +21,7 @@ UP_SECONDS, PREVIEW_SECONDS = 1200, 600
 
 
 def report(affected: Affected, base: Side, head: Side, pictures: Path | None) -> Report:
-    """What a change does to a stack.
+    """Report of a change's effects on a stack.
 
     Args:
         pictures: the folder to draw the simulated base into, if any; it exists.
@@ -51,7 +51,7 @@ def report(affected: Affected, base: Side, head: Side, pictures: Path | None) ->
 
 
 def _can_be_shown(affected: Affected, document: dict[str, Any]) -> bool:
-    """Whether a document of the head's code has all that a comment shows."""
+    """True where a document of the head's code has everything that a comment shows."""
     try:
         comment([Report(affected, document)], ())
     except (AttributeError, LookupError, TypeError, ValueError):

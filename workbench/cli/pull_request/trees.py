@@ -29,7 +29,8 @@ from simulator.tools.install import VARIABLE as TOOLS_FROM
 from workbench.cli.pull_request.bytecode import take_bytecode
 
 SHARED = ("tools", "charts")
-"""What the base's home shares with the user's, and the head's has a copy of: built programs and downloaded charts."""
+"""Folders that the base's home shares with the user's, and of which the head's has a copy: built programs and
+downloaded charts."""
 PYTHON_PATH = ("", "agents", "agents/grid_driver")
 PASSED_ON = re.compile(
     r"PATH|LD_LIBRARY_PATH|TMPDIR|TZ|TERM|LANG|LANGUAGE|LC_\w+|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|GO(PROXY|SUMDB|TOOLCHAIN|GC)"
@@ -41,7 +42,7 @@ those whose names begin as ours do."""
 _LOGIN = re.compile(r"[^/@\s]+:[^/@\s]*@|//[^/]*@")
 """A login within an address, also in one without `//`, which programs accept for a proxy."""
 UNUSED = tuple(f"{family.name}-" for family in (*LINTERS, *TELEMETRY))
-"""How folders of tools begin that neither `up` nor `preview` runs."""
+"""Prefixes of folders of tools that neither `up` nor `preview` runs."""
 KILL_SECONDS, KILL_ROUNDS = 10, 20
 SET_CHILD_SUBREAPER = 36
 """Option of prctl(2): orphans below the process become its children, and not those of PID 1."""
@@ -128,7 +129,7 @@ class Side:
     folder: Path
     home: Path
     shares_tools: bool = False
-    """Whether its home has the user's own tools. A side without them gets copies, and can change only these."""
+    """True where its home has the user's own tools. A side without them gets copies, and can change only these."""
 
     def copy_tools(self) -> None:
         """Copies the user's tools and charts that this side's home does not have yet."""
@@ -267,7 +268,7 @@ def _users_home() -> Path:
 
 
 def _is_passed_on(name: str, value: str) -> bool:
-    """Whether a side gets a variable; addresses that contain a login are left out."""
+    """True for a variable that a side gets; addresses that contain a login are left out."""
     return PASSED_ON.fullmatch(name) is not None and not _LOGIN.search(value)
 
 

@@ -179,7 +179,7 @@ def _by_pool(assignments: Sequence[str], proposal: Proposal, option: str) -> Map
 
 
 def _problem(pool: PoolProposal, choice: Choice, region: str) -> str | None:
-    """Why a choice is impossible, and what to write instead; None for a possible one."""
+    """Reason why a choice is impossible, and what to write instead; None for a possible one."""
     from physical_ai.settings import DriverSource
     from physical_ai.settings.new_stack import refusals
 

@@ -122,7 +122,7 @@ def pools(loaded: Loaded) -> list[dict[str, Any]]:
 
 
 def quota(loaded: Loaded) -> list[dict[str, Any]]:
-    """What the stack needs of each usage of Microsoft.Compute, in vCPU."""
+    """Amount that the stack needs of each usage of Microsoft.Compute, in vCPU."""
     from physical_ai.settings.facts.quota import quota_needs
 
     return [

@@ -50,7 +50,7 @@ def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Pat
 def stack_context(
     stack: str, pool: str | None, variables: Variables, overlays: Sequence[Path], assignments: Sequence[str]
 ) -> Context:
-    """What OSMO's service of a stack knows, by the stack's settings."""
+    """Configuration that OSMO's service of a stack has, by the stack's settings."""
     from physical_ai.settings import Overlay, load
     from workbench.osmo.lint import of_stack
 

@@ -43,7 +43,7 @@ def check_refusal(simulation: Simulation, settings: Settings, file: Path) -> dic
 
 
 def described(workflows: Sequence[Mapping[str, Any]], refused: Mapping[str, Any] | None) -> list[str]:
-    """Who was let in, and who was not, for people."""
+    """Accepted and refused callers of the gateway, for people."""
     if refused is None:
         return ["gateway: login dev, every caller is an administrator"]
     accepted = [(each["id"], each["submitted"]) for each in workflows]

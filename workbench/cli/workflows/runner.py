@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from workbench.osmo.workflow.submission import Submission
 
 PLACEMENT_SECONDS = 60.0
-"""How long to wait for a node: the simulated autoscaler adds one within a few seconds."""
+"""Seconds to wait for a node: the simulated autoscaler adds one within a few seconds."""
 AGENT_SECONDS = 1.0
-"""Between two questions to the gateway, of real time."""
+"""Seconds between two questions to the gateway, of real time."""
 NOT_FOLLOWED = (
     "{id} waits for OSMO's agents, and this command follows it no further: {waits} Without its worker a backend creates"
     " and deletes no Pod, without its listener OSMO learns nothing of them; the workflow remains {status}. The cause:"

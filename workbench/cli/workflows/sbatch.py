@@ -25,7 +25,7 @@ HINT = "--from-sbatch"
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asks for."""
+    """Options of the command line."""
 
     files: Sequence[Path] | None
     script: Path | None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def deployed_context(simulation: Simulation, pool: str | None, variables: Variables) -> Context:
-    """What the service of a deployed stack knows: the chart values that the stack exports for it.
+    """Configuration of a deployed stack's service: the chart values that the stack exports for it.
 
     Raises:
         SimulationError: no deployment got far enough to export any.
@@ -31,7 +31,7 @@ def deployed_context(simulation: Simulation, pool: str | None, variables: Variab
 
 
 def simulated_workflow(submission: Submission, context: Context, number: int) -> Workflow:
-    """What the service stores of a submission: its groups with their objects, and the groups each waits for."""
+    """Stored form of a submission in the service: its groups with their objects, and the groups each waits for."""
     from simulator.osmo import Workflow
     from workbench.osmo.pods.objects import generated_run
     from workbench.osmo.workflow import lifecycle

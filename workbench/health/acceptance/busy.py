@@ -1,4 +1,4 @@
-"""What a node offers to a check, and who holds it."""
+"""Devices that a node offers to a check, and their holders."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pods_on(send: Send, node: str) -> list[Json]:
 
 
 def slurm_holds(node: str, pods: list[Json]) -> str:
-    """That Slurm has the node, and how to get it back without ending a job; empty where it has not."""
+    """Message that Slurm has the node, and how to get it back without ending a job; empty where it has not."""
     found = slurm_nodes(pods).get(node)
     if found is None:
         return ""
@@ -46,7 +46,7 @@ def offering(send: Send, node: Json, pool: Pool) -> Json:
 
 
 def devices_in_use(send: Send, node: str) -> dict[str, dict[str, int]]:
-    """What each claim holds of a node's devices, under the name of their driver; claims as `namespace/name`."""
+    """Number of a node's devices that each claim holds, under the name of their driver; claims as `namespace/name`."""
     held = holders(send("GET", CLAIMS, {})["items"])
     there = devices(send("GET", SLICES, {})["items"])
     mine = [held[each.pool, each.name] for each in there if each.node == node and (each.pool, each.name) in held]
@@ -54,7 +54,7 @@ def devices_in_use(send: Send, node: str) -> dict[str, dict[str, int]]:
 
 
 def gpus_in_use(pods: list[Json]) -> dict[str, dict[str, int]]:
-    """By resource, what each Pod holds; Pods as `namespace/name`."""
+    """Amounts that each Pod holds, by resource; Pods as `namespace/name`."""
     found: dict[str, dict[str, int]] = {}
     for pod in pods:
         if at(pod, "status.phase") in FINAL:
@@ -75,7 +75,7 @@ def offered(node: Json) -> dict[str, int]:
 def blocking_reason(
     send: Send, node: str, wanted: Mapping[str, int], there: Mapping[str, int]
 ) -> tuple[Verdict, str] | None:
-    """Why a check cannot get what it needs: its Job would wait for it indefinitely."""
+    """Reason why a check cannot get its resources: its Job would wait for them indefinitely."""
     pods = pods_on(send, node)
     claimed = devices_in_use(send, node) if DRIVER in wanted else {}
     used, slurm = {**gpus_in_use(pods), **claimed}, slurm_holds(node, pods)

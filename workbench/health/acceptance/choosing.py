@@ -1,4 +1,4 @@
-"""Which nodes of a cluster a run checks. Pure."""
+"""Choice of the nodes of a cluster that a run checks. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.health.acceptance.running import Target
 
 
 class NoNodes(Exception):
-    """Nothing is there to check; the text shows why."""
+    """Raised where there is nothing to check; the text shows why."""
 
 
 def choose(
@@ -52,13 +52,13 @@ def not_ready(nodes: Sequence[Json], targets: Sequence[Target], pools: Sequence[
 
 
 def is_accepted(node: Mapping[str, Any]) -> bool:
-    """Whether the node passed its last run."""
+    """True where the node passed its last run."""
     conditions: list[Json] = at(node, "status.conditions", [])
     return any(each["type"] == ACCEPTED_CONDITION and each["status"] == "True" for each in conditions)
 
 
 def is_kept_out(node: Mapping[str, Any]) -> bool:
-    """Whether a node takes no work because it has not been accepted."""
+    """True for a node that takes no work because it has not been accepted."""
     key = split_taint(NOT_ACCEPTED_TAINT)[0]
     taints: list[Json] = at(node, "spec.taints", [])
     return any(each["key"] == key for each in taints)

@@ -15,7 +15,7 @@ from workbench.health.acceptance.judging import JobOutcome
 
 POLL_SECONDS = 2.0
 PLACE_SECONDS = 60.0
-"""How long the scheduler may refuse the Pod before its reason counts."""
+"""Seconds for which the scheduler may refuse the Pod before its reason counts."""
 ABSENT_POLLS = 30
 """Looks without a Pod until the Job is taken to be unable to make one."""
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -35,7 +35,7 @@ def run_job(
     seen: Callable[[str], None],
     beside: Sequence[Mapping[str, Any]] = (),
 ) -> JobOutcome:
-    """How the check ended, of several Pods the first one. Its Job is deleted before this returns or raises.
+    """Outcome of the check, of several Pods the first one's. Its Job is deleted before this returns or raises.
 
     Args:
         beside: Objects that the Pods need, which the Job owns, so that they go with it in any case.
@@ -107,7 +107,7 @@ def _pods(send: Send, job: str) -> list[Json]:
 
 
 def _failed(send: Send, pod: Json) -> str:
-    """Why a Pod that serves the first one does not any more; empty while it does."""
+    """Reason why a Pod that serves the first one has ended; empty while it runs."""
     result = ended(send, pod)
     # What a rank beside the first one prints is not needed: its exit code says how it ended.
     if result is None or result.exit_code == 0 or at(_status(pod), "state.terminated.exitCode") == 0:
@@ -143,7 +143,7 @@ def _outcome(send: Send, pod: Json, code: int) -> JobOutcome:
 
 
 def _late(send: Send, job: str) -> str:
-    """That the Job was ended at its deadline, or deleted; empty where it was not."""
+    """Message that the Job was ended at its deadline, or deleted; empty where it was not."""
     try:
         found: Json = send("GET", f"{_JOBS}/{job}", {})
     except Missing:
@@ -155,7 +155,7 @@ def _late(send: Send, job: str) -> str:
 
 
 def _refusal(send: Send, job: str) -> str:
-    """Why the Job could not create its Pod, or has none any more."""
+    """Reason why the Job could not create its Pod, or has none any more."""
     events: list[Json] = send("GET", f"/api/v1/namespaces/{NAMESPACE}/events", {})["items"]
     mine = [each for each in events if at(each, "involvedObject.name") == job and each.get("type") == "Warning"]
     return str(mine[-1].get("message", "")) if mine else ""

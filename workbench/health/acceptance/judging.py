@@ -1,4 +1,4 @@
-"""Whether a node passed a check: its Job's output beside the settings, the floors and the node's first run. Pure."""
+"""Judgement of a node by a check: its Job's output, the settings, the floors and the node's first run. Pure."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from workbench.health.acceptance.record import CheckResult
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """How the Job of a check ended."""
+    """Outcome of the Job of a check."""
 
     log: str
     exit_code: int | None
-    """None where the container never ended."""
+    """Exit code of the container; None where it never ended."""
     problem: str = ""
-    """Why it did not end on its own."""
+    """Reason why it did not end on its own."""
 
 
 @dataclass(frozen=True)
 class NodeBaseline:
-    """What a node is measured against."""
+    """Values that a node is measured against."""
 
     promise: Promise
     gpus: int

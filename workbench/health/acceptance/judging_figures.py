@@ -41,7 +41,7 @@ def judge_bandwidth(name: str, log: str, gpus: int, floor: Floor | None, baselin
 
 
 def judge_nccl(name: str, log: str, gpus: int, floor: Floor | None, baseline: Mapping[str, float]) -> CheckResult:
-    """No wrong result, and the average bus bandwidth.
+    """Judgement of an all-reduce: no wrong result, and the average bus bandwidth.
 
     Raises:
         Unrecognised: the log is no complete output, or is about another number of GPUs.

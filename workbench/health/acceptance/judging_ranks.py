@@ -1,4 +1,4 @@
-"""Whether nodes reach each other over InfiniBand as their size promises: an all-reduce over all of their GPUs. Pure."""
+"""Judgement of nodes by InfiniBand: an all-reduce over all of their GPUs, against the figure of their size. Pure."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class MultiNodeSetup:
     size: str
     nodes: int
     gpus: int
-    """Of each node."""
+    """GPUs of each node."""
     adapters: int
-    """Of each node."""
+    """Adapters of each node."""
     figure: NcclFigure | None
-    """What this setup reaches; None where no source has it."""
+    """Published figure for this setup; None where no source has it."""
     baseline: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
@@ -63,7 +63,7 @@ def _judged(name: str, ran: JobOutcome, given: MultiNodeSetup, said: Transport) 
 
 
 def _reached(log: str) -> str:
-    """What it reached all the same; empty where the run has no complete table."""
+    """Bandwidth that the run reached in spite of the problem; empty where it has no complete table."""
     cause = "the Pods see no adapter, or a variable prevents NCCL from using it"
     try:
         return f", and reached {read_nccl(log).bus_gb_s:g} GB/s: {cause}"
@@ -72,7 +72,7 @@ def _reached(log: str) -> str:
 
 
 def _lacking(given: MultiNodeSetup, said: Transport) -> str:
-    """What keeps the nodes from their figure, whatever they reach; empty where nothing does."""
+    """Obstacle between the nodes and their figure, whatever they reach; empty without one."""
     fewer = {host: count for host, count in said.adapters.items() if count < given.adapters}
     if fewer:
         hosts = ", ".join(f"{count} on {host}" for host, count in sorted(fewer.items()))

@@ -12,7 +12,7 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised
 from workbench.health.acceptance.record import CheckResult
 
 _NO_GPU = re.compile(rf"no devices (?:were )?found|unable to determine the device handle|{LOST.pattern}", re.IGNORECASE)
-"""What nvidia-smi says of a GPU that is given to the container and does not answer."""
+"""Messages of nvidia-smi about a GPU that is given to the container and does not answer."""
 
 
 def judge_stack(
@@ -90,7 +90,7 @@ def _gpu(gpu: SmiGpu, promise: Promise) -> list[str]:
 
 
 def _settings(gpu: SmiGpu, promise: Promise) -> list[str]:
-    """What differs from the settings. A mode that is not understood is no difference, and is in `unknown`."""
+    """Differences from the settings. An unknown mode is no difference, and is in `unknown`."""
     wrong: list[str] = []
     if gpu.mig_known and (gpu.mig or "Disabled") != promise.mig:
         wrong.append(f"MIG mode is {gpu.mig or 'not available'}, and the pool's settings say {promise.mig}")
@@ -104,7 +104,7 @@ def _settings(gpu: SmiGpu, promise: Promise) -> list[str]:
 
 
 def _note(gpu: SmiGpu) -> str:
-    """What is no fault of a single GPU, but worth knowing."""
+    """Note on a GPU that is no fault of it, but worth knowing."""
     if spelled(gpu.recovery) == "drain p2p":
         return f"GPU {gpu.address} reaches no peer until it is reset ({gpu.recovery})"
     return "" if gpu.counts_errors else "no memory errors are counted (ECC is off, or not for this GPU)"

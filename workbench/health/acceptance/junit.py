@@ -44,5 +44,5 @@ def _case(suite: Element, result: NodeResult, each: CheckResult) -> None:
 
 
 def _printable(text: str) -> str:
-    """Without characters that XML has no form for: a tool may print any."""
+    """Text without characters that XML has no form for: a tool may print any."""
     return "".join(char if char.isprintable() else " " for char in text)

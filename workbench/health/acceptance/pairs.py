@@ -142,7 +142,9 @@ class Pairs:
 def _not_run(
     check: Check, own: str, names: Sequence[str], hindered: Sequence[tuple[Verdict, str] | None]
 ) -> CheckResult:
-    """What is wrong with the node itself counts for it; what is wrong with the other is no verdict about it."""
+    """Result for a check that did not run: a problem of the node itself counts for it; one of the other node is no
+    verdict about it.
+    """
     found = dict(zip(names, hindered, strict=True))
     mine = found[own]
     if mine is not None:

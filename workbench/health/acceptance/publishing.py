@@ -1,4 +1,6 @@
-"""Where a node's result goes: its ConfigMap, its condition, and the taint that keeps work away. Changes the cluster."""
+"""Publication of a node's result: its ConfigMap, its condition, and the taint that keeps work away. Changes the
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from workbench.health.acceptance.record import (
 )
 
 ATTEMPTS = 5
-"""Of a change to a Node, which its kubelet changes too."""
+"""Number of attempts to change a Node, which its kubelet changes too."""
 _MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 
 

@@ -1,4 +1,4 @@
-"""What acceptance leaves behind: one ConfigMap a node, and a condition of the node. Read by repair and its rules.
+"""Records of acceptance: one ConfigMap a node, and a condition of the node. Read by repair and its rules.
 
 The ConfigMap `acceptance-<node>` in NAMESPACE has the whole result under the key DATA_KEY as JSON, so that it outlives
 the node. The node's condition says in short whether the last run passed; it ends with the Node object.
@@ -19,7 +19,7 @@ Verdict = Literal["passed", "failed", "no-verdict", "skipped"]
 """no-verdict: the check ended without an answer that is understood, which never counts as passed."""
 
 LABEL = "physical-ai/acceptance"
-"""On ConfigMaps, Jobs and Pods of acceptance; its value is the node's name, or its first 63 characters."""
+"""Label of the ConfigMaps, Jobs and Pods of acceptance; its value is the node's name, or its first 63 characters."""
 DATA_KEY = "result.json"
 
 
@@ -58,13 +58,13 @@ class NodeResult:
 
     @property
     def passed(self) -> bool:
-        """Whether at least one check passed and no other ended otherwise than passed or skipped."""
+        """True where at least one check passed and all others passed or were skipped."""
         verdicts = {each.verdict for each in self.checks}
         return "passed" in verdicts and verdicts <= {"passed", "skipped"}
 
     @property
     def problems(self) -> list[str]:
-        """What kept the node from passing, each as `check: message`; empty for one that passed."""
+        """Problems that kept the node from passing, each as `check: message`; empty for one that passed."""
         found = [f"{each.check}: {each.message}" for each in self.checks if each.verdict not in {"passed", "skipped"}]
         return found or ([] if self.passed else ["no check applies to the node"])
 

@@ -124,7 +124,7 @@ class Acceptance:
 
 
 def given(settings: Settings, target: Target, node: Json, baseline: Mapping[str, float] | None) -> NodeBaseline:
-    """What a check of the node, as it is now, is measured against."""
+    """Values that a check of the node, as it is now, is measured against."""
     pool = settings.pools[target.pool]
     promised, floor = promise(settings, pool), floors().get(pool.sku)
     return NodeBaseline(promised, gpus_per_node(pool), offered(node), floor, baseline or {})

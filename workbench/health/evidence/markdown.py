@@ -1,4 +1,4 @@
-"""What is known of a machine, as Markdown for a support request and as JSON."""
+"""Evidence about a machine, as Markdown for a support request and as JSON."""
 
 from __future__ import annotations
 

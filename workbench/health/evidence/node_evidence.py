@@ -1,4 +1,4 @@
-"""What is known of one GPU machine, put together. Pure.
+"""Evidence about one GPU machine, put together. Pure.
 
 Nothing in it is a secret, and of the work only names: what users' programs print or hold is not read.
 """
@@ -37,7 +37,7 @@ class NodeEvidence:
     alerts: Sequence[Alert]
     seen: Sequence[Seen]
     conditions: Sequence[Json]
-    """Those that are not as they should be."""
+    """Conditions that indicate a problem."""
     events: Sequence[Json]
     work: Sequence[tuple[str, str, str]]
     """Namespace, name and workflow of Pods with GPUs on it."""
@@ -49,9 +49,9 @@ class NodeEvidence:
     """Pods of the GPU stack that fail on it: DaemonSet, name, last words."""
     stack: str = "STACK"
     existing: bool = False
-    """Whether the cluster exists already."""
+    """True for an existing cluster."""
     unread: Sequence[str] = ()
-    """What could not be read, or was not asked for, and how to."""
+    """Evidence that could not be read, or was not asked for, and how to get it."""
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -73,7 +73,7 @@ class NodeEvidence:
         )
 
     def _restarted(self, repair: Record) -> bool:
-        """Whether a repair has restarted this machine lately, and not one that had its name before."""
+        """True where a repair has restarted this machine lately, not one that had its name before."""
         is_own = self.node is None or at(self.node, "metadata.uid", repair.node_uid) == repair.node_uid
         lately = counts_still(repair.removed or repair.started, self.now)
         return repair.has_ended and repair.action == "reboot" and is_own and lately
@@ -106,14 +106,14 @@ class NodeEvidence:
 
     @property
     def has_fault(self) -> bool:
-        """Whether anything speaks for a fault of the machine."""
+        """True where any sign indicates a fault of the machine."""
         of_machine = any(each.xid_class == "node" for each in self.known_xids)
         seen = of_machine or bool(self.failed_checks) or self.missing > 0 or bool(self.category.alerts)
         return seen or self.advice != "none"
 
     @property
     def advice(self) -> Advice:
-        """What repairs the machine. After a restart that did not help, another machine."""
+        """Repair of the machine. After a restart that did not help, another machine."""
         return advice_of(self.findings) or "none"
 
 

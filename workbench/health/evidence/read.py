@@ -24,7 +24,7 @@ Item = TypeVar("Item")
 
 
 class UnknownNode(Exception):
-    """Neither a node nor a record of a machine has the name; `known` are names that exist."""
+    """Raised where neither a node nor a record of a machine has the name; `known` are names that exist."""
 
     def __init__(self, wanted: str, known: Sequence[str]) -> None:
         super().__init__(wanted)
@@ -49,7 +49,7 @@ def read_node_evidence(
     unread: Sequence[str] = (),
     since: datetime | None = None,
 ) -> NodeEvidence:
-    """What is known of a node, also of one that has left the cluster: at most seven requests.
+    """Evidence about a node, also about one that has left the cluster: at most seven requests.
 
     The node has to be readable; of the rest, what the login may not read is named in the evidence.
 
@@ -111,7 +111,7 @@ def read_node_evidence(
 
 
 def _is_later(event: Json, since: datetime) -> bool:
-    """Also of an event whose time nobody can read."""
+    """True for a later event, and for one whose time nobody can read."""
     try:
         return datetime.fromisoformat(time_of(event)) >= since
     except (ValueError, TypeError):

@@ -19,10 +19,10 @@ class Machine:
     """One machine's record. The documents are as the agent writes them; empty for one that was not written."""
 
     name: str
-    """Of the ConfigMap."""
+    """Name of the ConfigMap."""
     node: str
     seen: str
-    """When it was recorded last, in UTC."""
+    """Time of the last record, in UTC."""
     facts: Mapping[str, Any]
     gpus: Mapping[str, Any]
     starts: Sequence[Mapping[str, Any]]

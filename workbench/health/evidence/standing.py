@@ -1,4 +1,4 @@
-"""What still speaks against a node that has passed acceptance: its causes, as every other command names them. Pure."""
+"""Remaining evidence against a node that has passed acceptance: its causes, as every other command names them. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from workbench.health.evidence.node_evidence import NodeEvidence
 from workbench.health.replacement.world import Standing
 
 SETTLED = timedelta(minutes=2)
-"""From the first GPU that a node offers until an alert about it is at least pending: a collection and a scrape, 30
-seconds each, and an evaluation of the rules, a minute."""
+"""Time from the first GPU that a node offers until an alert about it is at least pending: a collection and a scrape,
+30 seconds each, and an evaluation of the rules, a minute."""
 
 
 def standing_of(
@@ -20,7 +20,7 @@ def standing_of(
     reported: Mapping[str, float] | None,
     settled: timedelta = SETTLED,
 ) -> Standing:
-    """What is known of a node now.
+    """Evidence about a node now.
 
     Args:
         evidence: With alerts that are pending beside those that fire, and without signs of before the repair.

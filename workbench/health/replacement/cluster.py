@@ -1,4 +1,4 @@
-"""What a repair reads and changes in a cluster. Every change can be repeated.
+"""Reads and changes by a repair in a cluster. Every change can be repeated.
 
 What has to follow from what was read is written with the version that was read, so that the API server refuses it where
 somebody else has changed the object since.
@@ -44,7 +44,7 @@ class RepairCluster:
     def __init__(self, send: Send) -> None:
         self.send = send
         self._versions: dict[str, str] = {}
-        """Of the records as this process has read or written them last."""
+        """Versions of the records as this process has read or written them last."""
 
     # Nodes
 
@@ -138,7 +138,7 @@ class RepairCluster:
                 raise
 
     def save_evidence(self, record: Record, evidence: Mapping[str, Any]) -> None:
-        """As `save`."""
+        """Stores evidence with the record, as `save` does."""
         self._save(record, {EVIDENCE_KEY: json.dumps(evidence, indent=2, sort_keys=True)})
 
     def _save(self, record: Record, data: Mapping[str, str]) -> None:
@@ -148,7 +148,7 @@ class RepairCluster:
         self._remembered(conflicting(lambda: self.send("PATCH", f"{MAPS}/{record.name}", {}, body)))
 
     def evidence(self, record: Record) -> Json:
-        """What was known of the node when its repair began; empty where nothing was kept."""
+        """Evidence about the node when its repair began; empty where none was stored."""
         found = self.send("GET", f"{MAPS}/{record.name}", {})
         known = parsed(at(found, "data", {}).get(EVIDENCE_KEY))
         return dict(known) if is_mapping(known) else {}

@@ -1,4 +1,4 @@
-"""Which Pods leave a node before it is repaired, and which are waited for. Pure.
+"""Pods that leave a node before it is repaired, and those that are waited for. Pure.
 
 More careful than `kubectl drain`: a Job or a Pod without a controller is never evicted, since nothing would start it
 again where it was; its end is awaited. Pods that Kubernetes starts elsewhere are evicted, as disruption budgets allow.
@@ -24,7 +24,7 @@ MOVABLE = ("ReplicaSet", "StatefulSet", "ReplicationController")
 
 @dataclass(frozen=True)
 class Load:
-    """What runs on a node."""
+    """Pods on a node."""
 
     evicted: tuple[tuple[str, str], ...] = ()
     """Namespace and name of Pods to evict."""
@@ -61,7 +61,7 @@ def load_of(pods: Iterable[Mapping[str, Any]]) -> Load:
 
 
 def _of_slurm(pod: Mapping[str, Any]) -> str:
-    """Why a daemon of Slurm's does not leave yet; empty once its node is drained and has no jobs."""
+    """Reason why a daemon of Slurm's does not leave yet; empty once its node is drained and has no jobs."""
     found = slurm_node(pod)
     if found.is_busy:
         return f"jobs of Slurm run on its node {found.host}"
@@ -75,7 +75,7 @@ def _controller(pod: Mapping[str, Any]) -> str:
 
 
 def _kept(pod: Mapping[str, Any], owner: str) -> str:
-    """Why a Pod is not evicted; empty for one that is."""
+    """Reason why a Pod is not evicted; empty for one that is."""
     if at(pod, "metadata.deletionTimestamp"):
         return "is ending"
     workflow = labels(pod).get(WORKFLOW_LABEL)

@@ -13,7 +13,7 @@ from workbench.health.replacement.world import Stopped, World, check_held, same
 
 
 def is_by_hand(record: Record) -> bool:
-    """Whether nothing here can restart or delete the machine, so that a person has to."""
+    """True for a machine that only a person can restart or delete."""
     return not machine_id(record.provider_id)
 
 
@@ -140,7 +140,7 @@ def _no_successor(record: Record, world: World) -> Record | str:
 
 
 def unready(record: Record, world: World, node: Json) -> str:
-    """What the node lacks to take work; empty where it has everything."""
+    """Conditions that the node lacks to take work; empty where it has everything."""
     if not is_ready(node):
         return f"{name(node)} to become Ready"
     offered = allocatable(node)

@@ -114,4 +114,4 @@ class Machines:
 
 
 _READ_ONLY = frozenset({"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag", "status"})
-"""Of a pool's GET (AKS API 2025-09-01), which a PUT leaves out."""
+"""Properties of a pool's GET (AKS API 2025-09-01), which a PUT leaves out."""

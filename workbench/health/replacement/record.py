@@ -1,4 +1,4 @@
-"""How far the repair of a node has come: a ConfigMap, so that it outlives the node and any machine can continue it.
+"""Progress of the repair of a node: a ConfigMap, so that it outlives the node and any machine can continue it.
 
 The ConfigMap `repair-<node>-<first 8 of its uid>` in NAMESPACE has the record under DATA_KEY as JSON, and under
 EVIDENCE_KEY what was known of the node. The uid is part of the name: AKS may give a new machine the name of an old one.
@@ -19,14 +19,14 @@ from physical_ai.nested import at
 
 NAMESPACE = "gpu-operator"
 ANNOTATION = REPAIR_LABEL
-"""On a node that a repair has cordoned: the name of the ConfigMap."""
+"""Annotation of a node that a repair has cordoned: the name of the ConfigMap."""
 DATA_KEY, EVIDENCE_KEY = "repair.json", "evidence.json"
 _TIMES, _LATER_TIMES = ("started", "deadline"), ("removed", "offered", "proven")
 Action = Literal["replace", "reboot"]
 
 
 class Step(StrEnum):
-    """What is done next, in this order."""
+    """Next step of a repair, in this order."""
 
     EVIDENCE = "evidence"
     CORDON = "cordon"
@@ -53,38 +53,39 @@ class Record:
     node: str
     node_uid: str
     boot_id: str
-    """Of the start before the repair: after a restart it is another."""
+    """Id of the start before the repair: after a restart it is another."""
     pool: str
     provider_id: str
-    """Of a machine that Azure restarts and deletes; empty where a person has to."""
+    """Id of a machine that Azure restarts and deletes; empty where a person has to."""
     action: Action
     started: datetime
     deadline: datetime
-    """Until when the drain waits for work to end."""
+    """Time until which the drain waits for work to end."""
     reason: str = ""
     step: Step = Step.EVIDENCE
     level: AcceptanceLevel = "quick"
-    """Of the acceptance that the node has to pass before it takes work: what its fault asks for, or a higher one."""
+    """Level of the acceptance that the node has to pass before it takes work: the one for its fault, or a higher
+    one."""
     cordoned_before: bool = False
-    """Another user had cordoned the node: after the repair it stays cordoned."""
+    """True where another user had cordoned the node: after the repair it stays cordoned."""
     nodes_before: int = 0
     """Nodes that Azure ran for the pool before the machine was deleted."""
     uids_before: tuple[str, ...] = ()
-    """Of the pool's Node objects before the machine was deleted."""
+    """Uids of the pool's Node objects before the machine was deleted."""
     removed: datetime | None = None
-    """When Azure, or a person, was asked to restart or delete the machine."""
+    """Time at which Azure, or a person, was asked to restart or delete the machine."""
     impact: str = ""
     """Name of the report to Azure; empty without one."""
     new_node: str = ""
     new_uid: str = ""
     new_boot_id: str = ""
-    """Of the start that is being accepted: another start has to be accepted again."""
+    """Id of the start that is being accepted: another start has to be accepted again."""
     offered: datetime | None = None
-    """When the new node offered its GPUs."""
+    """Time at which the new node offered its GPUs."""
     proven: datetime | None = None
-    """When it passed acceptance."""
+    """Time at which it passed acceptance."""
     outcome: str = ""
-    """How it ended; empty as long as it has not."""
+    """Outcome of the repair; empty as long as it has not ended."""
     earlier: int = 0
     """Repairs of the same machine before this one: each keeps its record."""
 
@@ -96,7 +97,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """Of the ConfigMap."""
+        """Name of the ConfigMap."""
         first = f"repair-{self.node}-{self.node_uid[:8]}"
         return f"{first}-{self.earlier + 1}" if self.earlier else first
 

@@ -18,13 +18,13 @@ from workbench.health.replacement.cluster import MAPS, Changed, RepairCluster, c
 from workbench.health.replacement.record import NAMESPACE, Record
 
 BEGINNING = timedelta(minutes=5)
-"""From a reservation to its record is one request; clocks of laptops differ by less than this."""
+"""Longest time from a reservation to its record, which is one request; clocks of laptops differ by less."""
 ATTEMPTS = 5
 DATA_KEY = "reservation.json"
 
 
 class Taken(Exception):
-    """Another repair has the pool's turn; the text says which, and what to do."""
+    """Raised where another repair has the pool's turn; the text says which, and what to do."""
 
 
 def reserve(cluster: RepairCluster, record: Record, now: datetime) -> None:
@@ -49,12 +49,12 @@ def reserve(cluster: RepairCluster, record: Record, now: datetime) -> None:
 
 
 def is_reserved(cluster: RepairCluster, record: Record) -> bool:
-    """Whether the pool's turn is the repair's."""
+    """True where the pool's turn is the repair's."""
     return _holder(_read(cluster, record.pool)).get("record") == record.name
 
 
 def _held(cluster: RepairCluster, pool: str, holder: Json, now: datetime) -> str:
-    """Why the turn is not free; empty where it is."""
+    """Reason why the turn is not free; empty where it is."""
     if not holder:
         return ""
     node, other = str(holder.get("node")), cluster.record(str(holder.get("record")))
@@ -86,7 +86,7 @@ def _read(cluster: RepairCluster, pool: str) -> Json | None:
 
 
 def _holder(found: Json | None) -> Json:
-    """What the reservation says; empty without one, or one that nobody can read."""
+    """Holder in the reservation; empty without one, or for one that can't be read."""
     kept: Any = parsed(at(found, "data", {}).get(DATA_KEY, "")) if found is not None else None
     return dict(kept) if is_mapping(kept) and {"record", "node", "since"} <= kept.keys() else {}
 

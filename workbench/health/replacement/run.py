@@ -20,10 +20,10 @@ from workbench.health.replacement.world import Stopped, World
 
 POLL_SECONDS = 5.0
 PATIENCE = timedelta(minutes=45)
-"""How long one step after the drain may wait before the command ends: a new node with its driver takes half of that."""
+"""Time that one step after the drain may wait before the command ends: a new node with its driver takes half of it."""
 OWN_DEADLINE = (Step.DRAIN, Step.UNCORDON)
 REMINDER = timedelta(minutes=2)
-"""After this long without another line, a wait is printed again."""
+"""Time without another line after which a wait is printed again."""
 FAILURES = 12
 """Answers in a row that may be missing."""
 
@@ -35,7 +35,7 @@ def unfinished(cluster: RepairCluster, node: str) -> Record | None:
 
 
 def action_of(advice: str, *, reboot: bool | None) -> Action:
-    """What is done: what a person wants, or a restart where that is the advice of the node's evidence."""
+    """Action of a repair: the one a person wants, or a restart where the node's evidence advises it."""
     wanted = advice == "reboot" if reboot is None else reboot
     return "reboot" if wanted else "replace"
 

@@ -47,7 +47,7 @@ def perform(record: Record, world: World) -> Result:
 
 
 def budget_refusal(record: Record, world: World) -> str:
-    """Why the pool cannot do without the node now; empty where it can."""
+    """Reason why the pool cannot do without the node now; empty where it can."""
     nodes = world.cluster.nodes(record.pool)
     out = [name(each) for each in nodes if is_cordoned(each) or not is_ready(each)]
     repairs = [

@@ -1,4 +1,4 @@
-"""What a repair works with, how one ends before its end, and what every act asks first."""
+"""World of a repair, the exception that ends one early, and the question before every act."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Standing:
-    """What still speaks against a node that was accepted."""
+    """Remaining evidence against a node that was accepted."""
 
     causes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
-    """What could not be read, so that nothing is known of it."""
+    """Evidence that could not be read, so that nothing is known of it."""
 
 
 @dataclass(frozen=True)
 class World:
-    """What a repair works with."""
+    """Cluster, Azure and other interfaces that a repair uses."""
 
     cluster: RepairCluster
     machines: Machines | None
-    """None where Azure has nothing to do with the cluster's machines."""
+    """Machines in Azure; None where Azure has nothing to do with the cluster's machines."""
     expected: Mapping[str, Mapping[str, int]]
     """Resources that a node of each pool should offer."""
     least: Mapping[str, AcceptanceLevel]
     """The lowest level of each pool that runs programs on every GPU of a node."""
     gather: Callable[[str], Mapping[str, Any]]
-    """What is known of a node, as JSON."""
+    """Returns the evidence about a node, as JSON."""
     report: Callable[[Record, Mapping[str, Any]], str] | None
     """Sends the report about the repair with this evidence to Azure unless that has been done; its name. None: no
     report is sent."""
     accept: Callable[[str, AcceptanceLevel], str]
     """Accepts a node; why it did not pass, empty where it did."""
     standing: Callable[[Record], Standing]
-    """What alerts, conditions and gates say of the repair's new node now."""
+    """Returns the alerts, conditions and gates against the repair's new node now."""
     now: Callable[[], datetime]
     hold: timedelta = timedelta(minutes=30)
-    """How long alerts and conditions of a repaired node may take to end: an Xid is counted for 5 minutes after it, and
-    the longest alert about one looks back over 15 more."""
+    """Time that alerts and conditions of a repaired node may take to end: an Xid is counted for 5 minutes after it,
+    and the longest alert about one looks back over 15 more."""
 
 
 def same(record: Record, world: World) -> Json | None:

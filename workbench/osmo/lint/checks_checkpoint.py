@@ -47,7 +47,7 @@ def check(view: View) -> None:
 
 
 def _longest(view: View) -> datetime.timedelta | None:
-    """How long the workflow may run; None where the service's own limit cannot be read."""
+    """Longest running time of the workflow; None where the service's own limit cannot be read."""
     if view.spec.timeout.exec_timeout is not None:
         return view.spec.timeout.exec_timeout
     try:

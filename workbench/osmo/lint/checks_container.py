@@ -16,7 +16,7 @@ from workbench.osmo.lint.view import TaskView, View, forces_capabilities
 from workbench.osmo.refusal import Refusal
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}")
-"""As containerd accepts it (distribution/reference, digest.go); OSMO accepts any length."""
+"""Digest as containerd accepts it (distribution/reference, digest.go); OSMO accepts any length."""
 _KNOWN = {"compute", "compat32", "graphics", "utility", "video", "display", "ngx"}
 _NEEDED = ("compute", "utility")
 _VISIBLE = "NVIDIA_VISIBLE_DEVICES"
@@ -26,7 +26,7 @@ _SECRET_VALUE = re.compile(
     r"|[?&]sig=[A-Za-z0-9%]{20,}"
 )
 _CLOSES = re.compile(r"\b(simulation_app|app_launcher\.app)\.close\(\s*\)")
-"""Without an exit code: the process ends with 0 after a failure, too, if it ends."""
+"""Call that closes the simulator without an exit code: the process ends with 0 after a failure, too, if it ends."""
 
 
 def check(view: View) -> None:
@@ -75,7 +75,7 @@ def _gpu_environment(view: View, task: TaskView, product: Isaac | None) -> None:
 
 
 def _capabilities(task: TaskView, env: Mapping[str, str], product: Isaac | None) -> tuple[str | None, Path]:
-    """What is wrong with the driver capabilities that a GPU task sets, and where.
+    """Problem with the driver capabilities that a GPU task sets, and its place.
 
     A script can't set them: the container's runtime reads them before it starts.
     """
@@ -99,7 +99,7 @@ def _capabilities(task: TaskView, env: Mapping[str, str], product: Isaac | None)
 
 
 def _ends_by_itself(product: Isaac | None) -> bool:
-    """Whether its `close` ends the process within a bound: Isaac Sim 6 has a watchdog of its own for that."""
+    """True where its `close` ends the process in limited time: Isaac Sim 6 has a watchdog of its own for that."""
     return product is not None and product.sim is not None and product.sim >= (6, 0)
 
 
@@ -177,7 +177,7 @@ def _privileges(view: View, task: TaskView) -> None:
 
 
 def _allowing(task: TaskView, key: str) -> str:
-    """What allows a privilege, and what still refuses it."""
+    """Setting that allows a privilege, and the check that still refuses it."""
     if task.facts is not None and not task.facts.has_gpu:
         return "Remove it: no setting allows it on a platform without GPUs."
     pool = task.facts.pool if task.facts is not None else "<pool>"

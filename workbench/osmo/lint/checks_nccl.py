@@ -17,7 +17,7 @@ _RULES: Mapping[nccl.Problem, Rule] = {
     "interface": rules_nccl.NCCL_INTERFACE,
 }
 _ASSIGNED = re.compile(r"\b((?:NCCL|SHARP)_[A-Z0-9_]+)=[\"']?([^\s\"';\\&|]*)")
-"""In a shell's text; `-x NAME=value` of mpirun, too."""
+"""Assignment in a shell's text; `-x NAME=value` of mpirun, too."""
 _INTERFACE = "eth0"
 
 
@@ -54,7 +54,7 @@ def _variable(view: View, task: TaskView, name: str, value: str, path: Path) -> 
 
 
 def _is_selected(value: str) -> bool:
-    """Whether a value of NCCL_SOCKET_IFNAME selects a Pod's interface: prefixes, or with `=` exact names."""
+    """True where a value of NCCL_SOCKET_IFNAME selects a Pod's interface: prefixes, or with `=` exact names."""
     if value.startswith("^"):
         return True
     exact, names = value.startswith("="), value.lstrip("=").split(",")

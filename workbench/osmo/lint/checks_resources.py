@@ -114,7 +114,7 @@ def _unknown_platform(view: View, task: TaskView) -> None:
 
 
 def _has(view: View, pool: str, platform: str) -> bool:
-    """Whether another pool has the platform; a pool that can't be read has none."""
+    """True where another pool has the platform; a pool that can't be read has none."""
     try:
         return platform in view.context.config.pool(pool).platforms
     except Refusal:

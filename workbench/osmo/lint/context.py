@@ -26,11 +26,11 @@ class Context:
     """A configuration, the workflow's pool, and facts about the platforms' nodes."""
 
     name: str
-    """Of the stack, or of the file the configuration is from."""
+    """Name of the stack, or of the file with the configuration."""
     config: Configuration
     pool: str = DEFAULT_POOL
     facts: Mapping[str, PlatformFacts] = field(default_factory=dict[str, PlatformFacts])
-    """By platform; empty where the configuration is not the stack's own."""
+    """Facts by platform; empty where the configuration is not the stack's own."""
     cut_vgpu: frozenset[str] = frozenset()
     """Platforms whose GPUs are vGPUs that Azure's host partitions by MIG."""
     nccl: Mapping[str, str] = field(default_factory=dict[str, str])

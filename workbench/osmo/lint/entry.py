@@ -1,4 +1,4 @@
-"""What the entry of a task sets itself: variables that its script exports before it starts the program."""
+"""Variables that the entry of a task sets itself: its script exports them before it starts the program."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Rule:
     fix: str
     source: str
     can_be_allowed: bool = True
-    """Whether a comment suppresses it: not where the file was not checked to its end."""
+    """True where a comment suppresses it: not where the file was not checked to its end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +35,9 @@ class WorkflowFinding(Finding):
 
     file: str
     line: int
-    """From 1, in the file as it is written, before rendering."""
+    """Line number from 1, in the file as it is written, before rendering."""
     column: int
-    """From 1."""
+    """Column number from 1."""
     title: str
     reason: str
 

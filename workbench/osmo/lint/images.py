@@ -29,7 +29,7 @@ class Isaac:
 
     @property
     def runs_on_cut_vgpu(self) -> bool | None:
-        """Whether it renders on a MIG-backed vGPU; None where the version is not known."""
+        """True where it renders on a MIG-backed vGPU; None where the version is not known."""
         return None if self.sim is None else self.sim >= FIRST_ON_CUT_VGPU
 
 

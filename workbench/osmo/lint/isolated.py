@@ -15,7 +15,7 @@ from workbench.osmo.lint.finding import WorkflowFinding
 from workbench.osmo.lint.run import Checked, check_text, unchecked
 
 LIMIT = process.Limit(seconds=1.0, memory=512 * 1024 * 1024, patience=60)
-"""Of one file. The largest samples need a fiftieth of the time."""
+"""Limit for one file. The largest samples need a fiftieth of the time."""
 STOPPED = f"the check of this file needs more than {LIMIT.seconds:g} s, or {LIMIT.memory >> 20} MiB of memory"
 
 
@@ -45,7 +45,7 @@ def check_files(paths: Mapping[Path, Path], context: Context, *, complete: bool 
 
 
 def failure(work: Callable[[], object]) -> str | None:
-    """Why work on a file of unknown origin fails, as a message; None where it ends well within the limits."""
+    """Reason why work on a file of unknown origin fails, as a message; None where it succeeds within the limits."""
     try:
         return process.run(partial(_message, work), LIMIT)
     except process.Stopped:

@@ -39,7 +39,7 @@ def refused_at(message: str, view: View) -> Path:
 
 
 def _owner(message: str, view: View) -> Path:
-    """What the message begins with: a task, a group with its tasks, or a resource."""
+    """Path to the subject of a message: a task, a group with its tasks, or a resource."""
     name = message.removeprefix("OSMO would crash here: ").partition(":")[0]
     name = name.removeprefix("Assertion failed for task ").partition(" requests ")[0]
     for task in view.tasks:

@@ -40,7 +40,7 @@ from workbench.osmo.workflow.submission import Submission, accepted, limit_of
 
 _START = (1, 1)
 MOST_FINDINGS = 200
-"""Of one file. More are never read, but may take minutes to print."""
+"""Largest number of findings of one file. Nobody reads more, but they may take minutes to print."""
 
 
 @dataclass
@@ -91,7 +91,7 @@ def _sorted(source: Source) -> list[WorkflowFinding]:
 
 
 def _is_values(text: str) -> bool:
-    """Whether the file contains values of a chart: it has the key `services`, and no `workflow`."""
+    """True for a file with values of a chart: it has the key `services`, and no `workflow`."""
     return text.startswith("services:") or ("\nservices:" in text and "\nworkflow:" not in f"\n{text}")
 
 
@@ -237,7 +237,7 @@ def _with_contents(
 
 
 def _objects(view: View, document: Mapping[str, Any]) -> _Result:
-    """What OSMO would accept and create. Reports a refusal that no rule has found."""
+    """Objects that OSMO would accept and create. Reports a refusal that no rule has found."""
     errors = [item for item in view.source.findings if item.is_error]
     try:
         given = view.context.variables

@@ -29,7 +29,7 @@ class Source:
     text: str
     rendered: str = ""
     lines: tuple[int, ...] = ()
-    """For each rendered line that of the file, from 0."""
+    """Line of the file, from 0, for each rendered line."""
     findings: list[WorkflowFinding] = field(default_factory=list[WorkflowFinding])
     _root: yaml.Node | None = None
 
@@ -133,7 +133,7 @@ class Source:
         return found
 
     def has(self, path: Path) -> bool:
-        """Whether the rendered section has a field at a path."""
+        """True where the rendered section has a field at a path."""
         here: yaml.Node | None = self._root
         for step in path:
             found = _below(here, step)

@@ -30,9 +30,9 @@ class TaskView:
     spec: TaskSpec
     path: Path
     group: TaskGroupSpec | None
-    """None for a task outside groups."""
+    """Group of the task; None for a task outside groups."""
     resource: ResourceSpec | None
-    """None where the resource does not exist."""
+    """Resource of the task; None where it does not exist."""
     resource_path: Path
     platform_name: str
     platform: Platform | None
@@ -49,17 +49,17 @@ class TaskView:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether the task uses GPUs, or runs on a platform with GPUs."""
+        """True where the task uses GPUs, or runs on a platform with GPUs."""
         return self.gpus > 0 or self.is_on_gpu_platform
 
     @property
     def is_on_gpu_platform(self) -> bool:
-        """Whether the platform's template requests GPUs."""
+        """True where the platform's template requests GPUs."""
         return self.platform is not None and requests_gpus(self.platform.parsed_pod_template)
 
 
 def requests_gpus(template: Mapping[str, Any]) -> bool:
-    """Whether a container of a merged pod template requests a resource of NVIDIA's."""
+    """True where a container of a merged pod template requests a resource of NVIDIA's."""
     for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
         resources = a_map(container.get("resources"))
         for kind in ("requests", "limits"):
@@ -69,7 +69,7 @@ def requests_gpus(template: Mapping[str, Any]) -> bool:
 
 
 def forces_capabilities(template: Mapping[str, Any]) -> bool:
-    """Whether a merged pod template sets the driver capabilities of a task to `all`, whatever the workflow says."""
+    """True where a merged pod template sets the driver capabilities of a task to `all`, whatever the workflow says."""
     for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
         if container.get("name") == CONTROL_CONTAINER:
             continue

@@ -34,7 +34,7 @@ class Run:
     workflow_id: str
     workflow_uuid: str
     uuids: Mapping[str, str]
-    """Of groups and tasks by name."""
+    """Ids of groups and tasks by name."""
     user: str = "user"
     token: str = "JWT"  # noqa: S105 - a placeholder
     refresh_token: str = "REFRESH-TOKEN"  # noqa: S105 - likewise
@@ -54,7 +54,7 @@ class Group:
     size: int
     has_barrier: bool
     feeds_others: bool
-    """Whether another group has an input from it."""
+    """True where another group has an input from it."""
 
 
 @dataclass(frozen=True)

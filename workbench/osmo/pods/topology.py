@@ -11,7 +11,7 @@ from workbench.osmo.service.pools import TopologyKey
 from workbench.osmo.workflow.schema import TaskSpec, TopologyRequirement
 
 Requirements = Mapping[str, Sequence[TopologyRequirement]]
-"""By name of the task."""
+"""Requirements by name of the task."""
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Constraints:
     """The topology constraints of a PodGroup."""
 
     top: dict[str, str] | None = None
-    """Of all its pods."""
+    """Constraint of all its pods."""
     subgroups: tuple[dict[str, Any], ...] = ()
     members: dict[str, str] = field(default_factory=dict[str, str])
     """Subgroup of each task that is in one."""

@@ -1,4 +1,4 @@
-"""From a simple `sbatch` script to an OSMO workflow, and what of a script can't be converted. Pure functions.
+"""Conversion of a simple `sbatch` script to an OSMO workflow, with the parts that can't be converted. Pure functions.
 
 >>> given = "#!/bin/bash\\n#SBATCH --job-name=hello --time=10\\necho hello\\n"
 >>> result = convert(given, "hello.sbatch", [Platform("cpu", "cpu", has_gpu=False)], image="ubuntu:24.04")

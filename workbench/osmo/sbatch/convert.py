@@ -29,7 +29,7 @@ _RAW = ("{% raw %}", "{% endraw %}")
 
 @dataclass(frozen=True)
 class Converted:
-    """What came of a script."""
+    """Result of the conversion of a script."""
 
     workflow: Mapping[str, Any] | None
     """The document; None where something can't be converted."""

@@ -1,4 +1,4 @@
-"""What depends on the node that evaluates it.
+"""Parts of a script that depend on the node that evaluates them.
 
 `sbatch` runs a script on its first node; here the task of each node runs it. So what the script itself computes from
 its node, from chance or from the time has one value there, and another on each node here: a rendezvous at `$(hostname)`
@@ -36,7 +36,7 @@ _NODES_FILE = re.compile(r"^/(?:etc/host|proc/|sys/|dev/(?!null|stdout|stderr|tc
 _MACHINE = re.compile(r"-[imoprsv]+")
 """Options of uname that name the machine's kind and the kernel."""
 _PLAIN = (*SAYING, "date", "hostname", "hostnamectl", "mkdir", "uname", "uptime", "whoami", "wait", "sleep", "exit")
-"""What they print or make on each node has no part in what the step does."""
+"""Commands whose output or effect on each node has no part in the step's work."""
 _TALKS = ("date", "hostname", "hostnamectl", "ifconfig", "ip", "uname", "whoami")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _SET = re.compile(r"\b([A-Za-z_]\w*) *(?:[-+*/%&|^]|<<|>>)?=(?!=)")
@@ -53,13 +53,13 @@ class Use:
 
     offset: int
     what: str
-    """As it is written."""
+    """The word as it is written."""
     why: str
-    """What it depends on."""
+    """The value that it depends on."""
 
 
 def uses(code: Code, set_outside: Iterable[str]) -> Iterator[Use]:
-    """Where something that depends on the node reaches a program, a condition or a file.
+    """Places where a value that depends on the node reaches a program, a condition or a file.
 
     Args:
         set_outside: variables that programs get from the task's environment, whoever sets them.
@@ -102,14 +102,14 @@ def _of_assignments(command: Command, tainted: dict[str, str], exported: set[str
 
 
 def _is_rank(word: Word, before: Word | None, why: str) -> bool:
-    """Whether a word is the rank of a node, given the node's number."""
+    """True for a word that is the rank of a node, given the node's number."""
     if why != _OWN["SLURM_NODEID"]:
         return False
     return bool(_RANK.match(word.raw)) or (before is not None and bool(_RANK_OPTION.match(before.raw)))
 
 
 def _writes(command: Command) -> bool:
-    """Whether it writes a file, not the log."""
+    """True for a command that writes a file, not the log."""
     return any(
         each.operator.lstrip("&").startswith(">") and each.text is None and not _is_log(each.word)
         for each in command.redirections
@@ -177,7 +177,7 @@ def _replaced_in(words: Sequence[Word]) -> tuple[Expansion, ...]:
 
 
 def _inputs(command: Command) -> Iterator[Expansion]:
-    """What is replaced in the input of a command."""
+    """Expansions in the input of a command."""
     for redirection in command.redirections:
         if redirection.operator.startswith("<"):
             yield from (*redirection.word.expansions, *redirection.expansions)
@@ -203,7 +203,7 @@ def _first(expansions: Iterable[Expansion], tainted: dict[str, str]) -> tuple[Ex
 
 
 def _reason(expansion: Expansion, tainted: dict[str, str]) -> str | None:
-    """What of the node an expansion depends on; None where it is the same on each."""
+    """The value of the node that an expansion depends on; None where it is the same on each."""
     for each in expansion.every():
         if each.kind == "variable" and each.operator.startswith("!") and "[" not in each.operator:
             return f"the variable that ${each.text} names"
@@ -216,7 +216,7 @@ def _reason(expansion: Expansion, tainted: dict[str, str]) -> str | None:
 
 
 def _of_command(command: Command) -> str | None:
-    """What of the node the answer of a command depends on."""
+    """The value of the node that the output of a command depends on."""
     if command.kind != "simple" or not (command.words or command.redirections):
         return None
     if command.name == "command" and any(word.raw in ("-v", "-V") for word in command.words[1:2]):

@@ -24,7 +24,7 @@ class Directive:
     option: Option
     value: str
     line: int
-    """From 1."""
+    """Line number from 1."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Script:
     directives: tuple[Directive, ...]
     body: tuple[tuple[int, str], ...]
     shell_options: tuple[str, ...] = ()
-    """That the first line gives to the shell: `-e`."""
+    """Options that the first line gives to the shell: `-e`."""
 
 
 def read(text: str, report: Report) -> Script:
@@ -64,7 +64,7 @@ def read(text: str, report: Report) -> Script:
 
 
 def _shell_options(first: str, report: Report) -> tuple[str, ...]:
-    """What the first line gives to the shell besides the script."""
+    """Options that the first line gives to the shell besides the script."""
     if not first.startswith("#!"):
         report.refuse(
             SCRIPT, 1, "the first line names no shell, without which sbatch refuses the script", "#!/bin/bash"

@@ -1,4 +1,4 @@
-"""Where a script computes with the job's number: a workflow's id is text."""
+"""Computations of a script with the job's number: a workflow's id is text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEEPS = (":-", "-", ":=", "=", ":?", "?")
 
 
 def computed(code: Code) -> Iterator[tuple[int, str]]:
-    """Where the number is computed with, or cut: the offset, and what is written there."""
+    """Places where the number is computed with, or cut: the offset, and the text there."""
     names = _names(code)
     for command in code.commands:
         for expansion in command.expansions():

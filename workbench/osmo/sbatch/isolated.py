@@ -21,7 +21,7 @@ SMALLER = "Put what is large into the image, and call it from the script."
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a script: its workflow, and that as text; None where something can't be converted."""
+    """Result of a conversion: its workflow, and that as text; None where something can't be converted."""
 
     workflow: Mapping[str, Any] | None
     written: str | None

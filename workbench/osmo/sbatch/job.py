@@ -1,4 +1,4 @@
-"""What the header asks for, as one job with the amounts of each node."""
+"""Job that the header asks for, with the amounts of each node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.osmo.sbatch.report import OPTION, VALUE, Report, Wrong
 
 _Value = TypeVar("_Value")
 MOST_NODES, MOST_PROCESSES = 1000, 1024
-"""Of a job, and of a node. Each node becomes a task."""
+"""Largest number of a job's nodes, and of a node's processes. Each node becomes a task."""
 _GPU_OPTIONS = ("gpus", "gpus-per-node", "gpus-per-task", "gres")
 
 
@@ -26,9 +26,9 @@ class Job:
     name: str
     nodes: int = 1
     processes: int = 1
-    """That srun starts on each node."""
+    """Number of processes that srun starts on each node."""
     cpus: int | None = None
-    """Of a node, as all amounts; None: what the platform gives."""
+    """CPUs of a node, as all amounts are; None for the platform's default."""
     cpus_per_process: int | None = None
     gpus: int = 0
     gpu_type: str = ""
@@ -44,14 +44,14 @@ class Job:
     gpus_per_process: int = 0
     """GPUs that Slurm shows to each process; 0 where each sees those of the node."""
     is_exclusive: bool = False
-    """Whether no other job gets a part of its nodes."""
+    """True where no other job gets a part of its nodes."""
     has_all_memory: bool = False
-    """Whether it asks for the memory of its nodes, however much that is."""
+    """True where it asks for the memory of its nodes, however much that is."""
     lines: Mapping[str, int] = field(default_factory=dict[str, int])
     """The line of each option."""
 
     def line(self, *names: str) -> int:
-        """Where the first of these options is; 1 where none is."""
+        """Line of the first of these options; 1 where none is given."""
         return next((self.lines[name] for name in names if name in self.lines), 1)
 
 
@@ -75,7 +75,7 @@ def job_of(directives: tuple[Directive, ...], default_name: str, report: Report,
 
 
 def _why(option: Option) -> str:
-    """Why an option may be left out."""
+    """Reason why an option may be left out."""
     if option.outcome == "no effect":
         return option.advice
     return "The platform is named on the command line." if option.of_platform else "This value changes nothing here."

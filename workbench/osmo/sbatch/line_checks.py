@@ -1,4 +1,4 @@
-"""What single commands of a script use that a task does not have."""
+"""Checks of single commands that use something a task does not have."""
 
 from __future__ import annotations
 

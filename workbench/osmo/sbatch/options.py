@@ -20,16 +20,16 @@ class Option:
     name: str
     outcome: Outcome
     advice: str = ""
-    """What takes its place, or why nothing has to; a sentence."""
+    """Replacement of the option, or the reason why none is needed; a sentence."""
     short: str = ""
     form: Form = "value"
     harmless: tuple[str, ...] = ()
     """Values with which a refused option changes nothing; by their first part where a `:` follows."""
     of_platform: bool = False
-    """Whether it says which nodes are wanted, which is settled where the user names a platform."""
+    """True for an option that says which nodes are wanted, which is settled where the user names a platform."""
 
     def outcome_of(self, value: str, *, has_platform: bool = False) -> Outcome:
-        """What becomes of the option with a value."""
+        """Effect of the option with a value."""
         settled = value.lower().partition(":")[0] in self.harmless or (self.of_platform and has_platform)
         return "no effect" if self.outcome == "refused" and settled else self.outcome
 

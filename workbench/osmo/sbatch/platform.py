@@ -1,4 +1,4 @@
-"""Which platform a job runs on: from its partition, the type of its GPUs, or because there is only one."""
+"""Platform that a job runs on: by its partition, by the type of its GPUs, or because there is only one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Platform:
     pool: str
     """The node pool; the platform's own name where it is not known."""
     has_gpu: bool | None
-    """None where it is not known."""
+    """True where the platform has GPUs; None where it is not known."""
     gpus: int | None = None
-    """What one task can have of a node; None where it is not known, as below."""
+    """GPUs of a node that one task can have; None where the number is not known, as below."""
     cpus: int | None = None
     memory_gib: int | None = None
 
@@ -84,6 +84,6 @@ def choose(
 
 
 def _same_gpu(platform: str, gpu_type: str) -> bool:
-    """Whether a type of GPU, as Slurm's sites call it, is a platform's: h100 and h100nvl, rtxpro6000 and rtxpro."""
+    """True where a type of GPU, as Slurm's sites call it, is a platform's: h100 and h100nvl, rtxpro6000 and rtxpro."""
     one, other = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (platform, gpu_type))
     return one.startswith(other) or other.startswith(one)

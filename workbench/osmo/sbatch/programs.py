@@ -57,7 +57,7 @@ WRAPPERS = frozenset(
 )
 """Programs that run the command in their words."""
 SAYING = ("echo", "printf", "logger", ":", "true", "false")
-"""They print their words, or nothing, and run none."""
+"""Commands that print their words, or nothing, and run none."""
 LOOKING = ("which", "type", "hash", "whereis", "grep", "egrep", "pgrep", "pkill", "killall", "man", "ls", "cat", "rm")
 """Their words are names of things to look for."""
 SRUN = re.compile(r"(?<![\w.-])srun(?![\w.=-])|(?<=:-)srun\b")

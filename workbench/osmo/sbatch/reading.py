@@ -23,7 +23,7 @@ class Found:
     command: Command
     line: int
     is_top: bool
-    """Whether the script runs it itself: it is not within a substitution or a text."""
+    """True for a command that the script runs itself, not one within a substitution or a text."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Code:
 
     text: str
     numbers: Sequence[int]
-    """Of each line of the text, its number in the file."""
+    """Number in the file of each line of the text."""
     commands: Sequence[Command]
     _starts: list[int] = field(default_factory=list[int])
 

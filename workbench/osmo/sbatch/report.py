@@ -1,4 +1,4 @@
-"""What a conversion reports: findings with the line of the script, and what to write instead."""
+"""Report of a conversion: findings with the line of the script, and what to write instead."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Report:
 
     @property
     def is_full(self) -> bool:
-        """Whether it leaves out what is still found, but for the first error."""
+        """True where it drops all further findings except the first error."""
         return len(self.findings) >= MOST_FINDINGS
 
     def in_order(self) -> list[Finding]:

@@ -16,12 +16,12 @@ from workbench.osmo.sbatch.variables import RANKS, VARIABLE
 from workbench.osmo.shell import Command, Unreadable
 
 _AFTER = ("echo", "printf", "date", "exit", "wait", "true", ":", "set", "unset")
-"""What may follow a step of several nodes: it is no harm that each node runs it."""
+"""Commands that may follow a step of several nodes: each node can run them without harm."""
 
 
 @dataclass(frozen=True)
 class Commands:
-    """What a task runs."""
+    """Commands that a task runs."""
 
     text: str
     variables: frozenset[str]
@@ -86,7 +86,7 @@ def _commands(code: Code, steps: Sequence[Step], job: Job, report: Report) -> Co
 
 
 def _numbers_itself(step: Step) -> bool:
-    """Whether a step's program is torchrun, whose processes have their numbers from it."""
+    """True for a step whose program is torchrun, which numbers its processes itself."""
     words = [word.raw for word in step.command.words]
     return not step.starts_processes and any(
         word == "torchrun" or word.startswith("torch.distributed.") for word in words
@@ -94,7 +94,7 @@ def _numbers_itself(step: Step) -> bool:
 
 
 def _check_steps(steps: Sequence[Step], tried: int, code: Code, job: Job, report: Report) -> None:
-    """Whether the tasks, each of which runs the whole script, do what the job does."""
+    """Checks that the tasks, each of which runs the whole script, do what the job does."""
     if job.nodes == 1:
         return
     if not tried:

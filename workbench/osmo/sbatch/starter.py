@@ -17,7 +17,7 @@ srun() {{
 }}
 """
 _GPUS = "CUDA_VISIBLE_DEVICES=$(seq -s, $((number * {each})) $((number * {each} + {each} - 1))) "
-"""With --gpus-per-task a process sees its own GPUs only, as by Slurm's `--gpu-bind=per_task`."""
+"""Assignment with which a process sees its own GPUs only for --gpus-per-task, as by Slurm's `--gpu-bind=per_task`."""
 
 
 def starter_of(job: Job) -> str:

@@ -27,10 +27,10 @@ class Step:
     command: Command
     line: int
     start: int
-    """Of the text that the command takes the place of: from srun to its last option."""
+    """Offset of the text that the command replaces: from srun to its last option."""
     end: int
     starts_processes: bool
-    """Whether it is still called srun: a function that starts the processes of a node."""
+    """True where it is still called srun: a function that starts the processes of a node."""
     image: str | None
 
     @property
@@ -39,7 +39,7 @@ class Step:
 
 
 def hidden(command: Command) -> str | None:
-    """Where a command that is no step has srun in it, as a text; None where it has not."""
+    """Place of srun in a command that is no step, as a text; None where it has none."""
     if is_saying(command):
         texts = [each.text for each in command.expansions() if each.kind == "command"]
         # A script that is written into a file is run later.
@@ -53,7 +53,7 @@ def hidden(command: Command) -> str | None:
 
 
 def refused_srun(command: Command, text: str) -> Wrong:
-    """Why srun within a text or a substitution can't be converted."""
+    """Reason why srun within a text or a substitution can't be converted."""
     for expansion in command.expansions():
         for inner in (each for part in expansion.every() for each in part.commands):
             if inner.name == "srun" and any(word.value in _ADDRESSES for word in inner.words):
@@ -132,7 +132,7 @@ def _named(word: Word) -> tuple[str, str | None]:
 
 
 def _check_command(words: Sequence[Word], index: int, code: Code) -> None:
-    """That the word at an index begins the command, and is no option that a variable holds. Raises `Wrong`."""
+    """Checks that the word at an index begins the command, and is no option that a variable holds. Raises `Wrong`."""
     for word in words[index:]:
         if word.begins_replaced:
             # $FOLDER/program is a path, whatever the folder is.
@@ -148,7 +148,7 @@ def _check_command(words: Sequence[Word], index: int, code: Code) -> None:
 
 
 def _may_be_empty(word: Word, code: Code) -> bool:
-    """Whether nothing may be left of a word that is replaced. Raises `Wrong` where it may hold options."""
+    """True where a word may be empty after its replacement. Raises `Wrong` where it may hold options."""
     texts = code.first_words(word)
     if texts is None or any(text.startswith("-") for text in texts):
         held = f"what {quoted(word.raw)} holds is not known before the script runs"

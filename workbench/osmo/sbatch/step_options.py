@@ -35,7 +35,7 @@ FLAGS = (
     "--verbose",
     "--whole",
 )
-"""Without effect on what a task does; a value only behind `=`."""
+"""Options without effect on the work of a task; a value only behind `=`."""
 DROPPED = (
     "--account",
     "--accel-bind",
@@ -120,7 +120,7 @@ def named(option: str) -> tuple[str, str | None]:
 
 
 def takes_value(name: str) -> bool:
-    """Whether the option's value may be the next word."""
+    """True where the option's value may be the next word."""
     if name in FLAGS or name in _OPTIONAL:
         return False
     known = option_of(name.removeprefix("--"))
@@ -132,7 +132,7 @@ def takes_value(name: str) -> bool:
 
 
 def repeats_header(name: str, value: str, job: Job) -> bool:
-    """Whether an option says what the header says, or nothing that changes the step."""
+    """True for an option that repeats the header, or does not change the step."""
     if variable := _VARIABLES.fullmatch(value.strip('"')):
         return _same_variable(name, variable["name"], job)
     in_header = name.removeprefix("--") in job.lines
@@ -167,7 +167,7 @@ def _expected(job: Job) -> dict[str, str]:
 
 
 def _same_variable(name: str, variable: str, job: Job) -> bool:
-    """Whether the value is the variable in which Slurm gives the header's."""
+    """True where the value is the variable in which Slurm gives the header's."""
     known = {
         "--jobid": ("SLURM_JOB_ID", "SLURM_JOBID"),
         "--nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
@@ -180,7 +180,7 @@ def _same_variable(name: str, variable: str, job: Job) -> bool:
 
 
 def refusal(name: str, value: str) -> Wrong:
-    """Why an option that is not the header's can't be converted."""
+    """Reason why an option that is not the header's can't be converted."""
     known = option_of(name.removeprefix("--"))
     shown = quoted(f"srun {name}={value}" if value else f"srun {name}")
     if name == "--het-group":

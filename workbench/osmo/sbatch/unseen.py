@@ -1,4 +1,4 @@
-"""What a script uses and its file does not show: variables of the caller's shell, arguments, commands in variables."""
+"""Inputs of a script that its file does not show: variables of the caller's shell, arguments, commands in variables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OTHERWISE = (":-", "-", ":=", "=", ":+", "+", ":?", "?")
 _POSITION = re.compile(r"[1-9][0-9]*")
 _ALL = ("@", "*")
 _BEFORE = ("builtin", "command", "exec", "nohup", "setsid")
-"""They run the command that follows them."""
+"""Commands that run the command after them."""
 MOST_NAMED = 10
 _WRITE = "Write the commands themselves: a converter can't know what is run."
 
@@ -110,5 +110,5 @@ def _has_default(expansion: Expansion) -> bool:
 
 
 def is_saying(command: Command) -> bool:
-    """Whether the words of a command are printed or looked for, not run."""
+    """True for a command whose words are printed or looked for, not run."""
     return command.name in SAYING or command.name in LOOKING

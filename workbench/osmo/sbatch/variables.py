@@ -21,7 +21,7 @@ RANKS = frozenset(
         "SLURM_PROCID",
     }
 )
-"""By these the processes of a step find their place. A program may read them that is not in the script."""
+"""Variables by which the processes of a step find their place. A program may read them that is not in the script."""
 _LIST = (
     "SLURM_JOB_NODELIST",
     "SLURM_NODELIST",
@@ -61,7 +61,7 @@ _KNOWN = frozenset(values_of(Job("x", cpus=1, cpus_per_process=1), "x", 0))
 
 
 def advice(name: str) -> str | None:
-    """What to write instead of a variable that a task can't have; None for one that it has."""
+    """Advice in place of a variable that a task can't have; None for one that it has."""
     if name in _KNOWN:
         return None
     if name in _LIST:

@@ -24,7 +24,7 @@ class ResourceAssertion(BaseModel):
 
     @property
     def is_about_nodes(self) -> bool:
-        """Whether OSMO checks each node: the first token of an operand contains the name of a K8_ token."""
+        """True where OSMO checks each node: the first token of an operand contains the name of a K8_ token."""
         for operand in (self.left_operand, self.right_operand):
             first = _TOKEN.search(operand)
             if first is not None and any(name in first[1] for name in _NODE_TOKENS):

@@ -27,7 +27,7 @@ class Missing:
     """A name that a pool or platform uses but that is not defined. OSMO ignores it, so a guard may be missing."""
 
     path: str
-    """Where it is used, as `pools.default.platforms.h100.resource_validations`."""
+    """Path of its use, as `pools.default.platforms.h100.resource_validations`."""
     section: Reference
     name: str
 

@@ -18,16 +18,16 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Expansion:
-    """What the shell replaces: `$NAME`, `${NAME:-x}`, `$(command)`, `$((1 + 2))`, `<(command)`."""
+    """Expansion by the shell: `$NAME`, `${NAME:-x}`, `$(command)`, `$((1 + 2))`, `<(command)`."""
 
     kind: Literal["variable", "command", "arithmetic"]
     text: str
     """Name of a variable; the source of the others."""
     operator: str = ""
-    """What follows a variable's name in braces."""
+    """Operator after a variable's name in braces."""
     commands: tuple[Command, ...] = ()
     inner: tuple[Expansion, ...] = ()
-    """What is replaced inside an operator, or in arithmetic."""
+    """Expansions inside an operator, or in arithmetic."""
 
     def every(self) -> Iterator[Expansion]:
         """This one, and those within it and its commands."""
@@ -71,7 +71,7 @@ class Word:
 
     @property
     def begins_replaced(self) -> bool:
-        """Whether something that is replaced is at its start."""
+        """True where an expansion is at its start."""
         return bool(self.expansions) and not self.prefix
 
     @property
@@ -106,9 +106,9 @@ class Redirection:
     operator: str
     word: Word
     text: str | None = None
-    """Of a text that follows: as it is written."""
+    """Text of a here-document, as it is written."""
     expansions: tuple[Expansion, ...] = ()
-    """In the text that follows, where its end is not quoted."""
+    """Expansions in a here-document whose end is not quoted."""
 
 
 @dataclass

@@ -76,7 +76,7 @@ class Words:
         return end + 1
 
     def _double(self, at: int, parts: list[str | Expansion]) -> int:
-        """From behind the opening quote."""
+        """Reads a quoted text from behind the opening quote."""
         start, text = at, self.text
         parts.append("")
         while at < len(text):
@@ -95,7 +95,7 @@ class Words:
         raise Unreadable('a " is not closed', start - 1)
 
     def replaced(self, text: str) -> tuple[Expansion, ...]:
-        """What the shell replaces in a text that follows a command."""
+        """Expansions in the text of a here-document."""
         inner, parts, at = Words(text, self._inner, self._depth + 1), list[str | Expansion](), 0
         while at < len(text):
             if plain := _TEXT.match(text, at):
@@ -107,7 +107,9 @@ class Words:
         return tuple(part for part in parts if isinstance(part, Expansion))
 
     def expansion(self, at: int, parts: list[str | Expansion], *, quoted: bool = False) -> int:
-        """What begins with `$` or a backtick at an offset: appends it, and returns the offset behind it."""
+        """Reads the expansion that begins with `$` or a backtick at an offset: appends it, and returns the offset
+        behind it.
+        """
         self._depth += 1
         if self._depth > DEEPEST:
             raise Unreadable(TOO_DEEP, at)
@@ -170,7 +172,7 @@ class Words:
         return end + 1
 
     def _until(self, at: int, plain: re.Pattern[str], closing: str) -> tuple[list[Expansion], int]:
-        """What is replaced up to a closing character, and the offset of that."""
+        """Expansions up to a closing character, and the offset of that."""
         start, text, parts = at, self.text, list[str | Expansion]()
         while at < len(text):
             character = text[at]

@@ -22,7 +22,8 @@ _FIRST = ("FAILED_CANCELED", "FAILED_SERVER_ERROR", "FAILED_EXEC_TIMEOUT", "FAIL
 
 
 def timeouts(given: TimeoutSpec, pool: Pool, config: WorkflowConfig) -> tuple[datetime.timedelta, datetime.timedelta]:
-    """How long the workflow may run and wait: as given, else by the pool, else by the service; never above the maximum.
+    """Time limits of the workflow's run and wait: as given, else by the pool, else by the service; never above the
+    maximum.
 
     Zero means not set. Raises ValueError for an invalid duration in the configuration.
     """

@@ -36,7 +36,7 @@ def marking_environment() -> SandboxedEnvironment:
 
 
 def line_map(plain: str, marked: str, first: int) -> tuple[int, ...]:
-    """For each line of `plain` its line in the file, from 0, where the template starts at line `first`.
+    """Line in the file, from 0, of each line of `plain`, where the template starts at line `first`.
 
     Where marks change the result (a filter over text), lines are assumed to correspond one to one.
     """

@@ -1,4 +1,6 @@
-"""From a workflow file's text to YAML: sections, default values, Jinja with the user's variables, special tokens."""
+"""Conversion of a workflow file's text to YAML: sections, default values, Jinja with the user's variables, special
+tokens.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ SECTIONS = ("version", "workflow", "default-values")
 
 @dataclass(frozen=True)
 class Variables:
-    """What is given on the command line of `osmo workflow submit`."""
+    """Variables on the command line of `osmo workflow submit`."""
 
     set: Sequence[str] = ()
     """`name=value`, numbers as numbers."""
@@ -49,16 +51,16 @@ class Rendered:
 
     text: str
     lines: tuple[int, ...] = field(repr=False)
-    """For each line of `text` the line of the file it came from, from 0."""
+    """Line of the file, from 0, for each line of `text`."""
 
 
 def is_templated(text: str) -> bool:
-    """Whether OSMO's command line renders a file before it reads it; it does not recognize one with only `{% %}`."""
+    """True where OSMO's command line renders a file before it reads it; it does not recognize one with only `{% %}`."""
     return any(sign in text for sign in ("{%%", "{{", "{#", "default-values"))
 
 
 def has_workflow(text: str) -> bool:
-    """Whether the file has the section `workflow`, whatever else it has."""
+    """True where the file has the section `workflow`, whatever else it has."""
     return any(start[1] == "workflow" for start in _SECTION.finditer(text))
 
 

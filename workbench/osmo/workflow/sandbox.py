@@ -20,7 +20,7 @@ from workbench.osmo.workflow.undefined import undefined
 
 @dataclass(frozen=True)
 class Limit:
-    """What rendering may take: seconds of CPU time, and bytes of memory beyond what the process already uses."""
+    """Limits on rendering: seconds of CPU time, and bytes of memory beyond what the process already uses."""
 
     seconds: float
     memory: int
@@ -72,7 +72,7 @@ def _too_long(limit: Limit) -> Refusal:
 
 
 def _refusal(error: Exception, limit: Limit) -> Refusal:
-    """How OSMO answers an error: it expects those of Jinja, of memory and of types, and crashes on others."""
+    """Answer of OSMO to an error: it expects those of Jinja, of memory and of types, and crashes on others."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, MemoryError):

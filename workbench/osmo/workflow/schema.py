@@ -154,7 +154,7 @@ class TaskSpec(Texts):
     @field_validator("name", mode="before")
     @classmethod
     def _is_text(cls, name: Any) -> Any:
-        """Of the plain values that are no text, `.inf` and `.nan` would be names; OSMO changes their case first."""
+        """Refuses a number as a name: OSMO changes the case of names, for which `.inf` and `.nan` are not text."""
         if isinstance(name, float):
             raise crash(f"the name {name} is a number")
         return name
@@ -197,7 +197,7 @@ class TaskGroupSpec(Strict):
 
 
 class TimeoutSpec(Strict):
-    """How long a workflow may wait and run; the pool has the defaults."""
+    """Time limits of a workflow's wait and run; the pool has the defaults."""
 
     exec_timeout: Span | None = None
     queue_timeout: Span | None = None

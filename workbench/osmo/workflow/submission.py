@@ -18,7 +18,7 @@ from workbench.osmo.workflow.spec_data import dataset_name, name_dataset
 from workbench.osmo.workflow.validation import check_stored, validate
 
 MOST_SECONDS, MOST_MEMORY = 1.0, 512 * 1024 * 1024
-"""Of rendering in a check: a configuration that is checked may come from the same hand as the template."""
+"""Limits on rendering in a check: a configuration that is checked may have the same author as the template."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Submission:
     """A workflow that OSMO accepts."""
 
     spec: WorkflowSpec
-    """As in the file."""
+    """Spec as in the file."""
     groups: list[TaskGroupSpec]
     """Tasks with their resources and the user's environment, each in a group."""
     pool: Pool

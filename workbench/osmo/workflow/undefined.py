@@ -13,7 +13,7 @@ from jinja2.utils import missing
 from workbench.osmo.jinja import environment
 
 _GIVEN = frozenset({"range", "dict", "lipsum", "cycler", "joiner", "namespace"})
-"""What every template of Jinja's has (jinja2/defaults.py)."""
+"""Names that every template of Jinja's has (jinja2/defaults.py)."""
 MOST = 50
 """Names that are listed."""
 

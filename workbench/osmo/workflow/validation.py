@@ -1,4 +1,4 @@
-"""What the service checks of a workflow before it keeps it: names, quota, resources, privileges, data, credentials."""
+"""Checks of the service on a workflow before it is stored: names, quota, resources, privileges, data, credentials."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.osmo.workflow.spec_data import URLInputOutput, dataset_name
 def validate(
     name: str, groups: Sequence[TaskGroupSpec], config: Configuration, pool: Pool, priority: str = NORMAL
 ) -> None:
-    """What the service checks before it stores a workflow, less what only its database knows. Raises Refusal."""
+    """Checks of the service before it stores a workflow, without those that need its database. Raises Refusal."""
     longest = config.workflow.workflow_info.max_name_length
     for item in (name, *(part for group in groups for part in (group.name, *(task.name for task in group.tasks)))):
         if len(item) > longest:
@@ -65,7 +65,9 @@ def check_resources(task: TaskSpec, pool: Pool) -> None:
 
 
 def check_privileges(task: TaskSpec, pool: Pool) -> None:
-    """What the platform has to allow: privileged, host network, folders of the node. Raises Refusal."""
+    """Checks that the platform allows the task's privileges: privileged, host network, folders of the node. Raises
+    Refusal.
+    """
     name = task.resources.platform or ""
     platform = pool.platforms[name]
     denied = f"{task.name}: platform '{name}' does not allow"
@@ -100,7 +102,7 @@ def _check_buckets(task: TaskSpec, config: DatasetConfig) -> None:
 
 
 def check_stored(groups: Sequence[TaskGroupSpec]) -> None:
-    """What PostgreSQL does not store in a value of type jsonb. Raises Refusal."""
+    """Check for values that PostgreSQL does not store in type jsonb. Raises Refusal."""
     for task in (task for group in groups for task in group.tasks):
         if "\\u0000" in task.model_dump_json():
             raise Refusal(

@@ -1,4 +1,6 @@
-"""For each rule, resources that comply and resources that violate it. The tests run them, the reference shows them."""
+"""Resources that comply with a rule and resources that violate it, for each rule. The tests run them, the reference
+shows them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Who reaches whom, over all on the way: NetworkPolicies, security groups, routes, names, firewalls of services.
+"""Connections between parties, over every hop on the way: NetworkPolicies, security groups, routes, names, firewalls of
+services.
 
 `declared.yaml` has the flows: what has to be open, what has to be closed, and what is open although it should not be,
 with what protects it instead. `judge(stack)` says of each that the stack has whether it is open, and which resource

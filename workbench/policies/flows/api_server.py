@@ -1,4 +1,4 @@
-"""Whether nodes reach the cluster's API server, and who else does.
+"""Access of nodes and of others to the cluster's API server.
 
 A public one accepts authorized ranges only, where there are any, and these need the address with which nodes leave (AKS
 docs, api-server-authorized-ip-ranges). A private one has its name in a private zone, which AKS creates and links for
@@ -26,10 +26,10 @@ PORT = 443
 class ApiServer:
     cluster: Resource
     is_private: bool
-    """Whether nodes reach it at an address of the network."""
+    """True where nodes reach it at an address of the network."""
 
     def lets_in_nodes(self, resources: Sequence[Resource]) -> Verdict:
-        """Whether it accepts nodes, or its name leads them to it."""
+        """Verdict whether it accepts nodes, or its name leads them to it."""
         access = known_map(self.cluster.inputs.get("apiServerAccessProfile"))
         if self.is_private:
             zone = access.get("privateDNSZone")
@@ -52,7 +52,7 @@ class ApiServer:
         return Verdict(False, f"authorized ranges of {self.cluster.name}, without the nodes' address", self.cluster)
 
     def lets_in_anybody(self) -> Verdict:
-        """Whether addresses all over the internet reach it."""
+        """Verdict whether addresses all over the internet reach it."""
         access = known_map(self.cluster.inputs.get("apiServerAccessProfile"))
         if known(access.get("enablePrivateCluster")) is True:
             return Verdict(False, f"no public address of {self.cluster.name}", self.cluster)
@@ -62,7 +62,7 @@ class ApiServer:
 
 
 def api_server(resources: Sequence[Resource]) -> ApiServer | None:
-    """That of the stack's cluster; None where the cluster is not the stack's."""
+    """API server of the stack's cluster; None where the cluster is not the stack's."""
     for cluster in of_type(resources, CLUSTER):
         access = known_map(cluster.inputs.get("apiServerAccessProfile"))
         inside = (known(access.get(key)) is True for key in ("enablePrivateCluster", "enableVnetIntegration"))

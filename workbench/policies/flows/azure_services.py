@@ -25,7 +25,7 @@ KINDS: Mapping[str, tuple[str, int]] = {
     "azure-native:monitor:AzureMonitorWorkspace": ("metrics", 443),
     "azure-native:dashboard:Grafana": ("grafana", 443),
 }
-"""What the flows call each type, and its port."""
+"""Name in the flows and port of each type."""
 TAGS: Mapping[str, str] = {
     "database": "AzureCloud",
     "cache": "AzureCloud",
@@ -49,7 +49,7 @@ _RULES: Mapping[str, str] = {
     "azure-native:storage:StorageAccount": "networkRuleSet.defaultAction",
     "azure-native:containerregistry:Registry": "networkRuleSet.defaultAction",
 }
-"""What decides about an address that no rule names: `Allow`, also where it is absent, or `Deny`."""
+"""Property that decides about an address that no rule names: `Allow`, also where it is absent, or `Deny`."""
 AZURE_SERVICES = "0.0.0.0"  # noqa: S104 - no address to listen on
 """Start and end of a firewall rule that lets in whatever runs in Azure (Azure docs, postgresql concepts-firewall)."""
 
@@ -65,10 +65,10 @@ class Service:
     """URNs of the nodes' public addresses."""
     endpoints: tuple[Resource, ...]
     is_reached_elsewhere: bool = False
-    """Whether its private endpoint is that of a private link scope of another stack."""
+    """True where its private endpoint is that of a private link scope of another stack."""
 
     def lets_in_nodes(self) -> Verdict:
-        """Whether the public endpoint accepts what leaves the nodes."""
+        """Verdict whether the public endpoint accepts packets from the nodes."""
         public = self._public()
         if public.open is not True or self.resource.type != SERVER:
             return public
@@ -79,7 +79,7 @@ class Service:
         return Verdict(False, f"firewall of {self.name}, which has no rule for the nodes", self.resource)
 
     def lets_in_anybody(self) -> Verdict:
-        """Whether the public endpoint accepts addresses all over the internet."""
+        """Verdict whether the public endpoint accepts addresses all over the internet."""
         public = self._public()
         if public.open is not True or self.resource.type != SERVER:
             return public
@@ -121,7 +121,7 @@ def services(resources: Sequence[Resource]) -> Iterator[Service]:
 
 
 def _leads_to(endpoint: Resource, *services: Resource) -> bool:
-    """To one of them: a private link scope stands for what is in it."""
+    """True for an endpoint of one of these services: a private link scope stands for the resources in it."""
     return any(each.urn in endpoint.options.depends_on for each in services)
 
 

@@ -31,9 +31,9 @@ class Balancer:
     ports: tuple[int, ...]
     internal: bool
     sources: tuple[Source, ...]
-    """Whom it accepts; for an internal one without ranges empty: whoever reaches the network."""
+    """Sources that it accepts; empty for an internal one without ranges, which accepts whoever reaches the network."""
     floating: bool = True
-    """Whether a packet that has passed it still has its address and port. If not, those of a node."""
+    """True where a packet that has passed it still has its address and port; otherwise it has those of a node."""
 
 
 def balancers(resources: Sequence[Resource]) -> list[Balancer]:

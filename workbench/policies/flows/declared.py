@@ -18,7 +18,7 @@ class Required(StrEnum):
     TOLERATED = "tolerated"
     """Open, although it should not be; `Flow.instead` protects it."""
     ASKED = "not declared"
-    """Nothing is declared; somebody asks."""
+    """Value for a flow that is not declared, and that somebody asks about."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Flow:
     source: str
     target: str
     ports: tuple[int, ...]
-    """Empty: those of the load balancer, or of Azure's service."""
+    """Ports of the flow; empty: those of the load balancer, or of Azure's service."""
     protocol: str
     must: Required
     why: str

@@ -1,4 +1,4 @@
-"""What is on the way of a connection: NetworkPolicies, security groups, what leads out, the API server's ranges."""
+"""Hops of a connection: NetworkPolicies, security groups, routes to the internet, the API server's ranges."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def chosen(flow: Flow, ways: Iterable[Hops]) -> Hops:
 
 
 def by_policies(world: World, source: Party, target: Party, port: int, protocol: str = "TCP") -> Hops:
-    """What NetworkPolicies say; nothing where neither end is a Pod."""
+    """Verdict of NetworkPolicies; nothing where neither end is a Pod."""
     ends = list(dict.fromkeys(each.namespace for each in (source, target) if isinstance(each, Pod)))
     if not ends:
         return ()
@@ -46,13 +46,15 @@ def by_policies(world: World, source: Party, target: Party, port: int, protocol:
 
 
 def of_nodes(world: World, flow: Flow, way: Callable[[Subnet], Hops]) -> Hops:
-    """By the subnets of nodes: what has to be open is open in all of them, and what has to be closed in none."""
+    """Hops by the subnets of nodes: a flow that has to be open is open in all of them, one that has to be closed in
+    none.
+    """
     found = [way(each) for each in world.node_subnets]
     return chosen(flow, found) if found else ()
 
 
 def among_nodes(world: World, flow: Flow, source: Party, target: Party, port: int) -> Hops:
-    """What security groups say: nodes and Pods of one subnet do not pass them by."""
+    """Verdict of security groups, which nodes and Pods of one subnet pass, too."""
 
     def range_of(party: Party, subnet: Subnet) -> IPv4Network:
         return world.pod_range if isinstance(party, Pod) and world.pod_range is not None else subnet.cidr
@@ -69,7 +71,7 @@ def among_nodes(world: World, flow: Flow, source: Party, target: Party, port: in
 
 
 def out(world: World, flow: Flow, target: Address, port: int, tag: str | None = None) -> Hops:
-    """From nodes to a public address, or to one of the platform. Packets of Pods have their node's address."""
+    """Hops from nodes to a public address, or to one of the platform. Packets of Pods have their node's address."""
     if target.text in PLATFORM:
         return of_nodes(
             world,

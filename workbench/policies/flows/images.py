@@ -43,7 +43,7 @@ def renaming(resources: Sequence[Resource]) -> Resource | None:
 
 
 def has(host: str, images: Sequence[str], resources: Sequence[Resource]) -> Verdict:
-    """Whether the stack's registry has the images of another one."""
+    """Verdict whether the stack's registry has the images of another one."""
     for rule in of_type(resources, CACHE_RULE):
         if str(known(rule.inputs.get("sourceRepository"), "")).partition("/")[0] == host:
             return Verdict(True, f"cache rule {known(rule.inputs.get('cacheRuleName'), rule.name)}", rule)

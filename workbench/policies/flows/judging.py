@@ -1,4 +1,4 @@
-"""Whether each declared flow is as it has to be."""
+"""Judgement of each declared flow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Judgement:
 
     @property
     def holds(self) -> bool:
-        """Whether it is as it has to be, or not known yet."""
+        """True for a flow that is as it has to be, or not known yet."""
         if self.way.verdict.open is None or self.flow.must in (Required.TOLERATED, Required.ASKED):
             return True
         return self.way.verdict.open is (self.flow.must is Required.OPEN)

@@ -26,7 +26,7 @@ INTERNET_ROUTE = IPv4Network("0.0.0.0/0")
 
 
 def leaves(subnet: Resource, resources: Sequence[Resource], outbound: str | None, target: IPv4Network) -> Verdict:
-    """Whether a packet to a public address finds its way out.
+    """Verdict whether a packet to a public address finds its way out.
 
     Args:
         outbound: the cluster's outbound type; None where it is not known.
@@ -56,7 +56,7 @@ def _by_gateway(subnet: Resource, resources: Sequence[Resource]) -> Verdict:
 
 
 def _route(subnet: Resource, resources: Sequence[Resource], target: IPv4Network) -> Verdict | None:
-    """What the subnet's table says of the address; None where it has no route for it."""
+    """Verdict of the subnet's route table about the address; None where it has no route for it."""
     given = subnet.inputs.get("routeTable")
     if not known_map(given):
         return None

@@ -1,4 +1,4 @@
-"""What is scraped: Pods and ports of the PodMonitors that a stack declares."""
+"""Scraped Pods and ports: those of the PodMonitors that a stack declares."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Scraped:
     name: str
     pod: Pod
     port: int | None
-    """None where the chart gives the named port a number that is not declared."""
+    """Number of the port; None where the chart gives the named port a number that is not declared."""
 
 
 def scraped(resources: Sequence[Resource], target: str, parties: Mapping[str, Party]) -> Iterator[Scraped]:

@@ -1,4 +1,4 @@
-"""Whether the name of a service with a private endpoint leads to that endpoint.
+"""Resolution of the name of a service with a private endpoint to that endpoint.
 
 A zone group writes the endpoint's address into private zones, and only networks with a link to a zone see what is in it
 (Azure docs, private-endpoint-dns). Names are resolved by the network's DNS servers: those of a hub see what the hub's
@@ -23,7 +23,7 @@ VIRTUAL_NETWORK = "azure-native:network:VirtualNetwork"
 
 
 def leads_to(endpoint: Resource, resources: Sequence[Resource]) -> Verdict:
-    """Whether the nodes resolve the name of what the endpoint is for to the endpoint's address."""
+    """Verdict whether the nodes resolve the service's name to the endpoint's address."""
     for group in of_type(resources, ZONE_GROUP):
         if not _is_of(group, endpoint):
             continue
@@ -41,7 +41,7 @@ def _is_of(group: Resource, endpoint: Resource) -> bool:
 
 
 def zone_is_seen(zone_id: Any, source: Resource, resources: Sequence[Resource]) -> Verdict:
-    """Whether the nodes resolve names of a zone that `source` names."""
+    """Verdict whether the nodes resolve names of a zone that `source` names."""
     zones = of_type(resources, ZONE)
     identifier = id_of(zone_id)
     if identifier is None:
@@ -55,7 +55,7 @@ def zone_is_seen(zone_id: Any, source: Resource, resources: Sequence[Resource]) 
 
 
 def gateway_name(balancer: Resource, resources: Sequence[Resource]) -> tuple[Verdict, ...]:
-    """Whether clients resolve the name of OSMO's gateway, where the stack keeps it in a private zone."""
+    """Verdict whether clients resolve the name of OSMO's gateway, where the stack keeps it in a private zone."""
     records = of_type(resources, RECORD) if balancer.type == RELEASE else []
     zones = of_type(resources, ZONE)
     found: list[Verdict] = []

@@ -1,4 +1,4 @@
-"""Who reaches whom under NetworkPolicies, as Kubernetes defines them and the cluster's network plugin enforces them.
+"""Connections under NetworkPolicies, as Kubernetes defines them and the cluster's network plugin enforces them.
 
 Kubernetes' rules (docs, services-networking/network-policies): a Pod that no policy of a direction selects is open in
 it; policies add up; what a Pod sends must be allowed for it and, where the receiver is a Pod, for that.
@@ -29,7 +29,7 @@ class Engine(StrEnum):
     ADDRESSES = "addresses"
     """Azure's network policy manager, or Calico: an `ipBlock` matches every address."""
     NONE = "none"
-    """Nothing enforces policies."""
+    """Value for a cluster in which nothing enforces policies."""
     UNKNOWN = "unknown"
 
 
@@ -45,7 +45,7 @@ class Ground:
     pods: IPv4Network = PRIVATE_RANGE
     nodes: tuple[IPv4Network, ...] = (PRIVATE_RANGE,)
     api_server: IPv4Network | None = None
-    """None for one with a public address."""
+    """Address range of the API server; None for one with a public address."""
 
     def addresses(self, party: Party) -> tuple[IPv4Network, ...]:
         """The ranges in which a party has its address."""
@@ -67,7 +67,7 @@ CILIUM = Ground()
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether one connection is allowed; `by` is the place in the list of a policy that decides, None if none does.
+    """Decision about one connection; `by` is the place in the list of a policy that decides, None if none does.
 
     `allowed` is None where it depends on what enforces the policies.
     """
@@ -87,7 +87,7 @@ class _Connection:
 
 
 def reaches(policies: Iterable[Json], source: Party, target: Party, port: int, protocol: str = "TCP") -> bool:
-    """Whether a connection is allowed by both of its ends, with Cilium."""
+    """True for a connection that both of its ends allow, with Cilium."""
     return decide(list(policies), source, target, port, protocol).allowed is True
 
 
@@ -112,7 +112,7 @@ def decide(  # noqa: PLR0917 - the parts of one connection
 
 
 def _may(policies: Sequence[Json], connection: _Connection, own: Party, other: Party, kind: str) -> Decision:
-    """Whether one end allows it, in the direction `kind`."""
+    """Decision of one end, in the direction `kind`."""
     if not isinstance(own, Pod):
         return Decision(True)
     chosen = [place for place, each in enumerate(policies) if kind in _kinds(each) and _selects(each, own)]

@@ -1,4 +1,4 @@
-"""Who connects to whom: Pods, addresses, and what no policy of the cluster names."""
+"""Ends of connections: Pods, addresses, and entities that no policy of the cluster names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Pod:
     space: Mapping[str, str] = field(default_factory=dict[str, str])
     """Labels of its namespace beside the one with the name, which Kubernetes sets."""
     on_host: bool = False
-    """Whether it has its node's address: no policy selects or names it."""
+    """True where it has its node's address: no policy selects or names it."""
 
 
 @dataclass(frozen=True)
@@ -39,4 +39,4 @@ Party = Pod | Address | Entity
 INTERNET = "Internet"
 """Every address that is not of a virtual network (a service tag)."""
 Source = IPv4Network | str
-"""Where a packet comes from as a security group sees it: a network, or a service tag."""
+"""Source of a packet as a security group sees it: a network, or a service tag."""

@@ -71,7 +71,7 @@ def _applies(world: World, flow: Flow) -> bool:
 
 
 def _between(world: World, flow: Flow, source: Party, target: Party, port: int) -> Hops:
-    """From a Pod or a node to another one, or to an address outside of the cluster."""
+    """Hops from a Pod or a node to another one, or to an address outside of the cluster."""
     policies = by_policies(world, source, target, port, flow.protocol)
     if isinstance(target, Address):
         return (*policies, *out(world, flow, target, port))

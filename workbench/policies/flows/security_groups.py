@@ -1,4 +1,4 @@
-"""What a network security group lets in and out (Azure docs, network-security-groups-overview).
+"""Traffic that a network security group lets in and out (Azure docs, network-security-groups-overview).
 
 Rules are read in the order of their priority, and the first that matches decides. Below all of them are Azure's own:
 AllowVnetInBound, AllowAzureLoadBalancerInBound for probes, DenyAllInBound; AllowVnetOutBound, AllowInternetOutBound,
@@ -22,7 +22,7 @@ GROUP, RULE = "azure-native:network:NetworkSecurityGroup", "azure-native:network
 EVERYTHING = ("*", "0.0.0.0/0")
 VIRTUAL_NETWORK = "VirtualNetwork"
 PUBLIC, PRIVATE = "public", "private"
-"""Whether a packet still has the public address of a load balancer when it reaches the group, or one of the network."""
+"""Targets of a packet that reaches the group with the public address of a load balancer, or with one of the network."""
 AZURE = "AzureCloud"
 """Service tag of all public addresses of Azure's datacenters."""
 PLATFORM: Mapping[str, tuple[str, ...]] = {
@@ -64,7 +64,7 @@ class Group:
     def lets_in(
         self, source: Source, port: int, target: str | IPv4Network, *, wholly: bool, protocol: str = "TCP"
     ) -> Verdict:
-        """Whether a packet passes into what the group is on.
+        """Verdict whether a packet passes the group inwards.
 
         Args:
             target: A network, or PUBLIC or PRIVATE where its address is not known.
@@ -83,7 +83,7 @@ class Group:
     def lets_out(
         self, source: IPv4Network, target: Source, port: int, *, wholly: bool, protocol: str = "TCP"
     ) -> Verdict:
-        """Whether a packet passes out of what the group is on. `target`: a network, or the tag of public addresses."""
+        """Verdict whether a packet passes the group outwards. `target`: a network, or the tag of public addresses."""
         for rule in self._rules(OUTBOUND, port, protocol):
             strict = rule.allows is wholly
             if self._names(rule.sources, source, strict=strict) and self._names(rule.targets, target, strict=strict):
@@ -94,14 +94,14 @@ class Group:
         return self._default(public, "AllowInternetOutBound" if public else "DenyAllOutBound")
 
     def lets_out_to_platform(self, address: str, port: int, protocol: str = "TCP") -> Verdict:
-        """Whether a packet passes to an address of `PLATFORM`."""
+        """Verdict whether a packet passes to an address of `PLATFORM`."""
         for rule in self._rules(OUTBOUND, port, protocol):
             if set(rule.targets) & set(PLATFORM[address]):
                 return self._by(rule)
         return self._default(True, "for the platform's addresses")
 
     def _rules(self, direction: str, port: int, protocol: str) -> list[Rule]:
-        """Those about the port, in the order in which Azure reads them."""
+        """Rules about the port, in the order in which Azure reads them."""
         found = [each for each in self.rules if each.direction == direction and _has_port(each, port, protocol)]
         return sorted(found, key=lambda each: each.priority)
 

@@ -29,7 +29,7 @@ def to_services(world: World, flow: Flow) -> Iterator[Way]:
 
 
 def _from_clients(world: World, flow: Flow, service: Service) -> Iterator[Way]:
-    """From addresses that are connected to the network, by a private endpoint or else by the public one."""
+    """Ways from addresses that are connected to the network, by a private endpoint or else by the public one."""
     private: list[Hops] = []
     for endpoint in service.endpoints:
         name = leads_to(endpoint, world.resources)
@@ -43,7 +43,7 @@ def _from_clients(world: World, flow: Flow, service: Service) -> Iterator[Way]:
 
 
 def to_service(world: World, flow: Flow, source: Party, service: Service) -> Hops:
-    """By the private endpoint that the service's name leads to, or by the public one, as the address of the nodes.
+    """Hops by the private endpoint that the service's name leads to, or by the public one, as the address of the nodes.
 
     What has to be closed is closed on both: an address needs no name.
     """

@@ -14,7 +14,7 @@ class Verdict:
 
     open: bool | None
     by: str
-    """What decides it, for people: `rule allow-osmo-gateway of nsg-x`."""
+    """Resource that decides it, for people: `rule allow-osmo-gateway of nsg-x`."""
     resource: Resource | None = None
     """The one that decides; None where nothing says anything about it."""
 

@@ -1,4 +1,4 @@
-"""What of a stack decides about connections, read from its resources once."""
+"""Resources of a stack that decide about connections, read once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENGINES: Mapping[str, Engine] = {
     "calico": Engine.ADDRESSES,
     "none": Engine.NONE,
 }
-"""By the cluster's `networkPolicy` (AKS docs, use-network-policies)."""
+"""Engine by the cluster's `networkPolicy` (AKS docs, use-network-policies)."""
 ANY_VALUE = frozenset({"osmo.workflow_id"})
 """Labels whose value differs from Pod to Pod of one party."""
 EVERYWHERE_ELSE = IPv4Network("0.0.0.0/0")
@@ -41,13 +41,13 @@ class Subnet:
     resource: Resource
     cidr: IPv4Network
     group: Group | None
-    """None where it has none, or one that is not of the stack."""
+    """Security group of the subnet; None where it has none, or one that is not of the stack."""
     has_nodes: bool
     """Others hold endpoints and gateways."""
     filters_endpoints: bool
-    """Whether the group applies to private endpoints in it."""
+    """True where the group applies to private endpoints in it."""
     leaves: Verdict
-    """Whether its packets find their way to the internet."""
+    """Verdict whether its packets find their way to the internet."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class World:
     private_clients: tuple[IPv4Network, ...]
     ground: Ground = CILIUM
     cluster: Resource | None = None
-    """None where the cluster is not the stack's."""
+    """The stack's cluster; None where the cluster is not the stack's."""
     api_server: ApiServer | None = None
     pod_range: IPv4Network | None = None
     """Addresses of Pods in an overlay; None where they have those of their node's subnet."""
@@ -74,7 +74,7 @@ class World:
     """The Pods of a live cluster; None where the stack's declaration alone is known."""
 
     def has(self, party: str) -> bool:
-        """Whether the stack has a party of `declared.yaml`."""
+        """True where the stack has a party of `declared.yaml`."""
         found = PARTIES[party]
         if party in EVERYWHERE or not isinstance(found, Pod):
             return party in EVERYWHERE
@@ -86,12 +86,12 @@ class World:
         return BESIDE.get(party, found.namespace) in self.namespaces
 
     def members(self, party: str) -> tuple[Party, ...]:
-        """Who is meant: the running Pods with the party's labels, or else one as the charts make them."""
+        """Members of a party: the running Pods with its labels, or else one as the charts create them."""
         found = PARTIES[party]
         return self.selected(found) if isinstance(found, Pod) else (found,)
 
     def has_running(self, party: str) -> bool:
-        """Whether a Pod of the party runs."""
+        """True where a Pod of the party runs."""
         found = PARTIES[party]
         return isinstance(found, Pod) and any(
             each.namespace == found.namespace and _is_like(each, found) for each in self.running or ()
@@ -110,7 +110,7 @@ class World:
         return [each for each in self.subnets if each.has_nodes]
 
     def is_isolated(self, namespace: str) -> bool:
-        """Whether a policy denies every connection to its Pods that no other one allows."""
+        """True where a policy denies every connection to its Pods that no other one allows."""
         return any(
             each["metadata"]["namespace"] == namespace
             and "Ingress" in (each["spec"].get("policyTypes") or ("Ingress",))
@@ -123,7 +123,7 @@ class World:
 
 
 def _is_like(running: Pod, pod: Pod) -> bool:
-    """Whether it has the labels; a task's id is another one for each."""
+    """True where it has the labels; a task's id is another one for each."""
     return all(
         key in running.labels and (key in ANY_VALUE or running.labels[key] == value)
         for key, value in pod.labels.items()
@@ -215,7 +215,7 @@ def _subnets(resources: Sequence[Resource], outbound: str | None, pods: IPv4Netw
 
 
 def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
-    """By the pools in it; in a stack without pools by the way out, which only nodes need."""
+    """True for a subnet with pools in it; in a stack without pools for one with a way out, which only nodes need."""
     pools = [(pool, pool.inputs) for pool in of_type(resources, POOL)]
     pools += [
         (cluster, known_map(each))
@@ -228,7 +228,7 @@ def _has_nodes(subnet: Resource, resources: Sequence[Resource]) -> bool:
 
 
 def _group(subnet: Resource, found: Sequence[Group]) -> Group | None:
-    """By the id, or in a preview, which does not know it, by the dependency."""
+    """Security group by the id, or in a preview, which does not know it, by the dependency."""
     given = subnet.inputs.get("networkSecurityGroup")
     if given is None:
         return None

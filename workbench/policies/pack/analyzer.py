@@ -36,7 +36,7 @@ _SEVERITIES = {
 
 
 def can_evaluate(rule: Rule) -> bool:
-    """Whether the engine passes all that the rule reads."""
+    """True where the engine passes everything that the rule reads."""
     return set(rule.needs) <= SHOWN
 
 

@@ -25,7 +25,7 @@ from workbench.preflight.existing.structure import judge_addresses, judge_availa
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a stack asks of the cluster."""
+    """Requirements of a stack on the cluster."""
 
     settings: Settings
     selectors: Mapping[str, Mapping[str, str]]

@@ -14,7 +14,7 @@ Json = Mapping[str, Any]
 CLUSTER = "the cluster"
 _NUMBERS = re.compile(r"[0-9]+")
 _MOST_DIGITS = 18
-"""Of a number: Python refuses texts of thousands of digits, and no version has any."""
+"""Largest number of digits: Python refuses texts of thousands of digits, and no version has any."""
 
 
 def info(node: Json, key: str) -> str:
@@ -41,7 +41,7 @@ def minor(node: Json) -> tuple[int, int] | None:
 
 
 def selects(selector: Mapping[str, str], item: Json) -> bool:
-    """Whether an object has all of these labels; an empty selector is no selector."""
+    """True where an object has all of these labels; an empty selector is no selector."""
     return bool(selector) and matches(selector, labels(item))
 
 
@@ -65,10 +65,10 @@ def unknown(rule: str, where: str, what: str, fix: str | None = None) -> Finding
 
 
 def wrong(rule: str, where: str, problem: str, fix: str, source: str = CLUSTER) -> Finding:
-    """What keeps the platform from working there."""
+    """Finding about something that keeps the platform from working there."""
     return Finding(Severity.ERROR, rule, where, problem, fix, source)
 
 
 def doubtful(rule: str, where: str, problem: str, fix: str, source: str = CLUSTER) -> Finding:
-    """What costs something, and works."""
+    """Finding about something that works at a cost."""
     return Finding(Severity.WARNING, rule, where, problem, fix, source)

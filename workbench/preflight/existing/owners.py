@@ -1,4 +1,4 @@
-"""Who else gives out, drives or schedules the GPUs of a cluster, apart from another GPU Operator."""
+"""Other software that gives out, drives or schedules the GPUs of a cluster, apart from another GPU Operator."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _has_image(daemon_set: Json, parts: Sequence[str]) -> bool:
 
 
 def _reaches(daemon_set: Json, nodes: Sequence[Json]) -> bool:
-    """Whether its own selector leaves it on any of the nodes; affinities are not looked at."""
+    """True where its own selector leaves it on any of the nodes; affinities are not considered."""
     selector: Mapping[str, str] = at(daemon_set, "spec.template.spec.nodeSelector") or {}
     return any(all(labels(node).get(key) == value for key, value in selector.items()) for node in nodes)
 

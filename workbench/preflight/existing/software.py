@@ -91,8 +91,9 @@ default; believed, no gateway was run)."""
 
 
 def judge_gateway(nodes: Sequence[Json]) -> Iterator[Finding]:
-    """Whether OSMO's gateway may listen on port 443, as user 1001 without capabilities (NVIDIA/OSMO 6.3.1
-    deployments/charts/service/templates/gateway.yaml). Envoy ends with `Permission denied` where it may not."""
+    """Findings where OSMO's gateway may not listen on port 443, as user 1001 without capabilities (NVIDIA/OSMO 6.3.1
+    deployments/charts/service/templates/gateway.yaml). Envoy ends with `Permission denied` where it may not.
+    """
     for text in sorted({info(node, "containerRuntimeVersion") for node in nodes}):
         kind, _, given = text.partition("://")
         if kind == "containerd" and numbers(given) >= UNPRIVILEGED_PORTS:

@@ -115,7 +115,7 @@ def _snapshots(found: Found, defaults: Sequence[Json], longhorn: Longhorn | None
 
 
 def judge_addresses(found: Found, metallb: MetalLb | None) -> Iterator[Finding]:
-    """Whether Services of type LoadBalancer get an address, and whether those of MetalLB are in use."""
+    """Findings about addresses for Services of type LoadBalancer, and about those of MetalLB that are in use."""
     if metallb is not None:
         yield from _taken(found, metallb)
         return

@@ -41,7 +41,7 @@ class DiagTest:
 @dataclass(frozen=True)
 class Diag:
     version: str
-    """Of DCGM; empty where the document has none."""
+    """Version of DCGM; empty where the document has none."""
     tests: Sequence[DiagTest]
 
     def gpus_of(self, test: str) -> set[str]:

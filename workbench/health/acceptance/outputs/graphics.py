@@ -17,7 +17,7 @@ TIMED_OUT = (124, 137)
 
 @dataclass(frozen=True)
 class Libraries:
-    """What of the driver's graphics a container has."""
+    """Libraries for graphics from the driver in a container."""
 
     icd: Sequence[str]
     """Files that announce NVIDIA's Vulkan driver."""
@@ -92,7 +92,7 @@ class SimulatorRun:
 
 
 def read_isaac_sim(text: str) -> SimulatorRun:
-    """Whether it started, and how its process ended.
+    """Start of Isaac Sim, and the exit of its process.
 
     Raises:
         Unrecognised: the process had not ended.

@@ -16,7 +16,7 @@ _WRONG = re.compile(r"^# Out of bounds values\s*:\s*(\S+)\s+(\w+)", re.MULTILINE
 _AVERAGE = re.compile(r"^# Avg bus bandwidth\s*:\s*(\S+)", re.MULTILINE)
 _RANK = re.compile(r"^#\s+Rank\s+(\d+)\s", re.MULTILINE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-"""As `%d`, `%g` and `%6g` print it: more than a million wrong elements are 1.23457e+06."""
+"""Number as `%d`, `%g` and `%6g` print it: more than a million wrong elements are 1.23457e+06."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ class Smi:
 
 
 def read_smi(text: str) -> Smi:
-    """What nvidia-smi and the driver's version file say.
+    """Content of nvidia-smi's report and of the driver's version file.
 
     Raises:
         Unrecognised: there is no report, not as many GPUs as it announces, or no version file after it, which shows

@@ -1,4 +1,4 @@
-"""Which network NCCL says that it uses, in the lines of NCCL_DEBUG=INFO (NVIDIA/nccl src/transport/net_ib, net.cc)."""
+"""Network that NCCL reports to use, in the lines of NCCL_DEBUG=INFO (NVIDIA/nccl src/transport/net_ib, net.cc)."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ SOCKET = "Socket"
 
 @dataclass(frozen=True)
 class Transport:
-    """What the ranks of a run have said."""
+    """Network and adapters that the ranks of a run have reported."""
 
     networks: frozenset[str] = frozenset()
     """`IB`, `Socket`, or the name of a plugin."""
     adapters: Mapping[str, int] = field(default_factory=dict[str, int])
     """InfiniBand adapters by host, as NCCL's own transport found them; a plugin does not list them."""
     direct: bool | None = None
-    """Whether adapters reach the GPUs' memory on all channels between hosts; None where no channel was reported."""
+    """True where adapters reach the GPUs' memory on all channels between hosts; None where no channel was reported."""
     locked: bool = False
     """An adapter was refused memory, since the container may not lock so much."""
 
 
 def read_transport(text: str) -> Transport:
-    """What is said of the network; nothing where NCCL_DEBUG was not INFO."""
+    """Network in the text; empty where NCCL_DEBUG was not INFO."""
     found: dict[str, set[str]] = {}
     for host, adapters in _ADAPTERS.findall(text):
         found.setdefault(host, set()).update(_ADAPTER.findall(adapters))

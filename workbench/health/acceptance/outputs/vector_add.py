@@ -8,7 +8,7 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised, last_
 
 
 def read_vector_add(text: str) -> str:
-    """Why it failed; empty where its result was right.
+    """Reason why the addition failed; empty where its result was right.
 
     Raises:
         Unrecognised: neither its result nor an error of CUDA is in the text.

@@ -1,13 +1,13 @@
-"""What follows from the settings of data services in the cluster: addresses, volumes, buckets, keys."""
+"""Facts that follow from the settings of data services in the cluster: addresses, volumes, buckets, keys."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from physical_ai.catalog.in_cluster import CACHE, PORTS, POSTGRES, SERVICES, STORAGE
+from parts.in_cluster_data.model import InCluster
+from parts.in_cluster_data.names import CACHE, PORTS, POSTGRES, SERVICES, STORAGE
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE, CREDENTIAL_SECRETS
-from physical_ai.settings.models.in_cluster import InCluster
 from physical_ai.settings.models.tree import Settings
 
 BUCKETS: Mapping[str, str] = {"data": "workflow_data", "logs": "workflow_log", "apps": "workflow_app"}

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from physical_ai.catalog.in_cluster import AKS_DISK_CLASSES, AKS_FILE_CLASSES
+from parts.in_cluster_data.model import InCluster
+from parts.in_cluster_data.names import AKS_DISK_CLASSES, AKS_FILE_CLASSES
 from physical_ai.settings.facts.data_services import PRODUCTION
 from physical_ai.settings.facts.network_access import private_api_server, private_endpoints
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.data_services import DataServices, Postgres, Redis, Registry, Storage, Vault
-from physical_ai.settings.models.in_cluster import InCluster
 from physical_ai.settings.models.tree import Settings
-from physical_ai.settings.rules.finding import Rule, SettingFinding, error, warning
+from physical_ai.settings.rules.finding import Rule, SettingFinding, Trust, error, warning
 
-_HERE: Path = ("dataServices", "inCluster")
+SETTING: Path = ("dataServices", "inCluster")
 _SOURCE: Path = ("dataServices", "source")
 CACHE_VOLUME_FACTOR = 4
 """A log of changes grows to twice the data before it is written anew, which needs as much again beside it."""
@@ -24,11 +24,14 @@ CACHE_VOLUME = Rule("cache-volume", "Valkey docs, persistence, append-only file"
 REMOTE_STORAGE = Rule("remote-storage", "docs/data-services.md#in-the-cluster")
 
 
-def check_in_cluster(settings: Settings, given: DataServices) -> Iterator[SettingFinding]:
+def check_in_cluster(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     """All rules about them; for managed services, that the section is not used."""
+    given = settings.data_services
+    if given is None or not trust(("dataServices",)):
+        return
     if not given.is_in_cluster:
         if given.in_cluster != InCluster():
-            yield warning(_HERE, "The stack's data services are Azure's.", "source: inCluster.", others=(_SOURCE,))
+            yield warning(SETTING, "The stack's data services are Azure's.", "source: inCluster.", others=(_SOURCE,))
         return
     yield from _availability(settings, given.in_cluster)
     yield from _volumes(given.in_cluster)
@@ -40,7 +43,7 @@ def check_in_cluster(settings: Settings, given: DataServices) -> Iterator[Settin
 
 
 def _availability(settings: Settings, given: InCluster) -> Iterator[SettingFinding]:
-    here = (*_HERE, "acceptOnePod")
+    here = (*SETTING, "acceptOnePod")
     if settings.environment != PRODUCTION:
         if given.accept_one_pod:
             yield warning(here, "It is about production only.", "Remove it.")
@@ -51,27 +54,27 @@ def _availability(settings: Settings, given: InCluster) -> Iterator[SettingFindi
         yield error(here, problem, fix, others=(_SOURCE,), rule=ONE_POD)
     if not given.snapshots.enabled:
         problem = "Production would have no copy of its database, of workflows' data and of users' credentials."
-        yield error((*_HERE, "snapshots", "enabled"), problem, "enabled: true.", rule=ONE_POD)
+        yield error((*SETTING, "snapshots", "enabled"), problem, "enabled: true.", rule=ONE_POD)
 
 
 def _volumes(given: InCluster) -> Iterator[SettingFinding]:
-    here, name = (*_HERE, "storageClass"), given.storage_class
+    here, name = (*SETTING, "storageClass"), given.storage_class
     if name in AKS_FILE_CLASSES:
         problem = f"The volumes of {name} are file shares, which a database cannot rely on."
         yield error(here, problem, f"One of {', '.join(sorted(AKS_DISK_CLASSES))}.", rule=DISKS)
     elif name not in {None, *AKS_DISK_CLASSES} and given.snapshots.enabled and given.snapshots.class_name is None:
         problem = f"Snapshots of {name}, which AKS does not create, need the class of its own driver."
         fix = "className: the VolumeSnapshotClass of that driver, or enabled: false."
-        yield error((*_HERE, "snapshots", "className"), problem, fix, others=(here,), rule=DISKS)
+        yield error((*SETTING, "snapshots", "className"), problem, fix, others=(here,), rule=DISKS)
     if given.cache.storage_gb < CACHE_VOLUME_FACTOR * given.cache.memory_gb:
         needed = CACHE_VOLUME_FACTOR * given.cache.memory_gb
         problem = f"The cache writes its data of up to {given.cache.memory_gb} GiB anew beside its log of changes."
-        yield error((*_HERE, "cache", "storageGb"), problem, f"storageGb: {needed}.", rule=CACHE_VOLUME)
+        yield error((*SETTING, "cache", "storageGb"), problem, f"storageGb: {needed}.", rule=CACHE_VOLUME)
     if not given.snapshots.enabled and given.restores:
         problem = "A volume cannot be made of a snapshot where there are none."
-        yield error((*_HERE, "snapshots", "enabled"), problem, "enabled: true.", others=((*_HERE, "restores"),))
+        yield error((*SETTING, "snapshots", "enabled"), problem, "enabled: true.", others=((*SETTING, "restores"),))
     if len(set(given.restores)) < len(given.restores):
-        yield error((*_HERE, "restores"), "A snapshot is listed twice.", "List each once; the last is in use.")
+        yield error((*SETTING, "restores"), "A snapshot is listed twice.", "List each once; the last is in use.")
 
 
 def _unused(given: DataServices) -> Iterator[SettingFinding]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 POSTGRES, CACHE, STORAGE = "osmo-postgres", "osmo-cache", "osmo-storage"
-"""Of the objects of each service. A volume of a restored snapshot has the snapshot's time besides."""
+"""Names of the objects of each service. The name of a volume from a restored snapshot also has the snapshot's time."""
 SERVICES = (POSTGRES, STORAGE, CACHE)
-"""In the order in which snapshots are taken: what a row of the database names is in a later snapshot of the storage."""
+"""Services in the order of their snapshots: objects that a row of the database names are in a later snapshot of the
+storage."""
 PORTS: Mapping[str, int] = {POSTGRES: 5432, CACHE: 6379, STORAGE: 8333}
 IMAGES: Mapping[str, str] = {POSTGRES: "library/postgres", CACHE: "valkey/valkey", STORAGE: "chrislusf/seaweedfs"}
 """Names in physical_ai/catalog/data/images.yaml."""
 REGISTRY = "docker.io"
-"""Where their publishers put them."""
+"""Registry to which their publishers push the images."""
 
 LABEL = "physical-ai/data-service"
-"""On the Pods; its value is the service's name."""
+"""Label of the Pods; its value is the service's name."""
 REGION = "us-east-1"
 """S3 clients have to name one; SeaweedFS accepts every region."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from parts.in_cluster_data.facts import in_cluster
+from parts.in_cluster_data.names import LABEL, PORTS, STORAGE
 from physical_ai.catalog import osmo
 from physical_ai.catalog import osmo_service as names
-from physical_ai.catalog.in_cluster import LABEL, PORTS, STORAGE
 from physical_ai.planning import manifests
-from physical_ai.settings.facts.in_cluster import in_cluster
 from physical_ai.settings.models.tree import Settings
 
 PROCESSES = (
@@ -29,7 +29,7 @@ def with_data_service_policies(allowed: list[dict[str, Any]]) -> list[dict[str, 
 
     Policies add up: the one that opens the control plane's Pods to each other would open the database to all of them.
     """
-    own = manifests.load("data-services-network.yaml")
+    own = manifests.load_of("in_cluster_data", "network.yaml")
     for policy in own:
         for peer in policy["spec"]["ingress"][0]["from"]:
             for expression in peer.get("podSelector", {}).get("matchExpressions", ()):

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from physical_ai.planning.in_cluster import cache_config
+from parts.in_cluster_data.facts import in_cluster, volumes, volumes_in_use
+from parts.in_cluster_data.plan import cache_config
 from physical_ai.settings import Fault, Overlay, Settings, SettingsError, load
-from physical_ai.settings.facts.in_cluster import in_cluster, volumes, volumes_in_use
 from tests.unit.settings.test_osmo_access import ACCESS
 from workbench.costs import estimate
 

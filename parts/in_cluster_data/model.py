@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from physical_ai.catalog.in_cluster import REGISTRY
+from parts.in_cluster_data.names import REGISTRY
 from physical_ai.settings.models.base import Generation, Model, written
 
 StorageClassName = Annotated[

@@ -6,14 +6,11 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog import in_cluster as names
-from physical_ai.catalog import osmo
-from physical_ai.catalog.images import MICROSOFT, image
-from physical_ai.planning import agents, manifests
-from physical_ai.settings.facts.images import PYTHON_IMAGE
-from physical_ai.settings.facts.in_cluster import (
+from parts.in_cluster_data import names
+from parts.in_cluster_data.facts import (
     BUCKETS,
     Volume,
     in_cluster,
@@ -21,10 +18,16 @@ from physical_ai.settings.facts.in_cluster import (
     volumes,
     volumes_in_use,
 )
+from parts.in_cluster_data.model import InCluster, InClusterCache, InClusterPostgres, InClusterStorage
+from parts.part import PartPlan, Planned
+from physical_ai.catalog import osmo
+from physical_ai.catalog.images import MICROSOFT, PYTHON_IMAGE, image
+from physical_ai.planning import agents, manifests
+from physical_ai.settings.facts.data_services import data_protected
 from physical_ai.settings.facts.pools import services_placement
-from physical_ai.settings.models.in_cluster import InCluster, InClusterCache, InClusterPostgres, InClusterStorage
 from physical_ai.settings.models.tree import Settings
 
+NAME = "in_cluster_data"
 GENERATION = "physical-ai/key-generation"
 """Annotation of Pods that read passwords at their start: another generation starts them again."""
 AGENT = "data_snapshots"
@@ -35,14 +38,14 @@ MEMORY_FOR_DATA = 3 / 4
 
 @dataclass(frozen=True)
 class InClusterObjects:
-    """What is declared, in this order; Secrets, which have random values, come before the Pods."""
+    """Declared objects in this order; Secrets, which have random values, come before the Pods."""
 
     account: Mapping[str, Any]
     services: Sequence[Mapping[str, Any]]
     claims: Sequence[Mapping[str, Any]]
     stateful_sets: Sequence[Mapping[str, Any]]
     snapshots: SnapshotObjects | None
-    """None where none are taken."""
+    """Objects that take snapshots; None where none are taken."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +58,31 @@ class SnapshotObjects:
     snapshot_class: Mapping[str, Any] | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class InClusterPlan(PartPlan):
+    """Objects instead of releases; volumes and generated secrets refuse to be deleted where `protected` says so, beyond
+    the options of the component."""
+
+    settings: InCluster
+    objects: InClusterObjects
+    protected: bool
+
+
+def in_cluster_plan(settings: Settings, _root: FilePath) -> Planned:
+    """The plan of a stack; None where its data services are elsewhere."""
+    given, objects = in_cluster(settings), in_cluster_objects(settings)
+    if given is None or objects is None:
+        return None, []
+    plan = InClusterPlan(releases=(), settings=given, objects=objects, protected=data_protected(settings))
+    return plan, []
+
+
 def in_cluster_objects(settings: Settings) -> InClusterObjects | None:
     """The objects of a stack; None where its data services are elsewhere."""
     given = in_cluster(settings)
     if given is None:
         return None
-    found = manifests.load("data-services.yaml")
+    found = manifests.load_of(NAME, "services.yaml")
     stateful_sets = [each for each in found if each["kind"] == "StatefulSet"]
     for each in stateful_sets:
         _complete(each, given, settings)
@@ -120,7 +142,7 @@ def _claim(volume: Volume, given: InCluster) -> dict[str, Any]:
 
 def _snapshots(given: InCluster, settings: Settings) -> SnapshotObjects:
     program = agents.Program(f"{SNAPSHOTS}-agent", f"physical-ai-{SNAPSHOTS}", agents.package(AGENT))
-    *rights, cron_job = copy.deepcopy(manifests.load("data-snapshots.yaml"))
+    *rights, cron_job = copy.deepcopy(manifests.load_of(NAME, "snapshots.yaml"))
     own = given.snapshots.class_name is None
     cron_job["spec"]["schedule"] = given.snapshots.schedule
     cron_job["spec"]["timeZone"] = "Etc/UTC"
@@ -181,7 +203,7 @@ def identities(keys: Mapping[str, tuple[str, str]]) -> str:
 
 
 def credential(bucket: str, key_id: str, secret: str) -> str:
-    """What OSMO has to know of a bucket, as the file of its Secret. JSON is YAML."""
+    """Access to a bucket for OSMO, as the file of its Secret. JSON is YAML."""
     return json.dumps(
         {
             "endpoint": f"s3://{bucket}",

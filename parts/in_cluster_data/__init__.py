@@ -1,0 +1,1 @@
+"""Data services of OSMO in the cluster itself: database, cache and storage."""

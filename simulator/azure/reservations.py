@@ -1,0 +1,33 @@
+"""Amounts of a node that AKS keeps for itself.
+
+Source: MicrosoftDocs/azure-aks-docs fb060ab, articles/aks/node-resource-reservations.md (AKS 1.29 and later); read
+2026-11-28. Of the disk the kubelet keeps a tenth (Kubernetes docs, node-pressure-eviction, nodefs.available<10%).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+CPU_RESERVED = ((0, 0), (1, 60), (2, 100), (4, 140), (8, 180), (16, 260), (32, 420), (64, 740))
+"""Cores of a machine, and the thousandths of a core that AKS reserves. Between two rows it is taken to be linear."""
+POD_MIB, BASE_MIB, EVICTION_MIB = 20, 50, 100
+
+
+def cpu_millis(cores: int) -> int:
+    """Thousandths of a core that are left for Pods."""
+    for (low, below), (high, above) in pairwise(CPU_RESERVED):
+        if cores <= high:
+            return cores * 1000 - below - (above - below) * (cores - low) // (high - low)
+    (low, below), (high, above) = CPU_RESERVED[-2:]
+    return cores * 1000 - above - (above - below) * (cores - high) // (high - low)
+
+
+def memory_mib(total_gib: int, max_pods: int) -> int:
+    """MiB of memory that are left for Pods."""
+    total = total_gib * 1024
+    return total - min(POD_MIB * max_pods + BASE_MIB, total // 4) - EVICTION_MIB
+
+
+def disk_bytes(total_gib: int) -> int:
+    """Bytes of the OS disk that are left for Pods."""
+    return total_gib * 2**30 * 9 // 10

@@ -1,0 +1,46 @@
+"""Names and limits that OSMO gives and reads, as its source has them: the model's own.
+
+Source: NVIDIA/OSMO tag 6.3.1: deployments/charts/service (chart 1.3.1) values.yaml and templates, deployments/charts/
+backend-operator values.yaml and templates/_helpers.tpl, src/utils/job/{task,kb_objects,kb_methods}.py,
+src/utils/metrics/metrics.py, src/utils/connectors/postgres.py, src/utils/secret_manager/secret_manager.py,
+src/service/core/service.py (setup_default_admin); read 2026-11-28. Namespaces and the release's name are this
+platform's: whoever installs OSMO chooses them.
+"""
+
+from __future__ import annotations
+
+CONTROL_NAMESPACE, OPERATOR_NAMESPACE, WORKFLOWS_NAMESPACE = "osmo-control-plane", "osmo-operator", "osmo-workflows"
+"""Namespaces of the control plane, of its agents and of workflows."""
+BACKEND_RELEASE = "osmo-operator"
+"""Release of the agents; the chart puts it before the names of its objects."""
+LISTENER_ACCOUNT, WORKER_ACCOUNT = f"{BACKEND_RELEASE}-backend-listener", f"{BACKEND_RELEASE}-backend-worker"
+"""ServiceAccounts of the two agents."""
+TOKEN_SECRET, TOKEN_KEY = "agent-token", "token"
+"""Secret with the agents' login, which the chart mounts and does not create, and its key."""
+
+API, AGENT, WORKER, JOB_MONITOR = "osmo-service", "osmo-agent", "osmo-worker", "osmo-delayed-job-monitor"
+"""Deployments of the control plane (`serviceName` of each in the chart's values)."""
+CONFIG = f"{API}-configs"
+"""ConfigMap with the configuration of the service."""
+ADMIN_SECRET, ADMIN_KEY, ADMIN_LENGTH = "default-admin-secret", "password", 43
+"""Secret of the first administrator's password, its key, and the number of characters without which the service does
+not start: `secrets.token_urlsafe(32)` has as many."""
+OAUTH2_SECRET, OAUTH2_COOKIE_KEY = "oauth2-proxy-secrets", "cookie_secret"
+"""Secret of the gateway's login, and its key that signs cookies."""
+MEK_FILE, MEK_VARIABLE, MEK_BYTES = "mek.yaml", "OSMO_MEK_FILE", 32
+"""File of the keys that encrypt credentials, environment variable with its path, and bytes of a symmetric key."""
+USER_ACTIONS = (
+    *("app:*", "auth:Token", "credentials:*", "dataset:*", "pool:List", "profile:Read", "profile:Update"),
+    *("resources:Read", "user:List", "workflow:List", "workflow:Read"),
+)
+"""Actions that the chart's role osmo-user allows on every resource."""
+
+FINALIZER = "osmo.nvidia.com/cleanup"
+"""Finalizer of a workflow's Pods, which the agents remove."""
+WORKFLOW_LABEL, TASK_LABEL = "osmo.workflow_id", "osmo.task_name"
+CONTROL_CONTAINER = "osmo-ctrl"
+"""Container of OSMO's own in the Pod of a task."""
+
+METRICS_PORT = 9464
+METRICS_ENVIRONMENT = {"METRICS_OTEL_ENABLE": "true"}
+"""Port of the metrics of each process, and the environment that switches them on."""

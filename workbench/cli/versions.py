@@ -1,0 +1,38 @@
+"""Versions of the command, of the tools that it runs, and of what a stack installs by default."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from importlib import metadata
+
+from physical_ai.repository import STACKS
+
+BASE = "layers/base.yaml"
+"""File, in the folder of the stacks, with what every stack begins with."""
+
+
+def lines() -> Iterator[str]:
+    """The text of `physai --version`, a line for each kind."""
+    from physical_ai.catalog import osmo
+    from physical_ai.settings.layers.document import read_document
+
+    yield f"physai {metadata.version('physical-ai-workbench')}, Python {platform.python_version()}"
+    providers = ", ".join(f"{name} {metadata.version(f'pulumi-{name}')}" for name in ("azure-native", "kubernetes"))
+    yield f"Pulumi {metadata.version('pulumi')}; providers: {providers}"
+    yield f"simulator {_simulator()}"
+    base = read_document((STACKS / BASE).read_text(encoding="utf-8"), BASE).data
+    yield (
+        f"installed by default: GPU Operator {base['gpuOperator']['version']}, OSMO {osmo.IMAGE_TAG} "
+        f"(charts {osmo.CHART_VERSION}), KAI Scheduler {osmo.KAI_VERSION}"
+    )
+
+
+def _simulator() -> str:
+    try:
+        installed = metadata.version("physical-ai-simulator")
+    except metadata.PackageNotFoundError:
+        return "not installed"
+    from simulator.tools.families import FAMILIES
+
+    return f"{installed}: " + ", ".join(f"{family.name} {family.version()}" for family in FAMILIES)
