@@ -29,7 +29,7 @@ class AmdDriver(Model):
         description="Repository, without a tag, for the built drivers: one image for each kernel and driver version."
     )
     registry_user: Annotated[str, Field(min_length=1)] = Field(
-        description="Who pushes and pulls there, such as the name of a token of the registry for this repository."
+        description="User that pushes and pulls there, such as the name of a token of the registry for this repository."
     )
     registry_secret: SecretName = Field(description="The stack's secret with the password of registryUser.")
 

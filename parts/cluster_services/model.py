@@ -37,10 +37,10 @@ class Longhorn(Model):
         " check` counts them.",
     )
     default_class: bool = Field(
-        default=True, description="Whether claims that name no StorageClass get volumes of Longhorn."
+        default=True, description="Gives claims that name no StorageClass a volume of Longhorn."
     )
     reclaim_policy: Literal["Delete", "Retain"] = Field(
-        default="Delete", description="What happens to a volume whose claim is deleted."
+        default="Delete", description="Treatment of a volume whose claim is deleted."
     )
     data_path: HostPath = Field(default="/var/lib/longhorn", description="Folder of the replicas on each node.")
     snapshots: bool = Field(

@@ -69,9 +69,11 @@ class Snapshots(Model):
         description="A VolumeSnapshotClass that exists, such as Longhorn's. Absent: the deployment creates one for"
         " disks of AKS.",
     )
-    schedule: CronSchedule = Field(default="17 2 * * *", description="When, in UTC.")
+    schedule: CronSchedule = Field(default="17 2 * * *", description="Schedule in UTC.")
     keep: Annotated[int, Field(ge=1, le=100)] = Field(
-        default=7, description="How many of each volume are kept; older ones are deleted once a new one is complete."
+        default=7,
+        description="Number of snapshots of each volume that are kept; older ones are deleted once a new one is"
+        " complete.",
     )
 
 

@@ -44,7 +44,7 @@ class Runners(Model):
         description="Repository, organization or enterprise whose jobs run here. The narrower, the fewer workflows can"
         " use the runners."
     )
-    app: GitHubApp = Field(description="How runners are registered: a GitHub App, and no token of a person.")
+    app: GitHubApp = Field(description="Login that registers runners: a GitHub App, not the token of a person.")
     label: Label | None = Field(
         default=None, description="Name of the scale set, which jobs name in runs-on; absent: physical-ai-<stack>."
     )

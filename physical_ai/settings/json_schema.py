@@ -43,7 +43,7 @@ def stack_schema() -> dict[str, Any]:
     properties, definitions = _settings()
     config = {
         "type": "object",
-        "description": "What is particular to this stack.",
+        "description": "Settings of this stack alone.",
         "properties": {
             **{f"{PREFIX}{key}": value for key, value in properties.items()},
             f"{PREFIX}{SECRETS}": {"type": "object", "description": "Encrypted values; they never become settings."},

@@ -36,8 +36,10 @@ class Cdi(_Strict):
     annotation_prefix: str
     list_strategy: str
     toolkit_env: Mapping[str, str]
-    default_env: Mapping[str, str] = Field(description="What `cdi.default`, where it exists, adds to the toolkit.")
-    nri_alone: bool = Field(description="With the NRI plugin the toolkit leaves containerd's configuration alone.")
+    default_env: Mapping[str, str] = Field(
+        description="Variables that `cdi.default`, where it exists, adds to the toolkit."
+    )
+    nri_alone: bool = Field(description="The toolkit leaves containerd's configuration alone with the NRI plugin.")
 
 
 class Release(_Strict):
@@ -48,7 +50,7 @@ class Release(_Strict):
     labelling: Labelling
     driver_owners: bool = Field(description="Nodes are labelled with the NVIDIADriver that owns them.")
     policy_required: bool = Field(description="NVIDIADrivers are not reconciled without a ClusterPolicy.")
-    keeps_first_policy: bool = Field(description="Of several ClusterPolicies the first reconciled one counts for good.")
+    keeps_first_policy: bool = Field(description="The first reconciled ClusterPolicy counts for good, of several.")
     upgrades_on_labels: tuple[str, ...] | None = Field(
         description="Labels of a node whose change starts an upgrade pass; None for any label."
     )

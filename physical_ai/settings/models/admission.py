@@ -14,7 +14,7 @@ class Admission(Model):
 
     gpu_pods: Literal["warn", "deny", "off"] = Field(
         default="warn",
-        description="What happens to a GPU Pod without NVIDIA_DRIVER_CAPABILITIES or, with several GPU families,"
+        description="Treatment of a GPU Pod without NVIDIA_DRIVER_CAPABILITIES or, with several GPU families,"
         " without selecting one of them. warn: shown to the client that creates it, and audited. deny: refused."
         " off: nothing. A Pod that would see GPUs without requesting them is refused unless this is off.",
     )
@@ -29,7 +29,7 @@ class Admission(Model):
     )
     pod_security: Literal["warn", "deny", "off"] = Field(
         default="warn",
-        description="What happens to a Pod that the Pod Security level baseline refuses, in namespaces that"
+        description="Treatment of a Pod that the Pod Security level baseline refuses, in namespaces that"
         " the platform does not manage. warn: shown to the client that creates it, and audited. deny: refused. off:"
         " nothing.",
     )

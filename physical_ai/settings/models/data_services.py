@@ -191,8 +191,8 @@ class DataServices(Model):
     )
     deletion: str | None = Field(
         default=None,
-        description="With protect: false, database, storage, vault, registry and generated secrets of a production"
-        " stack are deleted only if this says `delete the data of <stack>`.",
+        description="Consent to the deletion of data: with protect: false, database, storage, vault, registry and"
+        " generated secrets of a production stack are deleted only if this says `delete the data of <stack>`.",
     )
     postgres: Postgres = Field(default_factory=Postgres, description="Database.")
     redis: Redis = Field(default_factory=Redis, description="Cache.")

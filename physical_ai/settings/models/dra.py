@@ -33,7 +33,7 @@ class GpuClaim(Model):
     architecture: Architecture | None = Field(default=None, description="Architecture, as the driver names it.")
     time_slice: TimeSlice | None = Field(
         default=None,
-        description="How long containers that share the GPU compute in turn; absent: the driver's default. Memory is"
+        description="Time slice of the containers that share the GPU in turn; absent: the driver's default. Memory is"
         " not divided.",
     )
     shared: bool = Field(

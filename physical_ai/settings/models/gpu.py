@@ -77,7 +77,7 @@ class Toolkit(Model):
     version: ToolkitVersion | None = Field(default=None, description="Absent: the version of the release.")
     runtime_config_source: Literal["file", "command", "command,file", "file,command"] = Field(
         default="file",
-        description="Where the toolkit learns containerd's schema. With command it writes one with which"
+        description="Source of containerd's schema for the toolkit. With command it writes one with which"
         " containerd 2.3 on AKS nodes does not start.",
     )
 
@@ -87,8 +87,8 @@ class Gate(Model):
 
     timeout_minutes: Annotated[int, Field(ge=0, le=240)] = Field(
         default=45,
-        description="How long a deployment waits for the GPUs of the nodes there are; then it fails and names the gate"
-        " that is closed. 0: checks once, and only warns.",
+        description="Minutes that a deployment waits for the GPUs of the nodes there are; then it fails and names the"
+        " gate that is closed. 0: checks once, and only warns.",
     )
 
 

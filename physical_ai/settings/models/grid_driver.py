@@ -36,13 +36,13 @@ class GridInstaller(Model):
     sha256: Sha256 | None = Field(
         default=None, description="Checksum of the installer. Absent: the catalogue's, which must exist then."
     )
-    url: HttpsUrl | None = Field(default=None, description="Where the installer is; absent: Microsoft's download.")
+    url: HttpsUrl | None = Field(default=None, description="Address of the installer; absent: Microsoft's download.")
 
 
 class GridPackage(Model):
     """A Debian package for nodes that reach no package archive: kernel headers, compilers."""
 
-    url: HttpsUrl = Field(description="Where the .deb is.")
+    url: HttpsUrl = Field(description="Address of the .deb.")
     sha256: Sha256 = Field(description="Checksum of the .deb.")
     kernel: Kernel | None = Field(
         default=None,
@@ -79,7 +79,7 @@ class GridDriver(Model):
         default=True, description="Register the modules with DKMS, so that another kernel gets them without a download."
     )
     licence: Literal["required", "optional"] = Field(
-        default="required", description="Whether a node without a vGPU licence counts as broken."
+        default="required", description="Licence of vGPUs. required: a node without one counts as broken."
     )
     upgrade_policy: UpgradePolicy = Field(
         default="wait",

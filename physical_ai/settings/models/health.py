@@ -38,7 +38,7 @@ class Acceptance(Model):
     )
     diagnose_idle: CronSchedule | None = Field(
         default=None,
-        description="When `dcgmi diag -r 2` runs on idle nodes of pools with whole GPUs, in UTC; absent: never. It"
+        description="Schedule of `dcgmi diag -r 2` on idle nodes of pools with whole GPUs, in UTC; absent: never. It"
         " takes all GPUs of a node for minutes, yields to Pods of any priority, and never scales up a pool.",
     )
 
@@ -75,13 +75,13 @@ class Health(Model):
 
     admit: Literal["any", "accepted"] = Field(
         default="any",
-        description="Which GPU nodes take work. any: every node with its GPUs. accepted: those that passed the level"
+        description="GPU nodes that take work. any: every node with its GPUs. accepted: those that passed the level"
         " quick of `physai accept`; new nodes carry a taint until then.",
     )
     acceptance: Acceptance = Field(default_factory=Acceptance, description="Checks of nodes.")
     mode: HealthMode = Field(
         default="alert",
-        description="What happens automatically when a GPU fails. alert: the alerts of monitoring. detect: NVSentinel"
+        description="Automatic reaction to a failing GPU. alert: the alerts of monitoring. detect: NVSentinel"
         " reports faults as conditions of nodes. taint: it also cordons the node, one of a pool at a time. drain: it"
         " also waits until the node is empty, and says so.",
     )
@@ -91,5 +91,5 @@ class Health(Model):
         " by taint and drain, and by no other mode.",
     )
     evidence: Evidence = Field(
-        default_factory=Evidence, description="What is recorded of GPU machines, for reports and after their repair."
+        default_factory=Evidence, description="Records of GPU machines, for reports and after their repair."
     )

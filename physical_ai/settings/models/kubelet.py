@@ -18,9 +18,10 @@ class Kubelet(Model):
 
     topology_manager_policy: TopologyPolicy = Field(
         default="none",
-        description="How the kubelet places the GPUs, adapters and exclusive CPUs of a Pod on NUMA nodes. best-effort:"
-        " together where it can. restricted: it rejects a Pod whose request would fit on as few NUMA nodes as it needs,"
-        " and does not now. single-numa-node: it rejects every Pod that needs more than one.",
+        description="Placement by the kubelet of the GPUs, adapters and exclusive CPUs of a Pod on NUMA nodes."
+        " best-effort: together where it can. restricted: it rejects a Pod whose request would fit on as few"
+        " NUMA nodes as it needs, and does not now. single-numa-node: it rejects every Pod that needs more"
+        " than one.",
     )
     cpu_manager_policy: Literal["none", "static"] = Field(
         default="none",

@@ -85,9 +85,9 @@ class GrafanaPrincipal(Model):
 
 
 class Grafana(Model):
-    enabled: bool = Field(default=True, description="Whether there is a Grafana; only with metrics.")
+    enabled: bool = Field(default=True, description="Installs a Grafana; only with metrics.")
     principals: tuple[GrafanaPrincipal, ...] = Field(
-        default=(), description="Who may log in; only with metrics: azure, where login is through Entra."
+        default=(), description="Users who may log in; only with metrics: azure, where login is through Entra."
     )
     zone_redundant: bool = Field(default=False, description="Managed Grafana in several zones; fixed at creation.")
 
@@ -106,8 +106,8 @@ class Monitoring(Model):
     daily_quota_gb: Annotated[float, AfterValidator(_quota)] = Field(default=-1, description="Daily cap; -1 for none.")
     metrics: Annotated[MetricsBackend, BeforeValidator(_one_back_end)] = Field(
         default="none",
-        description="What collects metrics of GPUs and evaluates the alerts. azure: Azure Monitor's managed Prometheus."
-        " kube-prometheus: Prometheus and Alertmanager in the cluster. none: nothing does.",
+        description="Collector of metrics of GPUs, which evaluates the alerts. azure: Azure Monitor's managed"
+        " Prometheus. kube-prometheus: Prometheus and Alertmanager in the cluster. none: nothing does.",
     )
     kube_prometheus_version: Literal["82.4.3", "88.5.3"] = Field(
         default="88.5.3", description="Version of the chart kube-prometheus-stack; only with kube-prometheus."
@@ -123,7 +123,7 @@ class Monitoring(Model):
     counters: tuple[str, ...] = Field(
         default=(), description="Fields that the DCGM exporter reports beside the default ones."
     )
-    receivers: dict[ReceiverName, Receiver] = Field(default_factory=dict, description="Who is notified of alerts.")
+    receivers: dict[ReceiverName, Receiver] = Field(default_factory=dict, description="Receivers of alerts.")
     smtp: Smtp | None = Field(default=None, description="Mail server; only with kube-prometheus.")
     grafana: Grafana = Field(default_factory=Grafana, description="Dashboards.")
     rules: dict[str, RuleOverride] = Field(
@@ -131,15 +131,16 @@ class Monitoring(Model):
     )
     runbooks: Address = Field(
         default="docs/runbooks/",
-        description="Where your copy of the runbooks is published; alerts link to alerts.md there.",
+        description="Address of your copy of the runbooks; alerts link to alerts.md there.",
     )
 
     traces: Traces | None = Field(
         default=None,
-        description="Where an OpenTelemetry Collector sends the traces of workflows; absent: no collector.",
+        description="Destination of the traces of workflows, to which an OpenTelemetry Collector sends them; absent: no"
+        " collector.",
     )
     container_logs: ContainerLogs | None = Field(
-        default=None, description="Which containers' output Log Analytics keeps, up to dailyQuotaGb; absent: none."
+        default=None, description="Containers whose output Log Analytics keeps, up to dailyQuotaGb; absent: none."
     )
 
     @property

@@ -53,16 +53,16 @@ class Isolation(Model):
 class Network(Model):
     mode: NetworkMode = Field(
         default="public",
-        description="What is reached from the internet. public: the API server and the data services. hybrid: the API"
-        " server only. private: neither. A change from or to private replaces the cluster.",
+        description="Services that are reached from the internet. public: the API server and the data services. hybrid:"
+        " the API server only. private: neither. A change from or to private replaces the cluster.",
     )
     address_space: Cidr = Field(description="The virtual network's CIDR, private (RFC 1918).")
     system_subnet: Cidr = Field(description="Subnet of the system and cpu pools.")
     pod_cidr: Cidr = Field(description="Overlay range for pods; not routed, must not overlap other ranges.")
     service_cidr: Cidr = Field(description="Range for Services; not routed, must not overlap other ranges.")
-    outbound: Outbound = Field(default_factory=Outbound, description="How nodes reach the internet.")
+    outbound: Outbound = Field(default_factory=Outbound, description="Access of nodes to the internet.")
     dns_service_ip: Address = Field(description="Cluster DNS address, inside serviceCidr and not its first.")
-    isolation: Isolation = Field(default_factory=Isolation, description="Which Pods may reach which addresses.")
+    isolation: Isolation = Field(default_factory=Isolation, description="Addresses that Pods may reach.")
     private: PrivateNetwork | None = Field(
         default=None, description="Private endpoints and ways in; needed by the modes hybrid and private."
     )

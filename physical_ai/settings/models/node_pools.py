@@ -183,21 +183,21 @@ class NodePool(Model):
     sku: str = Field(
         description="VM size, as listed by `physai sizes`; on an existing cluster a server of the catalogue."
     )
-    scale: Scale = Field(description="How many nodes.")
+    scale: Scale = Field(description="Number of nodes.")
     zones: tuple[Zone, ...] = Field(default=(), description="Availability zones; empty leaves the choice to Azure.")
     os_sku: Literal["Ubuntu", "Ubuntu2204", "AzureLinux"] = Field(
         default="Ubuntu", description="Node operating system."
     )
     os_disk: OsDisk = Field(default_factory=OsDisk, description="Operating system disk.")
     max_pods: Annotated[int, Field(ge=10, le=250)] = Field(default=110, description="Pods a node may run; immutable.")
-    upgrade: Upgrade = Field(default_factory=Upgrade, description="How upgrades replace nodes.")
+    upgrade: Upgrade = Field(default_factory=Upgrade, description="Replacement of nodes by upgrades.")
     node_selector: dict[str, str] = Field(
         default_factory=dict,
-        description="On an existing cluster: labels of the nodes that are the pool, all of them. On Azure: nothing.",
+        description="Labels that select the pool's nodes, which have all of them; on an existing cluster only.",
     )
     tolerate: tuple[str, ...] = Field(
         default=(),
-        description="On an existing cluster: taints that these nodes have and keep, as key=value:Effect.",
+        description="Taints that these nodes have and keep, as key=value:Effect; on an existing cluster only.",
     )
 
 
@@ -227,8 +227,10 @@ class Fallback(Model):
 class Pool(NodePool):
     """A GPU node pool: one GPU model, one driver source."""
 
-    driver: Driver = Field(description="Who installs the driver, and which.")
-    sharing: Sharing = Field(default_factory=Sharing, description="How Pods share a GPU; nothing: one Pod a GPU.")
+    driver: Driver = Field(description="Driver and its installer.")
+    sharing: Sharing = Field(
+        default_factory=Sharing, description="Sharing of a GPU by several Pods; nothing: one Pod a GPU."
+    )
     fabric: Literal["none", "infiniband"] = Field(
         default="none",
         description="infiniband: Pods reach the InfiniBand adapters of the pool's nodes. Needs networkOperator, and a"
@@ -236,11 +238,11 @@ class Pool(NodePool):
     )
     allocation: Allocation = Field(
         default="devicePlugin",
-        description="How Pods get GPUs. devicePlugin: nvidia.com/gpu in their limits. dra: resource claims, which see"
-        " memory and architecture; without OSMO.",
+        description="Method by which Pods get GPUs. devicePlugin: nvidia.com/gpu in their limits. dra: resource claims,"
+        " which see memory and architecture; without OSMO.",
     )
     kubelet: Kubelet | None = Field(
-        default=None, description="How the kubelet aligns Pods by NUMA nodes; absent: as AKS does, which is not at all."
+        default=None, description="Alignment of Pods by NUMA nodes; absent: none, as is AKS's default."
     )
     secure_boot: bool = Field(
         default=False,

@@ -115,7 +115,7 @@ class Osmo(Model):
         " With mode platform it follows from access.",
     )
     access: OsmoAccess = Field(
-        default_factory=OsmoAccess, description="How users reach the control plane, with mode platform."
+        default_factory=OsmoAccess, description="Access of users to the control plane, with mode platform."
     )
     backends: tuple[ServedStack, ...] = Field(
         default=(),
@@ -124,7 +124,7 @@ class Osmo(Model):
     )
     login: Literal["token", "dev"] = Field(
         default="token",
-        description="How the agents log in. token: one that the service has created. dev: as anyone, without a secret;"
+        description="Login of the agents. token: one that the service has created. dev: as anyone, without a secret;"
         " only against a control plane that trusts every caller.",
     )
     token_rotation: Annotated[
@@ -135,16 +135,16 @@ class Osmo(Model):
         ),
     ] = Field(
         default="1",
-        description="With mode platform the deployment creates the agents' token. Another value creates a new token;"
-        " the previous one remains valid until the next rotation.",
+        description="Rotation of the agents' token, which the deployment creates with mode platform: another value"
+        " creates a new token; the previous one remains valid until the next rotation.",
     )
     token_from: TokenFrom | None = Field(
         default=None,
-        description="With mode backend: take the token from the vault of the stack that has the control plane and names"
-        " this one in osmo.backends. tokenRotation then has that stack's value.",
+        description="Vault of the agents' token with mode backend: that of the stack that has the control plane and"
+        " names this one in osmo.backends. tokenRotation then has that stack's value.",
     )
     token_days: Annotated[int, Field(ge=2, le=365)] = Field(
-        default=180, description="For how many days a token that the deployment creates is valid."
+        default=180, description="Days for which a token that the deployment creates is valid."
     )
     backend_name: Annotated[
         str,
@@ -166,7 +166,7 @@ class Osmo(Model):
         description="Maximum GPUs that Pods in osmo-workflows request together, including Pods that wait for a node."
         " Absent: four times what the pools can have.",
     )
-    timeouts: OsmoTimeouts = Field(default_factory=OsmoTimeouts, description="How long workflows may take.")
+    timeouts: OsmoTimeouts = Field(default_factory=OsmoTimeouts, description="Time limits of workflows.")
     max_tasks: Annotated[int, Field(ge=1, le=1000)] = Field(default=100, description="Most tasks of a workflow.")
     rsync: bool = Field(
         default=False,
@@ -174,7 +174,8 @@ class Osmo(Model):
         " (`osmo workflow rsync`), at 2.5 MB/s at most each way.",
     )
     retries: Annotated[int, Field(ge=0, le=20)] = Field(
-        default=3, description="How often a task's exit action RESCHEDULE restarts it; 0 disables that action."
+        default=3,
+        description="Number of times that a task's exit action RESCHEDULE restarts it; 0 disables that action.",
     )
 
     @property

@@ -53,7 +53,7 @@ class Acme(Model):
     """A certificate authority that asks for a record in the host's public DNS zone."""
 
     email: Annotated[str, written(r"^[^@\s]+@[^@\s]+\.[^@\s]+$", "an e-mail address")] = Field(
-        description="Of the account at the certificate authority."
+        description="E-mail address of the account at the certificate authority."
     )
     zone_id: ZoneId = Field(
         description="Resource id of the public DNS zone that host is in. cert-manager gets DNS Zone Contributor on it."
@@ -88,8 +88,12 @@ class GatewayTls(Model):
         " certManager: cert-manager, which the deployment installs, has it issued and renews it. existing: something"
         " else maintains it.",
     )
-    key_vault: VaultCertificate | None = Field(default=None, description="With source: keyVault, and only then.")
-    cert_manager: CertManager | None = Field(default=None, description="With source: certManager, and only then.")
+    key_vault: VaultCertificate | None = Field(
+        default=None, description="Certificate in a key vault; only with source: keyVault."
+    )
+    cert_manager: CertManager | None = Field(
+        default=None, description="Issuer of the certificate; only with source: certManager."
+    )
     secret_name: SecretName = Field(default="osmo-gateway-tls", description="Name of the Secret.")
 
     @model_validator(mode="after")
@@ -113,7 +117,7 @@ class GatewayDns(Model):
     )
     address: Address | None = Field(
         default=None,
-        description="With scope internal, the address of the load balancer, a free one of network.systemSubnet. Absent:"
+        description="Address of the load balancer with scope internal, a free one of network.systemSubnet. Absent:"
         " the last usable one.",
     )
 

@@ -97,7 +97,7 @@ class Hub(Model):
     )
     peer_back: bool = Field(
         default=True,
-        description="Also create the hub's side of the peering, in the hub's subscription. false: it is created"
+        description="Creates the hub's side of the peering, too, in the hub's subscription. false: it is created"
         " outside the stack, before the deployment; `physai check` and the stack's outputs have the command."
         " Until then no traffic passes.",
     )
@@ -127,12 +127,12 @@ class MonitorAccess(Model):
     )
     ingestion: AccessMode = Field(
         default="PrivateOnly",
-        description="What the network may send to: PrivateOnly: workspaces of the scope. Open: any workspace, such"
+        description="Destinations of the network. PrivateOnly: workspaces of the scope. Open: any workspace, such"
         " as an Application Insights resource outside the stack.",
     )
     query: AccessMode | None = Field(
         default=None,
-        description="Where logs, metrics and dashboards are read. PrivateOnly: in the network only, and the network"
+        description="Place of reading logs, metrics and dashboards. PrivateOnly: in the network only, and the network"
         " reads no others. Open: on the internet, too. Absent: PrivateOnly with mode: private, Open with hybrid.",
     )
     scope: MonitorScopeId | None = Field(

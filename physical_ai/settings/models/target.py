@@ -34,7 +34,7 @@ class Target(Model):
     )
     leave: Leave = Field(
         default="definitions",
-        description="What stays in the existing cluster after the stack is deleted. definitions: the CRDs that"
+        description="Objects that stay in the existing cluster after the stack is deleted. definitions: the CRDs that"
         " charts install, the GPU Operator's labels on nodes, and taints of nodes that a controller has written since."
         " nothing: a Job removes what did not exist before the first deployment with this value, unless others use it.",
     )

@@ -128,8 +128,8 @@ class Upgrades(Model):
         " each node whatever runs there; after it, they respect them again. Absent: AKS refuses an upgrade while a"
         " budget of the cluster allows no eviction.",
     )
-    kubernetes_window: Window = Field(description="When Kubernetes upgrades may start.")
-    node_os_window: Window = Field(description="When node images may change; every node is reimaged then.")
+    kubernetes_window: Window = Field(description="Time in which Kubernetes upgrades may start.")
+    node_os_window: Window = Field(description="Time in which node images may change; every node is reimaged then.")
 
     @property
     def forced_until(self) -> datetime.datetime | None:
@@ -206,8 +206,9 @@ class ClusterPrincipal(Model):
 class Access(Model):
     deployers: tuple[Deployer, ...] = Field(
         default=(),
-        description="Who deploys the stack, and is an administrator of the cluster: groups through the cluster's own"
-        " list of admin groups, others through RBAC Cluster Admin. A deployment to Azure needs at least one.",
+        description="Principals that deploy the stack, and are administrators of the cluster: groups through the"
+        " cluster's own list of admin groups, others through RBAC Cluster Admin. A deployment to Azure needs"
+        " at least one.",
     )
     principals: tuple[ClusterPrincipal, ...] = Field(
         default=(), description="Further roles on the cluster, such as administrators for emergencies, and readers."
@@ -230,8 +231,8 @@ class Charts(Model):
 class Settings(Model):
     """Everything one stack configures. The stack name `<env>-<region>` gives `environment` and `region`."""
 
-    environment: str = Field(description="From the stack name: the part before the first hyphen.")
-    region: str = Field(description="From the stack name: the Azure region.")
+    environment: str = Field(description="Part of the stack name before the first hyphen.")
+    region: str = Field(description="Azure region, from the stack name.")
     profile: ProfileName | None = Field(
         default=None,
         description="Architecture that overrides environment and region: a file of stacks/layers/profile. Only a"
@@ -248,10 +249,10 @@ class Settings(Model):
     protect: bool = Field(
         default=False, description="Refuse deletion and replacement of everything but roles on the cluster."
     )
-    target: Target = Field(default_factory=Target, description="Where the platform is installed.")
+    target: Target = Field(default_factory=Target, description="Cluster in which the platform is installed.")
     azure_network: Network | None = Field(default=None, alias="network", description="Addresses.")
     cluster: Cluster = Field(description="Control plane.")
-    access: Access = Field(default_factory=Access, description="Who may do what inside the cluster.")
+    access: Access = Field(default_factory=Access, description="Principals with roles inside the cluster.")
     monitoring: Monitoring = Field(default_factory=Monitoring, description="Logs, metrics, alerts.")
     charts: Charts = Field(default_factory=Charts, description="Source of Helm charts.")
     gpu_operator: GpuOperator = Field(description="NVIDIA GPU Operator.")
@@ -263,7 +264,7 @@ class Settings(Model):
         default=None, description="AMD GPU Operator, for pools of AMD's GPUs; absent: not installed."
     )
     grid_driver: GridDriver = Field(description="Driver of vGPU pools, which our agent installs on the host.")
-    admission: Admission = Field(default_factory=Admission, description="What GPU Pods of any origin must have.")
+    admission: Admission = Field(default_factory=Admission, description="Requirements on GPU Pods of any origin.")
     health: Health = Field(default_factory=Health, description="Health of GPU nodes.")
     osmo: Osmo = Field(default_factory=Osmo, description="NVIDIA OSMO.")
     data_services: DataServices | None = Field(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from workbench.policies import Stack as Declared
     from workbench.policies.flows.world import World
 
-From = Annotated[str | None, typer.Argument(metavar="FROM", help="Who connects, such as task or internet.")]
-To = Annotated[str | None, typer.Argument(metavar="TO", help="What it connects to, such as database or gateway.")]
+From = Annotated[str | None, typer.Argument(metavar="FROM", help="Source of the connection, such as task or internet.")]
+To = Annotated[str | None, typer.Argument(metavar="TO", help="Target of the connection, such as database or gateway.")]
 Port = Annotated[
     list[int] | None, typer.Option("--port", metavar="NUMBER", help="With FROM and TO: this port; repeatable.")
 ]
