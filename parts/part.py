@@ -17,6 +17,8 @@ from physical_ai.settings.rules.finding import SettingFinding, Trust
 
 GPU_OPERATOR = "gpu-operator"
 """Name in `Part.needs` of the GPU Operator, which is no part: every stack has it."""
+CHART_VERSION = "{version}"
+"""Text in `Part.chart_images` that stands for the version of the chart."""
 Stage = Literal["cluster", "gpus", "services"]
 Planned = tuple["PartPlan | None", list[Fault]]
 
@@ -127,7 +129,7 @@ class Part:
     images: Callable[[Settings], Mapping[str, Path]] = field(default=_no_images)
     """Images that the program itself names for it, with their registries, and the setting that each follows from."""
     chart_images: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Images that Pods of its charts can have, by chart, where the program names them all."""
+    """Images that Pods of its charts can have, by chart, where the program names them all; `CHART_VERSION` in a tag."""
     floating_images: Mapping[str, str] = field(default_factory=dict[str, str])
     """Images without a tag of one version, and the reason."""
     secrets: Callable[[Settings], Iterable[tuple[Path, str]]] = field(default=_no_secrets)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 CHART = "gpu-operator-charts"
 """AMD's name for it (helm-charts-k8s/Chart.yaml); NVIDIA's is gpu-operator."""
-CHART_VERSION = "v1.4.0"
 RELEASE = "amd-gpu-operator"
 NAMESPACE = "kube-amd-gpu"
 """Namespace of the release and of everything that the operator creates (helm-charts-k8s/README.md)."""
@@ -29,18 +28,24 @@ PLUGIN_IMAGE, LABELLER_IMAGE = (
     "docker.io/rocm/k8s-device-plugin:labeller-latest",
 )
 """Images of the device plugin and the node labeller, unless settings name others."""
-IMAGES = (
-    f"docker.io/rocm/gpu-operator:{CHART_VERSION}",
-    f"docker.io/rocm/gpu-operator-utils:{CHART_VERSION}",
-    f"docker.io/rocm/device-metrics-exporter:{CHART_VERSION}",
-    f"docker.io/rocm/kernel-module-management-operator:{CHART_VERSION}",
-    f"docker.io/rocm/kernel-module-management-webhook-server:{CHART_VERSION}",
-    f"docker.io/rocm/kernel-module-management-worker:{CHART_VERSION}",
-    "docker.io/library/busybox:1.36",
-    "gcr.io/kaniko-project/executor:v1.23.2",
-)
-"""All others that Pods of the release and of the operator run (ROCm/gpu-operator helm-charts-k8s/README.md of v1.4.0,
-values; internal/metricsexporter/metricsexporter.go). The tag of the exporter is that of the operator."""
+
+
+def images(version: str) -> tuple[str, ...]:
+    """Other images that Pods of a version of the release and of the operator run.
+
+    Source: ROCm/gpu-operator helm-charts-k8s/README.md of v1.4.0, values; internal/metricsexporter/metricsexporter.go.
+    The tag of the exporter is that of the operator.
+    """
+    own = (
+        "gpu-operator",
+        "gpu-operator-utils",
+        "device-metrics-exporter",
+        "kernel-module-management-operator",
+        "kernel-module-management-webhook-server",
+        "kernel-module-management-worker",
+    )
+    others = ("docker.io/library/busybox:1.36", "gcr.io/kaniko-project/executor:v1.23.2")
+    return (*(f"docker.io/rocm/{each}:{version}" for each in own), *others)
 
 
 def device_plugin(config: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from parts.amd import names
 from parts.amd.plan import OWNED, amd_plan
 from parts.amd.rules import check_amd
-from parts.part import GPU_OPERATOR, Part
+from parts.part import CHART_VERSION, GPU_OPERATOR, Part
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 
@@ -20,7 +21,7 @@ def images(settings: Settings) -> Mapping[str, Path]:
     if given is None:
         return {}
     return {
-        **dict.fromkeys(names.IMAGES, SETTING),
+        **dict.fromkeys(names.images(newest_chart(names.CHART).version), SETTING),
         given.device_plugin_image or names.PLUGIN_IMAGE: (*SETTING, "devicePluginImage"),
         given.node_labeller_image or names.LABELLER_IMAGE: (*SETTING, "nodeLabellerImage"),
     }
@@ -47,7 +48,7 @@ PART = Part(
     offers_gpus=True,
     rules=(check_amd,),
     images=images,
-    chart_images={names.CHART: (*names.IMAGES, names.PLUGIN_IMAGE, names.LABELLER_IMAGE)},
+    chart_images={names.CHART: (*names.images(CHART_VERSION), names.PLUGIN_IMAGE, names.LABELLER_IMAGE)},
     floating_images={
         names.PLUGIN_IMAGE: "the chart's own default: name another in amdGpuOperator.devicePluginImage",
         names.LABELLER_IMAGE: "the chart's own default: name another in amdGpuOperator.nodeLabellerImage",

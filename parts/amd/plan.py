@@ -17,7 +17,7 @@ from typing import Any
 from parts.amd import names
 from parts.amd.model import AmdGpuOperator
 from parts.part import PartPlan, ReleasePlan
-from physical_ai.catalog.charts import chart
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.gpu import amd_pools, tolerations_of
 from physical_ai.settings.facts.pools import pool_selector, services_selector
@@ -84,7 +84,7 @@ def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[F
     given = settings.amd_gpu_operator
     if given is None:
         return None, []
-    pinned = chart(names.CHART, names.CHART_VERSION)
+    pinned = newest_chart(names.CHART)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
     release = ReleasePlan(
         key=RELEASE,

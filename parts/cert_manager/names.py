@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 CHART = "cert-manager"
-CHART_VERSION = "v1.21.2"
 RELEASE = "cert-manager"
 """Name of the release, its Deployment and its service account (templates/_helpers.tpl)."""
 NAMESPACE = "cert-manager"

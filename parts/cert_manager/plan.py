@@ -10,7 +10,7 @@ from parts.cert_manager import names
 from parts.part import PartPlan, Planned, ReleasePlan
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_CLIENT_ANNOTATION, IDENTITY_USE_LABEL
-from physical_ai.catalog.charts import chart
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.catalog.osmo import CONTROL_NAMESPACE
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.planning.values_files import merge_values
@@ -102,7 +102,7 @@ def cert_manager_plan(settings: Settings, root: FilePath) -> Planned:
     tls = access.tls
     if not installs_cert_manager(settings) or tls is None or tls.cert_manager is None or access.host is None:
         return None, []
-    pinned = chart(names.CHART, names.CHART_VERSION)
+    pinned = newest_chart(names.CHART)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, _values())
     plan = CertManagerPlan(
         releases=(ReleasePlan(RELEASE, names.RELEASE, (names.NAMESPACE,), pinned, values),),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-LONGHORN_CHART, LONGHORN_VERSION = "longhorn", "1.7.2"
+LONGHORN_CHART = "longhorn"
 LONGHORN_RELEASE = "longhorn"
 LONGHORN_NAMESPACE = "longhorn-system"
 """The only one that Longhorn supports (longhorn/longhorn chart/README.md)."""
@@ -14,7 +14,7 @@ DISK_LABEL = "node.longhorn.io/create-default-disk"
 """Label of nodes that hold replicas, with `createDefaultDiskLabeledNodes` (Longhorn docs,
 default-disk-and-node-config)."""
 
-METALLB_CHART, METALLB_VERSION = "metallb", "0.15.3"
+METALLB_CHART = "metallb"
 METALLB_RELEASE = "metallb"
 METALLB_NAMESPACE = "metallb-system"
 METALLB_API = "metallb.io/v1beta1"

@@ -10,7 +10,7 @@ from typing import Any
 from parts.cluster_services import names
 from parts.cluster_services.model import Longhorn, MetalLb
 from parts.part import PartPlan, Planned, ReleasePlan
-from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.charts import Chart, newest_chart
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.gpu import all_tolerations
 from physical_ai.settings.faults import Fault
@@ -51,7 +51,7 @@ def cluster_services_plan(settings: Settings, root: FilePath) -> Planned:
         release, wrong = _release(
             names.LONGHORN_RELEASE,
             names.LONGHORN_NAMESPACE,
-            chart(names.LONGHORN_CHART, names.LONGHORN_VERSION),
+            newest_chart(names.LONGHORN_CHART),
             root,
             longhorn_values(settings, longhorn),
         )
@@ -61,7 +61,7 @@ def cluster_services_plan(settings: Settings, root: FilePath) -> Planned:
         release, wrong = _release(
             names.METALLB_RELEASE,
             names.METALLB_NAMESPACE,
-            chart(names.METALLB_CHART, names.METALLB_VERSION),
+            newest_chart(names.METALLB_CHART),
             root,
             metallb_values(settings),
         )

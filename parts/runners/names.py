@@ -4,9 +4,6 @@ from __future__ import annotations
 
 CONTROLLER_CHART = "gha-runner-scale-set-controller"
 SCALE_SET_CHART = "gha-runner-scale-set"
-CHART_VERSION = "0.15.0"
-"""Version of both charts: the controller ignores scale sets of another minor version
-(actions/actions-runner-controller, build.IsVersionAllowed)."""
 CONTROLLER_NAMESPACE = "arc-systems"
 """Namespace of the controller and its listeners; GitHub's documentation uses these names."""
 NAMESPACE = "arc-runners"

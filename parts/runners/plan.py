@@ -12,7 +12,7 @@ from parts.runners.facts import runner_image, runner_label
 from parts.runners.model import Runners
 from physical_ai.catalog.aks import POOL_LABEL
 from physical_ai.catalog.azure_identity import IDENTITY_USE_LABEL
-from physical_ai.catalog.charts import Chart, chart
+from physical_ai.catalog.charts import Chart, newest_chart
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.faults import Fault
@@ -52,7 +52,9 @@ def runners_plan(settings: Settings, root: FilePath) -> Planned:
     given = settings.runners
     if given is None:
         return None, []
-    pins = [chart(name, names.CHART_VERSION) for name in (names.CONTROLLER_CHART, names.SCALE_SET_CHART)]
+    # Of one version: the controller ignores scale sets of another minor version (actions/actions-runner-controller,
+    # build.IsVersionAllowed).
+    pins = [newest_chart(name) for name in (names.CONTROLLER_CHART, names.SCALE_SET_CHART)]
     controller, refused = _values(root, pins[0], CONTROLLER_OWNED, _controller())
     scale_set, others = _values(root, pins[1], SCALE_SET_OWNED, _scale_set(settings, given))
     releases = (

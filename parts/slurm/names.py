@@ -4,8 +4,6 @@ from __future__ import annotations
 
 OPERATOR_CHART = "slurm-operator"
 CLUSTER_CHART = "slurm"
-CHART_VERSION = "1.2.3"
-"""Version of both charts, which are released together, with the CRDs that the first one brings."""
 OPERATOR_NAMESPACE = "slinky"
 NAMESPACE = "slurm"
 """Namespace of the Slurm cluster's Pods; the project's documentation uses these namespaces."""
@@ -49,16 +47,11 @@ def image(daemon: str) -> dict[str, str]:
     return {"repository": f"{REGISTRY}/{daemon}", "tag": IMAGE_TAG}
 
 
-def operator_images() -> list[str]:
-    """Images of the operator, with their registry."""
-    return [f"{REGISTRY}/{each}:{CHART_VERSION}" for each in OPERATOR_IMAGES]
+def operator_images(version: str) -> list[str]:
+    """Images of the operator with their registry; their tag is the version of its chart."""
+    return [f"{REGISTRY}/{each}:{version}" for each in OPERATOR_IMAGES]
 
 
 def daemon_images() -> list[str]:
-    """Images of the cluster, with their registry."""
+    """Images of the cluster with their registry."""
     return [f"{REGISTRY}/{each}:{IMAGE_TAG}" for each in (CONTROLLER, REST, NODE, LOGIN)]
-
-
-def image_names() -> list[str]:
-    """Every image of operator and cluster, with its registry."""
-    return [*operator_images(), *daemon_images()]

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from parts.part import GPU_OPERATOR, Part
+from parts.part import CHART_VERSION, GPU_OPERATOR, Part
 from parts.slurm import names
 from parts.slurm.plan import CLUSTER_OWNED, OPERATOR_OWNED, slurm_plan
 from parts.slurm.rules import check_slurm
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 
 
 def images(settings: Settings) -> Mapping[str, Path]:
     """The images that the program names in the values of both charts."""
-    return dict.fromkeys(names.image_names(), ("slurm",)) if settings.slurm is not None else {}
+    if settings.slurm is None:
+        return {}
+    operator = names.operator_images(newest_chart(names.OPERATOR_CHART).version)
+    return dict.fromkeys([*operator, *names.daemon_images()], ("slurm",))
 
 
 PART = Part(
@@ -34,6 +38,6 @@ PART = Part(
     images=images,
     chart_images={
         names.CLUSTER_CHART: tuple(names.daemon_images()),
-        names.OPERATOR_CHART: tuple(names.operator_images()),
+        names.OPERATOR_CHART: tuple(names.operator_images(CHART_VERSION)),
     },
 )

@@ -9,7 +9,7 @@ from typing import Any
 from parts.part import PartPlan, Planned, ReleasePlan
 from parts.slurm import names
 from parts.slurm.facts import gres, partition, slurm_pools
-from physical_ai.catalog.charts import chart
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.catalog.health_events import XID_CHECK, dcgm_errors
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.pools import (
@@ -56,7 +56,8 @@ def slurm_plan(settings: Settings, root: FilePath) -> Planned:
     """The plan of a stack, and the faults of its files of values; None without `slurm`."""
     if settings.slurm is None:
         return None, []
-    pins = [chart(name, names.CHART_VERSION) for name in (names.OPERATOR_CHART, names.CLUSTER_CHART)]
+    # Both are released together, with the definitions that the first brings.
+    pins = [newest_chart(name) for name in (names.OPERATOR_CHART, names.CLUSTER_CHART)]
     operator, refused = values_of_chart(
         root, f"slurm/{names.OPERATOR_CHART}-values.yaml", pins[0], OPERATOR_OWNED, operator_values(settings)
     )

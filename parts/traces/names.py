@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 CHART = "opentelemetry-collector"
-CHART_VERSION = "0.182.0"
 RELEASE = "otel-collector"
 """Name of the release, its Service and its Deployment."""
 NAMESPACE = "telemetry"

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from parts.part import PartPlan, Planned, ReleasePlan, SecretPlan
 from parts.traces import names
 from parts.traces.model import Traces
-from physical_ai.catalog.charts import chart
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.settings.facts.addresses import ANY_ADDRESS, METADATA_ADDRESSES
@@ -38,7 +38,7 @@ def traces_plan(settings: Settings, root: FilePath) -> Planned:
     traces = settings.monitoring.traces
     if traces is None:
         return None, []
-    pinned = chart(names.CHART, names.CHART_VERSION)
+    pinned = newest_chart(names.CHART)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, _values(traces, services_placement(settings)))
     release = ReleasePlan(
         key="release",

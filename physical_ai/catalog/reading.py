@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
+from yaml import MarkedYAMLError
 
 from physical_ai import safe_yaml
 from physical_ai.catalog.row import Row
+from physical_ai.repository import ROOT
 
 _Row = TypeVar("_Row", bound=Row)
 
@@ -23,7 +25,7 @@ class CatalogError(Exception):
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """The list of mappings in a data file."""
-    rows: Any = safe_yaml.load(path.read_text(encoding="utf-8"))
+    rows = _document(path)
     try:
         return TypeAdapter(list[dict[str, Any]]).validate_python(rows)
     except ValidationError as error:
@@ -32,11 +34,20 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 def read_mapping(path: Path) -> dict[str, Any]:
     """The mapping in a data file."""
-    data: Any = safe_yaml.load(path.read_text(encoding="utf-8"))
+    data = _document(path)
     try:
         return TypeAdapter(dict[str, Any]).validate_python(data)
     except ValidationError as error:
         raise CatalogError(f"{path.name}: a mapping is expected: {error}") from error
+
+
+def _document(path: Path) -> Any:
+    try:
+        return safe_yaml.load(path.read_text(encoding="utf-8"))
+    except MarkedYAMLError as error:
+        file = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise CatalogError(f"{file}:{line}: the file cannot be read as YAML: {error.problem}") from error
 
 
 def row(kind: type[_Row], data: Mapping[str, Any], where: str) -> _Row:

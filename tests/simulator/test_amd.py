@@ -13,6 +13,7 @@ import yaml
 
 from parts.amd import names as amd
 from parts.amd.plan import RELEASE, amd_plan
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.readiness import Report, read_reports
 from physical_ai.readiness.expected import expected_pools
 from physical_ai.repository import PARTS
@@ -64,7 +65,7 @@ def test_the_pool_gets_its_gpus_from_its_own_operator_and_a_job_runs_on_them(clu
     cluster.install(settings)
     labels = {"pod-security.kubernetes.io/enforce": "privileged"}
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": amd.NAMESPACE, "labels": labels}})
-    chart = chart_source(amd.CHART, amd.CHART_VERSION, "")
+    chart = chart_source(amd.CHART, newest_chart(amd.CHART).version, "")
     options = ("--namespace", amd.NAMESPACE, "--values", "-", "--wait", "--timeout", "60s")
     values = yaml.safe_dump(dict(plan.release(RELEASE).values))
     cluster.helm.run("upgrade", "--install", amd.RELEASE, str(chart), *options, stdin=values)

@@ -17,6 +17,7 @@ from parts.cert_manager.plan import CertManagerPlan
 from parts.cluster_services import names as cluster_services
 from parts.cluster_services.plan import address_objects
 from parts.slurm import names as slurm
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.settings import Overlay, load
 from simulator.charts import materialise
 from simulator.home import Home
@@ -29,9 +30,9 @@ from tests.support.waiting import until
 
 Json = dict[str, Any]
 CHARTS = (
-    (cert_manager.CHART, cert_manager.CHART_VERSION, "cert-manager"),
-    ("metallb", "0.15.3", "metallb-system"),
-    (slurm.OPERATOR_CHART, slurm.CHART_VERSION, "slinky"),
+    (cert_manager.CHART, newest_chart(cert_manager.CHART).version, "cert-manager"),
+    ("metallb", newest_chart("metallb").version, "metallb-system"),
+    (slurm.OPERATOR_CHART, newest_chart(slurm.OPERATOR_CHART).version, "slinky"),
 )
 VALUES: dict[str, Json] = {
     cert_manager.CHART: {"crds": {"enabled": True}},

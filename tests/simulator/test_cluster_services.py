@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.settings import Overlay, load
 from simulator.charts import materialise
 from simulator.charts.crds import definitions
@@ -31,7 +32,7 @@ def test_the_models_take_the_program_s_values_and_refuse_others() -> None:
             assert "deleting-confirmation-flag: false" in text
         else:
             assert ("DaemonSet", "metallb-speaker") in kinds
-            made = {each["spec"]["names"]["kind"] for each in definitions("metallb", "0.15.3")}
+            made = {each["spec"]["names"]["kind"] for each in definitions("metallb", newest_chart("metallb").version)}
             assert made == {each["kind"] for each in plan.objects}
         with pytest.raises(Refused, match=r"additional properties|Additional property"):
             run(*command, values={**plan.values, "unknownKey": True})

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from parts.runners import names
+from physical_ai.catalog.charts import newest_chart
 from simulator.charts import materialise
 from simulator.home import Home
 from simulator.kubernetes.client import MERGE_PATCH
@@ -35,7 +36,9 @@ SCALE_SET = f"/apis/actions.github.com/v1alpha1/namespaces/{names.NAMESPACE}/aut
 
 
 def render(**changes: Any) -> list[Json]:
-    folder = materialise(names.SCALE_SET_CHART, names.CHART_VERSION, Home.of_user().folder / "chart-models")
+    folder = materialise(
+        names.SCALE_SET_CHART, newest_chart(names.SCALE_SET_CHART).version, Home.of_user().folder / "chart-models"
+    )
     printed = run("template", "r", str(folder), "--namespace", names.NAMESPACE, values=over(VALUES, changes))
     return [each for each in yaml.safe_load_all(printed) if each]
 

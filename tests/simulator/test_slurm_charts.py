@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.settings import Overlay, load
 from simulator.charts import materialise
 from simulator.charts.crds import definitions
@@ -17,7 +18,7 @@ from tests.unit.parts.slurm.test_settings_slurm import KEY, given
 
 
 def rendered(chart: str, values: Any, namespace: str) -> dict[tuple[str, str], dict[str, Any]]:
-    folder = materialise(chart, "1.2.3", Home.of_user().folder / "chart-models")
+    folder = materialise(chart, newest_chart(chart).version, Home.of_user().folder / "chart-models")
     text = run("template", chart, str(folder), "--namespace", namespace, values=values)
     objects = [each for each in yaml.safe_load_all(text) if each]
     return {(each["kind"], each["metadata"]["name"]): each for each in objects}
@@ -32,7 +33,9 @@ def test_the_models_take_the_program_s_values_and_refuse_others() -> None:
     assert "--propagated-node-conditions=GpuMemWatch" in container["args"]
     cluster = rendered("slurm", of_cluster, "slurm")
     kinds = {kind for kind, _ in cluster}
-    assert kinds - {"ConfigMap"} == {each["spec"]["names"]["kind"] for each in definitions("slurm-operator", "1.2.3")}
+    assert kinds - {"ConfigMap"} == {
+        each["spec"]["names"]["kind"] for each in definitions("slurm-operator", newest_chart("slurm-operator").version)
+    }
     nodes = cluster["NodeSet", "slurm-worker-h100gpu"]["spec"]
     assert (nodes["scalingMode"], nodes["extraConf"]) == ("DaemonSet", "Features=h100gpu Gres=gpu:1")
     assert ("NodeSet", "slurm-worker-slinky") not in cluster

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from parts.part import CHART_VERSION
 from parts.registry import PARTS
 from physical_ai.catalog.chart_images import chart_images
 from physical_ai.catalog.charts import Chart
@@ -18,7 +19,7 @@ from physical_ai.catalog.load import CatalogError
 
 @cache
 def named_images() -> Mapping[str, tuple[str, ...]]:
-    """Images by chart, of the charts whose images the program names itself."""
+    """Images by chart, of the charts whose images the program names itself; a tag may have `CHART_VERSION`."""
     return {chart: images for part in PARTS for chart, images in part.chart_images.items()}
 
 
@@ -35,7 +36,7 @@ def pinned_images(pin: Chart) -> tuple[str, ...]:
         CatalogError: No version at which they were read serves for this one.
     """
     if (named := named_images().get(pin.name)) is not None:
-        return tuple(sorted(named))
+        return tuple(sorted(each.replace(CHART_VERSION, pin.version) for each in named))
     rows = {item.version: item for item in chart_images()[pin.name].pins} if pin.name in chart_images() else {}
     found = rows.get(pin.version) or (rows.get(pin.keys.version) if pin.keys else None)
     if found is None:

@@ -235,6 +235,12 @@ def test_a_data_file_that_is_no_list_is_refused(tmp_path: Path) -> None:
         read_rows(tmp_path / "x.yaml")
 
 
+def test_a_data_file_that_is_not_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text("- a: 1\n  b: [\n")
+    with pytest.raises(CatalogError, match=r"x\.yaml:3: the file cannot be read as YAML: did not find"):
+        read_rows(tmp_path / "x.yaml")
+
+
 @pytest.mark.parametrize(
     ("size", "gib", "expected"),
     [

@@ -18,18 +18,19 @@ FILE = Path(__file__).parents[2] / "fixtures/charts/effects.yaml"
 MAPS = ("nodeSelector", "extraPodLabels", "extraPodAnnotations", "podLabels", "podAnnotations", "labels", "annotations",
         "namespaceLabels", "matchLabels")  # fmt: skip
 """Maps of labels, each of which is one key."""
-UNREAD = {
-    ("gpu-operator", "v26.7.2"),
-    ("gpu-operator", "v26.3.0"),
-    ("gpu-operator", "v26.3.2"),
-    ("nvsentinel", "v1.23.0"),
-}
-"""Pins that no stack passes values to, or of which no chart could be had."""
+RENDERED = ("run", "rendered")
+"""How the models of charts were held against the originals where these could be had."""
 
 
 @cache
 def facts() -> dict[tuple[str, str], dict[str, Any]]:
     return {(each["chart"], each["version"]): each for each in yaml.safe_load(FILE.read_text())}
+
+
+def unread() -> set[tuple[str, str]]:
+    """Pins of which no chart could be had."""
+    rows = (item for item in held() if item.kind == "chart" and item.how not in RENDERED)
+    return {(item.name, version) for item in rows for version in item.versions}
 
 
 def keys(values: Mapping[str, Any], path: str = "") -> Iterator[str]:
@@ -56,13 +57,14 @@ def passed(stack: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
 @pytest.mark.parametrize("stack", existing())
 def test_what_a_stack_passes_has_its_effect_in_the_genuine_chart(stack: str) -> None:
     for chart, version, values in passed(stack):
+        if (chart, version) in unread():
+            continue
         seen = facts()[chart, version]
         unknown = {key for key in keys(values) if key not in {*seen["effects"], *seen.get("without", {})}}
         assert not unknown, f"{chart} {version}: render the genuine chart with and without these"
 
 
 def test_each_pin_was_rendered_or_says_that_it_was_not() -> None:
-    assert facts().keys() | UNREAD == pinned_charts().keys()
-    for item in held():
-        if item.kind == "chart" and not {(item.name, version) for version in item.versions} & UNREAD:
-            assert item.repeated, item.subject
+    assert facts().keys() == pinned_charts().keys() - unread()
+    rendered = [item for item in held() if item.kind == "chart" and item.how in RENDERED]
+    assert [item.subject for item in rendered if not item.repeated] == []

@@ -11,6 +11,7 @@ import yaml
 
 from parts.amd import names as amd
 from parts.amd.plan import RELEASE, RegistryLogin, amd_plan
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.nested import at
 from physical_ai.planning.gpu_admission import policies
 from physical_ai.planning.isolation import isolation_objects
@@ -53,7 +54,7 @@ def test_nfd_is_there_once_and_nothing_asks_for_a_control_plane_node() -> None:
 
 def test_the_chart_renders_operators_on_the_cpu_pool_and_no_device_config(tmp_path: Path) -> None:
     values = planned().release(RELEASE).values
-    folder = materialise(amd.CHART, amd.CHART_VERSION, tmp_path)
+    folder = materialise(amd.CHART, newest_chart(amd.CHART).version, tmp_path)
     printed = run("template", amd.RELEASE, str(folder), "--namespace", amd.NAMESPACE, values=values)
     objects: list[dict[str, Any]] = [item for item in yaml.safe_load_all(printed) if item]
     found = {item["metadata"]["name"]: item for item in objects if item["kind"] == "Deployment"}
@@ -131,7 +132,7 @@ def test_images_that_the_registry_does_not_cache_are_named() -> None:
         return [each.problem for each in supplied(*only, *assignments).warnings if each.rule == rule]
 
     missing = " ".join(found("registry-only"))
-    for image in (*amd.IMAGES, amd.PLUGIN_IMAGE, amd.LABELLER_IMAGE):
+    for image in (*amd.images(newest_chart(amd.CHART).version), amd.PLUGIN_IMAGE, amd.LABELLER_IMAGE):
         assert f"pull {image} " in missing
     assert amd.PLUGIN_IMAGE not in " ".join(
         found("registry-only", "amdGpuOperator.devicePluginImage=ghcr.io/contoso/plugin@sha256:0")
