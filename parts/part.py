@@ -85,6 +85,10 @@ def _no_images(_settings: Settings) -> Mapping[str, Path]:
     return {}
 
 
+def _no_policies(_settings: Settings) -> Iterable[Mapping[str, Any]]:
+    return ()
+
+
 def _no_secrets(_settings: Settings) -> Iterable[tuple[Path, str]]:
     return ()
 
@@ -120,6 +124,8 @@ class Part:
     """True where nodes offer GPUs only once the part runs: the GPU gate waits for it."""
     isolated: bool = False
     """True where its namespaces always deny traffic that no policy names."""
+    node_policies: Callable[[Settings], Iterable[Mapping[str, Any]]] = field(default=_no_policies)
+    """Admission policies about nodes, with their bindings, which exist before the GPU stack."""
     rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()
     """Rules about its settings, on every kind of cluster."""
     azure_rules: tuple[Callable[[Settings, Trust], Iterator[SettingFinding]], ...] = ()

@@ -13,6 +13,7 @@ NAMES = (
     "traces",
     "runners",
     "cert_manager",
+    "dra",
     "network_operator",
     "nvsentinel",
     "amd",

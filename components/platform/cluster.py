@@ -63,7 +63,7 @@ def declare_isolation(common: Common, install: InstallTarget) -> None:
 
 def declare_drift_reader(common: Common, install: InstallTarget) -> None:
     args = DriftReaderArgs(
-        install.target, drift_reader_objects(common.settings.access, claims=common.plan.dra is not None)
+        install.target, drift_reader_objects(common.settings.access, claims="dra" in common.plan.parts)
     )
     DriftReader(f"{common.name}-drift-reader", args, common.unprotected)
 

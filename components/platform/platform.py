@@ -77,7 +77,7 @@ class Platform(pulumi.ComponentResource):
         declare_container_logs(common, install)
         admission = declare_admission(common, install)
         declare_acceptance(common, install)
-        gpus = declare_gpu_stack(
+        gate = declare_gpu_stack(
             common,
             install,
             settled=target_cluster.settled,
@@ -101,7 +101,7 @@ class Platform(pulumi.ComponentResource):
         )
         share_workflow_data(common, osmo, data)
 
-        others: list[Installs | None] = [*gpus.parts, service, osmo]
+        others: list[Installs | None] = [service, osmo]
         installs = [*chosen.by_name.values(), *(each for each in others if each is not None)]
         releases = {name: each for installed in installs for name, each in installed.installed.items()}
         declare_release_gate(common, install, releases)
@@ -109,7 +109,7 @@ class Platform(pulumi.ComponentResource):
         found = Deployed(
             cluster=target_cluster.outputs,
             network_commands=network_commands(common, azure.foundation) if azure is not None else {},
-            gpus=gpus.gate.gpus,
+            gpus=gate.gpus,
             releases=releases,
             workflows_principal_id=osmo.workflows.identity.principal_id if osmo.workflows is not None else None,
             data=data,

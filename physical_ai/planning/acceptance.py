@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from parts.dra.claims import check_claim
 from physical_ai.catalog.acceptance import CHECK_LABEL, TASK_DIAGNOSTIC, Check, checks, floors
-from physical_ai.planning.claims import check_claim
 from physical_ai.settings.facts.acceptance import gpu_request, image_of, not_for, pool_checks
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 from physical_ai.settings.facts.pools import gpus_per_node, pool_selector, tolerations

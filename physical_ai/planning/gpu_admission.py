@@ -7,12 +7,13 @@ import json
 from typing import Any
 
 from parts.amd import names as amd
+from parts.dra import facts as dra
 from parts.nvsentinel import names as nvsentinel
 from physical_ai.catalog import osmo
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.planning import manifests
-from physical_ai.settings.facts import dra, gpu, health
+from physical_ai.settings.facts import gpu, health
 from physical_ai.settings.models.tree import Settings
 
 EXEMPT = (

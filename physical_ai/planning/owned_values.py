@@ -6,11 +6,9 @@ from collections.abc import Mapping
 
 from parts.registry import PARTS
 from physical_ai.catalog import (
-    dra,
     osmo,
 )
 from physical_ai.catalog.osmo_service import SERVICE_CHART
-from physical_ai.planning import dra as dra_plan
 from physical_ai.planning import osmo as osmo_plan
 from physical_ai.planning import (
     service_chart,
@@ -28,6 +26,5 @@ OWNED_VALUES: Mapping[str, Mapping[str, str]] = {
     osmo.KAI_CHART: osmo_plan.KAI_OWNED,
     osmo.BACKEND_CHART: osmo_plan.BACKEND_OWNED,
     SERVICE_CHART: service_chart.OWNED,
-    dra.CHART: dra_plan.OWNED,
     **{chart: owners for part in PARTS for chart, owners in part.owned.items()},
 }

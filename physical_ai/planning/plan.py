@@ -10,7 +10,6 @@ from parts.part import PartPlan
 from parts.registry import PARTS
 from physical_ai.catalog import UnknownName
 from physical_ai.catalog.charts import Chart, chart
-from physical_ai.planning.dra import DraPlan, dra_plan
 from physical_ai.planning.gpu_operator import CHART, GpuPlan, gpu_plan
 from physical_ai.planning.grid_driver import GridPlan, grid_plan
 from physical_ai.planning.osmo import OsmoRelease, osmo_releases
@@ -34,8 +33,6 @@ class Plan:
     """The scheduler and the agents, in the order of installation; empty with `osmo.mode: namespaces`."""
     control_plane: OsmoRelease | None
     """OSMO's control plane, before it is attached to its data services; None without `osmo.mode: platform`."""
-    dra: DraPlan | None
-    """Plan of the DRA driver; None without a pool of `allocation: dra`."""
     parts: Mapping[str, PartPlan]
     """The optional parts of the stack, by name, in the order of `parts.registry`."""
     charts: tuple[Chart, ...]
@@ -53,20 +50,16 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
     """
     gpu, faults = gpu_plan(settings, root)
     osmo, found = osmo_releases(settings, root)
-    claimed, invalid = dra_plan(settings, root)
     parts, useless = _part_plans(settings, PART_FILES if root == VALUES else root)
     service, doubtful = service_release(settings, root, served)
-    faults += [*found, *invalid, *doubtful]
+    faults += [*found, *doubtful]
     faults = list(dict.fromkeys([*faults, *useless]))
     if errors := [each for each in faults if each.is_error]:
         raise SettingsError(errors)
-    declared = (claimed,)
-    others = (each.chart for each in declared if each is not None)
     releases = [*osmo, *([service] if service else [])]
     inside = [chart for planned in parts.values() for chart in planned.charts]
     charts = (
         *((chart(CHART, settings.gpu_operator.version),) if installs_operator(settings) else ()),
-        *others,
         *inside,
         *(release.chart for release in releases),
     )
@@ -75,7 +68,6 @@ def make_plan(settings: Settings, root: FilePath = VALUES, served: Sequence[Sett
         grid=grid_plan(settings),
         osmo=osmo,
         control_plane=service,
-        dra=claimed,
         parts=parts,
         charts=charts,
         warnings=tuple(faults),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from physical_ai.catalog.dra import DRIVER
+from parts.dra.names import DRIVER
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.node_gates import DEPLOY, NodeGates
 from physical_ai.readiness.objects import allocatable

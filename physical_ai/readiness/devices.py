@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.dra import DRIVER
+from parts.dra.names import DRIVER
 from physical_ai.nested import at
 from physical_ai.readiness.model import Json
 

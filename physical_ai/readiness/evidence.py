@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
-from physical_ai.catalog.dra import KUBELET_PLUGIN
+from parts.dra.names import KUBELET_PLUGIN
 from physical_ai.catalog.own_names import GRID_AGENT
 from physical_ai.kubernetes.objects import at, condition, labels, name, time_of
 from physical_ai.readiness.events import ROUTINE

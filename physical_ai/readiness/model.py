@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
+from parts.dra.names import DRIVER as CLAIM_DRIVER
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 Json = Mapping[str, Any]

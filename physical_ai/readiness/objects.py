@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from parts.dra.names import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.aks import POOL_LABEL, SHORT_POOL_LABEL
-from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.objects import at, labels, taint_text
 from physical_ai.kubernetes.taints import tolerates

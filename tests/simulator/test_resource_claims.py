@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.planning.claims import claim_objects
-from physical_ai.planning.dra import claimed_node_policies
+from parts.dra.claims import claim_objects
+from parts.dra.plan import claimed_node_policies
 from physical_ai.planning.plan import make_plan
 from physical_ai.readiness import read_reports
 from physical_ai.readiness.expected import expected_pools
@@ -36,11 +36,10 @@ SETTINGS = stack(*POOL, CLAIMS)
 def install(cluster: SimulatedCluster, settings: Settings) -> None:
     """The operator, then the DRA driver with the values the program gives it, and its objects."""
     cluster.install(settings)
-    plan = make_plan(settings).dra
-    assert plan is not None
-    chart = chart_source(plan.chart.name, plan.chart.version, "")
+    release = make_plan(settings).parts["dra"].releases[0]
+    chart = chart_source(release.chart.name, release.chart.version, "")
     arguments = ("upgrade", "--install", RELEASE, str(chart), "--namespace", NAMESPACE, "--values", "-")
-    cluster.helm.run(*arguments, stdin=yaml.safe_dump(dict(plan.values)))
+    cluster.helm.run(*arguments, stdin=yaml.safe_dump(dict(release.values)))
     objects = claim_objects(settings)
     for item in (*objects.classes, *objects.namespaces, *objects.claims):
         cluster.apply(item)

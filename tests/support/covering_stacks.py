@@ -102,8 +102,6 @@ def plan_without_files(settings: Settings) -> Plan:
 def chart_values(plan: Plan) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Each chart of a plan, and its values."""
     yield "gpu-operator", plan.gpu.values
-    single = (plan.dra,)
-    yield from ((each.chart.name, each.values) for each in single if each is not None)
     releases = [*plan.osmo, *([plan.control_plane] if plan.control_plane is not None else [])]
     yield from ((each.chart.name, each.values) for each in releases)
     for part in plan.parts.values():

@@ -8,12 +8,12 @@ from typing import Any
 
 from parts.amd import names as amd
 from parts.cert_manager import names as cert_manager
+from parts.dra.names import DRIVER as CLAIM_DRIVER
 from parts.network_operator import names as network_operator
 from parts.nvsentinel import names as nvsentinel
 from parts.slurm import names as slurm
 from parts.slurm.facts import SLURM
 from physical_ai.catalog import UnknownName
-from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.hardware import machine
 from physical_ai.catalog.own_names import DRIVER_LABEL
 from physical_ai.catalog.vendors import VENDORS

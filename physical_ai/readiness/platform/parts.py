@@ -9,7 +9,7 @@ from typing import Any
 from parts.amd import names as amd
 from parts.network_operator import names as network_operator
 from parts.slurm import names as slurm_names
-from physical_ai.catalog import dra, osmo
+from physical_ai.catalog import osmo
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.planning.evidence_objects import evidence_objects
 from physical_ai.planning.gpu_operator import CHART as GPU_OPERATOR
@@ -114,10 +114,6 @@ def installed(settings: Settings, plan: Plan, *, agents: bool) -> Installed:
 def _releases(settings: Settings, plan: Plan) -> Iterator[tuple[str, str]]:
     if installs_operator(settings):
         yield GPU_OPERATOR, OPERATOR_NAMESPACE
-    declared = [
-        (plan.dra, dra.RELEASE, OPERATOR_NAMESPACE),
-    ]
-    yield from ((release, where) for each, release, where in declared if each is not None)
     yield from ((each.name, each.namespace) for planned in plan.parts.values() for each in planned.releases)
     yield from ((each.name, each.namespace) for each in ([plan.control_plane] if plan.control_plane else []))
     yield from ((each.name, each.namespace) for each in plan.osmo)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from parts.dra.names import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog import machine
 from physical_ai.catalog.acceptance import LEVELS, AcceptanceLevel, Check, check_images, checks
-from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.vendors import NVIDIA
 from physical_ai.settings.facts import gpu
 from physical_ai.settings.facts.fabric import uses_fabric

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
+from parts.dra.names import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog import ModuleFlavour, machine, machines, vgpu_model
-from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
 from physical_ai.catalog.vendors import AMD, NVIDIA
 from physical_ai.settings.facts.labels import split_taint
 from physical_ai.settings.facts.pools import (

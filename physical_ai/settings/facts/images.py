@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from parts.registry import PARTS
 from physical_ai.catalog.chart_images import images_of
 from physical_ai.catalog.images import MICROSOFT, PYTHON_IMAGE, image
-from physical_ai.settings.facts.dra import claim_pools
 from physical_ai.settings.facts.gpu import installs_operator
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
@@ -37,7 +36,6 @@ def _charts(settings: Settings) -> Mapping[str, Path]:
         chart: path
         for chart, path, installed in (
             ("gpu-operator", ("gpuOperator",), installs_operator(settings)),
-            ("dra-driver-nvidia-gpu", ("pools",), bool(claim_pools(settings))),
             ("kai-scheduler", mode, settings.osmo.installs_backend),
             ("backend-operator", mode, settings.osmo.installs_backend),
             ("service", mode, settings.osmo.installs_service),

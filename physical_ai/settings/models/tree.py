@@ -14,13 +14,13 @@ from pydantic import BeforeValidator, Field
 
 from parts.amd.model import AmdGpuOperator
 from parts.cluster_services.model import LoadBalancer, Storage
+from parts.dra.model import Dra
 from parts.network_operator.model import NetworkOperator
 from parts.runners.model import Runners
 from parts.slurm.model import Slurm
 from physical_ai.settings.models.admission import Admission
 from physical_ai.settings.models.base import Cidr, EntraId, Model, of_azure, written
 from physical_ai.settings.models.data_services import DataServices
-from physical_ai.settings.models.dra import Dra
 from physical_ai.settings.models.gpu import GpuOperator
 from physical_ai.settings.models.grid_driver import GridDriver
 from physical_ai.settings.models.health import Health

@@ -12,8 +12,6 @@ from physical_ai.settings.rules.checkpoints import check_checkpoints
 from physical_ai.settings.rules.classes import check_classes, check_no_azure, check_no_classes
 from physical_ai.settings.rules.cluster import check_cluster
 from physical_ai.settings.rules.data_services import check_data_services
-from physical_ai.settings.rules.dra import check_dra
-from physical_ai.settings.rules.dra_claims import check_claims
 from physical_ai.settings.rules.fabric import check_fabric
 from physical_ai.settings.rules.fallbacks import check_fallbacks
 from physical_ai.settings.rules.finding import SettingFinding, Trust
@@ -93,8 +91,6 @@ _EVERYWHERE = (
     check_grid,
     check_sharing,
     check_fabric,
-    check_dra,
-    check_claims,
     check_osmo,
     check_checkpoints,
     check_data_services,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from parts.dra.claims import claim_objects
+from parts.dra.names import DRIVER
 from physical_ai.catalog.acceptance import CHECK_LABEL, checks
-from physical_ai.catalog.dra import DRIVER
 from physical_ai.planning.acceptance import declared_jobs
-from physical_ai.planning.claims import claim_objects
 from physical_ai.readiness.devices import CLAIMS, SLICES
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.acceptance import not_for

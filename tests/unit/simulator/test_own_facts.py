@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from parts.dra.devices import claim_devices
+from parts.dra.names import DRIVER as CLAIM_DRIVER
 from parts.in_cluster_data import names as in_cluster
 from parts.nvsentinel import names as nvsentinel
 from physical_ai.catalog import (
@@ -23,8 +25,6 @@ from physical_ai.catalog import (
     private_link,
     vault_secrets,
 )
-from physical_ai.catalog.dra import DRIVER as CLAIM_DRIVER
-from physical_ai.catalog.dra import claim_devices
 from physical_ai.catalog.health_events import XID_CHECK, dcgm_errors
 from physical_ai.repository import ROOT
 from physical_ai.settings.facts import pools

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from parts.dra.names import DRIVER
 from parts.network_operator.names import RESOURCE_PREFIX
 from parts.slurm.names import NAMESPACE as SLURM
 from parts.slurm.names import OUT_LABEL
-from physical_ai.catalog.dra import DRIVER
 from physical_ai.catalog.vendors import GPU_DOMAINS
 from physical_ai.kubernetes.fit import FINAL, requests
 from physical_ai.kubernetes.objects import Json, at, name, namespace

@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from physical_ai.catalog.dra import API_VERSION, CONFIG_VERSION, DRIVER, OTHER_CLASSES
-from physical_ai.settings.facts import dra as facts
+from parts.dra import facts
+from parts.dra.model import ClaimNamespace, GpuClaim
+from parts.dra.names import API_VERSION, CONFIG_VERSION, DRIVER, OTHER_CLASSES
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, knows_gpu
 from physical_ai.settings.facts.pools import gpus_per_node
-from physical_ai.settings.models.dra import ClaimNamespace, GpuClaim
 from physical_ai.settings.models.tree import Settings
 
 Json = dict[str, Any]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from physical_ai.planning.claims import claim_objects
-from physical_ai.planning.dra import claimed_node_policies, dra_plan
+from parts.dra.claims import claim_objects
+from parts.dra.plan import RELEASE, claimed_node_policies, dra_plan
 from physical_ai.planning.gpu_admission import policies
 from physical_ai.settings import Overlay, Settings, SettingsError, load
 from tests.support.dra_settings import ALONE, CLAIMS, POOL
@@ -22,10 +22,9 @@ def claims(settings: Settings) -> dict[tuple[str, str], Json]:
 
 
 def test_the_driver_is_installed_where_a_pool_is_claimed_and_offers_gpus_there_only() -> None:
-    assert given_settings().plan.dra is None
+    assert "dra" not in given_settings().plan.parts
     plan = given_settings(*POOL, CLAIMS).plan
-    assert plan.dra is not None
-    values = plan.dra.values
+    values = plan.parts["dra"].release(RELEASE).values
     assert values["gpuResourcesEnabledOverride"] is True
     assert values["resources"] == {"gpus": {"enabled": True}, "computeDomains": {"enabled": False}}
     assert values["nvidiaDriverRoot"] == "/run/nvidia/driver"
@@ -39,10 +38,9 @@ def test_the_driver_is_installed_where_a_pool_is_claimed_and_offers_gpus_there_o
 
 
 def test_the_driver_looks_where_the_pool_has_its_driver() -> None:
-    plan = given_settings(*ALONE, f"{H100}.driver.source=aks").plan
-    assert plan.dra is not None
-    assert plan.dra.values["nvidiaDriverRoot"] == "/"
-    assert "featureGates" not in plan.dra.values
+    values = given_settings(*ALONE, f"{H100}.driver.source=aks").plan.parts["dra"].release(RELEASE).values
+    assert values["nvidiaDriverRoot"] == "/"
+    assert "featureGates" not in values
 
 
 def test_the_operator_installs_its_device_plugin_only_where_a_pool_needs_it() -> None:
@@ -63,8 +61,8 @@ def test_the_operator_installs_its_device_plugin_only_where_a_pool_needs_it() ->
 def test_values_that_follow_from_settings_or_have_no_effect_are_refused(
     tmp_path: Path, text: str, where: str, problem: str
 ) -> None:
-    (tmp_path / "dra-driver-nvidia-gpu").mkdir()
-    (tmp_path / "dra-driver-nvidia-gpu" / "values.yaml").write_text(text)
+    (tmp_path / "dra").mkdir()
+    (tmp_path / "dra" / "dra-driver-nvidia-gpu-values.yaml").write_text(text)
     faults = dra_plan(given_settings(*POOL).settings, tmp_path)[1]
     assert [(each.where, problem in str(each)) for each in faults if each.where == where][:1] == [(where, True)]
 

@@ -1,24 +1,27 @@
-"""The DRA driver: values of its chart, and the policy that keeps the device plugin off its nodes."""
+"""The DRA driver: values of its chart, what claims name, and the policy that keeps the device plugin off its nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from physical_ai.catalog.charts import Chart, chart
-from physical_ai.catalog.dra import API_VERSION, CHART, CHART_VERSION
+from parts.dra import names
+from parts.dra.claims import ClaimObjects, claim_objects
+from parts.dra.facts import claim_pools, driver_roots, slices_time
+from parts.part import PartPlan, ReleasePlan
+from physical_ai.catalog.charts import newest_chart
 from physical_ai.planning import manifests
 from physical_ai.planning.chart_values import chart_values as values_of_chart
 from physical_ai.planning.gpu_admission import MUTATION_MINOR
-from physical_ai.settings.facts.dra import claim_pools, driver_roots, slices_time
-from physical_ai.settings.facts.gpu import ALLOCATION_LABEL, tolerations_of
+from physical_ai.settings.facts.gpu import ALLOCATION_LABEL, OPERATOR_NAMESPACE, tolerations_of
 from physical_ai.settings.facts.pools import CONTAINER_ROOT
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.models.tree import Settings
 
-FILE = f"{CHART}/values.yaml"
+FILE = f"dra/{names.CHART}-values.yaml"
+RELEASE = "release"
+"""Key of its one release."""
 OWNED = {
     "gpuResourcesEnabledOverride": "pools.<pool>.allocation",
     "resources": "pools.<pool>.allocation",
@@ -33,20 +36,28 @@ OWNED = {
 
 
 @dataclass(frozen=True)
-class DraPlan:
-    """Plan for pools with `allocation: dra`."""
+class DraPlan(PartPlan):
+    """Plan for pools with `allocation: dra`: the release, and the objects of claims, which do not wait for it."""
 
-    chart: Chart
-    values: Mapping[str, Any]
+    objects: ClaimObjects = field(kw_only=True)
 
 
 def dra_plan(settings: Settings, root: FilePath) -> tuple[DraPlan | None, list[Fault]]:
     """The plan of a stack, and what is wrong with the values file; None without such a pool."""
     if not claim_pools(settings):
         return None, []
-    pinned = chart(CHART, CHART_VERSION)
+    pinned = newest_chart(names.CHART)
     values, faults = values_of_chart(root, FILE, pinned, OWNED, chart_values(settings))
-    return DraPlan(pinned, values), faults
+    release = ReleasePlan(
+        key=RELEASE,
+        name=names.RELEASE,
+        namespaces=(OPERATOR_NAMESPACE,),
+        chart=pinned,
+        values=values,
+        # Its Pods wait for the nodes' driver: the gate of the GPUs waits for both, and says why.
+        skip_await=True,
+    )
+    return DraPlan((release,), objects=claim_objects(settings)), faults
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
@@ -57,7 +68,7 @@ def chart_values(settings: Settings) -> dict[str, Any]:
         "gpuResourcesEnabledOverride": True,
         # ComputeDomains are for NVLink between nodes, which no size here has; their conversion needs a webhook.
         "resources": {"gpus": {"enabled": True}, "computeDomains": {"enabled": False}},
-        "resourceApiVersion": API_VERSION,
+        "resourceApiVersion": names.API_VERSION,
         "nvidiaDriverRoot": next(iter(driver_roots(settings).values()), CONTAINER_ROOT),
         # By default it looks for a node of the control plane, which AKS does not show.
         "controller": {"affinity": None},
@@ -74,4 +85,4 @@ def chart_values(settings: Settings) -> dict[str, Any]:
 def claimed_node_policies(settings: Settings) -> list[dict[str, Any]]:
     """The policy and its binding; nothing without such a pool, or where Kubernetes cannot change nodes by a policy."""
     minor = int(settings.cluster.kubernetes_version.split(".")[1])
-    return manifests.load("claimed-nodes.yaml") if claim_pools(settings) and minor >= MUTATION_MINOR else []
+    return manifests.load_of("dra", "claimed-nodes.yaml") if claim_pools(settings) and minor >= MUTATION_MINOR else []

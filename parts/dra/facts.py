@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from parts.dra.devices import ClaimDevice, claim_devices
+from parts.dra.model import GpuClaim
+from parts.dra.names import ANY_GPU_CLASS
 from physical_ai.catalog import machine
-from physical_ai.catalog.dra import ANY_GPU_CLASS, ClaimDevice, claim_devices
 from physical_ai.settings.facts.gpu import knows_gpu
 from physical_ai.settings.facts.osmo import family
 from physical_ai.settings.facts.pools import driver_facts
-from physical_ai.settings.models.dra import GpuClaim
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
