@@ -9,7 +9,7 @@ from typing import Any, TypeGuard, cast
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
     """A decoded mapping that is only read; its keys have been checked to be text when it was read."""
-    return isinstance(value, (dict, Mapping))  # dict first: the other question takes ten times as long
+    return isinstance(value, (dict, Mapping))  # dict comes first: the check against Mapping takes ten times as long
 
 
 def at(value: Any, path: str, default: Any = None) -> Any:

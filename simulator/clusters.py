@@ -24,7 +24,7 @@ from simulator.pool_nodes import FIELD_MANAGER
 from simulator.tools import Toolbox
 
 _RBAC = "Azure Kubernetes Service RBAC"
-# Roles of Azure RBAC for Kubernetes, each with the ClusterRole of the same reach (AKS docs).
+# Roles of Azure RBAC for Kubernetes, each with the equivalent ClusterRole (AKS docs).
 CLUSTER_ROLES: Mapping[str, str] = {
     guid_of(f"{_RBAC} Cluster Admin"): "cluster-admin",
     guid_of(f"{_RBAC} Admin"): "admin",

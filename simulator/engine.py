@@ -265,7 +265,7 @@ class Engine:
         return {
             "PULUMI_HOME": str(self._folder / "home"),
             "PULUMI_BACKEND_URL": f"file://{self._folder / 'backend'}{NO_ATTRIBUTES}",
-            "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true",  # a copy for each run, which nothing reads
+            "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true",  # nothing reads the copies
             "PULUMI_CONFIG_PASSPHRASE_FILE": str(self._passphrase()),
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

@@ -32,7 +32,7 @@ def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None
     wanted = {node["metadata"]["name"]: node for node in nodes}
     have = _pool_nodes(client, pool)
     for name in sorted(key for key, live in have.items() if key in wanted and _is_reimaged(live, wanted[key])):
-        # One after the other, as AKS does: the others hold the Pods meanwhile.
+        # Nodes are removed one after the other, as AKS does: the others run the Pods meanwhile.
         _remove_node(client, name)
         _apply_node(client, wanted[name])
         _wait_until_ready(client, pool, {name})

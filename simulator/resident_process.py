@@ -46,7 +46,7 @@ def main() -> None:
     folder, listener = Path(sys.argv[1]), socket.socket(fileno=int(sys.argv[2]))
     began_in = os.getcwd()
     assert folder.name.startswith(checkout_prefix()), f"{ROOT} is another checkout"
-    os.chdir(folder)  # by which it is found when the simulation ends
+    os.chdir(folder)  # the process is found by its folder when the simulation ends
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for copies
     sys.addaudithook(_listen)
     loaded = _load(_import_program)
@@ -107,9 +107,10 @@ def _load_also(load: Callable[[], object], loaded: dict[str, Stamp]) -> None:
 
 def _load(load: Callable[[], object]) -> dict[str, Stamp]:
     """Calls `load`; the files that this process has read until then, as they were."""
-    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # for processes with connections; it prints warnings
+    # The support for forks is for processes with connections, and prints warnings.
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     began = time.time_ns()
-    gc.disable()  # it would search the SDKs' thousands of classes again and again, and free nothing
+    gc.disable()  # the collector would search the SDKs' thousands of classes again and again, and free nothing
     load()
     gc.freeze()  # what is never collected remains shared with the copies
     gc.enable()
@@ -122,7 +123,7 @@ def _load(load: Callable[[], object]) -> dict[str, Stamp]:
     folders = {str(Path(file).parent) for file in modules if Path(file).is_relative_to(ROOT)}
     folders |= {folder for folder in sys.path if folder.endswith("-packages")}
     found = stamps({sys.executable, *files, *folders})
-    # What was written meanwhile may have been read before that: the zeros never match.
+    # A file that was written meanwhile may have been read before that: zeros never match a stamp.
     return {path: (0, 0, 0) if path in files and stamp[0] >= began else stamp for path, stamp in found.items()}
 
 

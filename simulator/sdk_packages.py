@@ -28,14 +28,15 @@ def load_on_demand(package: str) -> None:
     importlib.import_module(parent)
     existing = sys.modules.get(package)
     if type(existing) is ModuleType:
-        return  # azure-native's are of a class of their own until they are loaded
+        return  # azure-native's modules have a class of their own until they are loaded
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None or spec.submodule_search_locations is None:
         raise ImportError(f"{package} is not a package", name=package)
     with open(spec.origin, encoding="utf-8") as file:
         modules = {_key(module): module for module in _IMPORTED.findall(file.read())}
     replaced = existing or ModuleType(package)
-    # The same object, since others may have imported it. Of the plain class, since the SDK's would load all.
+    # The object stays the same, since others may have imported it. Its class is the plain one, since the SDK's would
+    # load everything.
     replaced.__class__ = ModuleType
     replaced.__dict__.update(
         __spec__=spec,

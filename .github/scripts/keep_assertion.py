@@ -107,7 +107,7 @@ def received() -> bytes:
                 raise NoAssertion("GitHub's answer was cut off")
             return text
     except urllib.error.HTTPError as problem:
-        # Something between may redirect for a while, as to its own page of maintenance.
+        # A proxy may redirect for a while, for example to its maintenance page.
         again = problem.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR or problem.code in (
             301,
             302,

@@ -64,7 +64,7 @@ def archives(pins: Mapping[str, str], system: str, chip: str) -> Iterator[Archiv
     """Archives that a job on this platform downloads, Pulumi's first."""
     own = pins["pulumi"]
     name = f"pulumi-v{own}-{system}-{chip}.tar.gz"
-    # The address of the list: pulumi/actions v7.0.0, src/libs/libs/get-version.ts.
+    # Source of the address of the checksums: pulumi/actions v7.0.0, src/libs/libs/get-version.ts.
     yield Archive(name, f"{RELEASES}/sdk/{name}", f"{RELEASES}/sdk/pulumi-{own}-checksums.txt")
     for provider in PROVIDERS:
         pin = pins[provider]

@@ -143,7 +143,7 @@ def add(names: Names, note: Path) -> str:
     own = own_address()
     if any(own in networks(each) for each in ranges):
         return f"The API server accepts {own} already."
-    # First: `remove` has to know it even if the change is interrupted.
+    # Written before the change, so that `remove` knows the address even if the change is interrupted.
     note.write_text(str(own), encoding="utf-8")
     authorize(names, [*ranges, f"{own}/32"])
     return f"The API server accepts {own} until the end of this job."

@@ -92,7 +92,7 @@ class Cluster(pulumi.ComponentResource):
             node_resource_group=args.names.node_resource_group,
             kubernetes_version=args.settings.kubernetes_version,
             sku=containerservice.ManagedClusterSKUArgs(name="Base", tier=args.settings.tier),
-            # Absent is AKS's own default, as every cluster has it that was created before the setting.
+            # AKS's default is to have no support plan, as all clusters that were created before the setting.
             support_plan=args.settings.support_plan if args.settings.long_term else None,
             identity=containerservice.ManagedClusterIdentityArgs(
                 type=containerservice.ResourceIdentityType.USER_ASSIGNED,
@@ -134,7 +134,8 @@ class Cluster(pulumi.ComponentResource):
                 parent=self,
                 depends_on=[*args.assignments, *args.after],
                 replace_on_changes=list(IMMUTABLE_CLUSTER_PROPERTIES),
-                # Only the count: ignoring the list breaks later cluster updates (pulumi-azure-native#2719).
+                # Only the count is ignored: ignoring the whole list breaks later cluster updates
+                # (pulumi-azure-native#2719).
                 ignore_changes=ignored_changes(args.system_pool, "agentPoolProfiles[0]."),
                 # The name is fixed, so a replacement cannot exist beside the old cluster.
                 delete_before_replace=True,

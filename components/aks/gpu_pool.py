@@ -107,13 +107,13 @@ class GpuPool(pulumi.ComponentResource):
             **gpu_properties(args.name, args.pool),
             opts=pulumi.ResourceOptions(
                 parent=self,
-                # Not deleted_with, though the cluster's end is the pool's too: a destroy that fails at the cluster
-                # would have forgotten pools that still run.
+                # No deleted_with, although the pool is deleted with the cluster: a destroy that fails at the cluster
+                # would have removed pools from the state that still run.
                 replace_with=[args.cluster],
                 depends_on=[args.subnet_assignment],
                 ignore_changes=ignored_changes(args.pool),
-                # The provider treats vmSize, gpuInstanceProfile and public IP tags as immutable; the others it would
-                # send as an update, which ARM refuses with PropertyChangeNotAllowed.
+                # The provider treats vmSize, gpuInstanceProfile and public IP tags as immutable; it would send changes
+                # of the others as an update, which ARM refuses with PropertyChangeNotAllowed.
                 replace_on_changes=list(IMMUTABLE_POOL_PROPERTIES),
                 # The name is fixed, and ARM's PUT of an existing pool is an update.
                 delete_before_replace=True,

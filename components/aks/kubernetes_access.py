@@ -38,7 +38,8 @@ class KubernetesAccess(pulumi.ComponentResource):
         super().__init__("physical-ai:kubernetes:KubernetesAccess", name, {}, opts)
         credentials = containerservice.list_managed_cluster_user_credentials_output(
             resource_group_name=args.resource_group_name,
-            # The name, because it remains known while a preview updates the cluster; its other outputs do not.
+            # The name is used because it remains known in a preview that updates the cluster; the cluster's other
+            # outputs do not.
             resource_name=args.cluster.name,
             format="exec",
             opts=pulumi.InvokeOutputOptions(parent=self),
@@ -53,11 +54,11 @@ class KubernetesAccess(pulumi.ComponentResource):
             # is in the cluster (pulumi 3.259, registry.go, Diff).
             cluster_identifier=args.cluster_name,
             enable_server_side_apply=True,
-            # Otherwise a changed ConfigMap or Secret with a fixed name is deleted before it is created again, under the
-            # pods that mount it.
+            # Without this, a changed ConfigMap or Secret with a fixed name is deleted and created again while pods
+            # mount it.
             enable_config_map_mutable=True,
             enable_secret_mutable=True,
-            # What is in the cluster is deleted with the provider (see ClusterTarget).
+            # Objects in the cluster are deleted with the provider (see ClusterTarget).
             opts=pulumi.ResourceOptions(parent=self, depends_on=args.after, replace_with=[args.cluster]),
         )
         self.register_outputs({"kubeconfig": self.kubeconfig})

@@ -55,8 +55,8 @@ class Identities(pulumi.ComponentResource):
             subscription_id=args.subscription_id,
             opts=pulumi.ResourceOptions(parent=self),
         )
-        # On each subnet, not on the network: the NAT gateway and the security group are only referred to by the
-        # subnets, which the deployer writes, so the cluster needs no right on them.
+        # Roles are assigned on each subnet, not on the network: the NAT gateway and the security group are only
+        # referred to by the subnets, which the deployer writes, so the cluster needs no right on them.
         self.subnet_assignments = {
             key: assign_role(
                 f"{name}-join-{key}",

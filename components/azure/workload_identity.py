@@ -57,7 +57,8 @@ class WorkloadIdentity(pulumi.ComponentResource):
             resource_group_name=args.resource_group_name,
             location=args.location,
             tags=args.tags,
-            # As for the cluster's identities: a changed tag would make the client's id unknown in every preview.
+            # Tags are ignored, as for the cluster's identities: a changed tag would make the client's id unknown in
+            # every preview.
             opts=pulumi.ResourceOptions(parent=self, ignore_changes=["tags"]),
         )
         before: list[pulumi.Resource] = []

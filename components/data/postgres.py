@@ -112,7 +112,7 @@ class Postgres(pulumi.ComponentResource):
                 mode=MODES[plan.high_availability if restore.standby else "none"]
             ),
         )
-        # Rules of the source, if Azure restored any, have other names.
+        # The firewall rules have other names than those of the source, which Azure may have restored.
         self._configure(name, server, server, "restored-nodes")
         return server
 

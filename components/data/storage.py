@@ -55,7 +55,8 @@ class Storage(pulumi.ComponentResource):
             minimum_tls_version="TLS1_2",
             public_network_access=place.public_access,
             network_rule_set=storage.NetworkRuleSetArgs(
-                # Addresses cannot be listed: requests from the same region do not come from the nodes' public ones.
+                # A list of addresses would not work: requests from the same region do not come from the nodes' public
+                # addresses.
                 default_action=storage.DefaultAction.ALLOW if place.plan.public else storage.DefaultAction.DENY,
                 bypass="None",
             ),

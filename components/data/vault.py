@@ -50,7 +50,7 @@ class Vault(pulumi.ComponentResource):
                 enable_rbac_authorization=True,
                 enable_soft_delete=True,
                 soft_delete_retention_in_days=plan.vault_retention_days,
-                # The property accepts no false.
+                # ARM refuses the value false.
                 enable_purge_protection=True if plan.purge_protection else None,
                 public_network_access=place.public_access,
                 network_acls=keyvault.NetworkRuleSetArgs(

@@ -53,7 +53,7 @@ class GpuGate(pulumi.ComponentResource):
         after = pulumi.ResourceOptions(depends_on=args.after)
         super().__init__("physical-ai:gpu:GpuGate", name, {}, pulumi.ResourceOptions.merge(opts, after))
         if pulumi.runtime.is_dry_run():
-            unknown: Any = pulumi.UNKNOWN  # like everything that only a deployment finds out
+            unknown: Any = pulumi.UNKNOWN  # unknown in a preview, as all that only a deployment finds out
             self.gpus = pulumi.Output.from_input(unknown)
         elif mode() == "skip":
             self.gpus = pulumi.Output.from_input({})
@@ -66,7 +66,7 @@ class GpuGate(pulumi.ComponentResource):
             # With `--continue-on-error` the gate is skipped when what it depends on has failed: nothing was found then,
             # and the stack's other outputs are still written.
             self.gpus = outcome.apply(_documents).recover(_nothing_found)
-            # Apart from the output, whose failure would discard the stack's other outputs too.
+            # The failure is not part of the output: a failed output would discard the stack's other outputs too.
             outcome.apply(partial(_fail_or_warn, minutes))
         self.register_outputs({})
 

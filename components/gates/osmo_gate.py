@@ -82,7 +82,7 @@ class OsmoGate(pulumi.ComponentResource):
         try:
             problem = osmo.token_problem(get, datetime.now(UTC).date())
         except (Unreachable, Unusable):
-            return  # what was waited for is there, and the daily check reports it too
+            return  # the scheduler and the agents are available, and the daily check reports the token too
         if problem:
             pulumi.log.warn(problem, self)
 

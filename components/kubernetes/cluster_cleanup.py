@@ -42,7 +42,7 @@ class ClusterCleanup(pulumi.ComponentResource):
             opts=args.target.options(self),
         )
         options = args.target.options(self, [namespace])
-        # What is there later is the stack's own.
+        # Objects that appear after the first deployment are the stack's own.
         options.ignore_changes = ["values.found"]
         self.release = kubernetes.helm.v3.Release(
             f"{name}-release",

@@ -38,11 +38,13 @@ class ClusterTarget:
             parent=parent,
             provider=self.provider,
             depends_on=[*self.after, *depends_on],
-            # The provider, which is replaced with the cluster, and not the cluster: where that is replaced, the engine
-            # deletes what names it in replace_with one by one, in no order (pulumi 3.259, step_generator.go,
-            # findResourcesReplacedWith). It skips what is deleted with another of these, but not with their root.
+            # Deleted with the provider, not with the cluster: where the cluster is replaced, the engine deletes the
+            # resources that name it in replace_with one by one, in no order (pulumi 3.259, step_generator.go,
+            # findResourcesReplacedWith). It skips resources that are deleted with another one of these, but not those
+            # deleted with the cluster itself.
             deleted_with=self.provider if self.cluster is not None else None,
-            # Both: deleted_with alone leaves an object in state that a replaced cluster does not have.
+            # Both options are needed: deleted_with alone leaves an object in state that a replaced cluster does not
+            # have.
             replace_with=[self.cluster, self.provider] if self.cluster is not None else [],
             # The deployer's role on the cluster is minutes old when the first object is created.
             hooks=pulumi.ResourceHookBinding(on_error=[self.retry], before_update=list(before_update)),

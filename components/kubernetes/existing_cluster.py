@@ -66,9 +66,9 @@ class ExistingCluster(pulumi.ComponentResource):
         self.kubeconfig, self.found = pulumi.Output.secret(text), found
         record = pulumi.Stash(
             f"{name}-record",
-            # A preview makes no mark: two of them would differ.
+            # A preview creates no mark, since two previews would differ.
             input={CLUSTER: found.id, MARK: "" if pulumi.runtime.is_dry_run() else token_hex(8)},
-            # What is kept is of the first deployment.
+            # The state keeps the input of the first deployment.
             opts=pulumi.ResourceOptions(parent=self, ignore_changes=["input"]),
         )
         stack, context, path = args.settings.stack, args.context, str(Path(file).expanduser())
@@ -81,11 +81,11 @@ class ExistingCluster(pulumi.ComponentResource):
         self.mark = record.output.apply(lambda kept: kept[MARK])
         self.provider = kubernetes.Provider(
             f"{name}-provider",
-            # The file and not its text, which has credentials: inputs of a provider are in the state. All objects need
-            # the provider, so that nothing is declared in a cluster that is not the stack's.
+            # The path of the file is the input, not its text with credentials: inputs of a provider are in the state.
+            # All objects need the provider, so that nothing is declared in a cluster that is not the stack's.
             kubeconfig=record.output.apply(checked),
             context=args.context,
-            # Another cluster under the same name would otherwise get the differences only.
+            # Without it, another cluster of the same name would get only the changed objects.
             cluster_identifier=found.id,
             enable_server_side_apply=True,
             enable_config_map_mutable=True,

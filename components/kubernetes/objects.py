@@ -117,8 +117,9 @@ def declare_agent(
     limits = declare(name, parent, target, objects.limits, after=[namespace, *also], common=common)
     rights = declare(name, parent, target, objects.rights, after=limits, common=common)
     files = target.options(parent, [namespace])
-    # Another version is another object. The old one remains: Pods that are still of the old version mount it when their
-    # node restarts, and a rollout may take days. It is not protected, because it could not be replaced then.
+    # A new version of the files is a new ConfigMap. The old one remains: Pods that are still of the old version mount
+    # it when their node restarts, and a rollout may take days. It is not protected, because it could not be replaced
+    # then.
     files.protect, files.retain_on_delete = False, True
     code = kubernetes.core.v1.ConfigMap(
         f"{name}-files",

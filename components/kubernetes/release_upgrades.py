@@ -35,7 +35,7 @@ def _checked(name: str, where: str, judge: Judge) -> pulumi.ResourceHook:
     """
 
     async def check(args: pulumi.ResourceHookArgs) -> None:
-        # Secrets among the inputs are Outputs. What is not known yet is None.
+        # Secrets among the inputs are Outputs; unknown ones resolve to None.
         old, new = [await pulumi.Output.from_input(each).future() for each in (args.old_inputs, args.new_inputs)]
         if (problem := judge(old, new)) is not None:
             raise pulumi.RunError(f"{where}\n  {problem}")

@@ -63,7 +63,7 @@ class AzureMetrics(pulumi.ComponentResource):
             resource_group_name=args.resource_group_name,
             location=args.settings.region,
             tags=args.settings.tags,
-            # Of queries: what may be sent is the endpoint's.
+            # Access for queries only; the data collection endpoint decides who may send.
             public_network_access="Disabled" if is_closed else None,
             opts=self._child,
         )

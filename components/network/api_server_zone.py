@@ -66,7 +66,8 @@ class ApiServerZone(pulumi.ComponentResource):
                     opts=zone_options,
                 )
             )
-        # On the network, because AKS links the zone to it (AKS docs, private-clusters, prerequisites of a custom zone).
+        # The role is on the network, because AKS links the zone to it (AKS docs, private-clusters, prerequisites of a
+        # custom zone).
         network_role = assign_role(
             f"{name}-network-role",
             role=Role.NETWORK_CONTRIBUTOR,

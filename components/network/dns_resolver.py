@@ -54,7 +54,7 @@ class Resolver(pulumi.ComponentResource):
                     private_ip_allocation_method="Static",
                 )
             ],
-            # An endpoint keeps its subnet and address.
+            # The subnet and the address of an endpoint can't be changed.
             opts=pulumi.ResourceOptions(
                 parent=self, replace_on_changes=["ipConfigurations"], delete_before_replace=True
             ),

@@ -36,7 +36,7 @@ class HubPeering(pulumi.ComponentResource):
         super().__init__("physical-ai:azure:HubPeering", name, {}, opts)
         self.ready = []
         if args.hub.peer_back:
-            # First: the stack's side may use the hub's gateway only once the hub's side allows it.
+            # The hub's side comes first: the stack's side may use the hub's gateway only once the hub's side allows it.
             parts = args.hub.virtual_network_id.split("/")
             theirs = network.VirtualNetworkPeering(
                 f"{name}-from-hub",
@@ -57,7 +57,7 @@ class HubPeering(pulumi.ComponentResource):
             virtual_network_name=args.virtual_network.name,
             remote_virtual_network=network.SubResourceArgs(id=args.hub.virtual_network_id),
             allow_virtual_network_access=True,
-            # From the firewall and from networks behind the hub.
+            # Traffic from the firewall and from networks behind the hub.
             allow_forwarded_traffic=True,
             use_remote_gateways=args.hub.use_gateway,
             opts=pulumi.ResourceOptions(

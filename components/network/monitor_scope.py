@@ -100,7 +100,7 @@ class MonitorScope(pulumi.ComponentResource):
                         parent=self,
                         provider=args.provider,
                         depends_on=found[-1:],
-                        # An entry keeps its resource, and the name is fixed.
+                        # The resource of an entry can't be changed, and its name is fixed.
                         replace_on_changes=["linkedResourceId"],
                         delete_before_replace=True,
                     ),

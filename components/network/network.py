@@ -114,7 +114,7 @@ class Network(pulumi.ComponentResource):
                 source_port_range="*",
                 destination_address_prefix="*",
                 destination_port_ranges=[str(port) for port in rule.ports],
-                # Not protected: what was open is closed in production too.
+                # Not protected: a rule is removed in production too, once nothing needs it.
                 opts=pulumi.ResourceOptions(parent=self, depends_on=previous, protect=False),
             )
             previous = [made]

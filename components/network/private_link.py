@@ -73,7 +73,7 @@ class PrivateLink(pulumi.ComponentResource):
                     name=target.name, private_link_service_id=target.resource_id, group_ids=[target.group]
                 )
             ],
-            # Another service behind a fixed name.
+            # The name is fixed, and another service needs a new endpoint.
             opts=pulumi.ResourceOptions(
                 parent=self,
                 depends_on=list(target.after),

@@ -53,7 +53,7 @@ def linked_zone(logical: str, zone_name: str, args: ZoneArgs, parent: pulumi.Res
             tags=args.tags,
             registration_enabled=False,
             virtual_network=privatedns.SubResourceArgs(id=target),
-            # A link keeps its network, and the name is fixed.
+            # The network of a link can't be changed, and its name is fixed.
             opts=pulumi.ResourceOptions(
                 parent=parent, replace_on_changes=["virtualNetwork"], delete_before_replace=True
             ),

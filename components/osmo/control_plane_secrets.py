@@ -99,7 +99,7 @@ class ControlPlaneSecrets(pulumi.ComponentResource):
             string_data={names.MEK_FILE: pulumi.Output.secret(file)},
             opts=options,
         )
-        # The chart mounts it in any case.
+        # The chart mounts the ConfigMap with every setting.
         config = kubernetes.core.v1.ConfigMap(
             f"{self._name}-{names.MEK_CONFIG}",
             metadata={"name": names.MEK_CONFIG, "namespace": CONTROL_NAMESPACE},

@@ -152,7 +152,7 @@ class Osmo(pulumi.ComponentResource):
                 kind="Topology",
                 metadata={"name": GANG_TOPOLOGY},
                 spec=levels,
-                # KAI refuses to change the levels of one.
+                # KAI refuses to change the levels of a Topology.
                 opts=pulumi.ResourceOptions.merge(
                     args.target.options(self, [self.installed[scheduler.name].resource]),
                     pulumi.ResourceOptions(replace_on_changes=["spec.levels"], delete_before_replace=True),
@@ -173,14 +173,16 @@ class Osmo(pulumi.ComponentResource):
     def _agent_token(self, name: str, args: OsmoArgs) -> list[pulumi.Resource]:
         """The Secret that the agents log in with, and what fills it."""
         options = args.target.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]])
-        # The chart mounts it with every login; with `dev` nothing reads it.
+        # The chart mounts the Secret with every login; with `dev` nothing reads it.
         data: dict[str, pulumi.Input[str]] | None = {osmo.TOKEN_KEY: args.secrets.get(AGENT_TOKEN, "")}
         # The stack's own token replaces one that the Job has written, whose field the Job owns until then.
         annotations = {PATCH_FORCE: "true"}
         if args.token is not None:
-            # Its end is a difference, with which a stack that sets the token itself again writes it again.
+            # A stack that sets the token itself again removes this annotation, and that difference makes it write the
+            # token again.
             annotations = {SOURCE_ANNOTATION: FROM_JOB}
-            # The Job writes it. What it wrote is not a difference; and a token of an earlier mode remains until then.
+            # The Job writes the token, which is no difference. A token of an earlier mode remains until the Job has
+            # run.
             options.ignore_changes = ["data", "stringData"]
             options.additional_secret_outputs = ["data", "stringData"]
             data = None

@@ -63,7 +63,7 @@ class OsmoToken(pulumi.ComponentResource):
             common=OBJECTS,
             also=[args.namespaces[OPERATOR_NAMESPACE]],
         )
-        # Another rotation is a new Job, which a protected stack could otherwise not replace.
+        # Not protected: another rotation is a new Job, and a protected one could not be replaced.
         ready = args.login.ready if args.login is not None else ()
         options = target.options(self, [*rights, args.secret, *args.after, *ready])
         options.protect = False

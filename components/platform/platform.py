@@ -59,8 +59,9 @@ class Platform(pulumi.ComponentResource):
             subscription=subscription,
             subscriptions=Subscriptions(name, subscription, unprotected),
             retry=wait_for_roles(f"{name}-role-propagation"),
-            # Components pass `protect` on to their children. All get it: a destroy that is refused for one resource
-            # continues with the others, and would forget, without deleting them, those deleted with the cluster.
+            # Components pass `protect` on to their children. All components get it: a destroy that is refused for one
+            # resource continues with the others, and would forget, without deleting them, those deleted with the
+            # cluster.
             protected=pulumi.ResourceOptions(parent=self, protect=settings.protect),
             unprotected=unprotected,
         )

@@ -96,7 +96,7 @@ def _declare_resolver(common: Common, foundation: Foundation) -> list[pulumi.Res
         subnet_id=network.service_subnet_ids[RESOLVER],
         address=address,
     )
-    # Nodes that ask it for names have to find it.
+    # The cluster needs the resolver first: its nodes ask it for names.
     return [Resolver(f"{common.name}-resolver", args, common.protected).inbound]
 
 

@@ -111,7 +111,7 @@ def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[F
 
 def chart_values(settings: Settings) -> dict[str, Any]:
     """The values that follow from settings alone."""
-    # The chart prefers a control-plane node, of which AKS shows none.
+    # The chart prefers a control-plane node, and AKS has no such nodes in the cluster.
     selector = services_selector(settings)
     on_cpu_pool: dict[str, Any] = {"nodeSelector": selector}
     return {

@@ -96,7 +96,7 @@ def longhorn_values(settings: Settings, longhorn: Longhorn) -> dict[str, Any]:
             "defaultDataPath": longhorn.data_path,
             "defaultReplicaCount": longhorn.replicas,
             "deletingConfirmationFlag": longhorn.deletable,
-            # Of what Longhorn itself creates: engines, share managers, the driver for volumes.
+            # Tolerations of the Pods that Longhorn itself creates: engines, share managers, the driver for volumes.
             "taintToleration": ";".join(f"{each['key']}:{each['effect']}" for each in tolerations),
         },
         "longhornManager": {"tolerations": tolerations},

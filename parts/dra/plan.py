@@ -64,13 +64,13 @@ def chart_values(settings: Settings) -> dict[str, Any]:
     """The values that follow from settings alone."""
     pools = claim_pools(settings)
     values: dict[str, Any] = {
-        # The chart refuses to offer GPUs without: it cannot know that these nodes have no device plugin.
+        # Without it the chart refuses to offer GPUs: it cannot know that these nodes have no device plugin.
         "gpuResourcesEnabledOverride": True,
         # ComputeDomains are for NVLink between nodes, which no size here has; their conversion needs a webhook.
         "resources": {"gpus": {"enabled": True}, "computeDomains": {"enabled": False}},
         "resourceApiVersion": names.API_VERSION,
         "nvidiaDriverRoot": next(iter(driver_roots(settings).values()), CONTAINER_ROOT),
-        # By default it looks for a node of the control plane, which AKS does not show.
+        # By default the controller prefers a control-plane node, and AKS has no such nodes in the cluster.
         "controller": {"affinity": None},
         "kubeletPlugin": {
             "nodeSelector": {ALLOCATION_LABEL: "dra"},

@@ -119,7 +119,7 @@ def _release(name: str, settings: Settings) -> Iterator[SettingFinding]:
     try:
         tested = operator_release(wanted).kubernetes
     except UnknownName:
-        return  # a finding of its own
+        return  # another rule reports it
     if tested is None or version(tested[1])[1] < OLDEST_MINOR:
         until = f"up to {tested[1]}" if tested is not None else "with no Kubernetes version that is known here"
         problem = f"GPU Operator {wanted} was tested {until}; resource claims need Kubernetes 1.{OLDEST_MINOR}."

@@ -150,7 +150,7 @@ class VolumeSnapshots(pulumi.ComponentResource):
                 f"kubernetes:{given['apiVersion']}:{given['kind']}", f"{name}-class", dict(given), target.options(self)
             )
         rights = declare(name, self, target, objects.rights, after=args.namespace, common=SNAPSHOTS)
-        # Another version is another object. A Job that runs still mounts the one before.
+        # A new version of the files is a new ConfigMap: a running Job still mounts the old one.
         files = target.options(self, args.namespace)
         files.protect, files.retain_on_delete = False, True
         code = kubernetes.core.v1.ConfigMap(

@@ -76,8 +76,9 @@ class KubePrometheus(ChartPart):
             f"{self.name}-grafana-password", length=PASSWORD_LENGTH, opts=pulumi.ResourceOptions(parent=self)
         )
         options = self.options(self.namespaces(NAMESPACE))
-        # Stacks of earlier versions have a password that is nowhere but in the Secret: it stays until that is deleted.
-        # The plugin keeps `stringData` as `data`, so one of the two alone would ignore nothing, or empty the Secret.
+        # Stacks of earlier versions have a password that is nowhere but in the Secret: it stays until the Secret is
+        # deleted. The plugin keeps `stringData` as `data`, so one of the two alone would ignore nothing, or empty the
+        # Secret.
         options.ignore_changes = ["data", "stringData"]
         return kubernetes.core.v1.Secret(
             f"{self.name}-grafana-login",

@@ -15,6 +15,6 @@ PART = Part(
     owned={CHART: OWNED},
     wanted=is_wanted,
     plan=kube_prometheus_plan,
-    # What is scraped in the cluster is declared after it, and its kinds are of this release.
+    # Monitors are declared after it, since this release brings their kinds.
     stage="cluster",
 )

@@ -16,7 +16,7 @@ PART = Part(
     owned={names.CHART: OWNED},
     wanted=lambda settings: settings.network_operator is not None,
     plan=network_operator_plan,
-    # Node Feature Discovery, whose kinds the chart's rule is of.
+    # The GPU Operator brings Node Feature Discovery, of whose kinds the chart creates a rule.
     needs=(GPU_OPERATOR,),
     rules=(check_pod_networks,),
 )

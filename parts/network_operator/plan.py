@@ -24,7 +24,8 @@ RELEASE = "release"
 """Key of its one release."""
 _OTHER = "nothing: the policy uses adapters as the node has them"
 OWNED = {
-    # Two of them label the same nodes, and each removes what the other one has found (NVIDIA/gpu-operator#782).
+    # Two instances of Node Feature Discovery label the same nodes, and each removes the other's labels
+    # (NVIDIA/gpu-operator#782).
     "nfd.enabled": "nothing: the GPU Operator brings Node Feature Discovery, and a cluster has one",
     "sriovNetworkOperator": _OTHER,
     "maintenanceOperator": _OTHER,
@@ -112,7 +113,7 @@ def policy_spec(settings: Settings, operator: NetworkOperator) -> dict[str, Any]
 
 def _on_pools(pools: Mapping[str, Pool]) -> dict[str, Any]:
     expressions: list[dict[str, Any]] = [{"key": names.NIC_LABEL, "operator": "In", "values": ["true"]}]
-    # One label names the pool on all nodes of a cluster.
+    # All nodes of a cluster name their pool in the same label.
     for label in sorted({key for name, pool in pools.items() for key in pool_selector(name, pool)}):
         expressions.insert(0, {"key": label, "operator": "In", "values": list(pools)})
     return {

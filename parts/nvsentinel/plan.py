@@ -122,7 +122,7 @@ def chart_values(settings: Settings) -> dict[str, Any]:
     values: dict[str, Any] = {
         "global": {
             "dryRun": False,
-            # Whatever is not for detection is off by default, and named here all the same.
+            # Modules that are not for detection are off by default, and are named here all the same.
             "gpuHealthMonitor": {"enabled": True},
             "syslogHealthMonitor": {"enabled": True},
             "labeler": {"enabled": True},
@@ -139,7 +139,7 @@ def chart_values(settings: Settings) -> dict[str, Any]:
             "systemNodeSelector": services["nodeSelector"],
             **({"systemNodeTolerations": services["tolerations"]} if "tolerations" in services else {}),
         },
-        # Its kinds exist only where Prometheus runs in the cluster.
+        # The kind PodMonitor exists only where Prometheus runs in the cluster.
         "podMonitor": {"enabled": settings.monitoring.metrics == "kube-prometheus"},
         GPU_MONITOR: {"affinity": _not_on_vgpu()},
         # Where no Pod brings the driver, the labeler sees none.
@@ -156,7 +156,7 @@ def chart_values(settings: Settings) -> dict[str, Any]:
         values["node-drainer"] = {
             "clientCertMountPath": "",
             "systemNamespaces": f"^({'|'.join(_left_alone(settings))})$",
-            # The others delete by force what does not end in time, whatever its disruption budget
+            # The other modes delete by force the Pods that do not end in time, whatever its disruption budget
             # (node-drainer/pkg/informers, CheckIfAllPodsAreEvictedInImmediateMode, DeletePodsAfterTimeout).
             "userNamespaces": [{"name": "*", "mode": "AllowCompletion"}],
             "partialDrainEnabled": False,
@@ -187,7 +187,7 @@ def _quarantine(settings: Settings) -> dict[str, Any]:
             "circuitBreaker": {
                 "enabled": True,
                 "percentage": BREAKER_PERCENT,
-                # A percentage is of all GPU nodes, and rounds up: two of five, who may be a whole pool.
+                # A percentage is of all GPU nodes, and rounds up: two of five nodes, which may be a whole pool.
                 "maxNodes": health.breaker_nodes(settings),
                 "duration": BREAKER_WINDOW,
             },
@@ -220,7 +220,7 @@ def quarantines(agent: str, codes: tuple[str, ...], is_fatal: bool) -> bool:
 
 
 def _rule_set(name: str, agent: str, codes: list[str]) -> dict[str, Any]:
-    # JSON's lists and texts are CEL's.
+    # Lists and texts are written alike in JSON and in CEL.
     event = (
         f'event.agent == "{agent}" && event.componentClass == "GPU" && event.isFatal == true'
         f" && event.errorCode.exists(code, code in {json.dumps(codes)})"
@@ -236,8 +236,8 @@ def _rule_set(name: str, agent: str, codes: list[str]) -> dict[str, Any]:
         "version": "1",
         "name": name,
         "match": {"all": [{"kind": "HealthEvent", "expression": event}, {"kind": "Node", "expression": node}]},
-        # Kubernetes makes a taint of it, which the DaemonSets of the GPU stack tolerate. They would not return to a
-        # node with a taint of its own after a restart, and the node could not be accepted again.
+        # Kubernetes turns a cordon into a taint, which the DaemonSets of the GPU stack tolerate. They would not return
+        # to a node with a taint of its own after a restart, and the node could not be accepted again.
         "cordon": {"shouldCordon": True},
     }
 

@@ -74,7 +74,7 @@ class Runners(ChartPart):
                 principal_id=own.identity.principal_id,
                 principal_type="ServicePrincipal",
                 subscription_id=azure.subscription_id,
-                # Withdrawn in production too.
+                # Not protected: a role is withdrawn in production too.
                 opts=pulumi.ResourceOptions(parent=self, protect=False),
             )
         return {IDENTITY_CLIENT_ANNOTATION: own.identity.client_id}

@@ -71,7 +71,7 @@ def runners_plan(settings: Settings, root: FilePath) -> Planned:
             namespaces=(names.NAMESPACE, names.CONTROLLER_NAMESPACE),
             chart=pins[1],
             values=scale_set,
-            # Deleted before the controller, which removes what GitHub knows of it.
+            # The scale set is deleted before the controller, which removes it from GitHub.
             needs=("controller",),
         ),
     )
@@ -102,7 +102,7 @@ def _scale_set(settings: Settings, given: Runners) -> dict[str, Any]:
         "runnerScaleSetName": runner_label(settings),
         "minRunners": given.min,
         "maxRunners": given.max,
-        # The chart finds it automatically only if the controller watches all namespaces.
+        # The chart finds the controller's account automatically only if the controller watches all namespaces.
         "controllerServiceAccount": {"namespace": names.CONTROLLER_NAMESPACE, "name": names.CONTROLLER_ACCOUNT},
         "listenerTemplate": _listener(),
         "template": _runner(given),

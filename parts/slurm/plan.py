@@ -79,7 +79,7 @@ def slurm_plan(settings: Settings, root: FilePath) -> Planned:
             namespaces=(names.NAMESPACE, names.OPERATOR_NAMESPACE),
             chart=pins[1],
             values=cluster,
-            # Deleted before the operator, which removes what belongs to the cluster.
+            # The cluster is deleted before the operator, which removes its objects.
             needs=("operator",),
             timeout_seconds=TIMEOUT_SECONDS,
         ),
@@ -150,8 +150,8 @@ def _nodeset(name: str, pool: Pool) -> dict[str, Any]:
     return {
         "enabled": True,
         "scalingMode": "DaemonSet",
-        # Ignored in this mode by the operator, but not by the budget of disruptions, which reads it through the kind's
-        # scale: with fewer than there are nodes, Pods with jobs may be evicted (kubernetes, disruption controller).
+        # The operator ignores it in this mode, but the disruption budget reads it through the kind's scale: with fewer
+        # than there are nodes, Pods with jobs may be evicted (kubernetes, disruption controller).
         "replicas": pool.scale.most,
         names.NODE: {"image": names.image(names.NODE), "resources": {"limits": limits}},
         "logfile": {"image": names.image(names.NODE)},

@@ -43,7 +43,7 @@ def traces_plan(settings: Settings, root: FilePath) -> Planned:
     release = ReleasePlan(
         key="release",
         name=names.RELEASE,
-        # A policy in the workflows' namespace lets them reach it.
+        # A policy in the workflows' namespace lets workflows reach the collector.
         namespaces=(names.NAMESPACE, WORKFLOWS_NAMESPACE),
         chart=pinned,
         values=values,
@@ -75,7 +75,7 @@ def _values(traces: Traces, placement: Mapping[str, Any]) -> dict[str, Any]:
         "image": {"repository": names.IMAGE},
         **placement,
         "ports": {name: {"enabled": False} for name in _UNUSED_PORTS},
-        # Instead of the chart's own, which also receives other protocols.
+        # Replaces the chart's own configuration, which also receives other protocols.
         "alternateConfig": _configuration(traces),
     }
     if environment(traces):

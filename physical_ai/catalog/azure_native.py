@@ -60,7 +60,7 @@ class TypeMapping:
     def outputs(self) -> tuple[str, ...]:
         """Every top-level output."""
         writable = (name for name in self.inputs if name not in self.input_only)
-        # Always there: the resource's name and type, and the scope of what is assigned on one.
+        # Paths that are always known: name and type of the resource, and the scope of an assignment.
         kind = ("type",) if self.has_type else ()
         named = ("name", *kind, *(name for name in self.path_params if name == "scope"))
         return tuple(dict.fromkeys((*writable, *self.output_only, *named)))

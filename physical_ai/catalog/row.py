@@ -22,6 +22,6 @@ class Row(BaseModel):
         validate_by_name=True,
         strict=True,
         allow_inf_nan=False,
-        # A fifth of a command's start: most commands read few of the catalogue's files.
+        # Saves a fifth of a command's start: most commands read few of the catalogue's files.
         defer_build=True,
     )

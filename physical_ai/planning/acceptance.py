@@ -82,7 +82,7 @@ def pod_spec(check: Check, pool: Pool, image: str, *, tolerations: list[dict[str
                 **({"command": own} if own else {}),
                 "env": [
                     {"name": "NVIDIA_DRIVER_CAPABILITIES", "value": check.capabilities},
-                    # Of Isaac Sim: its licence has to be accepted, and nothing of it may be sent.
+                    # Variables of Isaac Sim: they accept its licence, and switch off its telemetry.
                     *(
                         [{"name": "ACCEPT_EULA", "value": "Y"}, {"name": "PRIVACY_CONSENT", "value": "N"}]
                         if check.output == "isaac-sim"

@@ -88,7 +88,7 @@ def found_before(definitions: Collection[str], nodes: Sequence[Mapping[str, Any]
     """
     held, annotations, taints = dict[str, list[str]](), dict[str, list[str]](), dict[str, list[str]]()
     for node in nodes:
-        # Any label that a pool may give, now or later. Those of Kubernetes' own domains are none.
+        # All labels that a pool may give, now or later. Labels of Kubernetes' own domains are not among them.
         mine = [key for key in labels(node) if owners(node, "metadata", "labels", key) == {manager}]
         if keys := [key for key in labels(node) if key not in mine and ("/" not in key or not is_reserved(key))]:
             held[name(node)] = sorted(keys)
@@ -97,9 +97,9 @@ def found_before(definitions: Collection[str], nodes: Sequence[Mapping[str, Any]
         if keys := [key for key in recorded if key not in mine]:
             annotations[name(node)] = sorted(keys)
         given: Sequence[Mapping[str, Any]] = at(node, "spec.taints", [])
-        # The list has one owner. Where it is the stack's, the stack began it.
+        # The list of taints has one owner. If that is the stack, the list was empty before.
         given = [] if owners(node, "spec", "taints") == {manager} else given
-        # Of every node: one that is missing joined later, and what it had then is not known.
+        # All nodes have an entry: a node without one joined later, and its taints at that time are not known.
         taints[name(node)] = [taint_text(each) for each in given]
     return {"definitions": sorted(definitions), "labels": held, "annotations": annotations, "taints": taints}
 

@@ -39,8 +39,9 @@ def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[di
     if is_isolated(settings, osmo.CONTROL_NAMESPACE):
         for item in objects:
             if item["metadata"]["name"] == NO_METADATA:
-                # Policies add up, and this one would allow more than those of the isolated namespace. It allows nothing
-                # then; without it, a protected stack that becomes isolated would have to delete a protected object.
+                # Policies add up, and this one would allow more than those of the isolated namespace. An empty list
+                # allows nothing; without the policy, a protected stack that becomes isolated would have to delete a
+                # protected object.
                 item["spec"]["egress"] = []
     return objects
 

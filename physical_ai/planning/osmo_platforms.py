@@ -66,7 +66,7 @@ def _control_template(settings: Settings) -> dict[str, Any]:
     limits = {"memory": "16Gi", "ephemeral-storage": "3Gi"}
     container: dict[str, Any] = {"name": "osmo-ctrl", "resources": {"requests": requests, "limits": limits}}
     if in_cluster(settings) is not None:
-        # It reads and writes the storage of the cluster.
+        # The container reads and writes the storage in the cluster.
         container["env"] = [dict(PATH_STYLE)]
     return {"spec": {"containers": [container]}}
 
@@ -139,7 +139,7 @@ def platform_template(settings: Settings, item: PlatformFacts) -> dict[str, Any]
         add_fabric(settings, item, spec)
         diagnostic = task_diagnostic(settings, settings.pools[item.pool], gpus)
         if diagnostic is not None:
-            # OSMO appends it to its own init container, as it does with every item that has another name.
+            # OSMO appends the init container to its own one: it merges items by name.
             spec["initContainers"] = [diagnostic]
     metadata: dict[str, Any] = {"labels": {POD_POOL_LABEL: item.pool}}
     if item.own.networks:

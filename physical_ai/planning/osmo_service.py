@@ -115,7 +115,7 @@ def _roles(settings: Settings, pools: list[str]) -> dict[str, Any]:
     roles: dict[str, Any] = {}
     if settings.osmo.installs_service:
         for role, groups in settings.osmo.access.roles.items():
-            # The first is the name that the chart gives it, which tokens of OSMO itself carry.
+            # The first one is the chart's name of the role, which tokens of OSMO itself carry.
             roles[role] = {"external_roles": [role, *groups]}
     if len(pools) > 1:
         roles.setdefault("osmo-user", {})["policies"] = _user_policies(pools)

@@ -58,7 +58,7 @@ EXPORTERS = (
     Exporter("node-status-exporter", {"app": "nvidia-node-status-exporter"}, 8000, 8000),
     Exporter("gpu-operator", {"app": "gpu-operator"}, "metrics", 8080),
 )
-# All Pods of a namespace: those of other ports than this one are no targets.
+# It selects all Pods of a namespace: those without this port are no targets.
 OSMO_AGENTS = Exporter("osmo-agents", {}, osmo.METRICS_PORT, osmo.METRICS_PORT, namespace=osmo.OPERATOR_NAMESPACE)
 # How OSMO's service is reached is up to its operator, unless its namespace is isolated.
 OSMO_SERVICE = replace(OSMO_AGENTS, name="osmo-service", namespace=osmo.CONTROL_NAMESPACE, guarded=False)
@@ -73,7 +73,7 @@ AMD = Exporter(
     {"app.kubernetes.io/name": "metrics-exporter"},
     "exporter-port",
     amd.METRICS_PORT,
-    # Of Slurm's jobs, of processes, and what a GPU is.
+    # Labels of Slurm's jobs, of processes, and of a GPU's description.
     "job_.+|kfd_process_id|hostname|card_model|deployment_mode|gpu_(compute|memory)_partition_type",
     namespace=amd.NAMESPACE,
 )

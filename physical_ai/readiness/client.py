@@ -131,7 +131,7 @@ def _client(kubeconfig: str) -> Any:
             raise Unusable(f"the kubeconfig's login is not installed: {problem}")
         raise Unreachable(f"the login failed: {problem}")
     if urlsplit(str(settings.host)).hostname in _LOOPBACK:
-        settings.proxy = None  # from the environment; it does not reach this machine's own servers
+        settings.proxy = None  # the proxy of the environment does not reach this machine's own servers
     made = client.ApiClient(settings)
     bounded(made.rest_client.pool_manager)
     return made
@@ -154,7 +154,7 @@ def _asked(client: Any, given: tuple[str, str, Mapping[str, str], Any], bounds: 
     method, path, parameters, body = given
     log = api_path(path).sub == "log"
     kind = PATCHES if method == "PATCH" else "application/json"
-    # It adds the token, and renews one that has run out.
+    # The client's function adds the token, and renews an expired one.
     _, url, headers, *_ = _logged_in(
         lambda: client.param_serialize(
             method=method,
@@ -168,7 +168,7 @@ def _asked(client: Any, given: tuple[str, str, Mapping[str, str], Any], bounds: 
         )
     )
     data = None if body is None else json.dumps(body).encode()
-    # A 429 to an eviction is a disruption budget's, and who evicts waits for it.
+    # The status 429 for an eviction comes from a disruption budget, and the caller waits for it.
     request = Request(method, url, headers, data, waits=api_path(path).sub != "eviction")
     limits = replace(LOG, seconds=min(LOG.seconds, bounds.seconds), size=min(LOG.size, bounds.size)) if log else bounds
     try:
@@ -199,7 +199,7 @@ def _refused(path: str, answer: Answer) -> Exception:
         return Missing(message)
     if status == 401:
         return _LoggedOut(f"401 {message}", status)
-    # 403 too: a role assignment takes minutes to work.
+    # The status 403 may pass, too: a role assignment takes minutes to work.
     return Unreachable(f"{status} {message}", status)
 
 

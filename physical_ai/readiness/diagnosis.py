@@ -27,7 +27,7 @@ def is_open(expected: Expected, node: Json) -> bool:
 def _offers(expected: Expected, node: Json) -> bool:
     given = allocatable(node)
     if expected.by_claims and given.keys() - expected.resources:
-        return False  # a device plugin offers the same GPUs again
+        return False  # the node's device plugin would offer the same GPUs again
     return all(given.get(resource, 0) == count for resource, count in expected.resources.items())
 
 

@@ -119,7 +119,7 @@ class Evidence:
             if label is None and not taints:
                 return None
             blocked.append((daemonset, ", ".join(taints) if label is None else "", label))
-        # One that is blocked by a taint alone is meant for the node.
+        # A DaemonSet that is blocked by a taint alone is meant for the node.
         return min(blocked, key=lambda each: each[2] is not None) if blocked else None
 
     def log_event(self, pod: str, container: str) -> str:
@@ -140,7 +140,7 @@ class Evidence:
         own, waiting = name(pod), at(status, "state.waiting", {})
         informative = str(waiting.get("message", "")) if waiting.get("reason") not in _UNINFORMATIVE else ""
         ended = at(status, "state.terminated.message") or at(status, "lastState.terminated.message") or ""
-        # Those of the pod itself (scheduling, sandbox, mounts) are outdated once a container has started.
+        # Events of the pod itself (scheduling, sandbox, mounts) are outdated once a container has started.
         begun = bool(status) and waiting.get("reason") not in _NOT_BEGUN
         related = [*([] if begun else self._about(own, "")), *self._about(own, container)]
         events = [each for each in related if each.get("reason") not in (*ROUTINE, "BackOff", LOG_EVENT)]

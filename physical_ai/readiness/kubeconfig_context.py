@@ -106,7 +106,7 @@ def _with_whole_paths(document: Any, folder: Path) -> dict[str, Any]:
             if entry.get(field):
                 entry[field] = str(folder / str(entry[field]))
         command = at(entry, "exec.command")
-        if command and os.sep in str(command):  # without a separator, it is on the PATH
+        if command and os.sep in str(command):  # a command without a separator is on the PATH
             entry["exec"]["command"] = str(folder / str(command))
     return cast("dict[str, Any]", document)
 
@@ -130,7 +130,7 @@ def _not_after(certificate: bytes) -> datetime.datetime:
     """`validity.notAfter` of an X.509 certificate in DER (RFC 5280, 4.1). The program has no library for it."""
     outer = next(_parts(certificate))[1]
     fields = [each for each in _parts(next(_parts(outer))[1]) if each[0] != _VERSION]
-    validity = fields[3][1]  # after the serial number, the algorithm and the issuer
+    validity = fields[3][1]  # the validity follows the serial number, the algorithm and the issuer
     tag, value = list(_parts(validity))[1]
     form = "%y%m%d%H%M%SZ" if tag == _UTC_TIME else "%Y%m%d%H%M%SZ"
     return datetime.datetime.strptime(value.decode(), form).replace(tzinfo=datetime.UTC)

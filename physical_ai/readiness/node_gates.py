@@ -57,7 +57,7 @@ class NodeGates:
         """The first closed gate, in the order in which gates open."""
         gates: Sequence[Callable[[], ClosedGate | None]] = (
             self.ready,
-            self.grid_driver,  # it keeps operands off by their labels, which would look like the cause
+            self.grid_driver,  # the agent keeps operands off by their labels, and these would look like the cause
             self.nfd_labels,
             self.operator_labels,
             self.deploy_labels,
@@ -139,7 +139,7 @@ class NodeGates:
             return "operator-down"
         if not policies:
             return "policy-absent"
-        # The operator follows one, and writes no status into the others.
+        # The operator follows one ClusterPolicy, and writes no status into the others.
         unseen = [policy for policy in policies if not at(policy, "status.state", "")]
         return "policy-ignored" if unseen and len(policies) > 1 else None
 
@@ -193,7 +193,7 @@ class NodeGates:
         if container == "driver-validation":
             return self.driver_validation("validator", pod)
         if container == "plugin-validation":
-            return None  # it waits for the device plugin, which is the next gate
+            return None  # the Pod waits for the device plugin, which is the next gate
         return self.pod("validator", "validator")
 
     def device_plugin(self) -> ClosedGate | None:

@@ -45,7 +45,7 @@ def not_ready(get: Get, *, agents: bool = True, service: bool = False) -> list[s
     if not shards:
         lines.append("KAI's operator has not created a SchedulingShard yet")
     lines += [f"SchedulingShard {_name(shard)} is not Available" for shard in shards if not _is_available(shard)]
-    # After an upgrade, what ran before is still available: the operator has to have seen the new Config first.
+    # After an upgrade, the former Pods are still available: the operator has to have seen the new Config first.
     lines += [f"Config {_name(each)} is not Available" for each in _items(get, _CONFIGS) if not _is_available(each)]
     installed = {CONTROL_NAMESPACE: service, KAI_NAMESPACE: True, OPERATOR_NAMESPACE: agents}
     for namespace in (name for name, there in installed.items() if there):
@@ -153,7 +153,7 @@ def remove_finalizers(send: Send) -> list[str]:
         if FINALIZER not in finalizers or "deletionTimestamp" not in pod["metadata"]:
             continue
         rest = [item for item in finalizers if item != FINALIZER]
-        # With the version, so that a finalizer added by another process meanwhile is not lost.
+        # The patch has the version, so that a finalizer added by another process meanwhile is not lost.
         version = pod["metadata"].get("resourceVersion")
         if not version:
             raise Unreachable(f"the API server sends {_PODS} with Pod {_name(pod)} that has no resourceVersion")

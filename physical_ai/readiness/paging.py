@@ -51,7 +51,7 @@ def whole_list(page: Page, what: str) -> Any:
             items, following, again, first = [], "", 0, None
             continue
         if not is_mapping(answer) or not isinstance(answer.get("items"), list):
-            return answer  # one page, or what is no list
+            return answer  # the answer is the only page, or no list
         first = answer if first is None else first
         items += answer["items"]
         following = at(answer, "metadata.continue", "")

@@ -51,7 +51,7 @@ def pending(evidence: Evidence) -> list[Pending]:
     cluster = evidence.cluster
     found: list[Pending] = []
     daemonsets = {name(item): item for item in cluster.daemonsets}
-    # Of several ClusterPolicies the operator follows one, and writes no status into the others.
+    # The operator follows one of several ClusterPolicies, and writes no status into the others.
     followed = [policy for policy in cluster.policies if at(policy, "status.state", "")] or cluster.policies
     for policy in followed:
         found += _of_policy(policy, daemonsets)
@@ -92,7 +92,7 @@ def closed_gate(expected: Expected, node: Json, evidence: Evidence, waiting: Ite
     for role in _ROLES:
         pod = evidence.pod(name(node), role)
         if expected.by_claims and role == "validator" and pod is not None and unfinished(pod)[0] == PLUGIN_VALIDATION:
-            continue  # it waits for a device plugin, which the node must not have (NVIDIA/gpu-operator#2550)
+            continue  # the Pod waits for a device plugin, which the node must not have (NVIDIA/gpu-operator#2550)
         if pod is not None and not is_running(pod):
             return closed("A pod that the GPUs depend on is not ready, although they are still offered.", pod=pod)
     return None

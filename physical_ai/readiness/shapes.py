@@ -48,7 +48,7 @@ def checked(answer: Any, path: str) -> Any:
         return check(found, "")
     items = found.get("items")
     if items is None and "metadata" in found and isinstance(found["metadata"], dict):
-        items = []  # an empty list of Go
+        items = []  # Go encodes an empty list as null
     if not isinstance(items, list):
         raise Malformed(f"an object without the list `items`, which a list of {asked.resource} has")
     given = cast("list[Any]", items)

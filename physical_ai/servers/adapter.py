@@ -35,14 +35,14 @@ class BoundedAdapter(HTTPAdapter):
                 options: Any = {**named, "stream": True}
                 answer = super().send(request, *given, **options)
                 body = self._body(answer)
-            except (OSError, ValueError) as problem:  # RequestException is an OSError
+            except (OSError, ValueError) as problem:  # requests' RequestException is an OSError
                 if deadline.is_over:
                     raise requests.ReadTimeout(late, request=request) from problem
                 raise
             if deadline.is_over:
                 raise requests.ReadTimeout(late, request=request)
         if not answer.headers.get("Content-Length", "0").isdecimal():
-            del answer.headers["Content-Length"]  # azure-core ends with a ValueError for one that is no number
+            del answer.headers["Content-Length"]  # azure-core raises ValueError for a value that is no number
         read: Any = answer
         read._content, read._content_consumed = body, True
         return answer

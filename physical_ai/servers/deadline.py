@@ -51,7 +51,8 @@ class Deadline:
             plain = getattr(each, "socket", each)  # TLS within the TLS of a proxy
             if isinstance(plain, socket.socket):
                 with contextlib.suppress(OSError):
-                    socket.socket.shutdown(plain, socket.SHUT_RDWR)  # past TLS, which would wait for the other side
+                    # The plain socket is closed: TLS would wait for the other side.
+                    socket.socket.shutdown(plain, socket.SHUT_RDWR)
 
 
 def _watch(connection: Any) -> None:
@@ -98,7 +99,7 @@ def within(seconds: float, act: Callable[[], Result]) -> Result:
     def run() -> None:
         try:
             found.append(act())
-        except BaseException as problem:  # for the thread that waits
+        except BaseException as problem:  # the waiting thread raises it
             problems.append(problem)
         finally:
             done.set()

@@ -36,7 +36,7 @@ def decoded(body: bytes, depth: int = USUAL.depth) -> Any:
         raise NotADocument(f"{what}{_begins(body)}") from None
     if not _is_within(found, depth):
         raise NotADocument(f"a document of more than {depth} lists or objects within one another")
-    if b"\\ud" in body.lower():  # a half of a pair, which no text can be written with
+    if b"\\ud" in body.lower():  # half of a surrogate pair, which no file can have
         found = json.loads(json.dumps(found, ensure_ascii=False).encode(errors="replace"))
     return found
 

@@ -25,7 +25,7 @@ _BOOLS = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "fa
 def message(error: ErrorDetails, path: Path) -> Message:
     """The problem and the fix for one of Pydantic's errors at `path`."""
     problem, fix = _told(error, path)
-    if fix is None and error["type"] != "value_error":  # whose text says what to write
+    if fix is None and error["type"] != "value_error":  # a value_error's text says what to write
         fix = "Give it a name of that form." if "[key]" in error["loc"] else _otherwise(path)
     return problem, fix
 

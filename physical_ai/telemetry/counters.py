@@ -111,7 +111,7 @@ def series_per_node(pool: PoolFacts, fields: Iterable[DcgmField], exporter: str)
             whole[known] += len(dcgm_exporters()[exporter].watches)
         else:
             each[known] += 1
-    if instances == pool.gpus:  # a GPU has its health besides
+    if instances == pool.gpus:  # each GPU has a series of its health, too
         each, whole = {known: each[known] + whole[known] for known in each}, dict.fromkeys(whole, 0)
     least, most = each["yes"], each["yes"] + each["unknown"]
     besides = whole["yes"] * pool.gpus, (whole["yes"] + whole["unknown"]) * pool.gpus

@@ -81,7 +81,7 @@ def usage(results: Mapping[str, Sequence[Sample]], prices: Mapping[str, float]) 
             pod = _pod(each)
             labels = pods.get(pod, {})
             workflow = labels.get(_WORKFLOW, "")
-            # What was asked for is recorded without a node; it belongs to the pool in which the Pod then ran.
+            # Requests are recorded without a node; they belong to the pool in which the Pod then ran.
             pool = each.labels.get("pool") or pools.get(pod, "")
             key = (pod[0], workflow, "" if workflow else pod[1], labels.get(_QUEUE, ""), pool)
             row = hours.setdefault(key, dict.fromkeys(_SERIES, 0.0))

@@ -111,7 +111,7 @@ def check_for_python(text: str) -> None:
     except LimitExceeded:
         raise
     except yaml.YAMLError as error:
-        check(text)  # the messages of the one are explained
+        check(text)  # the messages of libyaml are explained
         raise error from None
 
 

@@ -58,7 +58,7 @@ def run_each(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
 def _run(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
     """Answers of one process, up to the first work that was stopped."""
     reader, writer = _FORK.Pipe(duplex=False)
-    # Not a daemon, which could not start the process of a template.
+    # It is no daemon, which could not start the process of a template.
     child = _FORK.Process(target=_work, args=(writer, works, limit))
     child.start()
     writer.close()
@@ -67,7 +67,7 @@ def _run(works: Sequence[Work], limit: Limit) -> Iterator[Any | Stopped]:
             deadline = Timer(limit.patience, child.kill)
             deadline.start()
             try:
-                # JSON, which can't carry code, unlike a pickle.
+                # The answer is JSON, which can't carry code, unlike a pickle.
                 answer = json.loads(reader.recv_bytes())
             except (EOFError, OSError, ValueError):
                 # A process that was stopped sends nothing, or a part of its answer.
@@ -97,7 +97,7 @@ def _work(writer: Connection, works: Sequence[Work], limit: Limit) -> None:
             signal.setitimer(signal.ITIMER_PROF, limit.seconds)
             writer.send_bytes(json.dumps(work()).encode())
     finally:
-        # Neither a traceback nor the exit handlers of the parent process.
+        # The child prints no traceback, and runs no exit handlers of the parent process.
         os._exit(0)
 
 

@@ -106,7 +106,7 @@ class ArmEndpoint:
         self._check_free(pool)
         changed = self.cloud.put("AgentPool", {**pool.inputs, "count": count})
         if int(changed.outputs["count"]) < int(count) <= initial_count(pool.inputs):
-            # The count of the program's own PUT once more: a person scales, the program does not.
+            # A count equal to that of the program's own PUT counts as a person's: the program does not scale.
             changed = self.cloud.change_pool(pool.id, lambda now, azure: puts.resized(_there(now), count, azure))
         return 200, _shown(self._pool(found[1]))
 

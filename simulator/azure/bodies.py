@@ -45,7 +45,7 @@ def _convert(mapping: TypeMapping, value: Any, source: str, target: str) -> Any:
         return value
     given = cast("Mapping[str, Any]", value)
     if schema(mapping.kind).get(target, {}).get("type") == "map":
-        # Keys of a map are the user's own; a dot in `nvidia.com/gpu` separates no steps.
+        # Keys of a map are free text: a dot in `nvidia.com/gpu` separates no steps.
         return {
             name: _convert(mapping, item, f"{source}{{}}", f"{target}{{}}")
             for name, item in given.items()

@@ -282,7 +282,7 @@ class Cloud:
             azure = self._azure()
             found = azure.get(resource_id)
             if found is None or found.state == "Deleting":
-                return  # another operation on it has started
+                return  # another operation on the resource has started
             for each in (*(r for r in puts.inline_children(found, azure) if r.kind == "AgentPool"), found):
                 self._store.put(puts.upgraded(each, kept.get(each.id, "")))
             azure = self._azure()

@@ -40,7 +40,7 @@ def _diagnostic_setting(resource: Resource, outputs: Json) -> Json:
         for each in sent:
             each.setdefault("retentionPolicy", dict(NO_RETENTION))
         if any("categoryGroup" in each for each in sent):
-            continue  # Groups stand for their categories.
+            continue  # A GET lists the categories of a group in its place.
         present = {each.get("category") for each in sent}
         others = [category for category in known.get(name, ()) if category not in present]
         shown = [{"category": each, "enabled": False, "retentionPolicy": dict(NO_RETENTION)} for each in others]

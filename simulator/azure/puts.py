@@ -275,7 +275,7 @@ def inline_children(resource: Resource, azure: AzureState) -> list[Resource]:
 
 def remove_tree(resource_id: str, store: Store) -> None:
     """Forgets a resource and everything under it: children, and roles and settings on it."""
-    # The settings of a service go without what is stored in it.
+    # The settings of a blob service are deleted without the containers in it.
     alone = kind_of(resource_id) == "BlobServiceProperties"
     for resource in store:
         if ids.same(resource.id, resource_id) if alone else ids.is_under(resource.id, resource_id):

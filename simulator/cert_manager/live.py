@@ -91,7 +91,7 @@ class CertManager:
         solvers: list[Json] = at(issuer, "spec.acme.solvers", [])
         zone: Json | None = at(solvers[0], "dns01.azureDNS") if solvers else None
         if zone is None:
-            return ""  # an issuer outside the stack, which needs nothing of it
+            return ""  # an issuer outside the stack needs nothing from the simulator
         self._store.refresh()
         azure = AzureState(dict(self._store.resources), now=self._clock())
         zone_id = (

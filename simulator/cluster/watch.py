@@ -110,7 +110,7 @@ class Watch:
                 return
             item: Json = event["object"]
             if event["type"] == "ERROR":
-                return  # too old a version, as a rule: list again
+                return  # usually the version is too old, and the objects are listed again
             if event["type"] == "DELETED":
                 with self._lock:
                     self._drop(key_of(item), version_of(item))

@@ -87,7 +87,7 @@ class ControlPlane:
             ControlPlaneFailed: a process ended or was not ready in time. Nothing runs then.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.folder.chmod(0o700)  # also one that another command has made
+        self.folder.chmod(0o700)  # also a folder that another command has created
         with FileLock(self.folder.with_suffix(".lock")):
             try:
                 self._start_what_is_stopped()

@@ -3,5 +3,5 @@
 import sys
 from typing import Any, cast
 
-# httpx tries to import its own command line, and does without where that fails: it takes as long as all the rest of it.
+# httpx imports its own command line, which takes as long as all the rest of it, and works without it where that fails.
 cast("dict[str, Any]", sys.modules).setdefault("httpx._main", None)

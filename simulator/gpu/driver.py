@@ -91,7 +91,7 @@ def check(found: Release, drivers: Objects, nodes: Objects, asking: str) -> None
         specific = _specific(drivers)
     claims: dict[str, list[str]] = {}
     for key in specific:
-        # Without a selector, and unlike with an empty one, all GPU nodes.
+        # A missing selector selects all GPU nodes, an empty one all nodes.
         selector: Mapping[str, str] | None = at(drivers[key], "spec.nodeSelector")
         wanted = {names.PRESENT: "true"} if selector is None else selector
         for node, item in sorted(nodes.items()):

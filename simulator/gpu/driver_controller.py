@@ -51,7 +51,8 @@ def _daemonsets(run: Run, key: str) -> set[str]:
     made: set[str] = set()
     owner = ("NVIDIADriver", key, str(at(given, "metadata.uid", "")))
     if found.removes_idle_drivers:
-        # Before the manifests are applied: one that is still wanted is deleted and created again and again.
+        # The deletion comes before the manifests are applied, as in the operator: a DaemonSet that is still wanted is
+        # deleted and created again and again.
         for idle in [old for old in _made_by(state, key) if status.is_idle(state.daemonsets[old], state.nodes)]:
             run.remove("DaemonSet", idle)
     for target in driver.systems(state.nodes, wanted, at(given, "spec.usePrecompiled", False) is True):

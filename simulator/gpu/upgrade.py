@@ -236,7 +236,7 @@ def _timed(pool: Pool, node: str, key: str, seconds: float, late: Move) -> Move 
     if begun is None:
         return Move(node, labels(pool.nodes[node])[names.UPGRADE_STATE], annotations={key: str(int(pool.now))})
     if not begun.isdigit() or pool.now <= int(begun) + seconds:
-        # The operator reports what is no number as an error, and does nothing.
+        # The operator reports a value that is no number as an error, and does nothing.
         return None
     return replace(late, annotations={key: None})
 
@@ -261,7 +261,7 @@ def _delete_pods(pool: Pool, node: str) -> Move:
     spec: Mapping[str, Any] = at(pool.policy, "podDeletion", {})
     found = gpu_pods(pool.workloads.get(node, ()))
     if not found:
-        # It says so only after it has evicted some, in the same pass.
+        # The operator reports it only after it has evicted some Pods, in the same pass.
         return Move(node, RESTART, notes=(Note(_DELETED),) if pool.waited.get(node) else ())
     overdue = _is_overdue(pool, node, spec)
     if not overdue and all(is_deletable(each, spec) for each in found):

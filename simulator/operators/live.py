@@ -68,7 +68,7 @@ class Operators:
             why = why or crash(pod, find) or self._login(pod)
             if why is None:
                 if at(pod, "status.phase") == "Running":
-                    # It had crashed. What starts Pods on simulated nodes starts those that are Pending.
+                    # The Pod had crashed. KWOK starts the Pods of simulated nodes that are Pending.
                     self._cluster.patch(pod, {"status": {"phase": "Pending"}}, STRATEGIC, "/status")
                 self._cluster.patch(pod, {"metadata": {"annotations": {RUN_BY: None}}})
                 continue

@@ -88,7 +88,7 @@ def runner(scale_set: Json, number: int) -> Json:
         "name": f"{name(scale_set)}-{digest(at(scale_set, 'metadata.uid', ''), 5)}-runner-{number:05d}",
         "namespace": at(scale_set, "metadata.namespace"),
         "labels": {**given.get("labels", {}), **_labels(scale_set), COMPONENT: RUNNER},
-        # The model ends it, and what starts Pods on simulated nodes ignores it.
+        # The model ends the Pod, and KWOK ignores it.
         "annotations": {**given.get("annotations", {}), RUN_BY: MODEL},
         "ownerReferences": [reference],
     }

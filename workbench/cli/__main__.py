@@ -12,7 +12,8 @@ def main() -> None:
     """Runs the command line: in a copy of a process that has loaded it, if there is one."""
     try:
         code = _run(sys.argv[1:])
-    except KeyboardInterrupt:  # while it was loaded: a command itself says what an interruption leaves
+    # Interrupted while modules were loaded: a command itself reports what an interruption leaves.
+    except KeyboardInterrupt:
         os.write(2, b"interrupted before the command began; nothing was changed\n")
         code = INTERRUPTED
     raise SystemExit(code)

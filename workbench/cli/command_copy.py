@@ -64,7 +64,7 @@ def serve(control: socket.socket) -> None:
     # `os._exit` does not call these, and a return would end in the resident process's code.
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # nothing reads it any more
+        with suppress(OSError, ValueError):  # nothing reads the stream any more
             stream.flush()
     control.sendall(f"{code}".encode())
     os._exit(code)

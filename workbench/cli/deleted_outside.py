@@ -9,12 +9,14 @@ from workbench.cli.changes import Message
 
 _NAME = r'"(?P<name>[^"]+)"'
 _OF_OBJECTS = (
-    # The API server, whose kinds are plural: a Pod's own events name a singular one (`secret "x" not found`).
+    # Messages of the API server, whose kinds are plural: a Pod's own events name a singular one (`secret "x" not
+    # found`).
     re.compile(rf"\b[a-z]+s(?:\.[a-z0-9.-]+)? {_NAME} not found\s*$", re.MULTILINE),
-    # Helm, of an upgrade and of an uninstallation (pulumi-kubernetes, provider/pkg/provider/helm_release.go).
+    # Messages of Helm about an upgrade and an uninstallation (pulumi-kubernetes,
+    # provider/pkg/provider/helm_release.go).
     re.compile(rf"{_NAME} has no deployed releases\s*$", re.MULTILINE),
     re.compile(r"\bRelease not loaded: (?P<name>[\w.-]+): release: not found\s*$", re.MULTILINE),
-    # Azure, of what is in something that is gone.
+    # Messages of Azure about a resource whose group or parent is gone.
     re.compile(r"\bCode=.?(?:ResourceGroup|ParentResource|Resource)NotFound\b.*'(?P<name>[^']+)'"),
 )
 

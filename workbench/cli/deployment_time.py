@@ -39,7 +39,7 @@ def deployment_time(name: str, declared: Stack) -> DeploymentTime:
     created = [each for each in declared.resources if each.custom]
     needs = {_label(each): _needs(each, created) for each in created}
     types = {_label(each): each.type for each in created}
-    # The program waits for the nodes' GPUs, which no resource of its own stands for.
+    # The program waits for the nodes' GPUs, for which there is no resource.
     needs[GATE], types[GATE] = _before_gpus(created), GATE_TYPE
     fast, slow = (
         schedule(Step(step, timing(types[step]).minutes[case], tuple(before)) for step, before in needs.items())

@@ -12,7 +12,7 @@ def existing_cluster_input(settings: Settings) -> ExistingClusterInput | None:
     """The cluster as the stack describes it; None where the stack creates its cluster itself."""
     if settings.azure_network is not None:
         return None
-    from workbench.cli.existing_check import context_of  # takes a while to load
+    from workbench.cli.existing_check import context_of  # the module takes a while to load
 
     context = context_of(settings)
     if context is None:

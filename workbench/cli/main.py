@@ -136,7 +136,7 @@ def collect_garbage_rarely() -> None:
     gc.set_threshold(100_000, 50, 50)
 
 
-# Made once for a process, of all options of all commands.
+# Built once in a process, from all options of all commands.
 _command = cache(lambda: with_values_named(get_command(app)))
 
 
@@ -144,7 +144,7 @@ def run(arguments: list[str]) -> int:
     """Runs a command line. Returns the exit code: no expected failure ends in a traceback."""
     try:
         code = _run(arguments)
-        sys.stdout.flush()  # what cannot be written is found out here, and not when the process ends
+        sys.stdout.flush()  # a failure to write is raised here, and not when the process ends
     except (BrokenPipeError, SystemExit) as end:
         if isinstance(end, SystemExit) and not end.code:  # Typer's options for completion
             return 0

@@ -81,7 +81,7 @@ class Progress:
             self._phase, self._phase_start = name, now
 
     def tool(self, progress: ToolProgress) -> None:
-        self._tools.report(progress)  # without the lock: what it prints waits for a redraw, which waits for the lock
+        self._tools.report(progress)  # without the lock: its output waits for a redraw, which waits for the lock
 
     def _print_tool(self, line: str) -> None:
         self._print(f"[dim]{escape(line)}[/]")

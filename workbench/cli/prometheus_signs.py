@@ -81,7 +81,8 @@ def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) ->
         return Signals(unread=(f"alerts and Xids, because {problem}",))
     alerts = [_alert(each) for each in found["alerts"]]
     if alerts:
-        with suppress(PrometheusFailed):  # it has the queries alone: an alert then has its labels
+        # A Prometheus may have the queries, and no rules: an alert then has its labels alone.
+        with suppress(PrometheusFailed):
             alerts = _annotated(alerts, firing(address))
     recent = {_key(each) for each in found["recent"]}
     reported = {each.labels.get("node", ""): each.value for each in found["reported"]}

@@ -27,7 +27,7 @@ def simulation_of(stack: str) -> Simulation:
 
     simulation = Simulation(str(StackName.parse(stack)))
     if not simulation.exists and stack not in existing():
-        load(stack)  # reports what is wrong with the name
+        load(stack)  # raises an error about the name
     return simulation
 
 

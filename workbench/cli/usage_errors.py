@@ -61,7 +61,7 @@ def _told(problem: typer.TyperException, path: str, command: Any) -> tuple[str, 
 
 def _no_option(name: str, command: Any) -> tuple[str, str]:
     bare = {each.lstrip("-"): each for each in _options(command)}
-    near = nearest(name.lstrip("-"), bare)  # with the dashes, short names would all be alike
+    near = nearest(name.lstrip("-"), bare)  # dashes would make all short names similar
     return f"there is no option {name}", _meant(bare[near]) if near else ""
 
 

@@ -34,7 +34,7 @@ class Refused(Exception):
     """Azure refuses a request; `code` is its error code, such as AuthorizationFailed."""
 
     def __init__(self, what: str, answer: Answer) -> None:
-        # AKS sends its errors without the envelope that the others have.
+        # AKS sends its errors without the envelope `error` of other services.
         error: Mapping[str, Any] = at(answer.body, "error", cast("Mapping[str, Any]", answer.body or {}))
         self.status = answer.status
         self.code = str(at(error, "code", ""))

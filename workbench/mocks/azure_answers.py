@@ -177,7 +177,7 @@ def created(type_: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[st
         identities: dict[str, dict[str, Any]] = {each: {} for each in inputs["identity"]["userAssignedIdentities"]}
         computed |= {
             "oidcIssuerProfile": {"enabled": True, "issuerURL": issuer},
-            # A list on the way in, a map on the way out.
+            # The inputs have a list of identities, the outputs a map.
             "identity": {**inputs["identity"], "userAssignedIdentities": identities},
         }
     computed |= data_answers.computed(type_, own, inputs)

@@ -52,7 +52,7 @@ class _NoMocks(mocks.Mocks):
             value = base64.b64encode(AKS_KUBECONFIG.encode()).decode()
             return {"kubeconfigs": [{"name": "clusterUser", "value": value}]}, []
         if args.token == "azure-native:redisenterprise:listDatabaseKeys":  # noqa: S105 - likewise
-            # Base64, with each character of it that an address or a shell reads as something else.
+            # Base64 with every character that needs an escape in an address or a shell.
             return {kind: f"{guid(kind)}/+=" for kind in ("primaryKey", "secondaryKey")}, []
         raise Refusal(f"the program calls {args.token}, which this recorder does not answer")
 

@@ -60,7 +60,7 @@ def _replaced_together(resource: Resource, _: Stack) -> Iterable[Violation]:
 
 def _protected_together(resource: Resource, stack: Stack) -> Iterable[Violation]:
     gone_with = resource.options.deleted_with
-    # One that is retained loses nothing: it is not deleted in any case.
+    # A retained resource is not deleted in any case.
     if not gone_with or resource.options.protect or resource.options.retain_on_delete:
         return
     if any(each.urn == gone_with and each.options.protect for each in stack.resources):

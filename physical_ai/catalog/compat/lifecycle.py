@@ -58,7 +58,7 @@ def judge_release(release: OperatorRelease, today: datetime.date, *, production:
     if release.is_unread:
         message = f"Only that {release.version} exists is known; {release.values_of} is used for the rest."
         if release.version == newest:
-            # The release to use: a warning that nothing can end would hide those that something can.
+            # It is the release to use: a warning without a remedy would hide those with one.
             severity, fix = Severity.INFO, "Read its release notes, and compare the chart's values, before production."
         else:
             severity, fix = Severity.WARNING, f"Or use {newest}."

@@ -56,7 +56,7 @@ class Need(Row):
         return value in (None, "", [], {})
 
     def finding(self, path: str, value: Any) -> Finding:
-        # A value of which none is right may be a secret.
+        # Where no value is right, the value may be a secret.
         given = _shown(value) if self.keep is not None or self.least is not None else "this value"
         problem = f"With {given}, {self.costs}"
         if self.gates:

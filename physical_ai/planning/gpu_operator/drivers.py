@@ -99,7 +99,7 @@ def _derived(
         "tolerations": operand_tolerations(settings),
     }
     if uses_fabric(pool):
-        # Loads nvidia-peermem, after the OFED driver that it is built against.
+        # The driver loads nvidia-peermem after the OFED driver that the module is built against.
         host = settings.network_operator is not None and settings.network_operator.ofed_driver == "host"
         spec["rdma"] = {"enabled": True, "useHostMofed": host}
     if config is not None:

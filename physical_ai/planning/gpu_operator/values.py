@@ -127,7 +127,8 @@ def derived_values(settings: Settings, maps: Mapping[str, Mapping[str, str]]) ->
         "driver": _driver(settings, maps),
     }
     if not gpu_facts.has_device_plugin(settings):
-        # Then the validator does not wait for what nothing offers (assets/state-operator-validation).
+        # Without the device plugin, the validator does not wait for GPUs that nothing offers
+        # (assets/state-operator-validation).
         values["devicePlugin"]["enabled"] = False
     if operator.nri or "cdi.nriPluginEnabled" in known_keys(operator.version):
         values["cdi"]["nriPluginEnabled"] = operator.nri

@@ -23,12 +23,13 @@ def gateway_values(settings: Settings, placement: dict[str, Any]) -> dict[str, A
         "name": names.GATEWAY,
         "envoy": {**placement, **_envoy(settings), **mounted(access.tls)},
         "oauth2Proxy": {**placement, **_oauth2_proxy(access)},
-        # Reads the roles from the service's configuration; without it, a valid login may do everything.
+        # The authorization service reads the roles from the service's configuration; without it, a valid login may do
+        # everything.
         "authz": {**placement, "enabled": access.login == "entra"},
         # The chart's service for rate limits cannot log in to a Redis, and insists on TLS: `tlsEnabled | default true`.
         # `service_chart/limits.py` has the limit that each gateway Pod applies on its own.
         "rateLimit": {"enabled": False},
-        # The services believe the header x-osmo-roles of whoever reaches them.
+        # The services trust the header x-osmo-roles of every client that reaches them.
         "networkPolicies": {"enabled": True, "upstreams": [_upstream(name) for name in names.UPSTREAMS]},
     }
 

@@ -144,7 +144,8 @@ def _ours(settings: Settings) -> dict[str, Any]:
             # Switches on the passwords of database and cache from Secrets.
             "configFile": {"enabled": True},
             "postgres": {"enabled": False},
-            # In the cluster network policies take its place, and the drivers of database and storage try without it.
+            # In the cluster network policies take the place of TLS, and the drivers of database and storage try without
+            # it.
             "redis": {"enabled": False, "tlsEnabled": in_cluster(settings) is None},
             "defaultAdmin": {
                 "enabled": True,
@@ -159,7 +160,8 @@ def _ours(settings: Settings) -> dict[str, Any]:
             "router": {**placement, "hostname": host},
             "ui": {**placement, **_ui(settings)},
         },
-        # Its kind is of an operator that not every stack has; physical_ai/planning/scraping.py makes them.
+        # The kind PodMonitor belongs to an operator that not every stack has; physical_ai/planning/scraping.py has the
+        # monitors.
         "podMonitor": {"enabled": False},
         "gateway": gateway_values(settings, placement),
     }

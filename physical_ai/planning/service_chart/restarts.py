@@ -44,8 +44,8 @@ def restarts(settings: Settings) -> dict[str, Any]:
         stored[CACHE] = data.redis.key
     pods = {name: dict(stored) for name in PROCESSES}
     if access.admin_password_generation > 1:
-        # It writes its password into the database when it starts (NVIDIA/OSMO src/service/core/service.py,
-        # setup_default_admin, commit 02a73a6); the former one is refused from then on.
+        # The service writes the administrator's password into the database when it starts (NVIDIA/OSMO
+        # src/service/core/service.py, setup_default_admin, commit 02a73a6); the former one is refused from then on.
         pods["service"][ADMIN] = str(access.admin_password_generation)
     gateway = {"authz": roles}
     if access.cookie_key_generation > 1:

@@ -37,7 +37,7 @@ class Counts:
             return None
         if self.missing:
             return "off-bus", f"GPUs of the size: {self.size}, on the PCI bus of the machine: {self.bus}."
-        # Without any, the driver itself does not work, which says nothing about a card.
+        # Without any GPU the driver itself does not work, which says nothing about a single card.
         if self.driver and self.driver < self.size:
             counted = f"GPUs of the size: {self.size}, on the PCI bus: {self.bus}, of the driver: {self.driver}."
             return "not-driven", f"{counted} It could not use the others, as with a bad card."

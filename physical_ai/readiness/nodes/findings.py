@@ -49,7 +49,7 @@ def findings_of(signs: NodeSigns) -> tuple[Finding, ...]:
             kept.append((each, []))
         else:
             by.append(each)
-    # What may be over is no fault of now, unless it explains one.
+    # A sign that may be over is no present fault, unless it explains one.
     now = [(each, evidence) for each, evidence in kept if not each.past]
     now = [_explained_by_the_past(each, evidence, kept) for each, evidence in now]
     now = [(_after_a_job(each, [one for one, _ in kept], signs), evidence) for each, evidence in now]
@@ -121,7 +121,7 @@ def _finding(each: Raw, absorbed: Sequence[Raw], machine: Remedy | None, signs: 
         reason=each.reason,
         fix=fix,
         signs=shown,
-        # What usually ends by itself has not, where an alert waited for that and fires.
+        # A cause that usually ends by itself has not ended where an alert waited for that and fires.
         waits=each.waits and not each.overdue([alert for one in absorbed for alert in one.alerts]),
         remedy=machine if each.remedy is not None else None,
         alerts=alerts,

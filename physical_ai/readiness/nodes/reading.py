@@ -56,7 +56,7 @@ def _of_row(signs: NodeSigns, row: NodeCause, shown: str, gpus: frozenset[str] =
     reason = row.reason if named else _DISPLAY.sub("a GPU", row.reason)
     own = {"node": signs.name, "stack": signs.stack, "pool": signs.pool}
     known = defaultdict(lambda: "?", {**own, "gpu": named, **facts})
-    # The commands for the machine are filled in when it is clear which one it is.
+    # The commands for the machine are filled in once the remedy is chosen.
     fix = re.sub(
         r"\{(?!replace\}|reboot\})(\w+)\}",
         lambda key: known[key[1]],
@@ -102,7 +102,7 @@ def _xid(code: int, gpus: frozenset[str], shown: str, said: str = "") -> Raw:
         groups, remedy = frozenset({"xid", f"xid-{code}", "machine"}), known.remedy
         if remedy == "none":
             return Raw(f"xid-{code}", 40, groups, reason, (shown,), gpus=gpus, fix=known.advice, code=code)
-        # A repair of the machine ends all of them; the one that needs most comes first.
+        # A repair of the machine ends all of these causes; the one that needs the larger repair comes first.
         rank = 10 if remedy == "replace" else 20
         return Raw(f"xid-{code}", rank, groups, reason, (shown,), gpus=gpus, remedy=remedy, proof="full", code=code)
     if known.xid_class == "unclear":
@@ -236,7 +236,7 @@ def _gate(gate: ClosedGate, signs: NodeSigns) -> Raw:
     groups = frozenset({"node" if gate.gate == "node" else "gate", "gate"})
     if row is not None:
         found = _of_row(signs, row, where, pool=gate.pool, reason=gate.reason)
-        # The cause of the gate is the name that the other commands know.
+        # The cause has the name that the other commands give the gate's cause.
         return Raw(
             gate.cause or row.id,
             found.rank,

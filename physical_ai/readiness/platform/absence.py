@@ -72,7 +72,7 @@ def absences(
     targets = Targets(given.live, pods)
     expected: dict[tuple[str, str, str], Part] = {}
     for part in (*given.recorded, *given.installed.own, *made_by_operators(given.live, nodes, given.installed)):
-        # What a hook makes comes with its release.
+        # Objects of a hook are created with their release.
         if part.revision or not part.release or given.has(part.release):
             expected.setdefault((part.kind, part.namespace, part.name), part)
     held = {(kind, namespace(each), name(each)): each for kind, items in given.live.items() for each in items}

@@ -52,7 +52,7 @@ def _made_again(part: Part) -> str:
     if part.release in osmo.NO_ROLLBACK or (part.kind == "Service" and not part.revision):
         return f"helm -n {part.home} get manifest {part.release} | kubectl apply -f - makes it again."
     if not part.revision:
-        # It is of a hook of the chart, which only an installation runs.
+        # The part belongs to a hook of the chart, which only an installation runs.
         return f"helm -n {part.home} uninstall {part.release}, then pulumi up --refresh: running Pods go on."
     again = f"helm -n {part.home} rollback {part.release} {part.revision} makes it again."
     return f"{again} pulumi up --refresh does not: it sees no change inside a release."

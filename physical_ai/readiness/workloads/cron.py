@@ -66,7 +66,7 @@ class Schedule:
             for hour in sorted(self.hours, reverse=True):
                 for minute in sorted(self.minutes, reverse=True):
                     due = datetime.datetime.combine(day, datetime.time(hour, minute), zone).astimezone(datetime.UTC)
-                    # An hour that the summer's clock leaves out does not come.
+                    # An hour that daylight saving time skips does not come.
                     wall = due.astimezone(zone)
                     if due <= now and (wall.hour, wall.minute) == (hour, minute):
                         return due

@@ -139,7 +139,7 @@ def _owner(wanted: str, index: Index) -> Answer | None:
         kind, item = known
         own = named(f"{namespace(item)}/{name(item)}", index)
         of_platform = own[1] if own is not None else []
-        # A part that is switched off says what is not done without it.
+        # The explanation of a part that is switched off names the work that nobody does.
         found = (of_platform if kind == "CronJob" else []) or [*owner_causes(kind, item, index, of_pod)] or of_platform
         return f"{kind.lower()} {namespace(item)}/{name(item)}", _sorted(found)
     group = next(

@@ -22,6 +22,6 @@ def _gate(gate: ClosedGate, index: Index) -> ClosedGate:
     if found is None:
         return gate
     more = "" if found.cause == gate.cause or found.reason == gate.reason else f" {found.cause}: {found.reason}"
-    # An unknown cause that waits has no command, and why says so in other words.
+    # An unknown cause that waits has no command, and `physai why` describes it otherwise.
     fix = found.fix if gate.fix or more else gate.fix
     return replace(gate, reason=f"{gate.reason}{more}", fix=fix)

@@ -49,7 +49,7 @@ def not_accepted(item: str, node: Json, index: Index) -> Explanation | None:
     facts = {"node": name(node), "pool": pool_of(node)}
     if not result or result.get("status") == "True":
         return index.explanation(item, "node-not-accepted", "capacity", short(evidence), **facts)
-    # What is wrong with the node says what repairs it.
+    # The cause at the node has the repair.
     failed = [each for each in findings(name(node), index) if each.cause.endswith("acceptance") or each.remedy]
     fix = failed[0].fix if failed else f"physai accept {index.given.stack} --node {name(node)}"
     return index.explanation(item, "node-failed-acceptance", "capacity", short(evidence), nodeFix=fix, **facts)
@@ -62,7 +62,7 @@ def slurm_drain(item: str, node: Json, index: Index) -> Explanation | None:
         return None
     cause = "slurm-drain-by-others"
     if found.is_drained_by_operator:
-        # Its drain ends with what caused it. Where nothing does, as after SlinkyProject/slurm-operator#249, it stays.
+        # A drain ends with its cause. A drain without one, as after SlinkyProject/slurm-operator#249, stays.
         cause = "slurm-drain" if is_excluded(node) or leaving(item, node, index) else "slurm-drain-stuck"
     jobs = "running jobs end first" if found.is_busy else "no job runs on it"
     facts = {"node": name(node), "pool": pool_of(node), "host": found.host, "jobs": jobs}

@@ -30,7 +30,7 @@ def osmo_causes(workflow: Json, index: Index, *, has_pods: bool = False) -> Iter
         return
     groups: list[Json] = workflow.get("groups") or []
     failed = [each for each in groups if str(each.get("status", "")).startswith("FAILED")]
-    # A group that failed because of another one is not where it began.
+    # The failure did not begin in a group that failed because of another one.
     first = next((each for each in failed if each.get("status") != "FAILED_UPSTREAM"), None)
     facts = {"workflow": str(workflow.get("name", "")), "osmoPool": str(workflow.get("pool") or "default")}
     if first is not None or status.startswith("FAILED"):

@@ -188,7 +188,7 @@ def _peer_logs(
                 continue
             except Unreachable as problem:
                 unread.append(f"further logs of containers ({problem})")
-                return found  # each further one may take as long
+                return found  # each further log may take as long
             found[key] = text if isinstance(text, str) else ""
     return found
 
@@ -198,7 +198,8 @@ def _autoscaler(get: Get, unread: list[str]) -> Mapping[str, Any]:
     try:
         found: Any = get(STATUS, {})
         status: Any = safe_yaml.load(str(at(found, "data.status", "") or ""))
-    except (Missing, yaml.YAMLError, ValueError):  # of half a surrogate pair, libyaml makes no error of its own
+    # libyaml raises a ValueError, not its own error, for half a surrogate pair.
+    except (Missing, yaml.YAMLError, ValueError):
         return {}
     except Unreachable as refusal:
         _note(unread, "the autoscaler's status", refusal)

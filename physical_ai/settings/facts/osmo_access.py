@@ -63,6 +63,6 @@ def service_secrets(settings: Settings) -> list[tuple[Path, str]]:
         needed += [((*ACCESS, "tls"), TLS_CERTIFICATE), ((*ACCESS, "tls"), TLS_KEY)]
     data = settings.data_services
     if data is not None and data.postgres.restore is not None and data.postgres.restore.source is not None:
-        # What that database holds is encrypted with the key of the stack that it was of.
+        # The content of the restored database is encrypted with the key of its former stack.
         needed.append((("dataServices", "postgres", "restore", "source"), MEK_SECRET))
     return needed

@@ -74,7 +74,7 @@ def service_subnets(settings: Settings) -> tuple[ServiceSubnet, ...]:
         found.append(ServiceSubnet(RESOLVER, path, name, cidr, 28, RESOLVER_DELEGATION))
     if given.vpn is not None:
         path = (*PRIVATE, "vpn", "gatewaySubnet")
-        # A security group on it can cut the gateway off (Azure docs, vpn-gateway-about-vpn-gateway-settings).
+        # It has no security group, which can cut the gateway off (Azure docs, vpn-gateway-about-vpn-gateway-settings).
         found.append(ServiceSubnet(GATEWAY, path, GATEWAY_SUBNET, given.vpn.gateway_subnet, 27, None, False))
     return tuple(found)
 

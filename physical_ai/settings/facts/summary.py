@@ -30,7 +30,7 @@ def pool_summary(settings: Settings, name: str) -> dict[str, Any]:
         "resources": gpu.offered(settings, pool),
         # Absent without InfiniBand.
         **({"fabric": rdma} if rdma else {}),
-        # Absent where Kubernetes gives it work.
+        # Absent where Kubernetes schedules the pool's work.
         **({"scheduler": SLURM} if is_slurms(settings, name) else {}),
         "nodes": pool.scale.model_dump(exclude_none=True),
         "labels": pool_labels(name, pool),

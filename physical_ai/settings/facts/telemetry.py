@@ -34,7 +34,7 @@ def rule_parameters(settings: Settings) -> Parameters:
         pools=tuple(_pool(settings, name, pool) for name, pool in settings.pools.items() if gpu_facts.knows_gpu(pool)),
         exporter=exporter,
         counters=frozenset(field.name for field in fields_for(exporter, monitoring.counters)),
-        # AKS sets it; on an existing cluster the program does. Names of nodes follow no rule there.
+        # AKS sets the label; on an existing cluster the program does, where names of nodes follow no rule.
         pool_label=SHORT_POOL_LABEL,
         operator_namespace=gpu_facts.OPERATOR_NAMESPACE,
         osmo_namespace=OSMO_NAMESPACE if settings.osmo.installs_backend else None,
@@ -95,7 +95,7 @@ def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
     gpus, mig = gpus_per_node(pool), pool.sharing.mig
     return PoolFacts(
         name=name,
-        # Devices for claims are no resources of nodes, of which kube-state-metrics knows.
+        # Devices for claims are not among the resources of nodes that kube-state-metrics reports.
         resources={} if pool.uses_claims else gpu_facts.offered(settings, pool),
         gpus=gpus,
         most=pool.scale.most,
@@ -106,7 +106,7 @@ def _pool(settings: Settings, name: str, pool: Pool) -> PoolFacts:
         grid=pool.driver.is_grid,
         instances=gpus * sum(mig.profiles.values()) if mig is not None else 0,
         shares=shares_of(pool),
-        # Nothing of this program configures RDMA beside AMD's GPUs.
+        # This program configures no RDMA for AMD's GPUs.
         nvlink=has_nvlink_switches(pool),
         infiniband=has_infiniband(pool) and gpu_vendor(pool) is not AMD,
         claims=pool.uses_claims,

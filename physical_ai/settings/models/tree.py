@@ -96,7 +96,7 @@ Channel = Annotated[Literal["patch", "node-image", "none"], BeforeValidator(_sta
 
 def _moment(value: object) -> object:
     """A time with its distance to UTC: ARM reads one without as UTC, and the reader perhaps not."""
-    if isinstance(value, datetime.datetime):  # YAML's own form of it
+    if isinstance(value, datetime.datetime):  # YAML has parsed the time already
         value = value.isoformat()
     if not isinstance(value, str):
         raise ValueError("write a time, such as 2026-12-01T04:00:00Z")

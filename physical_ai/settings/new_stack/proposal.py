@@ -110,7 +110,7 @@ def propose(stack: str, root: FilePath = STACKS) -> Proposal:
         raise SettingsError([fault(stack_label(stack, root), "(file)", problem, fix)])
     region_file = root / "layers" / "region" / f"{name.region}.yaml"
     faults = [fault for fault in name_faults(name, root) if "has no layer" not in fault.problem]
-    if len(faults) > 1:  # neither of its parts is known
+    if len(faults) > 1:  # both parts of the name are unknown
         faults.append(fault(stack_label(stack, root), "(stack name)", _NOT_AZURE, _BY_HAND))
     layers: list[Layer] = []
     for label, file in layer_files(name, root).items():

@@ -150,7 +150,7 @@ def _only(settings: Settings, given: DataServices, trust: Trust) -> Iterator[Set
         if _is_missing(given, image):
             problem, fix = _missing(image, "name another image, or ")
             yield warning(here, problem, fix, others=(path,), rule=ONLY)
-    # Without one of these the stack would wait for it: a chart's release is declared, and nobody reads its values.
+    # A missing image of a chart is an error: its release is declared, and would wait for the Pods.
     for image, path in chart_images(settings).items():
         if _is_missing(given, image):
             problem, fix = _missing(image)

@@ -45,7 +45,7 @@ def _fallback(path: Path, pool: Pool, fallback: Fallback, settings: Settings) ->
     for each in found:
         if not each.is_error or each.where == "region":
             continue
-        # A conflict with a value of the pool is reported at what the fallback changes.
+        # A conflict with a value of the pool is reported at the field that the fallback changes.
         named = _FIELDS.get(each.where)
         here = named if named is not None and getattr(fallback, named) is not None else None
         place = (*path, here) if here is not None else path

@@ -109,7 +109,7 @@ def _system(pool: NodePool, trust: Trust) -> Iterator[SettingFinding]:
 
 def _one_os(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
     operated = gpu_facts.operator_pools(settings)
-    # Without a driver resource for each pool it is an error: physical_ai.settings.rules.gpu.
+    # Where the release has no driver resource per pool, it is an error: physical_ai.settings.rules.gpu.
     if len({pool.os_sku for pool in operated.values()}) < 2 or settings.gpu_operator.driver_owner == "ClusterPolicy":
         return
     first, *rest = operated

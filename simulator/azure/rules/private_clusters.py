@@ -89,7 +89,7 @@ def nodes_find_the_api_server(put: Put) -> Iterator[Refusal]:
     }
     links = put.azure.children(zone, "VirtualNetworkLink")
     elsewhere = any(not ids.same(get(link.body, "properties.virtualNetwork.id"), network.id) for link in links)
-    # Whoever has the DNS servers links a zone of its own.
+    # The owner of the DNS servers links a zone that is not of this stack.
     is_theirs = "/" in zone and put.azure.get(zone) is None and put.azure.of_others(zone)
     if servers - inside and not elsewhere and not is_theirs:
         message = f"Agents are unable to resolve the API server's name: the DNS servers {', '.join(sorted(servers))} of"

@@ -97,7 +97,7 @@ class EvidencePods:
                     self._record(self._program(pod, config_maps), mode, pod, node, kubelet.state)
                 except ProgramFault as fault:
                     log.warning("%s: %s", name(pod), fault)
-                # Not before: what the API server refuses is recorded in the next round.
+                # Only now: a record that the API server refuses is written in the next round.
                 self._recorded[_uid(pod)] = seen
 
     def _program(self, pod: Json, config_maps: Mapping[str, Json]) -> Program:

@@ -203,7 +203,7 @@ class Controllers:
         except ApiError as refusal:
             if refusal.code != TOO_MANY_REQUESTS:
                 raise
-            # A disruption budget: the next round tries again.
+            # A disruption budget may refuse the eviction: the next round tries again.
 
     def _carry_out(self, state: State, step: Step) -> None:
         cluster = self._cluster

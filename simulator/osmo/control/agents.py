@@ -50,7 +50,7 @@ class Agents:
             return ""
         configuration = self._configuration()
         if not configuration.here:
-            return ""  # whoever operates it elsewhere has created the token that the stack has
+            return ""  # the operator of a control plane elsewhere has created the stack's token
         if configuration.waits:
             return f"no healthy upstream: {configuration.waits}"
         return self._judge(pod, self._stored(), configuration)

@@ -128,7 +128,7 @@ class KeyVaults:
         if request.method == "PUT":
             self._keep(folder, name, {"value": request.field("value"), "tags": request.field("tags") or {}})
         held = _values(folder).get(name)
-        # What ARM has written has a value that the simulation keeps nowhere, and no tags.
+        # A secret that ARM has written has no tags, and the simulation does not store its value.
         return Answer(200, {"id": f"https://{vault}.vault.azure.net/secrets/{name}", "value": "none", **(held or {})})
 
     def _reaches(self, vault: Resource, folder: Path) -> bool:

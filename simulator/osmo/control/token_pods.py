@@ -180,7 +180,7 @@ class TokenPods:
         host = urllib.parse.urlsplit(url).hostname or ""
         parts = host.split(".")
         if len(parts) > 2 and parts[2] == "svc" and self._find("Service", parts[1], parts[0]) is None:
-            return url  # which this machine does not resolve either
+            return url  # this machine does not resolve the name either
         return self._gateway()
 
     def _end(self, uid: str) -> None:

@@ -92,7 +92,7 @@ def predicted(pool: ScaledPool) -> Json:
         "cpu": str(size.vcpus if size else 0),
         "memory": f"{size.memory_gib if size else 0}Gi",
         "ephemeral-storage": f"{pool.spec['osDiskSizeGB']}Gi",
-        # Of any vendor's size, under NVIDIA's name (kubernetes/autoscaler, azure_template.go).
+        # The template counts any vendor's GPUs under NVIDIA's name (kubernetes/autoscaler, azure_template.go).
         names.GPU: str(size.gpu.count if size and size.gpu else 0),
     }
     found = (predicted_taint(text) for text in pool.spec.get("nodeTaints") or ())

@@ -72,7 +72,7 @@ def obtain(  # noqa: PLR0917 - each is an option
     decisions = [decide(question, name, fallback, accepts_price=accept_price) for name in names]
     change = layer(decisions)
     if change:
-        load(stack, [*overlays, Overlay("the change", change)])  # raises with every fault that it would have
+        load(stack, [*overlays, Overlay("the change", change)])  # raises with every fault of the changed settings
     if change and output is not None:
         _write(output, output_of.text(settings, decisions, change))
     changes = differences(loaded, change)

@@ -104,7 +104,7 @@ def _stuck_releases(target: ClusterTarget, loaded: Loaded) -> list[StuckRelease]
     from physical_ai.readiness.releases import stuck_releases
     from physical_ai.settings.facts.gpu import installs_operator
 
-    # One that the cluster had before is its owner's to repair.
+    # An operator that the cluster had before is repaired by its owner.
     operator = {"gpu-operator": "gpu-operator"} if installs_operator(loaded.settings) else {}
     releases = {**operator, **{each.name: each.namespace for each in loaded.plan.osmo}}
     try:

@@ -168,7 +168,7 @@ def render_move(found: NetworkMove) -> list[str]:
     """A change of the network mode as lines with markup."""
     lines = ["", f"[bold]{found.title}[/]"]
     for name, parts in found.rows():
-        # What is created or deleted is one list.
+        # Created or deleted resources are one list.
         shown = [", ".join(parts)] if name in ("created", "deleted") else parts
         lines += [f"  {name if not index else '':<10}{escape(each)}" for index, each in enumerate(shown)]
     return [*lines, ""]

@@ -35,7 +35,7 @@ def report(affected: Affected, base: Side, head: Side, pictures: Path | None) ->
             if pictures is not None and deployed is not None:
                 drawn = _draw(deployed, pictures / f"{stack}.svg")
         start = time.monotonic()
-        # Not before: the base may have installed tools, and compiles what the checkout has not.
+        # The copy comes after the base, which may have installed tools, and compiles those that the checkout lacks.
         head.copy_tools()
         take_bytecode(head.folder, base.folder)
         document, head_failed = head.document("preview", stack, "--format", "json", timeout=PREVIEW_SECONDS)

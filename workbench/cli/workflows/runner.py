@@ -78,7 +78,7 @@ def placements(
         if each.submission is None or _has_errors(each):
             continue
         err.print(f"{each.file}: waiting for nodes, up to {PLACEMENT_SECONDS:.0f} s", markup=False, style="dim")
-        # A number that no run of another command has.
+        # The process id is a number that no run of another command has.
         workflow = simulated_workflow(each.submission, context, os.getpid())
         result: Result = service.place(workflow, PLACEMENT_SECONDS, _ignore)
         found[each.file] = [task.document() for task in result.tasks.values()]

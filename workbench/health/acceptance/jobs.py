@@ -109,7 +109,7 @@ def _pods(send: Send, job: str) -> list[Json]:
 def _failed(send: Send, pod: Json) -> str:
     """Reason why a Pod that serves the first one has ended; empty while it runs."""
     result = ended(send, pod)
-    # What a rank beside the first one prints is not needed: its exit code says how it ended.
+    # Output of other ranks than the first one is not needed: the exit code is enough.
     if result is None or result.exit_code == 0 or at(_status(pod), "state.terminated.exitCode") == 0:
         return ""
     why = result.problem or (result.log.strip().splitlines() or [f"exit code {result.exit_code}"])[-1]

@@ -45,7 +45,7 @@ def _missing(diag: Diag, tests: Sequence[str], gpus: int) -> list[str]:
         if skipped:
             found += [f"{_described(each)} (skipped)" for each in skipped]
         elif any(each.status == "not run" for each in own):
-            continue  # it is named already
+            continue  # the test is named already
         elif ran < gpus:
             found.append(f"{test} ran on {ran} of {gpus} GPUs" if ran else f"{test} has no result")
     return found

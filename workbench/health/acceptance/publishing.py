@@ -88,7 +88,7 @@ def _taints(node: Mapping[str, Any], *, passed: bool, keeps_out: bool) -> Json |
     given: list[Json] = at(node, "spec.taints", [])
     others = [each for each in given if each["key"] != key]
     if passed or not keeps_out:
-        # Without `keeps_out` a failure takes nothing from the node, and gives it nothing.
+        # Without `keeps_out` a failure neither adds nor removes taints.
         return {"spec": {"taints": others}} if passed and len(others) != len(given) else None
     if len(others) != len(given):
         return None

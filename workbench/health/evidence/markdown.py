@@ -120,7 +120,7 @@ def _machine(evidence: NodeEvidence) -> Iterator[str]:
     machine = evidence.machine
     host = machine.physical_host or "not known: the node image has no Hyper-V daemon, or it does not run"
     facts = {key: str(machine.facts.get(key, "")) for key in FACTS}
-    if facts["zone"].isdigit():  # of a machine without a zone it is a fault domain
+    if facts["zone"].isdigit():  # for a machine without a zone the number is a fault domain
         facts["zone"] = ""
     rows = [("physical host", host), *((label, facts[key]) for key, label in FACTS.items())]
     yield from _table(("", ""), [each for each in rows if each[1]])

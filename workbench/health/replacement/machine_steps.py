@@ -117,7 +117,7 @@ def await_node(record: Record, world: World) -> Record | str:
     if held_by(node) == record.name or record.action == "reboot":
         check_held(record, node)
     elif (record.new_uid, record.cordoned_before) != (uid(node), is_cordoned(node)):
-        # Kept first: afterwards the cordon is the repair's own.
+        # The state of the cordon is recorded first: afterwards the cordon is the repair's own.
         return record.at(Step.AWAIT, new_node=name(node), new_uid=uid(node), cordoned_before=is_cordoned(node))
     else:
         world.cluster.cordon(node, record.name)

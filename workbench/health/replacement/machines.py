@@ -71,7 +71,7 @@ class Machines:
         try:
             return self._unless_busy(request)
         except Refused as refusal:
-            if refusal.status == 404:  # the deletion that an earlier run began
+            if refusal.status == 404:  # an earlier run has begun the deletion
                 return True
             raise
 

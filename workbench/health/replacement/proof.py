@@ -30,7 +30,7 @@ def uncordon(record: Record, world: World) -> Record | str:
     node = _new(record, world)
     if node is None or boot_id(node) != record.new_boot_id:
         return again(record)
-    if not held_by(node):  # an earlier attempt has returned it, and ended before it could say so
+    if not held_by(node):  # an earlier attempt has uncordoned the node, and ended before it could record that
         return record.at(Step.DONE, outcome=f"{record.new_node} was accepted" + _state(is_cordoned(node)))
     check_held(record, node)
     # A record of an earlier version has no time.
@@ -44,7 +44,7 @@ def uncordon(record: Record, world: World) -> Record | str:
                 " and run the command again; or end the repair with --cancel"
             )
         return f"what still speaks against {record.new_node} to end, until {until:%H:%M} UTC: {'; '.join(waits)}"
-    # Read again: what was found out above took a while, and the uncordon is of this version of the node only.
+    # The node is read again: the checks above took a while, and the uncordon is for this version of the node only.
     node = _new(record, world)
     if node is None or boot_id(node) != record.new_boot_id:
         return again(record)

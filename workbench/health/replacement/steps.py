@@ -73,7 +73,7 @@ def _cordon(record: Record, world: World) -> Result:
         return record.at(Step.DRAIN)
     if other:
         raise Stopped(f"{record.node} is held by another repair, {other}")
-    if is_cordoned(node) != record.cordoned_before:  # kept first: afterwards the cordon is the repair's own
+    if is_cordoned(node) != record.cordoned_before:  # recorded first: afterwards the cordon is the repair's own
         return record.at(Step.CORDON, cordoned_before=is_cordoned(node))
     try:
         reserve(world.cluster, record, world.now())
@@ -94,7 +94,7 @@ def _drain(record: Record, world: World) -> Result:
     uids = {(namespace(each), name(each)): str(at(each, "metadata.uid", "")) for each in pods}
     load = load_of(pods)
     for pod in load.released:
-        with contextlib.suppress(Blocked):  # it has a job again, which the next look sees
+        with contextlib.suppress(Blocked):  # the node has a job again, which the next look sees
             _evict(record, world, pod, uids[pod])
     if load.is_gone:
         return record.at(Step.REPORT)

@@ -128,7 +128,8 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Res
     _version(source)
     document = _with_contents(document, source, folder, context.root)
     if context.osmo_version == NEXT:
-        # Of 6.4 (NVIDIA/OSMO main, 2026-08-20, src/utils/job/workflow.py); a pool's own policy is not checked.
+        # Labels are a field of OSMO 6.4 (NVIDIA/OSMO main, 2026-08-20, src/utils/job/workflow.py); a pool's own policy
+        # is not checked.
         labels = document["workflow"].pop("labels", {})
         for below, problem, fix in refused_labels(labels):
             source.add(rules_file.SCHEMA, ("workflow", "labels", *below), problem, fix)

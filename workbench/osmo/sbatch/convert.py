@@ -56,7 +56,7 @@ def convert(
     job = job_of(script.directives, PurePath(file).stem, report, has_platform=platform is not None)
     _check_texts(job, report)
     is_refused = report.refused
-    # Lines are judged in any case, so that all that is wrong is reported at once.
+    # Lines are checked in any case, so that all errors are reported at once.
     commands = commands_of(script.body, job, report)
     if is_refused:
         return Converted(None, report.in_order())

@@ -72,7 +72,7 @@ class Report:
         )
         if found in self._seen:
             return
-        # An error is never left out of account: without one the script would be converted.
+        # A first error is always reported: without one the script would be converted.
         if self.is_full and (self.refused or severity is not Severity.ERROR):
             self.left_out += 1
             return

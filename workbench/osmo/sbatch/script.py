@@ -32,7 +32,7 @@ class Commands:
 
 def commands_of(body: Sequence[tuple[int, str]], job: Job, report: Report) -> Commands:
     """The script of a task. Refuses, by line, what nothing takes the place of."""
-    # Of a header that is refused, the numbers of nodes and processes may be wrong.
+    # The numbers of nodes and processes of a refused header may be wrong.
     knows_layout = not report.refused
     line_checks.check_templates(body, report)
     try:

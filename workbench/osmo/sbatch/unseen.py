@@ -51,7 +51,7 @@ def _hidden_commands(code: Code, report: Report) -> None:
             report.refuse(SCRIPT, line, f"{command.name} makes commands out of text", _WRITE)
             continue
         first = command.words[1 if command.name in _BEFORE and len(command.words) > 1 else 0]
-        # Of a program in a folder that a variable names, the name is known.
+        # The name of a program is known also where a variable names its folder.
         if first.value is not None or first.raw.rpartition("/")[2].isalnum() or not found.is_top:
             continue
         if not first.prefix and (texts := code.first_words(first)) is not None and all(texts):

@@ -102,7 +102,7 @@ def undefined(text: str, values: Mapping[str, Any]) -> dict[str, int]:
     try:
         own.from_string(text).render(values)
     except Exception:
-        # A filter that takes no text ends it: then every name counts that no default or test guards.
+        # A filter that takes no text ends the analysis: then every name counts that no default or test guards.
         found |= meta.find_undeclared_variables(tree) - set(values) - _guarded(tree) - _GIVEN
     lines: dict[str, int] = {}
     for node in tree.find_all(nodes.Name):

@@ -79,7 +79,7 @@ def out(world: World, flow: Flow, target: Address, port: int, tag: str | None = 
             lambda each: (each.group.lets_out_to_platform(target.text, port, flow.protocol),) if each.group else (),
         )
     if not world.node_subnets:
-        # What has to be closed may not rely on it.
+        # Without known subnets a flow that has to be closed counts as open.
         return () if world.cluster is not None else (Verdict(None if is_needed(flow) else True, FOREIGN),)
 
     def way(subnet: Subnet) -> Hops:

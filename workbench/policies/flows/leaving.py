@@ -82,7 +82,7 @@ def _next(route: dict[str, Any], resource: Resource, table: Resource) -> Verdict
         return Verdict(None, f"{by}: the firewall {address}, whose rules are not of the stack", resource)
     if hop == "VirtualNetworkGateway":
         return Verdict(None, f"{by}: what is behind the network's gateway", resource)
-    # To the internet: what gives the packet its address decides.
+    # A route to the internet: the public address of the packet decides.
     return None if hop == "Internet" else Verdict(False, f"{by}, which stays in the network", resource)
 
 

@@ -45,7 +45,7 @@ def zone_is_seen(zone_id: Any, source: Resource, resources: Sequence[Resource]) 
     zones = of_type(resources, ZONE)
     identifier = id_of(zone_id)
     if identifier is None:
-        # Not known yet: those that it waits for, of which each has to be seen.
+        # The id is not known yet: every zone that the source depends on has to be seen.
         found = [each for each in zones if each.urn in source.options.depends_on]
         return all_of(_is_linked(each, resources) for each in found)
     zone = named(zone_id, source, zones, "privateZoneName")

@@ -78,7 +78,7 @@ def _between(world: World, flow: Flow, source: Party, target: Party, port: int) 
     if target == Entity(API_SERVER):
         return (*policies, *to_api_server(world, flow, port))
     if source == Entity(API_SERVER):
-        return policies  # it comes through AKS's tunnel, from a Pod on a node (AKS docs, core-aks-concepts)
+        return policies  # the request comes through AKS's tunnel, from a Pod on a node (AKS docs, core-aks-concepts)
     return (*policies, *among_nodes(world, flow, source, target, port))
 
 
@@ -95,7 +95,7 @@ def _to_balancers(world: World, flow: Flow) -> Iterator[Way]:
     for each in world.balancers:
         if each.internal is not BALANCERS[flow.target]:
             continue
-        # With ranges, nobody else has to come in.
+        # With ranges, only their addresses have to reach it.
         own = each.sources if is_needed(flow) and each.sources else _sources(world, flow.source)
         for port in each.ports if own else ():
             yield Way(each.name, port, _balancer(world, each, own, port, flow), each.resource)

@@ -72,7 +72,7 @@ class Group:
                 that passes is enough, as for one that has to be closed.
         """
         for rule in self._rules(INBOUND, port, protocol):
-            # What matches in part decides against what is asked: an allowed part opens, a denied part closes.
+            # A rule that matches in part counts against the question: an allowed part opens, a denied part closes.
             strict = rule.allows is wholly
             if self._has_target(rule, target, strict=strict) and self._names(rule.sources, source, strict=strict):
                 return self._by(rule)

@@ -164,7 +164,7 @@ def serve() -> None:
     print(port, flush=True)
     try:
         server.wait_for_termination()
-    except KeyboardInterrupt:  # how the engine ends its plugins
+    except KeyboardInterrupt:  # the engine ends its plugins by an interrupt
         server.stop(None)
 
 

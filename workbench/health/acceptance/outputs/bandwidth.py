@@ -61,7 +61,7 @@ def _matrix(test: str, lines: Sequence[str]) -> list[float]:
             raise Unrecognised(f"nvbandwidth's matrix of {test} is incomplete: {last_line(line)}")
         rows += 1
         values += [float(cell) for cell in kept]
-    # Peers are a square; the host is one row.
+    # A matrix of peers is square; that of the host has one row.
     if not columns or not values or rows != (len(columns) if peers else 1):
         raise Unrecognised(f"nvbandwidth's matrix of {test} is incomplete")
     return values
