@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from physical_ai.catalog.charts import Chart
 from physical_ai.planning import manifests
+from physical_ai.planning.exporters import Exporter
 from physical_ai.settings.faults import Fault
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
@@ -89,6 +90,10 @@ def _no_policies(_settings: Settings) -> Iterable[Mapping[str, Any]]:
     return ()
 
 
+def _no_exporters(_settings: Settings) -> tuple[Exporter, ...]:
+    return ()
+
+
 def _no_secrets(_settings: Settings) -> Iterable[tuple[Path, str]]:
     return ()
 
@@ -138,6 +143,8 @@ class Part:
     """Images that Pods of its charts can have, by chart, where the program names them all; `CHART_VERSION` in a tag."""
     floating_images: Mapping[str, str] = field(default_factory=dict[str, str])
     """Images without a tag of one version, and the reason."""
+    exporters: Callable[[Settings], tuple[Exporter, ...]] = field(default=_no_exporters)
+    """Exporters that are scraped in a stack that has the part."""
     secrets: Callable[[Settings], Iterable[tuple[Path, str]]] = field(default=_no_secrets)
     """Settings that need one of the stack's secrets, and the secret's name."""
 

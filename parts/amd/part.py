@@ -9,6 +9,7 @@ from parts.amd.plan import OWNED, amd_plan
 from parts.amd.rules import check_amd
 from parts.part import CHART_VERSION, GPU_OPERATOR, Part
 from physical_ai.catalog.charts import newest_chart
+from physical_ai.planning.exporters import Exporter
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
 
@@ -33,6 +34,17 @@ def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
         yield (*SETTING, "driver", "registrySecret"), settings.amd_gpu_operator.driver.registry_secret
 
 
+EXPORTER = Exporter(
+    "amd-metrics-exporter",
+    {"app.kubernetes.io/name": "metrics-exporter"},
+    "exporter-port",
+    names.METRICS_PORT,
+    # Labels of Slurm's jobs, of processes, and of a GPU's description.
+    "job_.+|kfd_process_id|hostname|card_model|deployment_mode|gpu_(compute|memory)_partition_type",
+    namespace=names.NAMESPACE,
+)
+"""Labels and port: ROCm/gpu-operator internal/metricsexporter/metricsexporter.go."""
+
 PART = Part(
     name="amd",
     title="AMD GPU Operator",
@@ -53,5 +65,6 @@ PART = Part(
         names.PLUGIN_IMAGE: "the chart's own default: name another in amdGpuOperator.devicePluginImage",
         names.LABELLER_IMAGE: "the chart's own default: name another in amdGpuOperator.nodeLabellerImage",
     },
+    exporters=lambda _settings: (EXPORTER,),
     secrets=secrets,
 )

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from parts.kube_prometheus.names import CHART
+from parts.kube_prometheus.names import CHART, NODE_EXPORTER_PORT
 from parts.kube_prometheus.plan import OWNED, is_wanted, kube_prometheus_plan
 from parts.part import Part
+from physical_ai.planning.exporters import Exporter
+from physical_ai.settings.facts.fabric import has_infiniband
+from physical_ai.settings.models.tree import Settings
+
+INFINIBAND = Exporter("infiniband", {"app.kubernetes.io/name": "prometheus-node-exporter"}, NODE_EXPORTER_PORT, 9100)
+"""The chart's node exporter. On Azure one of AKS is scraped already."""
+
+
+def exporters(settings: Settings) -> tuple[Exporter, ...]:
+    """The exporter of nodes with InfiniBand, in a stack that has any."""
+    return (INFINIBAND,) if any(map(has_infiniband, settings.pools.values())) else ()
+
 
 PART = Part(
     name="kube_prometheus",
@@ -17,4 +29,5 @@ PART = Part(
     plan=kube_prometheus_plan,
     # Monitors are declared after it, since this release brings their kinds.
     stage="cluster",
+    exporters=exporters,
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parts.nvsentinel.names import CHART
+from parts.nvsentinel.names import CHART, METRICS_PORT, NAMESPACE
 from parts.nvsentinel.plan import OWNED, is_wanted, nvsentinel_plan
 from parts.part import GPU_OPERATOR, Part
+from physical_ai.planning.exporters import Exporter
 from physical_ai.settings.facts import health
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
@@ -17,6 +18,9 @@ def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
     if settings.health.datastore_secret is not None and health.reaches(settings, "taint"):
         yield ("health", "datastoreSecret"), settings.health.datastore_secret
 
+
+MONITORS = Exporter(NAMESPACE, {}, METRICS_PORT, METRICS_PORT, namespace=NAMESPACE, has_monitor=True)
+"""All of its Pods."""
 
 PART = Part(
     name="nvsentinel",
@@ -29,5 +33,6 @@ PART = Part(
     plan=nvsentinel_plan,
     # It reads the operator's DCGM, and its PodMonitor is of a kind that Prometheus' release brings.
     needs=(GPU_OPERATOR, "kube_prometheus"),
+    exporters=lambda _settings: (MONITORS,),
     secrets=secrets,
 )

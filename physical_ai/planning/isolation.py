@@ -11,13 +11,11 @@ from urllib.parse import urlsplit
 from parts.in_cluster_data.facts import in_cluster
 from parts.in_cluster_data.network import task_egress, with_data_service_policies
 from parts.kube_prometheus.names import NAMESPACE as METRICS_NAMESPACE
-from parts.nvsentinel import names as nvsentinel
 from physical_ai.catalog import osmo
 from physical_ai.catalog.azure_addresses import AZURE_DNS, LINK_LOCAL
 from physical_ai.catalog.osmo_service import UPSTREAMS
 from physical_ai.planning import manifests
 from physical_ai.planning.scraping import exporters
-from physical_ai.settings.facts import health
 from physical_ai.settings.facts.addresses import ANY_ADDRESS, METADATA_ADDRESSES, PRIVATE, SHARED
 from physical_ai.settings.facts.data_services import public_ports
 from physical_ai.settings.facts.isolation import is_isolated
@@ -40,9 +38,10 @@ _DNS: dict[str, Any] = {
 
 
 def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[dict[str, Any]]:
-    """The policies of manifests/isolation.yaml for the namespaces that a stack has, each after one that denies all."""
+    """Policies of isolation.yaml, the core's and the parts', for the namespaces that a stack has, each after one that
+    denies all."""
     isolated = {each for each in namespaces if is_isolated(settings, each)}
-    allowed = [each for each in copy.deepcopy(manifests.load("isolation.yaml")) if _namespace(each) in isolated]
+    allowed = [each for each in manifests.isolation() if _namespace(each) in isolated]
     for each in allowed:
         _name_upstreams(each)
         _resolve_names(each)
@@ -130,10 +129,8 @@ def _tcp(*ports: int | None) -> list[dict[str, Any]]:
 def _targets(settings: Settings) -> Iterable[dict[str, Any]]:
     """Targets of Prometheus: the exporters of the stack, and the Pods that the charts have monitors for."""
     ports: dict[str, set[int]] = {}
-    for each in exporters(settings):
+    for each in sorted(exporters(settings), key=lambda each: each.has_monitor):
         ports.setdefault(each.namespace, set()).add(each.number)
-    if health.reaches(settings, "detect"):
-        ports[nvsentinel.NAMESPACE] = {nvsentinel.METRICS_PORT}
     for namespace, numbers in ports.items():
         yield {"to": [{"namespaceSelector": {"matchLabels": {_NAME: namespace}}}], "ports": _tcp(*sorted(numbers))}
 

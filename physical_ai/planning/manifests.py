@@ -11,6 +11,7 @@ from physical_ai import safe_yaml
 from physical_ai.repository import MANIFESTS, PARTS
 
 NAMESPACES = "namespaces.yaml"
+ISOLATION = "isolation.yaml"
 
 
 def load(file: str) -> list[dict[str, Any]]:
@@ -20,8 +21,12 @@ def load(file: str) -> list[dict[str, Any]]:
 
 def namespaces() -> list[dict[str, Any]]:
     """Every namespace that the program may create: the core's, then those of the parts."""
-    of_parts = (each for file in sorted(PARTS.glob(f"*/{NAMESPACES}")) for each in json.loads(_read(file)))
-    return [*load(NAMESPACES), *of_parts]
+    return _everywhere(NAMESPACES)
+
+
+def isolation() -> list[dict[str, Any]]:
+    """Every NetworkPolicy of an isolated namespace: those of the core's, then those that the parts bring."""
+    return _everywhere(ISOLATION)
 
 
 def namespaces_of(part: str) -> list[dict[str, Any]]:
@@ -32,6 +37,12 @@ def namespaces_of(part: str) -> list[dict[str, Any]]:
 def load_of(part: str, file: str) -> list[dict[str, Any]]:
     """The objects of one file in a part's folder, in order."""
     return json.loads(_read(PARTS / part / file))
+
+
+def _everywhere(file: str) -> list[dict[str, Any]]:
+    """The objects of a file that the core has, and parts may have, in this order."""
+    of_parts = (each for path in sorted(PARTS.glob(f"*/{file}")) for each in json.loads(_read(path)))
+    return [*load(file), *of_parts]
 
 
 @cache

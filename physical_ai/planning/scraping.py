@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from parts.amd import names as amd
-from parts.kube_prometheus.names import NAMESPACE, NODE_EXPORTER_PORT
+from parts.kube_prometheus.names import NAMESPACE
+from parts.registry import PARTS
 from physical_ai.catalog import osmo
 from physical_ai.catalog import osmo_service as names
-from physical_ai.settings.facts.fabric import has_infiniband
-from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE, grid_pools
+from physical_ai.planning.exporters import Exporter
+from physical_ai.settings.facts.gpu import grid_pools
 from physical_ai.settings.facts.isolation import is_isolated
 from physical_ai.settings.models.monitoring import MetricsBackend
 from physical_ai.settings.models.tree import Settings
@@ -27,29 +27,6 @@ LIMITS = {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit"
 """Limits of a monitor. Without them in the spec, Azure's add-on can drop targets."""
 _UNUSED_LABELS = "pci_bus_id|device|Hostname|hostname"
 _NODE, _ADDRESS = "__meta_kubernetes_pod_node_name", "__meta_kubernetes_pod_ip"
-
-
-@dataclass(frozen=True)
-class Exporter:
-    """Pods that report metrics."""
-
-    name: str
-    labels: Mapping[str, str]
-    port: str | int
-    number: int
-    dropped: str = ""
-    """Regular expression of labels that are dropped: they identify nothing that another label does not."""
-    namespace: str = OPERATOR_NAMESPACE
-    guarded: bool = True
-    """True where only the scraper may reach the Pods."""
-    is_declared: bool = True
-    """True where a container of the Pods declares the port."""
-
-    @property
-    def endpoint_port(self) -> dict[str, Any]:
-        if not self.is_declared:
-            return {}
-        return {"port": self.port} if isinstance(self.port, str) else {"targetPort": self.port}
 
 
 EXPORTERS = (
@@ -68,19 +45,6 @@ OSMO_SERVICE = replace(OSMO_AGENTS, name="osmo-service", namespace=osmo.CONTROL_
 OSMO_SERVICE_AGENT = replace(OSMO_SERVICE, name="osmo-agent", labels={"app": names.AGENT}, is_declared=False)
 GRID = Exporter("grid-driver", {"app.kubernetes.io/component": "grid-driver"}, "metrics", 9401)
 
-AMD = Exporter(
-    "amd-metrics-exporter",
-    {"app.kubernetes.io/name": "metrics-exporter"},
-    "exporter-port",
-    amd.METRICS_PORT,
-    # Labels of Slurm's jobs, of processes, and of a GPU's description.
-    "job_.+|kfd_process_id|hostname|card_model|deployment_mode|gpu_(compute|memory)_partition_type",
-    namespace=amd.NAMESPACE,
-)
-"""Labels and port: ROCm/gpu-operator internal/metricsexporter/metricsexporter.go."""
-INFINIBAND = Exporter("infiniband", {"app.kubernetes.io/name": "prometheus-node-exporter"}, NODE_EXPORTER_PORT, 9100)
-"""Exporter of the chart kube-prometheus-stack. On Azure a node exporter of AKS is scraped already."""
-
 
 def exporters(settings: Settings) -> tuple[Exporter, ...]:
     """The exporters of a stack; none where nothing collects metrics."""
@@ -88,15 +52,13 @@ def exporters(settings: Settings) -> tuple[Exporter, ...]:
         return ()
     grid = (GRID,) if grid_pools(settings) else ()
     agents = (OSMO_AGENTS,) if settings.osmo.installs_backend else ()
-    in_cluster = settings.monitoring.metrics == "kube-prometheus"
-    infiniband = (INFINIBAND,) if in_cluster and any(map(has_infiniband, settings.pools.values())) else ()
-    amds = (AMD,) if settings.amd_gpu_operator is not None else ()
+    of_parts = (each for part in PARTS if part.wanted(settings) for each in part.exporters(settings))
     service = (OSMO_SERVICE_AGENT,) if settings.osmo.installs_service else ()
-    return (*EXPORTERS, *grid, *amds, *infiniband, *agents, OSMO_SERVICE, *service)
+    return (*EXPORTERS, *grid, *of_parts, *agents, OSMO_SERVICE, *service)
 
 
 def pod_monitors(settings: Settings) -> list[dict[str, Any]]:
-    """One PodMonitor for each exporter, in the API group of the stack's back end.
+    """One PodMonitor for each exporter without one of its own, in the API group of the stack's back end.
 
     `honorLabels` is false: the target's own `namespace`, `pod` and `container` remain, those of the workload on a
     GPU become `exported_namespace`, `exported_pod` and `exported_container`, as OSMO's dashboards query them.
@@ -115,6 +77,7 @@ def pod_monitors(settings: Settings) -> list[dict[str, Any]]:
             },
         }
         for each in exporters(settings)
+        if not each.has_monitor
     ]
 
 
@@ -156,5 +119,5 @@ def network_policies(settings: Settings) -> list[dict[str, Any]]:
             },
         }
         for each in exporters(settings)
-        if each.is_declared and (each.guarded or is_isolated(settings, each.namespace))
+        if not each.has_monitor and each.is_declared and (each.guarded or is_isolated(settings, each.namespace))
     ]
