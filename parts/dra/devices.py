@@ -20,7 +20,6 @@ class ClaimDevice(Row):
     architecture: Text
     compute_capability: Text
     memory_mib: int
-    unverified: tuple[Text, ...] = ()
     source: Text
     date: datetime.date
 
