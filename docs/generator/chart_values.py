@@ -18,9 +18,9 @@ default costs ([Helm values](../../values/README.md)).
 - The keys that the program sets are derived from the values that it makes for a stack; a test collects them over stacks
   that together install every chart. A key below one of the table's is refused too. `*` is any one step.
 - What depends on a value that the program leaves at the chart's default is in
-  `physical_ai/catalog/data/charts/needs.yaml`, with a source each. *refused*: the stack does not load. *named*: it
-  loads with a warning, which every command prints. Where no value is listed, every value costs it that is not
-  empty. The gates are those of a node ([GPU stack](../gpu-stack.md)); they would never open.
+  `physical_ai/catalog/data/charts/needs.yaml`, or in `needs.yaml` of the chart's part, with a source each. *refused*:
+  the stack does not load. *named*: it loads with a warning, which every command prints. Where no value is listed, every
+  value costs it that is not empty. The gates are those of a node ([GPU stack](../gpu-stack.md)); they would never open.
 
 - What opens a part of the platform to networks is found by its form in every chart, at any depth: `type` or
   `serviceType` of a Service, `externalIPs`, an Ingress or a route that is enabled, `hostNetwork`, `hostPort`, and the

@@ -11,7 +11,8 @@ from physical_ai.catalog.held_against import Held, held
 _HEAD = """\
 # Held against the originals
 
-Generated from `physical_ai/catalog/data/held_against.yaml` by `python -m docs.generator`. The simulator models other
+Generated from `physical_ai/catalog/data/held_against.yaml`, and the file of that name of each part, by
+`python -m docs.generator`. The simulator models other
 people's programs. A model that agrees with this project's own program proves nothing about them, so each was held
 against its original: *run* means that both ran and what they did was compared, *rendered* that both charts were
 rendered with the same values, *read* that the original's text was read, *documented* that only its documentation was.

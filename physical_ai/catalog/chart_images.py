@@ -10,9 +10,8 @@ import datetime
 from functools import lru_cache
 from typing import Any, Literal
 
-from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
+from physical_ai.catalog.load import DATA, CatalogError, read_all_rows, row
 from physical_ai.catalog.rows import Row, Text
-from physical_ai.repository import PARTS
 
 FILE = "chart_images.yaml"
 """Name of the files: one of the catalogue, and one of each part whose charts' images are data."""
@@ -49,13 +48,11 @@ class ChartImages(Row):
 def chart_images() -> dict[str, ChartImages]:
     """Images of each chart, by the chart's name."""
     found: dict[str, ChartImages] = {}
-    for file in (DATA / FILE, *sorted(PARTS.glob(f"*/{FILE}"))):
-        label = FILE if file.parent == DATA else f"parts/{file.parent.name}/{FILE}"
-        for data in read_rows(file):
-            item = _row(data, label)
-            if item.chart in found:
-                raise CatalogError(f"{label}: {item.chart} is a duplicate")
-            found[item.chart] = item
+    for label, data in read_all_rows(DATA / FILE):
+        item = _row(data, label)
+        if item.chart in found:
+            raise CatalogError(f"{label}: {item.chart} is a duplicate")
+        found[item.chart] = item
     return found
 
 

@@ -22,7 +22,7 @@ import yaml
 from pydantic import StringConstraints
 
 from physical_ai.catalog.gpu_lookup import version
-from physical_ai.catalog.load import DATA, CatalogError, read_rows, row
+from physical_ai.catalog.load import DATA, CatalogError, read_all_rows, read_rows, row
 from physical_ai.catalog.lookup import UnknownName, nearest
 from physical_ai.catalog.rows import Row, Text
 from physical_ai.repository import PARTS, ROOT, STACKS, user_folder
@@ -127,9 +127,7 @@ def pinned_charts() -> dict[tuple[str, str], Chart]:
 
 def _lines() -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows about charts, the core's before those of parts, each with the name of its file in messages."""
-    for file in (DATA / PINS, *sorted(PARTS.glob(f"*/{PINS}"))):
-        label = PINS if file.parent == DATA else f"parts/{file.parent.name}/{PINS}"
-        yield from ((label, line) for line in read_rows(file))
+    yield from read_all_rows(DATA / PINS)
 
 
 def keys_file(name: str) -> Path:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from pydantic import Field
 
-from physical_ai.catalog.load import DATA, read_rows, row
+from physical_ai.catalog.load import DATA, read_all_rows, row
 from physical_ai.catalog.rows import Row, Text
 
 CLEANUP_NAMESPACE = "physical-ai-cleanup"
@@ -49,7 +49,7 @@ class Remaining(Row):
 def remaining() -> dict[str, Remaining]:
     """Remaining objects by chart."""
     found = (
-        row(Remaining, data, f"definitions.yaml: {data.get('chart')}") for data in read_rows(DATA / "definitions.yaml")
+        row(Remaining, data, f"{file}: {data.get('chart')}") for file, data in read_all_rows(DATA / "definitions.yaml")
     )
     return {each.chart: each for each in found}
 

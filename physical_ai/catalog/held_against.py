@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from physical_ai.catalog.load import DATA, read_rows, row
+from physical_ai.catalog.load import DATA, read_all_rows, row
 from physical_ai.catalog.rows import Row, Text
 
 FILE = DATA / "held_against.yaml"
@@ -48,5 +48,5 @@ class Held(Row):
 
 @lru_cache(maxsize=1)
 def held() -> tuple[Held, ...]:
-    """Every row, in the order of the file."""
-    return tuple(row(Held, data, f"{FILE.name}: {data.get('subject')}") for data in read_rows(FILE))
+    """Every row: the core's in the order of the file, then those of parts."""
+    return tuple(row(Held, data, f"{file}: {data.get('subject')}") for file, data in read_all_rows(FILE))

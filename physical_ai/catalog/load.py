@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from physical_ai.catalog.reading import CatalogError, read_mapping, read_rows, row
+from physical_ai.catalog.reading import CatalogError, read_all_rows, read_mapping, read_rows, row
 from physical_ai.catalog.row import Row
 from physical_ai.catalog.rows import KubernetesMinor, PriceRow, Region, VmSize
 
@@ -19,6 +19,7 @@ __all__ = [
     "CatalogError",
     "kubernetes_minors",
     "prices",
+    "read_all_rows",
     "read_mapping",
     "read_rows",
     "regions",

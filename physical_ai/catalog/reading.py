@@ -5,7 +5,7 @@ A fault in here is a fault of the project, not of its user: it surfaces as `Cata
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -14,7 +14,7 @@ from yaml import MarkedYAMLError
 
 from physical_ai import safe_yaml
 from physical_ai.catalog.row import Row
-from physical_ai.repository import ROOT
+from physical_ai.repository import PARTS, ROOT
 
 _Row = TypeVar("_Row", bound=Row)
 
@@ -30,6 +30,14 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         return TypeAdapter(list[dict[str, Any]]).validate_python(rows)
     except ValidationError as error:
         raise CatalogError(f"{path.name}: a list of mappings is expected: {error}") from error
+
+
+def read_all_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a data file, then those of the files of its name in the folders of parts; each with the name of its
+    file in messages."""
+    yield from ((path.name, each) for each in read_rows(path))
+    for file in sorted(PARTS.glob(f"*/{path.name}")):
+        yield from ((f"parts/{file.parent.name}/{path.name}", each) for each in read_rows(file))
 
 
 def read_mapping(path: Path) -> dict[str, Any]:

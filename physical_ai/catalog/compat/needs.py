@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Literal, cast
 
 from physical_ai.catalog.gpu_load import CHARTS
-from physical_ai.catalog.load import read_rows, row
+from physical_ai.catalog.load import read_all_rows, row
 from physical_ai.catalog.row import Row, Text
 from physical_ai.findings import Finding, Severity
 from physical_ai.nested import is_mapping
@@ -77,7 +77,7 @@ class Need(Row):
 
 @lru_cache(maxsize=1)
 def needs() -> tuple[Need, ...]:
-    return tuple(row(Need, data, "needs.yaml") for data in read_rows(CHARTS / "needs.yaml"))
+    return tuple(row(Need, data, file) for file, data in read_all_rows(CHARTS / "needs.yaml"))
 
 
 @lru_cache(maxsize=64)

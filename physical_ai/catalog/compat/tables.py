@@ -10,7 +10,7 @@ from physical_ai.catalog.charts import Chart, chart, keys_file
 from physical_ai.catalog.compat.keys import KeyTable, Refused, holds, kinds, none_refused
 from physical_ai.catalog.gpu_load import CHARTS
 from physical_ai.catalog.gpu_rows import KeyGroup, KeyNote, Switches
-from physical_ai.catalog.load import read_rows, row
+from physical_ai.catalog.load import read_all_rows, read_rows, row
 from physical_ai.catalog.lookup import nearest
 from physical_ai.findings import Finding, Severity
 from physical_ai.nested import at
@@ -34,7 +34,7 @@ def key_table(name: str, version: str) -> KeyTable:
 
 @lru_cache(maxsize=1)
 def _switches() -> Mapping[str, frozenset[str]]:
-    rows = [row(Switches, data, "switches.yaml") for data in read_rows(CHARTS / "switches.yaml")]
+    rows = [row(Switches, data, file) for file, data in read_all_rows(CHARTS / "switches.yaml")]
     return {each.chart: frozenset(each.keys) for each in rows}
 
 
