@@ -75,7 +75,9 @@ def declare_target_cluster(common: Common) -> TargetCluster:
 
 
 def _cleaned(common: Common, target: ClusterTarget, cluster: ExistingCluster) -> ClusterTarget:
-    """The cluster, with what removes the remains of the stack before everything else in it, and hence deleted last."""
+    """The cluster with a release that removes the remains of the stack. Everything else is declared after the
+    release, and so is deleted before it.
+    """
     charts = {chart.name for chart in common.plan.charts}
     plan = cleanup_plan(common.settings, charts, [_marks(change) for change in cluster.classes])
     before = found_before(cluster.found.definitions, cluster.found.nodes, FIELD_MANAGER)

@@ -53,7 +53,7 @@ def _claim(path: Path, claim: GpuClaim, settings: Settings) -> Iterator[SettingF
         yield _unknown((*path, "gpu"), claim.gpu, list(known))
         return
     if path[-1] in known and claim.gpu != path[-1]:
-        problem = f"The name {path[-1]} is of the claim for a whole GPU of that kind."
+        problem = f"The name {path[-1]} belongs to the claim for a whole GPU of that kind."
         yield error(path, problem, "Another name.", rule=CLAIM_GPU)
     able = facts.gpus_for(settings, claim)
     if not able:

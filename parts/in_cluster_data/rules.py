@@ -68,7 +68,9 @@ def _volumes(given: InCluster) -> Iterator[SettingFinding]:
         yield error((*SETTING, "snapshots", "className"), problem, fix, others=(here,), rule=DISKS)
     if given.cache.storage_gb < CACHE_VOLUME_FACTOR * given.cache.memory_gb:
         needed = CACHE_VOLUME_FACTOR * given.cache.memory_gb
-        problem = f"The cache writes its data of up to {given.cache.memory_gb} GiB anew beside its log of changes."
+        problem = (
+            f"The cache writes its data of up to {given.cache.memory_gb} GiB again, in addition to its log of changes."
+        )
         yield error((*SETTING, "cache", "storageGb"), problem, f"storageGb: {needed}.", rule=CACHE_VOLUME)
     if not given.snapshots.enabled and given.restores:
         problem = "A volume cannot be made of a snapshot where there are none."

@@ -106,7 +106,7 @@ def _addresses(path: Path, network: PodNetwork, settings: Settings, trust: Trust
             fix = f"addressesPerNode: {(subnet.num_addresses - 2) // nodes}, or a larger subnet."
             yield error((*path, "addressesPerNode"), problem, fix, rule=POD_NETWORK)
     if gateway is not None and (gateway not in subnet or gateway in (subnet[0], subnet[-1])):
-        problem = f"{gateway} is no address of a device in {subnet}."
+        problem = f"{gateway} is not the address of a device in {subnet}."
         yield error((*path, "gateway"), problem, f"An address of {subnet}, or none.", rule=POD_NETWORK)
 
 

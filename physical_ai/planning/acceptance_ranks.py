@@ -27,7 +27,7 @@ HOSTS = "RANKS_HOSTS"
 JOB_LABEL = "batch.kubernetes.io/job-name"
 MEMORY = "16Gi"
 _SAID = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,NET"}
-"""NCCL says which network it uses. For this run alone: `physai lint` advises against it in tasks."""
+"""Variables with which NCCL reports the network that it uses. `physai lint` advises against them in tasks."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ def read_if_exists(file: FilePath, label: str) -> Document:
 
 
 def section(document: Document | None, key: str) -> dict[str, Any]:
-    """A section of a file; empty where there is none, or none worth the name."""
+    """A section of a file; empty where the file has none, or where it is not a map."""
     found = document.data.get(key) if document is not None else None
     return dict(found) if is_map(found) else {}
 

@@ -1,7 +1,7 @@
 """`Get` and `Send` over the official Kubernetes client, for a kubeconfig with any login that it supports.
 
 The client logs in and keeps to the kubeconfig's TLS and proxy; requests and answers are those of
-`physical_ai.servers`, with its bounds. What an answer has to look like is checked here, once for all who read it.
+`physical_ai.servers`, with its bounds. The form of each answer is checked here, once for all readers.
 """
 
 from __future__ import annotations

@@ -53,7 +53,10 @@ def stack_schema() -> dict[str, Any]:
     }
     own = {
         "config": config,
-        "secretsprovider": {"type": "string", "description": "Who encrypts secrets; pulumi stack init sets it."},
+        "secretsprovider": {
+            "type": "string",
+            "description": "Provider that encrypts secrets; pulumi stack init sets it.",
+        },
         "encryptedkey": {"type": "string", "description": "Set by Pulumi."},
         "encryptionsalt": {"type": "string", "description": "Set by Pulumi."},
         "environment": {"description": "Pulumi ESC environments."},

@@ -77,7 +77,7 @@ renew()
 
 
 def discard_output() -> None:
-    """Sends what is still to be written nowhere: the end of the process would write it, and fail like this call."""
+    """Discards the output that is still buffered: the end of the process would write it, and fail like this call."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.__stdout__, sys.__stderr__):
         if stream is not None and not stream.closed:

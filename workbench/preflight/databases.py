@@ -50,7 +50,7 @@ def _refusals(region: str, plan: DataPlan, version: str, offer: PostgresOffer) -
     if wanted == "ZoneRedundant" and (offer.zone_redundant is False or (modes and wanted not in modes)):
         yield _error(f"{region} makes no new servers with a standby in another zone.", f"{here}: sameZone, or none.")
     elif wanted == "SameZone" and modes and wanted not in modes:
-        yield _error(f"{region} makes no {plan.postgres_size} with a standby beside it.", f"{here}: none.")
+        yield _error(f"{region} offers no {plan.postgres_size} with a standby in the same zone.", f"{here}: none.")
     elif wanted == "ZoneRedundant" and plan.geo_backup and offer.zone_redundant_and_geo is False:
         problem = f"{region} has no copy of backups in another region with a standby in another zone."
         yield _error(problem, f"{here}: sameZone, or dataServices.postgres.geoBackup: false.")

@@ -32,5 +32,5 @@ class Kubelet(Model):
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if self.topology_manager_policy == self.cpu_manager_policy == "none":
-            raise ValueError("says nothing; write topologyManagerPolicy, cpuManagerPolicy or both, or leave it out")
+            raise ValueError("is empty; write topologyManagerPolicy, cpuManagerPolicy or both, or leave it out")
         return self

@@ -1,8 +1,8 @@
 """The settings tree: what a stack may configure, and the shape each value must have.
 
-Types only. Checks that need the catalogue (a size, a region) are in `physical_ai.settings.rules`, those that depend on
-several fields of one object is checked here beside them. Every field carries a description: `physai explain`
-and the reference are generated from it. YAML keys are the camelCase form of the field names.
+Types, and checks on several fields of one object. Checks that need the catalogue (a size, a region) or other settings
+are in `physical_ai.settings.rules`. Every field has a description, which `physai explain` and the reference show. YAML
+keys are the camelCase form of the field names.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _moment(value: object) -> object:
     try:
         moment = datetime.datetime.fromisoformat(value)
     except ValueError:
-        raise ValueError(f"'{value}' is no time; write one such as 2026-12-01T04:00:00Z") from None
+        raise ValueError(f"'{value}' is not a time; write one such as 2026-12-01T04:00:00Z") from None
     if moment.tzinfo is None:
         raise ValueError(f"'{value}' lacks the distance to UTC; write {value}Z for UTC")
     return value

@@ -22,7 +22,7 @@ def check_checkpoints(settings: Settings, trust: Trust) -> Iterator[SettingFindi
             continue
         if pool.is_spot and seconds > SPOT_NOTICE_SECONDS:
             problem = (
-                f"Azure ends a Spot machine {SPOT_NOTICE_SECONDS} s after its notice: what {seconds} s are for is lost."
+                f"Azure ends a Spot machine {SPOT_NOTICE_SECONDS} s after its notice, which is less than {seconds} s."
             )
             fix = "Let tasks copy checkpoints while they run (`checkpoint` in the workflow), or use priority: Regular."
             yield warning(here, problem, fix, others=(("pools", key, "priority"),), rule=_SPOT)

@@ -39,7 +39,7 @@ def check_fabric(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
         elif has_infiniband(pool):
             problem = (
                 f"{pool.sku} has InfiniBand, and no Pod reaches it: jobs over several nodes use TCP over Ethernet, and"
-                " GPUs of one node cannot be written to by another."
+                " nodes cannot write into each other's GPUs."
             )
             yield warning((*path, "fabric"), problem, "fabric: infiniband.", rule=rules.FABRIC_OFF)
 
@@ -85,7 +85,7 @@ def _placement(path: Path, pool: Pool) -> Iterator[SettingFinding]:
         yield error(
             (*path, "scale"),
             problem,
-            f"At most {MOST_NODES}, and further pools for further jobs.",
+            f"At most {MOST_NODES}; more nodes need another pool.",
             others=((*path, "fabric"),),
             rule=rules.FABRIC_PLACEMENT,
         )

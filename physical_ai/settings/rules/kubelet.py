@@ -47,5 +47,5 @@ def _pool(name: str, pool: Pool, kubelet: Kubelet) -> Iterator[SettingFinding]:
 
 def _halves(near: tuple[object, ...], gpus: int) -> str:
     if not near:
-        return "How many that are is not known of this size."
-    return f"Of this size that are {len(near)} of {gpus}."
+        return "The number of GPUs per NUMA node of this size is not known."
+    return f"On this size a NUMA node has {len(near)} of {gpus}."

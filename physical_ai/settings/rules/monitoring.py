@@ -137,7 +137,7 @@ def _grafana(settings: Settings) -> Iterator[SettingFinding]:
 
 def _container_logs(monitoring: Monitoring) -> Iterator[SettingFinding]:
     if monitoring.container_logs is not None and monitoring.daily_quota_gb == NO_QUOTA:
-        problem = "What containers print has no limit, and so has its price, as long as the workspace has no daily cap."
+        problem = "Without a daily cap of the workspace, the amount of container logs and their price have no limit."
         fix = "monitoring.dailyQuotaGb: 5, or another number of GB a day."
         others: tuple[Path, ...] = ((*_HERE, "dailyQuotaGb"),)
         yield error((*_HERE, "containerLogs"), problem, fix, others=others)

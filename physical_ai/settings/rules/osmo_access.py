@@ -103,7 +103,7 @@ def _dns(settings: Settings) -> Iterator[SettingFinding]:
             problem = "Azure chooses the address of a public load balancer."
             yield error((*here, "address"), problem, "Remove it.", others=((*ACCESS, "scope"),))
     elif dns.address is not None and not subnet[4] <= dns.address <= last_address(subnet):
-        problem = f"{dns.address} is no usable address of network.systemSubnet {subnet}."
+        problem = f"{dns.address} is not a usable address of network.systemSubnet {subnet}."
         fix = f"{last_address(subnet)}, or leave it out."
         yield error((*here, "address"), problem, fix, others=(("network", "systemSubnet"),))
 

@@ -67,15 +67,15 @@ def test_any_two_ends_can_be_asked_about_at_any_port() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("task", "databse"), "TO: databse is none of the ends that are known. Did you mean database?"),
-        (("tsk", "database"), "FROM: tsk is none of the ends that are known. Did you mean task?"),
+        (("task", "databse"), "TO: databse is not a known end. Did you mean database?"),
+        (("tsk", "database"), "FROM: tsk is not a known end. Did you mean task?"),
         (("task",), "name what task connects to"),
         (("--port", "80"), "name FROM and TO as well"),
         (("agent", "kai"), "no flow from agent to kai is declared: name a port with --port"),
         (("agent", "kai", "--port", "99999"), "a port is a number from 1 to 65535"),
         (("internet", "task"), "no client reaches a Pod itself"),
         (("task", "subnets"), "subnets are asked about from internet and private-clients only"),
-        (("nvsentinel", "dcgm"), "the stack has no nvsentinel: nothing of it is in the namespace nvsentinel"),
+        (("nvsentinel", "dcgm"), "the stack has no nvsentinel: the namespace nvsentinel has nothing of it"),
         (("task", "gateway", "--picture", "way.svg"), "only Mermaid is drawn; write way.mmd"),
         (("task", "gateway", "--context", "blue"), "name the file that has it with --kubeconfig"),
     ],

@@ -237,7 +237,7 @@ def test_a_record_reads_as_it_was_written() -> None:
 def test_a_node_of_no_gpu_pool_is_refused() -> None:
     fake = Fake()
     fake.nodes[NODE]["metadata"]["labels"] = {"kubernetes.azure.com/agentpool": "cpu"}
-    with pytest.raises(Stopped, match="is of pool cpu, which is no GPU pool"):
+    with pytest.raises(Stopped, match="is of pool cpu, which is not a GPU pool"):
         begin(fake)
     assert GPU
 

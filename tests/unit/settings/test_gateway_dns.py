@@ -87,7 +87,7 @@ def test_the_name_of_a_host_in_a_zone(host: str, zone: str, name: str | None) ->
             "dns.address",
             "Azure chooses",
         ),
-        ({"dns": {**DNS, "address": "10.99.0.9"}}, "dns.address", "no usable address"),
+        ({"dns": {**DNS, "address": "10.99.0.9"}}, "dns.address", "not a usable address"),
     ],
 )
 def test_a_record_that_cannot_be(access: dict[str, Any], path: str, part: str) -> None:

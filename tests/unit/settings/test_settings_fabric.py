@@ -49,7 +49,7 @@ def test_a_pool_with_a_fabric_and_an_operator_is_accepted() -> None:
         ((f"{POOL}={ND}",), f"{POOL}.fabric", "Network Operator is not installed", "networkOperator: {}"),
         ((*WITH_FABRIC, "networkOperator.devicePlugin=none"), "networkOperator.devicePlugin", "no Pod", "shared"),
         ((*WITH_FABRIC, f"{POOL}.zones=['1', '2']"), f"{POOL}.zones", "share no fabric", 'zones: ["1"]'),
-        ((*WITH_FABRIC, f"{POOL}.scale={{count: 101}}"), f"{POOL}.scale", "at most 100", "further pools"),
+        ((*WITH_FABRIC, f"{POOL}.scale={{count: 101}}"), f"{POOL}.scale", "at most 100", "another pool"),
         ((*WITH_FABRIC, f"{POOL}.driver.source=aks"), f"{POOL}.driver.source", "nvidia-peermem", "operator"),
         ((*WITH_FABRIC, f"{POOL}.osSku=AzureLinux"), f"{POOL}.osSku", "no OFED", "Ubuntu"),
         ((*WITH_FABRIC, f"{POOL}.secureBoot=true"), f"{POOL}.secureBoot", "Secure Boot", "ofedDriver: host"),

@@ -61,7 +61,7 @@ def test_nodes_are_as_new_as_the_control_plane_or_a_little_older(nodes: str, pro
 
 @pytest.mark.parametrize(
     ("given", "says"),
-    [("soon", "'soon' is no time"), ("2026-12-01T04:00:00", "lacks the distance to UTC"), ("5", "no time")],
+    [("soon", "'soon' is not a time"), ("2026-12-01T04:00:00", "lacks the distance to UTC"), ("5", "not a time")],
 )
 def test_the_end_of_forced_upgrades_is_a_moment(given: str, says: str) -> None:
     expect(faults_of(f"cluster.upgrades.forceUntil='{given}'"), "cluster.upgrades.forceUntil", says)

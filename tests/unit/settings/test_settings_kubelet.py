@@ -28,7 +28,7 @@ def test_the_settings_have_the_values_that_azure_accepts() -> None:
     ("assignments", "path", "problem", "fix"),
     [
         ((f"{H100}={{topologyManagerPolicy: numa}}",), f"{H100}.topologyManagerPolicy", "not", "single-numa-node"),
-        ((f"{H100}={{}}",), H100, "Says nothing; write topologyManagerPolicy", ""),
+        ((f"{H100}={{}}",), H100, "Is empty; write topologyManagerPolicy", ""),
         ((f"{H100}={{podMaxPids: 9}}",), f"{H100}.podMaxPids", "not a setting", "cpuManagerPolicy"),
     ],
 )

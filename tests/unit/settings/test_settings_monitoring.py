@@ -204,7 +204,7 @@ TRACES_WRONG = [
     (
         ["monitoring.dailyQuotaGb=-1", "monitoring.containerLogs={}"],
         "monitoring.containerLogs",
-        "no daily cap",
+        "Without a daily cap",
         "dailyQuotaGb",
     ),
 ]

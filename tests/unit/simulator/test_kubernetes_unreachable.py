@@ -1,4 +1,4 @@
-"""The provider where there is no cluster: previews go on, changes say why they can't, options let go."""
+"""The provider without a cluster: previews continue, changes fail with the reason, and options skip them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Head = Annotated[
 Only = Annotated[list[str] | None, typer.Option("--stack", help="Only this stack, if it is affected; repeatable.")]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write the comment to this file, and pictures beside it."),
+    typer.Option("--output", "-o", metavar="FILE", help="Write the comment to this file, and pictures next to it."),
 ]
 
 

@@ -129,7 +129,7 @@ class Side:
     folder: Path
     home: Path
     shares_tools: bool = False
-    """True where its home has the user's own tools. A side without them gets copies, and can change only these."""
+    """True where the home of the side has the user's own tools. Another side gets copies, and can change only those."""
 
     def copy_tools(self) -> None:
         """Copies the user's tools and charts that this side's home does not have yet."""

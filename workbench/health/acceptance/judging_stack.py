@@ -46,7 +46,7 @@ def judge_stack(
     unknown = [f"GPU {gpu.address}: {text}" for gpu in smi.gpus for text in gpu.unknown]
     unknown += [f"nvidia-smi warns: {each}" for each in smi.warnings]
     if unknown:
-        return CheckResult(name, "no-verdict", f"what nvidia-smi says is not understood: {'; '.join(unknown[:8])}")
+        return CheckResult(name, "no-verdict", f"the output of nvidia-smi is not understood: {'; '.join(unknown[:8])}")
     products = ", ".join(sorted({gpu.product for gpu in smi.gpus}))
     notes = [text for gpu in smi.gpus if (text := _note(gpu))]
     return CheckResult(name, "passed", "; ".join([f"driver {smi.driver}, {products}", *dict.fromkeys(notes)]))

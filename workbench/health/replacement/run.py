@@ -55,7 +55,7 @@ def new_record(  # noqa: PLR0917 - what a repair is
     """
     pool = pool_of(node)
     if pool not in world.expected:
-        raise Stopped(f"{name(node)} is of pool {pool or 'no'}, which is no GPU pool of the stack")
+        raise Stopped(f"{name(node)} is of pool {pool or 'no'}, which is not a GPU pool of the stack")
     earlier = [each.earlier + 1 for each in world.cluster.records() if each.node_uid == uid(node)]
     now = world.now().replace(microsecond=0)
     record = Record(

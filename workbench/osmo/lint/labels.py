@@ -22,10 +22,10 @@ def refused_labels(given: Any) -> Iterator[tuple[tuple[str, ...], str, str]]:
     for key, value in labels.items():
         prefix, slash, name = str(key).rpartition("/")
         if not isinstance(key, str) or not _NAME.fullmatch(name) or (slash and not _PREFIX.fullmatch(prefix)):
-            problem = f"'{key}' is no name of a label: letters, digits, '-', '_' and '.', at most 63"
+            problem = f"'{key}' is not a label name: letters, digits, '-', '_' and '.', at most 63"
             yield (str(key),), problem, "Write a name such as team, or example.com/team."
         if not isinstance(value, str):
-            yield (str(key),), f"the label '{key}' is no text", f'Put it in quotation marks: {key}: "{value}".'
+            yield (str(key),), f"the label '{key}' is not text", f'Put it in quotation marks: {key}: "{value}".'
         elif not _NAME.fullmatch(value):
             problem = f"the label '{key}' has the value '{value}': letters, digits, '-', '_' and '.', from 1 to 63"
             yield (str(key),), problem, "Write such a value."

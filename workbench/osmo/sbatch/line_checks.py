@@ -48,7 +48,7 @@ def check(code: Code, job: Job, report: Report) -> None:
         report.refuse(
             SCRIPT,
             code.line(offset),
-            f"OSMO's id of a workflow is no number, and {quoted(what)} computes with it",
+            f"OSMO's id of a workflow is not a number, and {quoted(what)} computes with it",
             "Use a fixed port or number: each Pod has its address.",
         )
     _note_files(code, report)

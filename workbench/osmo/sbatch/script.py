@@ -27,7 +27,7 @@ class Commands:
     variables: frozenset[str]
     """Variables of Slurm's that the script reads, or that a step's program may read."""
     image: str | None
-    """Named by a step."""
+    """Image that a step names; None where none does."""
 
 
 def commands_of(body: Sequence[tuple[int, str]], job: Job, report: Report) -> Commands:

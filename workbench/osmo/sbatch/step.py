@@ -71,7 +71,7 @@ def step_of(command: Command, code: Code, job: Job) -> Step:
     if command.before in ("|", "|&", "&"):
         raise Wrong(_FIRST, _OWN_LINE)
     if command.after == "&":
-        raise Wrong("steps beside each other would share the task", "Write one task of a group for each step.")
+        raise Wrong("steps that run at the same time would share the task", "Write one task of a group for each step.")
     if any(SRUN.search(word.raw) for word in command.words[1:]):
         raise refused_srun(command, " ".join(word.raw for word in command.words[1:]))
     if job.nodes > 1 and (command.depth or command.before in ("&&", "||")):

@@ -71,14 +71,14 @@ def _known(name: str, among: Sequence[str], what: str) -> None:
         return
     near = nearest(name, among)
     meant = f" Did you mean {near}?" if near else ""
-    raise Unasked(f"{what}: {name} is none of the ends that are known.{meant} All: {', '.join(sorted(set(among)))}")
+    raise Unasked(f"{what}: {name} is not a known end.{meant} All: {', '.join(sorted(set(among)))}")
 
 
 def _absent(world: World, source: str, target: str) -> str:
     for name in (source, target):
         found = PARTIES.get(name)
         if found is not None and not world.has(name):
-            where = f": nothing of it is in the namespace {found.namespace}" if isinstance(found, Pod) else ""
+            where = f": the namespace {found.namespace} has nothing of it" if isinstance(found, Pod) else ""
             return f"the stack has no {name}{where}"
     return f"the stack has no {target} that {source} could reach"
 

@@ -69,7 +69,7 @@ def namespaces(quota: str) -> str:
         ((*POOL, "dra.claims={new: {architecture: Blackwell}}"), "dra.claims.new", "h100 (Hopper, 100 GB)", "less"),
         ((*POOL, "dra.claims={two: {gpus: 2}}"), "dra.claims.two", "the largest has 1", "At most 1"),
         ((*POOL, "dra.claims={one: {gpu: h200}}"), "dra.claims.one", "has a GPU 'h200'", "h100"),
-        ((*POOL, "dra.claims={h100: {}}"), "dra.claims.h100", "is of the claim for a whole GPU", "Another name"),
+        ((*POOL, "dra.claims={h100: {}}"), "dra.claims.h100", "belongs to the claim for a whole GPU", "Another name"),
         ((*POOL, namespaces("{h10: 1}")), "dra.namespaces", "has a GPU 'h10'", "h100"),
         ((*POOL, "dra.namespaces={gpu-operator: {}}"), "dra.namespaces", "belongs to the platform", "Another"),
         ((*POOL, "dra.namespaces={kube-system: {}}"), "dra.namespaces", "belongs to the platform", "Another"),
