@@ -41,6 +41,13 @@ AZURE = {
         "catalog",
     ): "hardware: names, memory and GPUs of sizes, node images; the Ubuntu of a Kubernetes minor",
     ("physical_ai.catalog.vendors", "NVIDIA"): "hardware: who makes a GPU",
+    **{
+        (
+            "physical_ai.catalog.azure_native",
+            name,
+        ): "schema: requests that the provider makes of inputs"
+        for name in ("DuplicateEntry", "TypeMapping", "by_key", "by_token", "mappings")
+    },
 }
 """Everything that the simulated Azure may import of the catalogue, and why it is shared."""
 
@@ -62,6 +69,7 @@ SHARED = {
     "physical_ai.catalog.gpu_lookup": "hardware",
     "physical_ai.catalog.telemetry_rows": "shape of counters",
     "physical_ai.catalog.engine_values": "Pulumi's own marks",
+    "physical_ai.catalog.azure_native": "requests that the provider makes of inputs",
     "physical_ai.catalog.charts": "which archive is the chart",
     "physical_ai.catalog.own_names": "names that this program gives",
 }
