@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "osmo": {"planning", "catalog", "settings", "untrusted"},
     "policies": {"planning", "catalog", "kubernetes", "settings"},
     "preflight": {"planning", "catalog", "kubernetes", "parts", "servers", "settings"},
+    "verdict": {"catalog", "readiness"},
     "costs": {"catalog", "parts", "settings"},
     # A part's settings are in the tree of settings, and its plan reads that tree.
     "parts": {"planning", "catalog", "settings", "telemetry"},
@@ -53,6 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "simulator",
         "telemetry",
         "untrusted",
+        "verdict",
     },
     "agents": set(),
     "docs": {

@@ -8,14 +8,14 @@ from collections.abc import Awaitable
 
 import pulumi
 
-from physical_ai.readiness.azure_failures import advice, base_seconds, is_busy, max_attempts, retry_delay
+from physical_ai.readiness.azure_failures import base_seconds, hint, is_busy, max_attempts, retry_delay
 
 
 def wait_for_roles(name: str) -> pulumi.ErrorHook:
     """A hook that makes the engine repeat an operation until the roles it needs are in effect and no other operation
     is in progress, within a bound.
 
-    Other failures are reported with `advice` where there is some.
+    Other failures are reported with a `hint` where there is some.
     """
     base = base_seconds(os.environ)
 
@@ -23,8 +23,8 @@ def wait_for_roles(name: str) -> pulumi.ErrorHook:
         attempt = len(args.errors)
         seconds = retry_delay(args.errors, attempt, base)
         if seconds is None:
-            if args.errors and (hint := advice(args.errors[0])):
-                pulumi.log.warn(f"{args.name}: {hint}")
+            if args.errors and (text := hint(args.errors[0])):
+                pulumi.log.warn(f"{args.name}: {text}")
             return False
         busy = is_busy(args.errors[0])
         reason = "another operation is in progress in Azure" if busy else "a role assignment is not in effect yet"

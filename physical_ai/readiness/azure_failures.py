@@ -4,6 +4,7 @@ advice where the message gives none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from physical_ai.readiness.causes import azure_error_of
@@ -56,6 +57,8 @@ provider answers so when the PUT was accepted and its long-running operation the
 completely" is a Helm release's.
 """
 
+_CODE = re.compile(r'\bCode="?([A-Z][A-Za-z0-9_.]{3,80})"?')
+"""A code in the message of azure-native."""
 _FAILED_RELEASE = "failed to initialize completely"
 _NOT_READY = (
     "timed out waiting to be Ready",
@@ -142,6 +145,19 @@ def advice(error: str) -> str | None:
         )
     known = azure_error_of(error)
     return (known.deployment if known is not None else None) or _cluster_advice(error)
+
+
+def hint(error: str) -> str | None:
+    """Advice below the error of a deployment; for a code of Azure that is not known, where to look it up."""
+    found = _CODE.search(error)
+    return advice(error) or (where_to_look(found[1]) if found is not None else None)
+
+
+def where_to_look(code: str) -> str:
+    """Advice for a code of Azure that the table does not have: nothing is concluded from it."""
+    pages = "https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors"
+    aks = "https://learn.microsoft.com/troubleshoot/azure/azure-kubernetes/welcome-azure-kubernetes"
+    return f"The code {code} is not in physical_ai/readiness/data/azure_errors.yaml. Look it up: {pages}, {aks}."
 
 
 def _cluster_advice(error: str) -> str | None:

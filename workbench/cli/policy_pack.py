@@ -22,16 +22,18 @@ PACK = ROOT / "workbench" / "policies" / "pack" / "__main__.py"
 MANDATORY = "mandatory"
 
 
-def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
+def declared_resources(requested: RequestedStack, *, preview: bool, subscription: str | None = None) -> Declared:
     """Resources that the program declares with these settings, run without an engine.
 
     Args:
         preview: as in a first preview, where no output of Azure is known.
+        subscription: the real one of a login, from which ids and names of the data services follow.
     """
     from simulator.program import load_azure_on_demand
 
     load_azure_on_demand()  # before the program imports it
     from physical_ai.settings.layers.stack_file import PREFIX, SECRETS
+    from workbench.mocks.azure_answers import SUBSCRIPTION
     from workbench.mocks.recorder import declared
 
     stack = requested.input
@@ -39,7 +41,7 @@ def declared_resources(requested: RequestedStack, *, preview: bool) -> Declared:
     if stack.secrets:
         config[SECRETS] = dict(stack.secrets)
     today = datetime.datetime.now(datetime.UTC).date()
-    return declared(stack.stack, config, preview=preview, today=today)
+    return declared(stack.stack, config, preview=preview, today=today, subscription=subscription or SUBSCRIPTION)
 
 
 def declared_or_exit(requested: RequestedStack, *, preview: bool) -> Declared:

@@ -150,7 +150,9 @@ def computes(type_: str) -> bool:
     return type_ in _ARM_PATHS or type_.startswith("random:") or type_ == "pulumi:index:Stash"
 
 
-def created(type_: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def created(
+    type_: str, name: str, inputs: dict[str, Any], subscription: str = SUBSCRIPTION
+) -> tuple[str, dict[str, Any]]:
     """Id and outputs that Azure or Kubernetes would answer a creation with."""
     if type_.startswith("random:"):
         made = hashlib.sha256(name.encode())
@@ -162,7 +164,7 @@ def created(type_: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[st
     if type_ not in _ARM_PATHS:
         return name, inputs
     own = azure_name(type_, inputs) or name
-    path = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{inputs.get('resourceGroupName', 'rg')}"
+    path = f"/subscriptions/{subscription}/resourceGroups/{inputs.get('resourceGroupName', 'rg')}"
     provider = _ARM_PATHS[type_][0]
     computed: dict[str, Any] = {"name": own}
     if type_.endswith(":UserAssignedIdentity"):

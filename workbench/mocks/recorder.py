@@ -37,6 +37,9 @@ class Refusal(Exception):
 
 
 class _NoMocks(mocks.Mocks):
+    def __init__(self, subscription: str = SUBSCRIPTION) -> None:
+        self._subscription = subscription
+
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         raise AssertionError("the recorder answers registrations itself")
 
@@ -45,7 +48,7 @@ class _NoMocks(mocks.Mocks):
             return {
                 "clientId": guid("cli"),
                 "objectId": DEPLOYER,
-                "subscriptionId": SUBSCRIPTION,
+                "subscriptionId": self._subscription,
                 "tenantId": guid("tenant"),
             }, []
         if args.token == "azure-native:containerservice:listManagedClusterUserCredentials":  # noqa: S105 - likewise
@@ -60,9 +63,9 @@ class _NoMocks(mocks.Mocks):
 class Recorder(mocks.MockMonitor):
     """Keeps each registration as it was sent. With `preview`, nothing that Azure computes is known, names included."""
 
-    def __init__(self, *, preview: bool) -> None:
-        super().__init__(_NoMocks())
-        self.preview = preview
+    def __init__(self, *, preview: bool, subscription: str = SUBSCRIPTION) -> None:
+        super().__init__(_NoMocks(subscription))
+        self.preview, self.subscription = preview, subscription
         self.exports: dict[str, Any] = {}
         self._recorded: dict[str, Resource] = {}
         self._duplicates: list[str] = []
@@ -89,7 +92,7 @@ class Recorder(mocks.MockMonitor):
         if not computes(request.type):
             return resource_pb2.RegisterResourceResponse(urn=urn, id=request.name, object=request.object)
         known_inputs = rpc.deserialize_properties(request.object)
-        id_, outputs = created(request.type, request.name, known_inputs)
+        id_, outputs = created(request.type, request.name, known_inputs, self.subscription)
         wire = _result(rpc.serialize_properties(outputs, {}))
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire)
 
@@ -129,18 +132,21 @@ def _options(request: Any) -> Options:
     )
 
 
-def declared(stack: str, config: Mapping[str, Any], *, preview: bool, today: datetime.date) -> Stack:
+def declared(
+    stack: str, config: Mapping[str, Any], *, preview: bool, today: datetime.date, subscription: str = SUBSCRIPTION
+) -> Stack:
     """The resources that the program declares for a stack in a simulation, as policies read them.
 
     Args:
         config: The complete configuration: values by key, without the project's prefix.
         preview: Whether nothing is known that Azure computes, as in a first preview.
         today: The day for which the support of versions is checked.
+        subscription: The subscription of the login, from which ids and names of the data services follow.
 
     Raises:
         pulumi.RunError: the program refused its settings.
     """
-    recorder = Recorder(preview=preview)
+    recorder = Recorder(preview=preview, subscription=subscription)
     run_program(recorder, stack, config, simulated=True, today=today)
     environment, _, region = stack.partition("-")
     return Stack(environment, recorder.declared_resources, region=region)
@@ -178,7 +184,9 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
         mock.patch("components.gates.osmo_gate.connect", _cluster_with_osmo),
         mock.patch("components.gates.release_gate.connect", _cluster_with_releases),
     ):
-        mocks.set_mocks(_NoMocks(), project=PROJECT, stack=stack, preview=recorder.preview, monitor=recorder)
+        mocks.set_mocks(
+            _NoMocks(recorder.subscription), project=PROJECT, stack=stack, preview=recorder.preview, monitor=recorder
+        )
         setattr(pulumi.runtime.settings.SETTINGS, "callbacks", recorder)  # noqa: B010 - not in the type stubs
         mocks.test(program)()  # pyright: ignore[reportUnknownMemberType]  # untyped
 

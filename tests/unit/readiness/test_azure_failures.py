@@ -9,6 +9,7 @@ from physical_ai.readiness.azure_failures import (
     MAX_BUSY_ATTEMPTS,
     advice,
     base_seconds,
+    hint,
     may_exist,
     retry_delay,
 )
@@ -127,6 +128,29 @@ def test_advice_names_sections_that_exist() -> None:
 def test_other_refusals_get_no_advice() -> None:
     assert advice('Code="SomethingNew" Message="…"') is None
     assert advice('pods "driver" is forbidden: exceeded count quota') is None
+
+
+def test_an_unknown_code_of_azure_is_shown_with_where_to_look_it_up() -> None:
+    text = str(hint('1 error occurred:\n\t* Status=400 Code="SomethingNew" Message="…"'))
+    assert "The code SomethingNew is not in physical_ai/readiness/data/azure_errors.yaml" in text
+    assert "https://learn.microsoft.com/" in text
+    assert hint('pods "driver" is forbidden: exceeded count quota') is None
+    assert "--continue-on-error" in str(hint('Code="SkuNotAvailable"'))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("AuthorizationFailed", "by scope"),
+        ("InvalidAuthenticationTokenTenant", "az login --tenant"),
+        ("ExpiredAuthenticationToken", "az login"),
+        ("NoRegisteredProviderFound", "API version"),
+        ("StorageAccountAlreadyTaken", "another name"),
+        ("UpstreamNotSupported", "dataServices.registry.upstreams"),
+    ],
+)
+def test_what_a_validation_says_has_advice(code: str, words: str) -> None:
+    assert words in str(advice(f"{code}: …"))
 
 
 def test_only_the_latest_failure_counts() -> None:

@@ -1,0 +1,203 @@
+"""Judgement of the resources of a template, one after the other, as if each had been created."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from physical_ai.catalog.azure_native import by_arm_type
+from simulator.azure import ids, puts, rights, schema
+from simulator.azure.bodies import Json, get, to_body
+from simulator.azure.cloud import Cloud
+from simulator.azure.deployments.expanding import Asked, Expander, Place
+from simulator.azure.deployments.expressions import InvalidTemplate
+from simulator.azure.deployments.inputs import inputs_of
+from simulator.azure.errors import ArmError
+from simulator.azure.rules import Put, refusals
+from simulator.azure.state import AzureState
+from simulator.azure.store import Store
+from simulator.wire import Refused
+
+LATER = 365 * 24 * 3600
+"""Seconds after which every role is in effect: a validation does not wait for them, and does not mind."""
+ALWAYS = frozenset({"microsoft.resources", "microsoft.authorization"})
+
+
+@dataclass(frozen=True)
+class Denial:
+    """A policy assignment with the effect deny."""
+
+    name: str
+    type: str
+    """ARM type that it is about, or `*`."""
+    path: str
+    """Path in the body."""
+    values: tuple[Any, ...]
+    """Values that it denies; with `allows`, the only ones that it allows."""
+    allows: bool = False
+
+    def denies(self, arm_type: str, body: Mapping[str, Any]) -> bool:
+        if self.type not in ("*", arm_type):
+            return False
+        value = get(body, self.path)
+        return value not in self.values if self.allows else value in self.values
+
+
+@dataclass
+class Verdict:
+    """Everything that ARM finds, and what it would do."""
+
+    errors: list[Json] = field(default_factory=list[Json])
+    changes: list[Json] = field(default_factory=list[Json])
+    unauthorized: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The judgement for one caller."""
+
+    cloud: Cloud
+    caller: str
+    registered: Collection[str] | None = None
+    """Resource providers of the subscription; None for all."""
+    denials: Sequence[Denial] = ()
+
+    def judge(self, properties: Mapping[str, Any], subscription: str) -> Verdict:
+        """The verdict about a deployment at the scope of a subscription. Raises InvalidTemplate."""
+        verdict = Verdict()
+        with TemporaryDirectory() as folder:
+            store = Store(Path(folder) / "azure.json")
+            for resource in self.cloud.azure().resources.values():
+                store.put(copy.deepcopy(resource))
+            staging = _Staging(self, store, verdict)
+            functions = {
+                "subscription": {"tenantId": self.cloud.directory.tenant, "subscriptionId": subscription},
+                "deployment": {"location": "westus2"},
+                "deployer": {"objectId": self.caller, "tenantId": self.cloud.directory.tenant},
+            }
+            expander = Expander(staging.reference, functions)
+            for asked in expander.resources(properties, Place(subscription)):
+                staging.add(asked)
+        return verdict
+
+
+@dataclass(frozen=True)
+class _Staging:
+    """The cloud as it would be after the resources so far."""
+
+    judge: Judge
+    store: Store
+    verdict: Verdict
+
+    def state(self) -> AzureState:
+        now = self.judge.cloud.azure()
+        return replace(now, resources=self.store.resources, now=now.now + LATER, replicates_after=0)
+
+    def reference(self, resource_id: str) -> Any:
+        """What Azure computes of a resource."""
+        found = self.state().get(resource_id)
+        if found is None:
+            raise InvalidTemplate(f"The resource '{resource_id}' is not defined in the template, and does not exist.")
+        return found.outputs
+
+    def add(self, asked: Asked) -> None:
+        """Judges a resource, and creates it for those after it, whatever the judgement."""
+        mapping = by_arm_type().get(asked.type.lower())
+        if mapping is None:
+            message = f"The resource type '{asked.type}' could not be found."
+            self.verdict.errors.append({"code": "InvalidResourceType", "message": message, "target": asked.id})
+            return
+        if missing := self._unregistered(asked):
+            self.verdict.errors.append(missing)
+        self._authorize(asked)
+        self.verdict.errors.extend(self._denied(asked))
+        body = {**asked.body, "name": ids.name(asked.id)}
+        path = _path(mapping.id_format, asked.id)
+        inputs = inputs_of(mapping, body, path, asked.api_version)
+        state = self.state()
+        old = state.get(asked.id)
+        put = Put(mapping.kind, old.id if old else asked.id, inputs, old, state)
+        put.__dict__["body"] = body  # as it was sent: what no input leads to is in it
+        self.verdict.errors.extend(self._refused(asked, put))
+        before = None if old is None else {**to_body(mapping, old.inputs), "id": old.id}
+        self.verdict.changes.append(_change(asked, body, before))
+        try:
+            puts.record(put, self.store, self.judge.cloud.clock)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return  # it was refused for its form, so nothing can be said of what it would be
+
+    def _refused(self, asked: Asked, put: Put) -> Iterator[Json]:
+        try:
+            broken = list(schema.refusals(put.mapping, put.body, put.api_version))
+        except Refused as unknown:
+            yield {"code": "NoRegisteredProviderFound", "message": str(unknown), "target": asked.id}
+            return
+        for each in broken or refusals(put):
+            yield {"code": each.code, "message": f"{each.message}", "target": _target(asked, each.target)}
+
+    def _unregistered(self, asked: Asked) -> Json | None:
+        namespace = asked.type.partition("/")[0]
+        known = self.judge.registered
+        if known is None or namespace.lower() in ALWAYS | {each.lower() for each in known}:
+            return None
+        message = f"The subscription is not registered to use namespace '{namespace}'."
+        return {"code": "MissingSubscriptionRegistration", "message": message, "target": namespace}
+
+    def _authorize(self, asked: Asked) -> None:
+        action = rights.action(asked.id, "write")
+        assigned = str(get(asked.body, "properties.roleDefinitionId") or "").rpartition("/")[2].lower()
+        try:
+            rights.authorize(self.state(), self.judge.caller, action, asked.id, assigned)
+        except ArmError:
+            self.verdict.unauthorized.append(
+                f"Authorization failed for template resource '{asked.name}' of type '{asked.type}'. The client"
+                f" '{self.judge.caller}' with object id '{self.judge.caller}' does not have permission to perform"
+                f" action '{action}' at scope '{asked.id}'."
+            )
+
+    def _denied(self, asked: Asked) -> Iterator[Json]:
+        for each in self.judge.denials:
+            if each.denies(asked.type, asked.body):
+                yield {
+                    "code": "RequestDisallowedByPolicy",
+                    "message": f"Resource '{ids.name(asked.id)}' was disallowed by policy.",
+                    "target": ids.name(asked.id),
+                    "additionalInfo": [
+                        {"type": "PolicyViolation", "info": {"policyAssignmentDisplayName": each.name}},
+                    ],
+                }
+
+
+def _target(asked: Asked, path: str) -> str:
+    """A path in the body, or the resource where the service names none."""
+    return f"{asked.id}/{path}" if path else asked.id
+
+
+def _change(asked: Asked, body: Json, before: Json | None) -> Json:
+    if before is None:
+        return {"resourceId": asked.id, "changeType": "Create", "after": {**body, "id": asked.id}}
+    after = {**body, "id": before["id"]}
+    delta = [
+        {"path": key, "propertyChangeType": "Modify", "before": before.get(key), "after": after.get(key)}
+        for key in sorted({*before, *after})
+        if before.get(key) != after.get(key)
+    ]
+    kind = "Modify" if delta else "NoChange"
+    return {"resourceId": before["id"], "changeType": kind, "before": before, "after": after, "delta": delta}
+
+
+def _path(id_format: str, resource_id: str) -> dict[str, str]:
+    """Path parameters of an id; the scope of what is assigned on a resource is all before its own provider."""
+    parts, given = id_format.strip("/").split("/"), resource_id.strip("/").split("/")
+    found: dict[str, str] = {}
+    for part, value in zip(reversed(parts), reversed(given), strict=False):
+        if part.startswith("{"):
+            found[part.strip("{}")] = value
+    if parts[0] in ("{scope}", "{resourceUri}"):
+        found[parts[0].strip("{}")] = "/" + "/".join(given[: len(given) - len(parts) + 1])
+    found.pop("subscriptionId", None)
+    return found

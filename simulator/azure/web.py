@@ -1,0 +1,145 @@
+"""The simulated Azure Resource Manager over HTTP: what a client with a login asks before a deployment.
+
+Faults are answers in place of its own: of a busy service, of one that is down, of something between client and Azure.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from simulator.azure.bodies import Json
+from simulator.azure.errors import ArmError
+from simulator.azure.questions import Questions
+from simulator.ports import LOOPBACK
+
+ADDRESS = "https://management.azure.com"
+"""Address that clients know it by, and that its answers name."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One answer in place of ARM's own."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    cut: bool = False
+    """True for an answer that ends in its middle."""
+    only: str = ""
+    """End of the paths that it is an answer to; all paths where it is empty."""
+
+
+@dataclass
+class Login:
+    """Token of a caller, or the reason why ARM does not accept it."""
+
+    caller: str = ""
+    refused: tuple[str, str] | None = None
+    """Code and sentence."""
+
+
+@dataclass
+class ArmWeb:
+    """ARM behind an address of loopback."""
+
+    questions: Questions
+    logins: Mapping[str, Login]
+    """By token."""
+    faults: list[Fault] = field(default_factory=list[Fault])
+    """Taken one after the other."""
+    retry_after: str | None = "0"
+    """Header of answers that are to be fetched later."""
+    asked: list[tuple[str, str, Any]] = field(default_factory=list[tuple[str, str, Any]])
+    """Methods, paths and bodies of all requests."""
+    _results: dict[str, tuple[int, Json]] = field(default_factory=dict[str, tuple[int, Json]])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def serve(self) -> tuple[ThreadingHTTPServer, str]:
+        """A server that answers in threads until it is closed, and its address."""
+        server = ThreadingHTTPServer((LOOPBACK, 0), _handler(self))
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, name="arm", daemon=True).start()
+        return server, f"http://{LOOPBACK}:{server.server_address[1]}"
+
+    def fault(self, path: str) -> Fault | None:
+        """The next fault for a path."""
+        with self._lock:
+            found = next((each for each in self.faults if path.endswith(each.only)), None)
+            if found is not None:
+                self.faults.remove(found)
+            return found
+
+    def answer(
+        self, method: str, path: str, parameters: Mapping[str, str], body: Any, token: str
+    ) -> tuple[int, Json | None, dict[str, str]]:
+        """Status, document and headers."""
+        with self._lock:
+            self.asked.append((method, path, body))
+        login = self.logins.get(token, Login(refused=("AuthenticationFailed", "Authentication failed.")))
+        if login.refused is not None:
+            code, message = login.refused
+            return 401, {"error": {"code": code, "message": message}}, {}
+        if "/operationresults/" in path:
+            return *self._results.get(path, (404, {"error": {"code": "NotFound", "message": "No such result."}})), {}
+        if "api-version" not in parameters:
+            message = "The api-version query parameter (?api-version=) is required for all requests."
+            return 400, {"error": {"code": "MissingApiVersionParameter", "message": message}}, {}
+        try:
+            status, document = self.questions.answer(method, path, parameters, body, login.caller)
+        except ArmError as refused:
+            return refused.refusal.status, refused.refusal.body(), {}
+        if path.lower().endswith("/whatif"):
+            return self._later(path, status, document)
+        return status, document, {}
+
+    def _later(self, path: str, status: int, document: Json) -> tuple[int, Json | None, dict[str, str]]:
+        """An answer with the address of the result."""
+        subscription = "/".join(path.split("/")[:3])
+        with self._lock:
+            where = f"{subscription}/operationresults/{len(self._results) + 1}"
+            self._results[where] = (status, document)
+        wait = {} if self.retry_after is None else {"Retry-After": self.retry_after}
+        return 202, None, {"Location": f"{ADDRESS}{where}?api-version=2022-09-01", **wait}
+
+
+def _handler(arm: ArmWeb) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._answer(None)
+
+        def do_POST(self) -> None:
+            sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self._answer(json.loads(sent) if sent.strip() else None)
+
+        def _answer(self, body: Any) -> None:
+            address = urlsplit(self.path)
+            if (fault := arm.fault(address.path)) is not None:
+                self._send(fault.status, fault.body, fault.headers, cut=fault.cut)
+                return
+            token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
+            parameters = dict(parse_qsl(address.query))
+            status, document, headers = arm.answer(self.command, address.path, parameters, body, token)
+            content = b"" if document is None else json.dumps(document).encode()
+            self._send(status, content, {"Content-Type": "application/json", **headers})
+
+        def _send(self, status: int, content: bytes, headers: Mapping[str, str], *, cut: bool = False) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content) * 2 if cut else len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+            self.close_connection = cut
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Requests are in `asked`."""
+
+    return Handler

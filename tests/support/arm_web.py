@@ -1,0 +1,119 @@
+"""The real client of ARM, with the simulated ARM behind its address."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+from azure.core.credentials import AccessToken
+from azure.core.pipeline.transport import RequestsTransport
+from requests.adapters import HTTPAdapter
+
+from physical_ai.servers.adapter import bounded_session
+from simulator.azure import Cloud, Directory, StandingRole
+from simulator.azure.questions import Questions
+from simulator.azure.roles import guid_of
+from simulator.azure.web import ArmWeb, Fault, Login
+from tests.support.azure_fakes import MemoryHost
+from workbench.preflight import login
+from workbench.preflight.answers import Unanswered
+from workbench.preflight.rest import ARM, Exchange, Get
+from workbench.verdict.asking import Arm, NoAnswer
+
+SUBSCRIPTION = Directory().subscription
+OWNER, READER = Directory().deployer, "55555555-5555-4555-8555-555555555555"
+TENANT = Directory().tenant
+
+
+class Rerouted(HTTPAdapter):
+    """Sends what is for Azure's address to another one. The request keeps the name, and its token."""
+
+    def __init__(self, there: str) -> None:
+        self._there = there
+        super().__init__()
+
+    def send(self, request: requests.PreparedRequest, *given: Any, **named: Any) -> requests.Response:
+        assert request.url is not None
+        request.url = request.url.replace(ARM, self._there, 1)
+        assert request.url.startswith(self._there)
+        return super().send(request, *given, **{**named, "verify": False})
+
+
+class Credential:
+    """A login with one token."""
+
+    def __init__(self, who: str = "owner") -> None:
+        self._token = who
+
+    def get_token(self, *scopes: str, **kwargs: Any) -> AccessToken:
+        return AccessToken(self._token, int(time.time()) + 3600)
+
+
+@dataclass
+class World:
+    """A simulated subscription behind HTTP, and the client."""
+
+    web: ArmWeb
+    address: str
+
+    def exchange(self, who: str = "owner") -> Exchange:
+        return login.connect_to_change(Credential(who), self._transport())
+
+    def get(self, who: str = "owner") -> Get:
+        return login.connect(Credential(who), self._transport())
+
+    def arm(self, who: str = "owner") -> Arm:
+        """The client, which waits for nothing."""
+        exchange = self.exchange(who)
+
+        def asked(
+            method: str, path: str, parameters: Mapping[str, str], body: Any
+        ) -> tuple[int, Any, Mapping[str, str]]:
+            try:
+                return exchange(method, path, parameters, body)
+            except Unanswered as problem:
+                raise NoAnswer(str(problem)) from None
+
+        return Arm(asked, SUBSCRIPTION, sleep=lambda seconds: None)
+
+    def _transport(self) -> Any:
+        session = bounded_session(login.BOUNDS)
+        session.mount(ARM, Rerouted(self.address))
+        return _Impatient(session=session, session_owner=False)
+
+    def fault(self, *faults: Fault) -> None:
+        self.web.faults.extend(faults)
+
+
+class _Impatient(RequestsTransport):
+    """Waits for nothing between two attempts."""
+
+    def sleep(self, duration: float) -> None: ...
+
+
+@contextmanager
+def world(folder: Path, **questions: Any) -> Generator[World]:
+    """A subscription without resources, of which one caller is the owner and another one reads."""
+    cloud_options = {name: questions.pop(name) for name in ("quota", "taken") if name in questions}
+    closed = questions.pop("foreign", ())
+    directory = Directory(principals={READER: "User"}, roles=(StandingRole(READER, guid_of("Reader")),), closed=closed)
+    cloud = Cloud(folder / "azure.json", MemoryHost(), directory=directory, **cloud_options)
+    tenant = "The access token is from the wrong issuer 'https://sts.windows.net/9/'. It must match the tenant"
+    logins = {
+        "owner": Login(OWNER),
+        "reader": Login(READER),
+        "expired": Login(refused=("ExpiredAuthenticationToken", "The access token expiry is earlier than now.")),
+        "other": Login(refused=("InvalidAuthenticationTokenTenant", f"{tenant} '{TENANT}' of this subscription.")),
+    }
+    web = ArmWeb(Questions(cloud, **questions), logins)
+    server, address = web.serve()
+    try:
+        yield World(web, address)
+    finally:
+        server.shutdown()
+        server.server_close()

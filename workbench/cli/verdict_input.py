@@ -1,0 +1,68 @@
+"""Declared resources of a stack in the form that the verdict of Azure is asked in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from workbench.verdict.model import Hidden, Plan, Recorded
+
+if TYPE_CHECKING:
+    from workbench.cli.requested_stack import RequestedStack
+    from workbench.policies import Resource
+
+_KNOWN_BEFORE = ("fullyQualifiedDomainName", "hostName", "loginServer", "primaryEndpoints", "name", "vaultUri")
+"""Outputs that follow from names: they are what they are in the recording."""
+
+
+def plan_of(requested: RequestedStack, subscription: str) -> Plan:
+    """Templates of a stack in a subscription, from a run of the program of about a second. Raises pulumi.RunError."""
+    from physical_ai.settings.facts.created import region_of
+    from workbench.cli.policy_pack import declared_resources
+    from workbench.mocks.azure_answers import DEPLOYER, guid
+    from workbench.verdict.template import plan
+
+    settings = requested.loaded.settings
+    declared = declared_resources(requested, preview=False, subscription=subscription).resources
+    fixed = {guid("tenant"): "subscription().tenantId", DEPLOYER: "deployer().objectId"}
+    return plan(recorded(declared, subscription), subscription, region_of(settings) or "", settings.stack, fixed)
+
+
+def recorded(resources: tuple[Resource, ...], subscription: str) -> Iterator[Recorded]:
+    """Resources of Azure, except for the roles of those who deploy in a simulation only."""
+    from simulator.entra import DEPLOYER, SECOND_DEPLOYER
+    from workbench.mocks.azure_answers import created
+
+    simulated = {DEPLOYER.object_id, SECOND_DEPLOYER.object_id}
+    for each in resources:
+        if not each.type.startswith("azure-native:") or each.inputs.get("principalId") in simulated:
+            continue
+        inputs: dict[str, Any] = hidden(each.inputs)
+        id_, outputs = created(each.type, each.name, dict(each.inputs), subscription)
+        new = {name: value for name, value in outputs.items() if name not in each.inputs and name != "tenantId"}
+        profile = outputs.get("oidcIssuerProfile")
+        if each.type.endswith(":ManagedCluster") and isinstance(profile, Mapping):
+            new["oidcIssuerProfile"] = cast("Mapping[str, Any]", profile)
+        yield Recorded(each.type, each.name, inputs, id_, dict(_computed(new)))
+
+
+def hidden(value: Any) -> Any:
+    """A value in which no secret is left."""
+    from workbench.policies.model import Secret
+
+    if isinstance(value, Secret):
+        return Hidden()
+    if isinstance(value, Mapping):
+        return {name: hidden(item) for name, item in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [hidden(each) for each in cast("list[Any]", value)]
+    return value
+
+
+def _computed(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, item in cast("Mapping[str, Any]", value).items():
+            if name not in _KNOWN_BEFORE:
+                yield from _computed(item, f"{path}.{name}" if path else name)
+    elif isinstance(value, str) and value:
+        yield value, path

@@ -1,0 +1,126 @@
+"""Questions to ARM about templates: whether it would accept them, and what they would change. Nothing is created.
+
+Bounded in requests and time. An answer that ARM gives later is fetched from the address that it names, after the time
+that it names.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from workbench.verdict.answers import changes, errors
+from workbench.verdict.model import Deployment, Judged, Plan, Said
+
+ARM = "https://management.azure.com"
+API_VERSION = "2022-09-01"
+MOST_REQUESTS, MOST_SECONDS = 120, 900.0
+USUAL_WAIT, LONGEST_WAIT = 5.0, 30.0
+MOST_REPEATS = 4
+BUSY = frozenset({408, 429, 500, 502, 503, 504})
+RIGHTS = ("Microsoft.Resources/deployments/validate/action", "Microsoft.Resources/deployments/whatIf/action")
+Exchange = Callable[[str, str, Mapping[str, str], Any], tuple[int, Any, Mapping[str, str]]]
+"""`exchange(method, path, parameters, body)`; status, document and headers, in lower case. Raises `NoAnswer`."""
+
+
+class NoAnswer(Exception):
+    """ARM gave no usable answer; the text has the reason, in ARM's words where it has some."""
+
+
+@dataclass
+class Arm:
+    """ARM as one caller reaches it, with what is left of the bounds."""
+
+    exchange: Exchange
+    subscription: str
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    requests: int = field(default=0, init=False)
+    _until: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self._until = self.clock() + MOST_SECONDS
+
+    def judge(self, plan: Plan) -> list[Judged]:
+        """ARM's answers about the templates of a plan. What-if follows where the validation finds nothing."""
+        return [self._judge(each) for each in plan.deployments]
+
+    def _judge(self, deployment: Deployment) -> Judged:
+        try:
+            status, document = self._asked(deployment, "validate", deployment.body())
+            if said := _refusals(status, document):
+                return Judged(deployment.name, tuple(said))
+        except NoAnswer as problem:
+            return Judged(deployment.name, unanswered=str(problem))
+        try:
+            body = deployment.body()
+            body["properties"]["whatIfSettings"] = {"resultFormat": "FullResourcePayloads"}
+            status, document = self._asked(deployment, "whatIf", body)
+            said = _refusals(status, document)
+            return Judged(deployment.name, tuple(said), tuple(changes(document)), what_if=True)
+        except NoAnswer as problem:
+            return Judged(deployment.name, unanswered=f"it accepts the template, but what-if: {problem}")
+
+    def _asked(self, deployment: Deployment, what: str, body: Any) -> tuple[int, Any]:
+        """Status and document of the final answer."""
+        path = f"/subscriptions/{self.subscription}/providers/Microsoft.Resources/deployments/{deployment.name}/{what}"
+        status, document, headers = self._request("POST", path, {"api-version": API_VERSION}, body)
+        while status == 202:
+            # An answer that comes later has its address in one of two headers (ARM's async-operations contract).
+            address = headers.get("location") or headers.get("azure-asyncoperation") or ""
+            if not address:
+                raise NoAnswer("ARM answered 202 without an address for the result")
+            if address.startswith("/"):
+                address = f"{ARM}{address}"
+            if not address.startswith(f"{ARM}/"):
+                raise NoAnswer(f"ARM refers to another host for the result, {address.split('?')[0]}")
+            self._wait(headers)
+            status, document, headers = self._request("GET", address, {}, None)
+        return status, document
+
+    def _request(
+        self, method: str, path: str, parameters: Mapping[str, str], body: Any
+    ) -> tuple[int, Any, Mapping[str, str]]:
+        """One answer; a busy ARM is asked again. None of the questions changes anything."""
+        repeats = 0
+        while True:
+            self.requests += 1
+            if self.requests > MOST_REQUESTS:
+                raise NoAnswer(f"no result after {MOST_REQUESTS} requests")
+            status, document, headers = self.exchange(method, path, parameters, body)
+            if status not in BUSY:
+                return status, document, headers
+            repeats += 1
+            if repeats > MOST_REPEATS:
+                raise NoAnswer(f"ARM answered {status} {repeats} times{_words(document)}")
+            self._wait(headers)
+
+    def _wait(self, headers: Mapping[str, str]) -> None:
+        named = headers.get("retry-after", "")
+        seconds = min(float(named), LONGEST_WAIT) if named.isdigit() else USUAL_WAIT
+        if self.clock() + seconds > self._until:
+            raise NoAnswer(f"no result within {MOST_SECONDS:g} s")
+        self.sleep(seconds)
+
+
+def _refusals(status: int, document: Any) -> list[Said]:
+    """What ARM refuses; nothing where it accepts. Raises NoAnswer where it does not judge the template."""
+    said = errors(document)
+    if status in {401, 403, 404}:
+        raise NoAnswer(f"ARM answered {status}{_words(document)}")
+    if status == 200 and isinstance(document, dict):
+        failed = str(cast("dict[str, Any]", document).get("status", "Succeeded")).lower() in {"failed", "canceled"}
+        has_error = isinstance(cast("dict[str, Any]", document).get("error"), dict)
+        if failed and not said:
+            return [Said("Failed", "ARM could not judge the template, and says no more")]
+        return said if failed or has_error else []
+    if status >= 400 and said:
+        return said
+    raise NoAnswer(f"ARM answered {status} without a document that says what it found")
+
+
+def _words(document: Any) -> str:
+    said = errors(document)
+    return f": {said[0].code}: {said[0].message}" if said else ""

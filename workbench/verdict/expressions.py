@@ -1,0 +1,83 @@
+"""Values of a template: ids as they will be, secrets as parameters, what Azure computes as `reference`. Pure.
+
+ARM reads every text that begins with a bracket as an expression (ARM docs, template-expressions).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from workbench.verdict.model import Hidden
+
+PLACEHOLDER = "Placeholder-0-of-a-secret"
+"""Value of every secret parameter: no secret leaves the machine. It has what the rules for passwords want."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Replacements of what stands for something else in a recording."""
+
+    ids: Mapping[str, str]
+    """Recorded id → id, where they differ."""
+    expressions: Mapping[str, str]
+    """Stand-in for a computed value → template expression, without brackets."""
+
+
+@dataclass
+class Values:
+    """Conversion of values, which collects the parameters that they need."""
+
+    names: Names
+    parameters: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def value(self, value: Any) -> Any:
+        """A value of a body in a template."""
+        if isinstance(value, Hidden):
+            return self._secret()
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list | tuple):
+            return [self.value(each) for each in cast("list[Any]", value)]
+        if isinstance(value, Mapping):
+            return {str(self.id(name)): self.value(item) for name, item in cast("Mapping[str, Any]", value).items()}
+        return value
+
+    def id(self, text: str) -> str:
+        """A text in which recorded ids are the real ones."""
+        for recorded, real in self.names.ids.items():
+            if text.lower() == recorded.lower():
+                return real
+            if text.lower().startswith(f"{recorded.lower()}/"):
+                return real + text[len(recorded) :]
+        return text
+
+    def text(self, text: str) -> str:
+        """A text: an expression where a part of it is computed."""
+        text = self.id(text)
+        stand_ins = [each for each in self.names.expressions if each in text]
+        if not stand_ins:
+            return f"[{text}" if text.startswith("[") else text
+        pattern = "|".join(re.escape(each) for each in sorted(stand_ins, key=len, reverse=True))
+        # A part of a longer number or word is something else: 203.0.113.7 is not in 203.0.113.70.
+        parts = re.split(rf"(?<![\w.-])({pattern})(?![\w.-])", text)
+        if len(parts) == 1:
+            return f"[{text}" if text.startswith("[") else text
+        terms = [
+            self.names.expressions[part] if index % 2 else f"'{part.replace(chr(39), chr(39) * 2)}'"
+            for index, part in enumerate(parts)
+            if part
+        ]
+        return f"[{terms[0]}]" if len(terms) == 1 else f"[concat({', '.join(terms)})]"
+
+    def _secret(self) -> str:
+        name = f"secret{len(self.parameters) + 1}"
+        self.parameters[name] = {"value": PLACEHOLDER}
+        return f"[parameters('{name}')]"
+
+
+def reference(resource_id: str, api_version: str, path: str) -> str:
+    """An expression for what Azure computes of a resource: `path` in the properties that a GET returns."""
+    return f"reference('{resource_id}', '{api_version}').{path}"

@@ -1,0 +1,125 @@
+"""Resources of a stack as ARM knows them: ids, bodies, and what each depends on. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, cast
+
+from physical_ai.catalog.azure_native import by_token
+from workbench.verdict import bodies
+from workbench.verdict.expressions import Names, Values, reference
+from workbench.verdict.model import Recorded, Subject
+
+AZURE = "azure-native:"
+
+
+def subjects(
+    recorded: Iterable[Recorded], subscription: str, fixed: Mapping[str, str]
+) -> tuple[list[Subject], dict[str, Any], list[tuple[str, str]]]:
+    """Subjects in the order of their creation, parameters of the secrets, and what has no form in a template.
+
+    Args:
+        fixed: Stand-ins of the recording → expressions, as for the tenant.
+    """
+    named, left_out = _named(recorded, subscription)
+    ids = {each.recorded_id: real for real, each in named.items() if each.recorded_id and each.recorded_id != real}
+    expressions = dict(fixed)
+    for real, each in named.items():
+        version = bodies.api_version(by_token()[each.type], each.inputs)
+        expressions |= {stand_in: reference(real, version, path) for stand_in, path in each.computed.items()}
+    values = Values(Names(ids, expressions))
+    made = [_subject(real, each, values) for real, each in named.items()]
+    return _ordered([_depending(each, made) for each in made]), values.parameters, left_out
+
+
+def _named(recorded: Iterable[Recorded], subscription: str) -> tuple[dict[str, Recorded], list[tuple[str, str]]]:
+    """Resources by id, and those without one."""
+    found: dict[str, Recorded] = {}
+    left_out: list[tuple[str, str]] = []
+    given = [each for each in recorded if each.type.startswith(AZURE)]
+    known = [each for each in given if each.type in by_token()]
+    for each in given:
+        if each.type not in by_token():
+            reason = "azure-native's request for this type is not in physical_ai/catalog/data/azure_native.json"
+            left_out.append((f"{each.type.rpartition(':')[2]} {each.name}", reason))
+    aliases = {
+        each.recorded_id: bodies.resource_id(by_token()[each.type], each.inputs, subscription)
+        for each in known
+        if each.recorded_id and "scope" not in each.inputs
+    }
+    rename = Values(Names({old: new for old, new in aliases.items() if old != new}, {}))
+    for each in known:
+        mapping = by_token()[each.type]
+        # What a resource is assigned on is a part of its own id.
+        inputs = {
+            name: rename.id(value) if name in mapping.path_params and isinstance(value, str) else value
+            for name, value in each.inputs.items()
+        }
+        real = bodies.resource_id(mapping, inputs, subscription)
+        found[real] = Recorded(each.type, each.name, inputs, each.recorded_id, each.computed)
+    return found, left_out
+
+
+def _subject(real: str, recorded: Recorded, values: Values) -> Subject:
+    mapping = by_token()[recorded.type]
+    body = values.value(bodies.body(mapping, recorded.inputs))
+    arm_type = bodies.arm_type(mapping, recorded.inputs)
+    version = bodies.api_version(mapping, recorded.inputs)
+    return Subject(real, recorded.type, recorded.name, arm_type, version, cast("dict[str, Any]", body))
+
+
+def _depending(subject: Subject, every: Iterable[Subject]) -> Subject:
+    texts = [text.lower() for text in _texts(subject.body)]
+    own = subject.resource_id.lower()
+    found: list[str] = []
+    for other in every:
+        wanted = other.resource_id.lower()
+        if other is subject or wanted.startswith(f"{own}/"):
+            continue
+        # A resource group is no dependency within the group: its deployment depends on it.
+        is_group = other.arm_type == "Microsoft.Resources/resourceGroups"
+        if not is_group and (own.startswith(f"{wanted}/") or any(_names(text, wanted) for text in texts)):
+            found.append(other.resource_id)
+    return Subject(
+        subject.resource_id,
+        subject.type,
+        subject.name,
+        subject.arm_type,
+        subject.api_version,
+        subject.body,
+        tuple(found),
+    )
+
+
+def _names(text: str, wanted: str) -> bool:
+    """True where a text has an id as a whole, or the id of a part of it."""
+    at = text.find(wanted)
+    while at >= 0:
+        following = text[at + len(wanted) : at + len(wanted) + 1]
+        if following in ("", "/", "'"):
+            return True
+        at = text.find(wanted, at + 1)
+    return False
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, item in cast("Mapping[str, Any]", value).items():
+            yield name
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for each in cast("list[Any]", value):
+            yield from _texts(each)
+
+
+def _ordered(made: list[Subject]) -> list[Subject]:
+    """In an order in which each comes after what it depends on; as they are where they depend on each other."""
+    by_id = {each.resource_id: each for each in made}
+    try:
+        order = TopologicalSorter({each.resource_id: each.depends_on for each in made}).static_order()
+        return [by_id[each] for each in order]
+    except CycleError:
+        return made

@@ -1,0 +1,175 @@
+"""Deployment templates of a stack's resources, at the right scopes and within ARM's limits. Pure.
+
+Groups are resources of the subscription; what is in a group is in a nested deployment there, also where the group is of
+another subscription. Limits: ARM docs, template best practices (4 MB a template, 1 MB a resource, 800 resources).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from workbench.verdict import bodies
+from workbench.verdict.model import Deployment, Plan, Recorded, Subject
+from workbench.verdict.subjects import subjects
+
+SCHEMA = "https://schema.management.azure.com/schemas"
+SUBSCRIPTION_SCHEMA = f"{SCHEMA}/2018-05-01/subscriptionDeploymentTemplate.json#"
+GROUP_SCHEMA = f"{SCHEMA}/2019-04-01/deploymentTemplate.json#"
+GROUP_TYPE, DEPLOYMENTS = "Microsoft.Resources/resourceGroups", "Microsoft.Resources/deployments"
+DEPLOYMENTS_VERSION = "2022-09-01"
+MOST_RESOURCES = 800
+LARGEST_TEMPLATE, LARGEST_RESOURCE = 4 << 20, 1 << 20
+_ROOM = 1 << 16
+"""Left for what is around the resources of a template."""
+
+
+def plan(
+    recorded: Iterable[Recorded], subscription: str, region: str, stack: str, fixed: Mapping[str, str] | None = None
+) -> Plan:
+    """Templates with all recorded resources of Azure.
+
+    Args:
+        subscription: The stack's.
+        fixed: Stand-ins of the recording → template expressions.
+    """
+    found, parameters, left_out = subjects(recorded, subscription, fixed or {})
+    fits = [each for each in found if _size(_resource(each, found)) <= LARGEST_RESOURCE]
+    large = [each for each in found if each not in fits]
+    left_out += [(f"{each.arm_type} {each.name}", "it is larger than the 1 MB that ARM takes") for each in large]
+    made: list[Deployment] = []
+    for number, part in enumerate(_parts(fits), 1):
+        template = _template(part, fits, subscription, parameters)
+        name = f"physai-check-{stack}"[:60] + (f"-{number}" if number > 1 else "")
+        used = {key: value for key, value in parameters.items() if f"parameters('{key}')" in json.dumps(template)}
+        made.append(Deployment(name, region, template, used, len(part)))
+    return Plan(tuple(made), tuple(fits), tuple(left_out))
+
+
+def _parts(found: Sequence[Subject]) -> list[list[Subject]]:
+    """Resources in as few requests as ARM's limits of size allow."""
+    parts: list[list[Subject]] = []
+    size = 0
+    for each in found:
+        own = _size(_resource(each, found))
+        if not parts or size + own > LARGEST_TEMPLATE - _ROOM:
+            parts.append([])
+            size = 0
+        parts[-1].append(each)
+        size += own
+    return parts
+
+
+def _template(
+    part: Sequence[Subject], every: Sequence[Subject], subscription: str, parameters: Mapping[str, Any]
+) -> dict[str, Any]:
+    here = {each.resource_id for each in part}
+    placed: dict[tuple[str, str], list[Subject]] = {}
+    for each in part:
+        of = bodies.subscription_of(each.resource_id) or subscription
+        if each.arm_type != GROUP_TYPE:
+            placed.setdefault((of, bodies.group_of(each.resource_id)), []).append(each)
+    used = {group.lower() for of, group in placed if of.lower() == subscription.lower()}
+    # Each request has the groups that it needs: none of them exists after another.
+    groups = [
+        each
+        for each in every
+        if each.arm_type == GROUP_TYPE
+        and (each.resource_id in here or bodies.group_of(each.resource_id).lower() in used)
+    ]
+    resources = [_resource(each, part) for each in groups]
+    own_groups = {bodies.group_of(each.resource_id).lower(): each.resource_id for each in groups}
+    names = _names(placed, subscription)
+    for (of, group), inside in placed.items():
+        if not group and of.lower() == subscription.lower():
+            resources += [_resource(each, part) for each in inside]
+            continue
+        needs = {names[at] for at in placed if at != (of, group) and names[at] and _depends(inside, placed[at])}
+        for number in range(0, len(inside), MOST_RESOURCES):
+            chunk = inside[number : number + MOST_RESOURCES]
+            name = names[of, group] + (f"-{number // MOST_RESOURCES + 1}" if number else "")
+            waits = [f"[subscriptionResourceId('{DEPLOYMENTS}', '{each}')]" for each in sorted(needs)]
+            if group.lower() in own_groups and of.lower() == subscription.lower():
+                waits.append(own_groups[group.lower()])
+            resources.append(_nested(name, (of if of.lower() != subscription.lower() else "", group), chunk, waits))
+    return _document(SUBSCRIPTION_SCHEMA, resources, parameters)
+
+
+def _names(placed: Iterable[tuple[str, str]], subscription: str) -> dict[tuple[str, str], str]:
+    """Names of the nested deployments; the own resources of the subscription need none."""
+    found: dict[tuple[str, str], str] = {}
+    for number, (of, group) in enumerate(placed, 1):
+        is_own = of.lower() == subscription.lower()
+        found[of, group] = "" if is_own and not group else f"in-{group or 'subscription'}"[:56] + f"-{number}"
+    return found
+
+
+def _depends(inside: Iterable[Subject], on: Iterable[Subject]) -> bool:
+    wanted = {each.resource_id for each in on}
+    return any(wanted & set(each.depends_on) for each in inside)
+
+
+def _nested(name: str, place: tuple[str, str], inside: Sequence[Subject], waits: Sequence[str]) -> dict[str, Any]:
+    """A deployment in a group, whose expressions are its own."""
+    of, group = place
+    resources = [_resource(each, inside) for each in inside]
+    used = _parameters_of(resources)
+    where = {"resourceGroup": group} if group else {"location": "[deployment().location]"}
+    template = _document(GROUP_SCHEMA if group else SUBSCRIPTION_SCHEMA, resources, dict.fromkeys(used))
+    return {
+        "type": DEPLOYMENTS,
+        "apiVersion": DEPLOYMENTS_VERSION,
+        "name": name,
+        **({"subscriptionId": of} if of else {}),
+        **where,
+        "dependsOn": list(waits),
+        "properties": {
+            "mode": "Incremental",
+            "expressionEvaluationOptions": {"scope": "inner"},
+            "parameters": {each: {"value": f"[parameters('{each}')]"} for each in used},
+            "template": template,
+        },
+    }
+
+
+def _parameters_of(resources: Sequence[Mapping[str, Any]]) -> list[str]:
+    text = json.dumps(resources)
+    names = [part.partition("')")[0] for part in text.split("[parameters('")[1:]]
+    return list(dict.fromkeys(names))
+
+
+def _document(schema: str, resources: Sequence[Any], parameters: Iterable[str]) -> dict[str, Any]:
+    used = set(_parameters_of(resources))
+    return {
+        "$schema": schema,
+        "contentVersion": "1.0.0.0",
+        "parameters": {name: {"type": "secureString"} for name in parameters if name in used},
+        "resources": list(resources),
+    }
+
+
+def _resource(subject: Subject, beside: Sequence[Subject]) -> dict[str, Any]:
+    """A resource of a template. What it depends on is named as far as it is in the same one."""
+    scope, _, path = subject.resource_id.rpartition("/providers/")
+    segments = path.split("/")
+    present = {each.resource_id for each in beside}
+    waits = [each for each in subject.depends_on if each in present]
+    if subject.arm_type == GROUP_TYPE:
+        name, of = subject.resource_id.rpartition("/")[2], {}
+    else:
+        name = "/".join(segments[2::2])
+        # A role or a setting is of a resource when there is another provider before its own.
+        of = {"scope": scope} if "/providers/" in scope else {}
+    return {
+        "type": subject.arm_type,
+        "apiVersion": subject.api_version,
+        "name": name,
+        **of,
+        **subject.body,
+        **({"dependsOn": waits} if waits else {}),
+    }
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, separators=(",", ":")).encode())
