@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from physical_ai.settings.facts.data_services import DataNames, DataPlan
+from physical_ai.settings.facts.data_services import DataFacts, DataNames
 
 ENABLED = {True: "Enabled", False: "Disabled"}
 """ARM's two words for a switch."""
@@ -21,7 +21,7 @@ class Place:
     resource_group_name: pulumi.Input[str]
     location: str
     tags: Mapping[str, str]
-    plan: DataPlan
+    plan: DataFacts
 
     @property
     def public_access(self) -> str:

@@ -11,7 +11,7 @@ from pulumi_azure_native import network
 from components.network.api_reach import keep_api_server
 from physical_ai.settings.facts.inbound import InboundRule
 from physical_ai.settings.facts.naming import Names, subnet_name
-from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, Gateway, OutboundPlan
+from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, Gateway, OutboundFacts
 from physical_ai.settings.facts.private_network import ENDPOINTS, ServiceSubnet
 
 
@@ -37,7 +37,7 @@ class NetworkArgs:
     tags: Mapping[str, str]
     address_space: str
     subnets: Mapping[str, str]
-    outbound: OutboundPlan
+    outbound: OutboundFacts
     service_subnets: Sequence[ServiceSubnet] = ()
     dns_servers: Sequence[str] = ()
     firewall: str | None = None

@@ -31,10 +31,10 @@ from parts.runners.names import TAINT
 from physical_ai.planning.gateway_certificate import gateway_certificate
 from physical_ai.settings import NodePool
 from physical_ai.settings.facts.access import admin_groups, grants
-from physical_ai.settings.facts.data_services import DataNames, data_plan, managed
+from physical_ai.settings.facts.data_services import DataNames, data_facts, managed
 from physical_ai.settings.facts.inbound import inbound_rules
 from physical_ai.settings.facts.monitor_link import monitor_link
-from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, outbound_plan
+from physical_ai.settings.facts.outbound import SYSTEM_SUBNET, outbound_facts
 from physical_ai.settings.facts.pools import CPU_POOL
 from physical_ai.settings.facts.private_network import (
     API_SERVER,
@@ -52,7 +52,7 @@ def declare_foundation(common: Common) -> Foundation:
         SYSTEM_SUBNET: str(settings.network.system_subnet),
         **{name: str(pool.subnet) for name, pool in settings.pools.items()},
     }
-    space, outbound = str(settings.network.address_space), outbound_plan(settings)
+    space, outbound = str(settings.network.address_space), outbound_facts(settings)
     private = private_network(settings)
     firewall = private.firewall if private else None
     network = Network(
@@ -136,7 +136,7 @@ def declare_data_services(common: Common, foundation: Foundation) -> DataService
         resource_group_name=foundation.group.name,
         location=settings.region,
         tags=settings.tags,
-        plan=data_plan(settings, given),
+        plan=data_facts(settings, given),
     )
     return DataServices(
         f"{common.name}-data",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from simulator.cluster.objects import at, name
 from simulator.gpu import operator, upgrading
 from simulator.gpu.driver import is_driver
-from simulator.gpu.state import Controller, State, Step
+from simulator.gpu.state import Controller, State, Write
 
 REQUEUE_SECONDS = 120.0
 """The upgrade controller watches no pods. After this time it looks again (gpu-operator, `plannedRequeueInterval`)."""
@@ -52,7 +52,7 @@ class Pacing:
             self.upgraded = state.now
         return awake
 
-    def took(self, steps: Iterable[Step], now: float) -> None:
+    def took(self, steps: Iterable[Write], now: float) -> None:
         """The steps that the controllers have taken at a model time."""
         if any(step.controller == "driver" and step.verb == "delete" for step in steps):
             self.recreated = now

@@ -8,7 +8,7 @@ from typing import Any
 from simulator.cluster.objects import Changes, Json, annotations_of, at, labels, name
 from simulator.gpu import names
 from simulator.gpu.release import Release, release
-from simulator.gpu.state import Controller, State, Step, Verb, apply, covers
+from simulator.gpu.state import Controller, State, Verb, Write, apply, covers
 
 
 class Run:
@@ -16,7 +16,7 @@ class Run:
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.steps: list[Step] = []
+        self.steps: list[Write] = []
         self.controller: Controller = "policy"
 
     @property
@@ -28,7 +28,7 @@ class Run:
         return self.state.spec
 
     def add(self, verb: Verb, kind: str, key: str, body: Any = None) -> None:
-        step = Step(self.controller, verb, kind, key, body)
+        step = Write(self.controller, verb, kind, key, body)
         self.steps.append(step)
         self.state = apply(self.state, step)
 

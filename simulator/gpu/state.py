@@ -77,7 +77,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Step:
+class Write:
     """One write of the operator."""
 
     controller: Controller
@@ -96,9 +96,9 @@ class Step:
 class Desired:
     """All changes of the operator, in order; empty if the state is as desired."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Write, ...] = ()
 
-    def of(self, verb: Verb, kind: str = "") -> list[Step]:
+    def of(self, verb: Verb, kind: str = "") -> list[Write]:
         return [step for step in self.steps if step.verb == verb and (not kind or step.kind == kind)]
 
     @property
@@ -151,7 +151,7 @@ def _without(given: Mapping[Any, Any], key: Any) -> dict[Any, Any]:
     return {own: value for own, value in given.items() if own != key}
 
 
-def _apply_to_node(state: State, step: Step) -> State:
+def _apply_to_node(state: State, step: Write) -> State:
     node = state.nodes.get(step.name)
     if node is None:
         return state
@@ -164,14 +164,14 @@ def _apply_to_node(state: State, step: Step) -> State:
     return replace(state, nodes={**state.nodes, step.name: node})
 
 
-def _apply_status(state: State, step: Step) -> State:
+def _apply_status(state: State, step: Write) -> State:
     if step.kind == "ClusterPolicy":
         return replace(state, policy={**(state.policy or {}), "status": step.body})
     given = {**state.drivers[step.name], "status": step.body}
     return replace(state, drivers={**state.drivers, step.name: given})
 
 
-def _apply_object(state: State, step: Step) -> State:
+def _apply_object(state: State, step: Write) -> State:
     if step.kind == "DaemonSet":
         rest = _without(state.daemonsets, step.name)
         made = {} if step.verb == "delete" else {step.name: _generation(state.daemonsets.get(step.name), step.body)}
@@ -180,7 +180,7 @@ def _apply_object(state: State, step: Step) -> State:
     return replace(state, others={**_without(state.others, key), **({} if step.verb == "delete" else {key: step.body})})
 
 
-def apply(state: State, step: Step) -> State:
+def apply(state: State, step: Write) -> State:
     """The state after one step, as an API server without other controllers would show it."""
     if step.kind == "Node":
         return _apply_to_node(state, step)

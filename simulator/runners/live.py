@@ -68,7 +68,7 @@ class RunnerController:
         return model.secret_problem(wanted, found)
 
     def _run(self, scale_set: Json, runners: list[Json], pods: Watch) -> None:
-        step, by_name = model.step(scale_set, runners), {name(pod): pod for pod in runners}
+        step, by_name = model.actions(scale_set, runners), {name(pod): pod for pod in runners}
         if step.queued != model.queued_jobs(scale_set):
             self._patch(scale_set, {"metadata": {"annotations": {model.QUEUED: str(step.queued)}}})
         for key in step.start:

@@ -96,7 +96,7 @@ def runner(scale_set: Json, number: int) -> Json:
 
 
 @dataclass(frozen=True)
-class Step:
+class Actions:
     """Actions after one look at a scale set. Names are of Pods."""
 
     create: int
@@ -109,7 +109,7 @@ class Step:
     """Jobs that wait after it."""
 
 
-def step(scale_set: Json, runners: list[Json]) -> Step:
+def actions(scale_set: Json, runners: list[Json]) -> Actions:
     """Each runner takes one job and ends. There are as many as jobs, and `minRunners` besides, up to `maxRunners`."""
     queued = queued_jobs(scale_set)
     live = [pod for pod in runners if at(pod, "status.phase") not in ("Succeeded", "Failed")]
@@ -123,7 +123,7 @@ def step(scale_set: Json, runners: list[Json]) -> Step:
     kept = [pod for pod in live if pod not in taken]
     surplus = kept[wanted:]
     done = [pod for pod in runners if pod not in live]
-    return Step(
+    return Actions(
         create=max(0, wanted - len(kept)),
         start=tuple(name(pod) for pod in idle if pod not in surplus),
         end=tuple(map(name, taken)),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from physical_ai.kubernetes.fit import Offer, requests, why_not
 from simulator.azure.autoscaling import ScaledPool
-from simulator.scheduling.autoscaler.growth import Group, plan
+from simulator.scheduling.autoscaler.growth import Group, scale_up
 from simulator.scheduling.kai.decision import decide
 from simulator.scheduling.kai.jobs import jobs_of
 from simulator.scheduling.kai.queues import queues_of
@@ -86,7 +86,7 @@ def test_the_autoscaler_grows_within_bounds_for_pods_that_fit_and_answers_the_ot
     for item, (_, _, tolerates) in zip(pods, wishes, strict=True):
         item["spec"]["tolerations"] = GPU_TOLERATED if tolerates else []
     offers = [Offer.of(each) for each in cluster(shape)]
-    found = plan(pods, offers, groups)
+    found = scale_up(pods, offers, groups)
     growth = found.growth
     if growth is None:
         for given_up, message in found.refused:
@@ -98,5 +98,5 @@ def test_the_autoscaler_grows_within_bounds_for_pods_that_fit_and_answers_the_ot
     assert not growth.group.in_backoff
     assert growth.added <= len(growth.pods), "a node more than there are pods for"
     assert all(not why_not(each, growth.group.template) for each in growth.pods)
-    after = plan([each for each in pods if each in growth.pods], [growth.group.template] * growth.added, groups)
+    after = scale_up([each for each in pods if each in growth.pods], [growth.group.template] * growth.added, groups)
     assert (after.growth, after.refused) == (None, ()), "the nodes do not take the pods they were made for"

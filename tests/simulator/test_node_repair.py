@@ -15,7 +15,7 @@ from tests.support.waiting import until
 from workbench.cli.azure_access import IMPACTS_FILE
 from workbench.health.acceptance import jobs
 from workbench.health.replacement import run as repairs
-from workbench.health.replacement.record import NAMESPACE, Record, Step
+from workbench.health.replacement.record import NAMESPACE, Record, RepairStep
 from workbench.health.replacement.steps import World
 
 STACK = "dev-westus2"
@@ -46,9 +46,9 @@ def known(node: str, *arguments: str) -> Json:
     return physai("evidence", node, STACK, "--json", *arguments).json
 
 
-def run_again_until_it_ends(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[Step]:
+def run_again_until_it_ends(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[RepairStep]:
     """Runs the command, whose process ends after the effect of each step, before its record is written."""
-    reached: list[Step] = []
+    reached: list[RepairStep] = []
     perform = repairs.perform
 
     def killed(record: Record, world: World) -> Record | str:
@@ -60,7 +60,7 @@ def run_again_until_it_ends(monkeypatch: pytest.MonkeyPatch, *arguments: str) ->
 
     with monkeypatch.context() as patch:
         patch.setattr(repairs, "perform", killed)
-        for _ in Step:
+        for _ in RepairStep:
             try:
                 physai("node", "replace", *arguments, "--yes")
             except Killed:
@@ -88,7 +88,7 @@ def test_a_restart_that_is_killed_at_each_step_ends_with_an_accepted_node(
     assert first["advice"] == "none"
 
     reached = run_again_until_it_ends(monkeypatch, name, STACK, "--reboot")
-    assert reached == [step for step in Step if step is not Step.DONE]
+    assert reached == [step for step in RepairStep if step is not RepairStep.DONE]
     after = node_of(client, "rtxprogpu")
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
     assert after["status"]["nodeInfo"]["bootID"] != before["status"]["nodeInfo"]["bootID"]
@@ -118,7 +118,7 @@ def test_a_replacement_that_is_killed_at_each_step_replaces_one_machine(
     assert not node_of(client, "h100gpu")["spec"].get("unschedulable")
 
     reached = run_again_until_it_ends(monkeypatch, name, STACK, "--replace")
-    assert reached == [step for step in Step if step is not Step.DONE]
+    assert reached == [step for step in RepairStep if step is not RepairStep.DONE]
     after = node_of(client, "h100gpu")
     machines = [each["status"]["nodeInfo"]["systemUUID"] for each in (before, after)]
     assert machines[0] != machines[1]

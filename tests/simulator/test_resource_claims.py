@@ -16,7 +16,7 @@ from parts.dra.plan import claimed_node_policies
 from physical_ai.planning.plan import make_plan
 from physical_ai.readiness import read_reports
 from physical_ai.readiness.expected import expected_pools
-from physical_ai.readiness.workloads import explain, pool_plans, read_workloads
+from physical_ai.readiness.workloads import declared_pools, explain, read_workloads
 from physical_ai.settings import Settings
 from simulator.charts import chart_source
 from simulator.cluster.objects import at
@@ -103,7 +103,7 @@ def test_a_job_gets_the_devices_of_its_claim_and_missing_ones_are_named(claimed:
     cluster.client.request("POST", pods, waits)
 
     def why() -> list[str]:
-        given = read_workloads(readiness_client(cluster.client), expected, pool_plans(settings), "dev-westus2")
+        given = read_workloads(readiness_client(cluster.client), expected, declared_pools(settings), "dev-westus2")
         return [f"{each.cause}: {each.reason}" for each in explain(f"{TEAM}/greedy", given)[1]]
 
     until(lambda: any(each.startswith("claim-no-match") for each in why()), "no cause is named")

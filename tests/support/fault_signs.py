@@ -21,7 +21,7 @@ from simulator.faults import Fault, Injected, faults, node_faults
 from simulator.faults.record import ANNOTATION, annotation
 from simulator.nvsentinel.events import conditions, failures
 from tests.support.readiness_objects import NODE, Situation
-from tests.support.workload_objects import plans
+from tests.support.workload_objects import declared_by_name
 from workbench.health.evidence.node_evidence import NodeEvidence
 
 POOL, STACK = "h100gpu", "dev-westus2"
@@ -125,7 +125,7 @@ def with_faults(*names: str) -> Seen:
     pods = [_crashing(name, text) for row in rows for name, text in row.effects.broken.items() if name not in ROLES]
     if any(row.effects.driver_lost for row in rows):
         pods.append(_crashing("gpu-feature-discovery", "error creating NVML labeler: failed to initialize NVML"))
-    pools = [plans()[POOL]]
+    pools = [declared_by_name()[POOL]]
     return Seen(Workloads([situation.node], pods, pools=pools, reports=reports, alerts=alerts, stack=STACK))
 
 

@@ -11,7 +11,7 @@ from simulator.gpu import operator
 from simulator.gpu.driver import COMPONENT, DRIVER_COMPONENT
 from simulator.gpu.driver_digest import digest_of
 from simulator.gpu.names import LAST_APPLIED
-from simulator.gpu.state import State, Step, apply
+from simulator.gpu.state import State, Write, apply
 from simulator.gpu.upgrade import DriverPod
 from tests.support import gpu_placement as placement
 
@@ -29,7 +29,7 @@ class Cluster:
     """Hash of the template a pod was made from, by DaemonSet and node."""
     installs: dict[str, str] = field(default_factory=dict[str, str])
     """Digest of what a driver's pod installs, by the hash of its template."""
-    steps: list[Step] = field(default_factory=list[Step])
+    steps: list[Write] = field(default_factory=list[Write])
     states: list[State] = field(default_factory=list[State])
     """The state after each step."""
     seen: State | None = None
@@ -69,7 +69,7 @@ class Cluster:
                 return
         raise AssertionError(f"the operator does not come to rest; last steps: {[str(s) for s in self.steps[-9:]]}")
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: Write) -> None:
         if step.verb == "restart":
             self.pods = {
                 key: made for key, made in self.pods.items() if not (key[1] == step.name and self._is_driver(key[0]))

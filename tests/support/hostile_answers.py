@@ -30,7 +30,7 @@ from physical_ai.readiness.releases import stuck_releases
 from physical_ai.readiness.shapes import checked
 from physical_ai.readiness.upgrade_budgets import PATH as BUDGETS
 from physical_ai.readiness.upgrade_budgets import blocking
-from physical_ai.readiness.workloads import UnknownSubject, doctor, explain, pool_plans, read_workloads
+from physical_ai.readiness.workloads import UnknownSubject, declared_pools, doctor, explain, read_workloads
 from physical_ai.settings import load
 from tests.support import workload_objects as make
 from tests.support.readiness_objects import Situation
@@ -238,7 +238,7 @@ def _sending(get: Get) -> Callable[..., Any]:
 
 def _workloads(get: Get) -> None:
     settings = load(make.STACK).settings
-    given = read_workloads(get, expected_pools(settings), pool_plans(settings), make.STACK)
+    given = read_workloads(get, expected_pools(settings), declared_pools(settings), make.STACK)
     doctor(given)
     for wanted in ("h100gpu", HOST, "train", "waits", "crashes", "ends", "j", "cron", "set", "rs", "nothing"):
         try:

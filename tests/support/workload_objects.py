@@ -19,9 +19,9 @@ from physical_ai.catalog.osmo import (
 )
 from physical_ai.planning.plan import make_plan
 from physical_ai.readiness.model import ClosedGate, Report
-from physical_ai.readiness.platform.absence import Platform
+from physical_ai.readiness.platform.absence import PlatformState
 from physical_ai.readiness.platform.parts import KINDS, installed
-from physical_ai.readiness.workloads import PoolPlan, Workloads, pool_plans
+from physical_ai.readiness.workloads import DeclaredPool, Workloads, declared_pools
 from physical_ai.repository import ROOT
 from physical_ai.settings import load
 from physical_ai.settings.facts.labels import split_taint
@@ -40,13 +40,13 @@ NOW = "2026-11-22T12:00:00Z"
 
 
 @cache
-def plans() -> Mapping[str, PoolPlan]:
-    return {plan.name: plan for plan in pool_plans(load(STACK).settings)}
+def declared_by_name() -> Mapping[str, DeclaredPool]:
+    return {each.name: each for each in declared_pools(load(STACK).settings)}
 
 
 def node(pool: str, number: int = 0, *, ready: bool = True, cordoned: bool = False) -> Json:
     """A node of a pool, with its GPUs."""
-    plan = plans()[pool]
+    declared = declared_by_name()[pool]
     own = f"aks-{pool}-{number}"
     condition = {"type": "Ready", "status": str(ready), "reason": "KubeletReady", "message": ""}
     if not ready:
@@ -56,9 +56,9 @@ def node(pool: str, number: int = 0, *, ready: bool = True, cordoned: bool = Fal
             "message": "Kubelet stopped posting node status.",
         }
     return {
-        "metadata": {"name": own, "labels": {**plan.labels, "kubernetes.io/hostname": own}},
-        "spec": {"taints": list(plan.taints), **({"unschedulable": True} if cordoned else {})},
-        "status": {"allocatable": dict(plan.allocatable), "conditions": [condition]},
+        "metadata": {"name": own, "labels": {**declared.labels, "kubernetes.io/hostname": own}},
+        "spec": {"taints": list(declared.taints), **({"unschedulable": True} if cordoned else {})},
+        "status": {"allocatable": dict(declared.allocatable), "conditions": [condition]},
     }
 
 
@@ -177,10 +177,10 @@ def closed(host: str, gate: str = "driver", cause: str = "", reason: str = "The 
 
 
 @cache
-def nothing_installed() -> Platform:
+def nothing_installed() -> PlatformState:
     """The default stack's platform, of which no part is in the cluster."""
     settings = load(STACK).settings
-    return Platform(installed(settings, make_plan(settings), agents=True), live=dict.fromkeys(KINDS, ()))
+    return PlatformState(installed(settings, make_plan(settings), agents=True), live=dict.fromkeys(KINDS, ()))
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class Scene:
                 agent("listener"),
                 agent("worker"),
             ),
-            pools=tuple(plans().values()),
+            pools=tuple(declared_by_name().values()),
             stack=STACK,
             now=NOW,
         )

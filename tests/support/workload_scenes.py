@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.support import workload_objects as make
-from tests.support.workload_objects import Scene, crashing, kai, node, on, plans, pod, unschedulable
+from tests.support.workload_objects import Scene, crashing, declared_by_name, kai, node, on, pod, unschedulable
 
 H100: dict[str, Any] = {"nodeSelector": {"agentpool": "h100gpu"}}
 
@@ -35,7 +35,7 @@ def waits(**spec: Any) -> dict[str, Any]:
 
 def on_premises(*pods: dict[str, Any]) -> Scene:
     """Pods of a cluster that exists already, with the same pools."""
-    pools = tuple(replace(each, existing=True) for each in plans().values())
+    pools = tuple(replace(each, existing=True) for each in declared_by_name().values())
     return Scene(pods, more={"pools": pools, "existing": True})
 
 
@@ -72,7 +72,7 @@ def refused(code: str) -> Scene:
 
 def in_azure(body: Mapping[str, Any] | None) -> Scene:
     """Azure describes the H100 pool like this, and the others as working."""
-    others = {name: {"provisioningState": "Succeeded"} for name in make.plans() if name != "h100gpu"}
+    others = {name: {"provisioningState": "Succeeded"} for name in make.declared_by_name() if name != "h100gpu"}
     return Scene((waits(),), more={"azure": {**others, **({"h100gpu": body} if body is not None else {})}})
 
 

@@ -34,7 +34,7 @@ KEPT = "kept"
 
 
 @dataclass(frozen=True)
-class Step:
+class ScriptStep:
     """One step, its reason, and its commands."""
 
     title: str
@@ -68,10 +68,10 @@ def asked(path: str, jq: str) -> str:
     return api(path, "--jq", jq)
 
 
-def protection(repository: str) -> Iterator[Step]:
+def protection(repository: str) -> Iterator[ScriptStep]:
     rules, classic = f"repos/{repository}/rules/branches/{BRANCH}?per_page=100", f"repos/{repository}/branches/{BRANCH}"
     settings = f"https://github.com/{repository}/settings/rules"
-    yield Step(
+    yield ScriptStep(
         f"Ask GitHub for the repository {repository}",
         "A repository that was renamed answers under its old name, and the credentials below would be for nobody.",
         (
@@ -84,7 +84,7 @@ def protection(repository: str) -> Iterator[Step]:
             "fi",
         ),
     )
-    yield Step(
+    yield ScriptStep(
         f"Require that the branch {BRANCH} is protected",
         "Its jobs deploy. Without a rule, whoever may push to the repository could deploy any change.",
         (
@@ -103,7 +103,7 @@ def protection(repository: str) -> Iterator[Step]:
             "esac",
         ),
     )
-    yield Step(
+    yield ScriptStep(
         "Ask GitHub how it names the repository's jobs",
         "Entra compares this text with the credentials, letter by letter.",
         (
@@ -130,7 +130,7 @@ def protection(repository: str) -> Iterator[Step]:
     )
 
 
-def environment(repository: str, github: str, variables: Mapping[str, str]) -> Step:
+def environment(repository: str, github: str, variables: Mapping[str, str]) -> ScriptStep:
     """The GitHub environment with its policy and variables; values are words of the shell."""
     path = f"repos/{repository}/environments/{github}"
     put = api(path, "--method", "PUT", "--input", "-")
@@ -139,7 +139,7 @@ def environment(repository: str, github: str, variables: Mapping[str, str]) -> S
     post = api(f"{path}/deployment-branch-policies", "--method", "POST", "-f", f"name={BRANCH}")
     place = shlex.join(["--env", github, "--repo", repository])
     new = shlex.quote(json.dumps({"deployment_branch_policy": POLICY}))
-    return Step(
+    return ScriptStep(
         f"{github}: GitHub environment",
         f"Jobs on {BRANCH} get these variables, none of them secret. What the environment has already is kept.",
         (

@@ -31,7 +31,7 @@ USED = (
     "workbench.cli.output.workflows",
     "workbench.cli.policy_pack",
     "workbench.cli.preview.markdown",
-    "workbench.cli.preview.plan",
+    "workbench.cli.preview.change_list",
     "workbench.cli.preview.review",
     "workbench.cli.preview.sources",
     "workbench.cli.progress",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai.catalog.timings import Reference, Timing, reference, timing
-from workbench.costs.schedule import Schedule, Step, schedule
+from workbench.costs.schedule import Activity, Schedule, schedule
 from workbench.policies import Resource, Stack
 
 GATE = "GPUs ready"
@@ -42,7 +42,7 @@ def deployment_time(name: str, declared: Stack) -> DeploymentTime:
     # The program waits for the nodes' GPUs, for which there is no resource.
     needs[GATE], types[GATE] = _before_gpus(created), GATE_TYPE
     fast, slow = (
-        schedule(Step(step, timing(types[step]).minutes[case], tuple(before)) for step, before in needs.items())
+        schedule(Activity(step, timing(types[step]).minutes[case], tuple(before)) for step, before in needs.items())
         for case in (0, 1)
     )
     return DeploymentTime(name, fast, slow, types, reference())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parts.in_cluster_data import facts as in_cluster
 from physical_ai.settings import Settings
-from physical_ai.settings.facts.data_services import data_plan
+from physical_ai.settings.facts.data_services import data_facts
 from workbench.costs.not_counted import NotCounted
 
 
@@ -17,7 +17,7 @@ def data_services(settings: Settings) -> Iterator[NotCounted]:
     if given.is_in_cluster:
         yield from _volumes(settings)
         return
-    plan, standby = data_plan(settings, given), ""
+    plan, standby = data_facts(settings, given), ""
     if plan.high_availability != "none":
         standby = ", twice: it has a standby"
     copies = "a copy of them in the paired region" if plan.geo_backup else "none elsewhere"

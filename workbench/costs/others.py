@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from physical_ai.settings import NodePool, Settings
 from physical_ai.settings.facts.created import creates_cluster
-from physical_ai.settings.facts.outbound import outbound_plan
+from physical_ai.settings.facts.outbound import outbound_facts
 from physical_ai.settings.facts.pools import node_pools
 from physical_ai.settings.facts.private_network import private_network
 from workbench.costs.data_services import data_services
@@ -31,7 +31,7 @@ def _all(settings: Settings) -> Iterator[NotCounted]:
         tier = settings.cluster.tier
         yield NotCounted(f"the control plane, tier {tier}", ("azure-native:containerservice:ManagedCluster",))
     # StandardV2 costs what Standard costs (Azure docs, nat-gateway/nat-sku, 2026).
-    count = len(outbound_plan(settings).gateways)
+    count = len(outbound_facts(settings).gateways)
     if count:
         gateways = "the NAT gateway" if count == 1 else f"{count} NAT gateways"
         yield NotCounted(f"{gateways}, per hour and per GB", ("azure-native:network:NatGateway",))

@@ -1,6 +1,6 @@
 """Duration of steps that wait for each other, and the steps that decide it.
 
->>> plan = schedule([Step("disk", 3), Step("machine", 5, ("disk",)), Step("name", 1)])
+>>> plan = schedule([Activity("disk", 3), Activity("machine", 5, ("disk",)), Activity("name", 1)])
 >>> plan.minutes, [each.step.name for each in plan.path]
 (8, ['disk', 'machine'])
 """
@@ -13,7 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 
 
 @dataclass(frozen=True)
-class Step:
+class Activity:
     """Resource that is created in one step; `needs` are names of the steps before it."""
 
     name: str
@@ -25,7 +25,7 @@ class Step:
 class Placed:
     """A step with the minutes after which it begins and ends, when each begins as soon as it can."""
 
-    step: Step
+    step: Activity
     start: float
     end: float
 
@@ -42,7 +42,7 @@ class Schedule:
         return self.path[-1].end if self.path else 0
 
 
-def schedule(steps: Iterable[Step]) -> Schedule:
+def schedule(steps: Iterable[Activity]) -> Schedule:
     """Every step as early as possible, with any number of them at a time. A need that is no step has no effect.
 
     Raises ValueError if steps wait for each other in a circle.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from physical_ai.catalog.postgres import postgres_regions
 from physical_ai.findings import Finding, Severity
 from physical_ai.settings import Settings
-from physical_ai.settings.facts.data_services import DataNames, DataPlan, data_plan, managed
+from physical_ai.settings.facts.data_services import DataFacts, DataNames, data_facts, managed
 from physical_ai.settings.facts.naming import Names
 from workbench.preflight.answers import Azure, PostgresOffer
 
@@ -26,7 +26,7 @@ def database_findings(settings: Settings, azure: Azure, subscription_id: str) ->
     if azure.name_refused(_KIND, name) is not None and azure.exists(group, _KIND, name):
         yield Finding(Severity.OK, TOPIC, SUBJECT, "the server exists", None, SOURCE)
         return
-    plan, offer = data_plan(settings, given), azure.postgres(settings.region)
+    plan, offer = data_facts(settings, given), azure.postgres(settings.region)
     found = list(_refusals(settings.region, plan, given.postgres.version, offer))
     yield from found
     if not found:
@@ -35,7 +35,7 @@ def database_findings(settings: Settings, azure: Azure, subscription_id: str) ->
     yield from _differences(settings.region, offer)
 
 
-def _refusals(region: str, plan: DataPlan, version: str, offer: PostgresOffer) -> Iterator[Finding]:
+def _refusals(region: str, plan: DataFacts, version: str, offer: PostgresOffer) -> Iterator[Finding]:
     if offer.refused is not None:
         problem = f"This subscription may have no PostgreSQL server in {region}: {offer.refused}."
         yield _error(problem, "Request access in a support request, or choose another region.")

@@ -22,7 +22,7 @@ RESTART_PLUGIN = (
 
 
 @dataclass(frozen=True)
-class Finding:
+class NodeFinding:
     """One cause of a node."""
 
     cause: str
@@ -40,7 +40,7 @@ class Finding:
     """The level of acceptance that the node has to pass after the remedy; None without one."""
 
 
-def findings_of(signs: NodeSigns) -> tuple[Finding, ...]:
+def findings_of(signs: NodeSigns) -> tuple[NodeFinding, ...]:
     """All causes of a node, what needs an action first, then the more specific."""
     kept: list[tuple[Raw, list[Raw]]] = []
     for each in sorted(_merged(raws(signs)), key=lambda one: (one.past, one.rank)):
@@ -68,7 +68,7 @@ def _explained_by_the_past(
     return replace(before, past=False), [each, *evidence]
 
 
-def advice_of(findings: Iterable[Finding]) -> Remedy | None:
+def advice_of(findings: Iterable[NodeFinding]) -> Remedy | None:
     """Repair of the machine; None where no cause advises a restart or another machine."""
     return next((each.remedy for each in findings if each.remedy is not None), None)
 
@@ -104,7 +104,7 @@ def _strongest(kept: Iterable[Raw], *, restarted: bool) -> Remedy | None:
     return "reboot" if remedies else None
 
 
-def _finding(each: Raw, absorbed: Sequence[Raw], machine: Remedy | None, signs: NodeSigns) -> Finding:
+def _finding(each: Raw, absorbed: Sequence[Raw], machine: Remedy | None, signs: NodeSigns) -> NodeFinding:
     of_all = [each, *absorbed]
     text = {
         remedy: remedy_text(remedy, node=signs.name, stack=signs.stack, azure=not signs.existing)
@@ -116,7 +116,7 @@ def _finding(each: Raw, absorbed: Sequence[Raw], machine: Remedy | None, signs: 
         fix = each.fix.replace("{replace}", text["replace"]).replace("{reboot}", text["reboot"])
     alerts = tuple(dict.fromkeys(alert for one in of_all for alert in one.alerts))
     shown = tuple(dict.fromkeys(text for one in of_all for text in one.shown))
-    return Finding(
+    return NodeFinding(
         cause=each.cause,
         reason=each.reason,
         fix=fix,

@@ -26,7 +26,7 @@ QUEUES = f"osmo-pool-{osmo.WORKFLOWS_NAMESPACE}-"
 
 
 @dataclass(frozen=True)
-class Platform:
+class PlatformState:
     """Expected and existing objects of the platform. A kind that could not be read is absent from `live`."""
 
     installed: Installed
@@ -66,7 +66,7 @@ class Absence:
 
 
 def absences(
-    given: Platform, nodes: Sequence[Json], pods: Sequence[Json] = (), *, agents: bool = False
+    given: PlatformState, nodes: Sequence[Json], pods: Sequence[Json] = (), *, agents: bool = False
 ) -> list[Absence]:
     """Each part that does not do its work, once; `agents` says whether the stack installs OSMO's."""
     targets = Targets(given.live, pods)
@@ -84,7 +84,7 @@ def absences(
     return [*found, *_unanswered(given, targets), *_switched_off(given, expected)]
 
 
-def _not_installed(given: Platform) -> Iterator[Absence]:
+def _not_installed(given: PlatformState) -> Iterator[Absence]:
     """Releases of the settings of which Helm has no deployed record."""
     for release, home in given.installed.releases.items():
         if not given.has(release):
@@ -97,7 +97,7 @@ def _not_installed(given: Platform) -> Iterator[Absence]:
             yield Absence(part, "not-installed", evidence, where)
 
 
-def _queues(given: Platform, *, agents: bool) -> Iterator[Absence]:
+def _queues(given: PlatformState, *, agents: bool) -> Iterator[Absence]:
     """OSMO's queues, which its control plane makes when an agent connects."""
     queues, agents = given.live.get("Queue"), agents or osmo.BACKEND_RELEASE in given.releases
     if agents and queues is not None and not any(name(each).startswith(QUEUES) for each in queues):
@@ -134,7 +134,7 @@ def _of_service(part: Part, item: Json, _: Sequence[Json], targets: Targets) -> 
     return Absence(part, "serves-none", f"spec.selector: {written(selector_of(item))}", "spec of the Service")
 
 
-def _unrecorded(given: Platform, targets: Targets) -> Iterator[Absence]:
+def _unrecorded(given: PlatformState, targets: Targets) -> Iterator[Absence]:
     """Services of releases whose records could not be read, and whose Pods nothing makes: their owner is gone."""
     ours = given.installed.namespaces - USERS
     for item in given.live.get("Service", ()):
@@ -147,7 +147,7 @@ def _unrecorded(given: Platform, targets: Targets) -> Iterator[Absence]:
             yield Absence(part, "serves-none", evidence, "the Service and the list of Pods")
 
 
-def _unanswered(given: Platform, targets: Targets) -> Iterator[Absence]:
+def _unanswered(given: PlatformState, targets: Targets) -> Iterator[Absence]:
     """Webhooks without which the API server refuses requests, and whose Service has no Pod that is ready."""
     for found in unanswered(given.live, targets):
         part = Part(found.kind, "", found.configuration, home=found.service.partition("/")[0], maker=found.maker)
@@ -176,7 +176,7 @@ _JUDGES: Mapping[str, Callable[[Part, Json, Sequence[Json], Targets], Absence | 
 }
 
 
-def _switched_off(given: Platform, expected: Mapping[tuple[str, str, str], Part]) -> Iterator[Absence]:
+def _switched_off(given: PlatformState, expected: Mapping[tuple[str, str, str], Part]) -> Iterator[Absence]:
     """Deployments of the platform's namespaces that want no replicas, and that nothing above knows."""
     for kind in ("Deployment", "StatefulSet"):
         for item in given.live.get(kind, ()):

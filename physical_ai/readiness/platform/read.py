@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from physical_ai.kubernetes.objects import Json
 from physical_ai.readiness.answers import Get, Missing, Unreachable, is_forbidden
-from physical_ai.readiness.platform.absence import MADE, Platform, plural
+from physical_ai.readiness.platform.absence import MADE, PlatformState, plural
 from physical_ai.readiness.platform.parts import KINDS, WEBHOOKS, Installed, Part
 from physical_ai.readiness.platform.records import recorded, revisions
 
@@ -19,7 +19,7 @@ ALWAYS = ("Deployment", "DaemonSet", "StatefulSet", "ClusterPolicy", "Config", "
 
 def read_platform(
     get: Get, given: Installed, known: Mapping[str, Sequence[Json]], unread: list[str]
-) -> Platform | None:
+) -> PlatformState | None:
     """The parts of a platform; None where the cluster has no namespaces that could be read, so that nothing is known.
 
     Args:
@@ -60,7 +60,7 @@ def read_platform(
     if (found := _config_maps(get, maps, unread)) is not None:
         live["ConfigMap"] = found
     releases = frozenset(release for _, release in last)
-    return Platform(given, parts, releases, live, homes)
+    return PlatformState(given, parts, releases, live, homes)
 
 
 def _by_namespace(get: Get, given: Installed) -> tuple[list[Json], frozenset[str]]:

@@ -6,20 +6,20 @@ reads the objects. What keeps GPUs from a node is the gates' diagnosis (`physica
 
 from __future__ import annotations
 
+from physical_ai.readiness.workloads.declared_pools import declared_pools
 from physical_ai.readiness.workloads.explain import UnknownSubject, doctor, explain
-from physical_ai.readiness.workloads.model import CauseGroup, Explanation, PoolPlan, Workloads
-from physical_ai.readiness.workloads.plans import pool_plans
+from physical_ai.readiness.workloads.model import CauseGroup, DeclaredPool, Explanation, Workloads
 from physical_ai.readiness.workloads.read import node_workloads, read_workloads
 
 __all__ = [
     "CauseGroup",
+    "DeclaredPool",
     "Explanation",
-    "PoolPlan",
     "UnknownSubject",
     "Workloads",
+    "declared_pools",
     "doctor",
     "explain",
     "node_workloads",
-    "pool_plans",
     "read_workloads",
 ]

@@ -8,34 +8,34 @@ from typing import Any
 from physical_ai.kubernetes.objects import Json, at
 from physical_ai.readiness.causes import azure_error_of
 from physical_ai.readiness.workloads.index import Index
-from physical_ai.readiness.workloads.model import Explanation, PoolPlan
+from physical_ai.readiness.workloads.model import DeclaredPool, Explanation
 
 SUCCEEDED = "Succeeded"
 CHANGING = ("Creating", "Updating", "Upgrading", "Scaling", "Starting", "UpgradingNodeImageVersion", "Migrating")
 
 
-def node_group(plan: PoolPlan, status: Mapping[str, Any]) -> Json | None:
+def node_group(declared: DeclaredPool, status: Mapping[str, Any]) -> Json | None:
     """The pool in the autoscaler's status, whose groups are scale sets: `aks-POOL-12345678-vmss`."""
     groups: list[Json] = at(status, "nodeGroups", [])
-    return next((each for each in groups if str(each.get("name", "")).startswith(f"aks-{plan.name}-")), None)
+    return next((each for each in groups if str(each.get("name", "")).startswith(f"aks-{declared.name}-")), None)
 
 
-def backoff(plan: PoolPlan, status: Mapping[str, Any]) -> str:
+def backoff(declared: DeclaredPool, status: Mapping[str, Any]) -> str:
     """Azure's last refusal for the pool, which the autoscaler waits out; empty where it does not."""
-    group = node_group(plan, status)
+    group = node_group(declared, status)
     if group is None or at(group, "scaleUp.status") != "Backoff":
         return ""
     code, message = (str(at(group, f"scaleUp.backoffInfo.{key}", "") or "") for key in ("errorCode", "errorMessage"))
     return f"scaleUp: Backoff {code} {message}".strip()
 
 
-def pool_state(item: str, plan: PoolPlan, index: Index) -> Explanation | None:
+def pool_state(item: str, declared: DeclaredPool, index: Index) -> Explanation | None:
     """Reason why Azure itself gives the pool no node now: its state, or that it does not exist."""
     azure = index.given.azure
     if azure is None:
         return None
-    facts = {"pool": plan.name, "size": plan.size}
-    body = azure.get(plan.name)
+    facts = {"pool": declared.name, "size": declared.size}
+    body = azure.get(declared.name)
     if body is None:
         return index.explanation(item, "azure-pool-missing", "capacity", "not in the cluster's list of pools", **facts)
     power = str(at(body, "powerState.code", "") or "")
@@ -57,10 +57,10 @@ def pool_state(item: str, plan: PoolPlan, index: Index) -> Explanation | None:
     return None
 
 
-def not_managed(item: str, plan: PoolPlan, index: Index) -> Explanation | None:
+def not_managed(item: str, declared: DeclaredPool, index: Index) -> Explanation | None:
     """An autoscaler that reports other pools, and not this one."""
     status = index.given.autoscaler
-    if not plan.autoscaled or not at(status, "nodeGroups", []) or node_group(plan, status) is not None:
+    if not declared.autoscaled or not at(status, "nodeGroups", []) or node_group(declared, status) is not None:
         return None
     groups = ", ".join(str(each.get("name", "")) for each in at(status, "nodeGroups", []))
-    return index.explanation(item, "autoscaler-ignores-pool", "capacity", f"nodeGroups: {groups}", pool=plan.name)
+    return index.explanation(item, "autoscaler-ignores-pool", "capacity", f"nodeGroups: {groups}", pool=declared.name)

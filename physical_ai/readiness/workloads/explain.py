@@ -22,7 +22,7 @@ from physical_ai.readiness.workloads.gone import gone
 from physical_ai.readiness.workloads.hang import explained, hang_causes
 from physical_ai.readiness.workloads.health import pod_shortfall
 from physical_ai.readiness.workloads.index import Index, subject
-from physical_ai.readiness.workloads.model import STAGES, CauseGroup, Explanation, PoolPlan, Workloads
+from physical_ai.readiness.workloads.model import STAGES, CauseGroup, DeclaredPool, Explanation, Workloads
 from physical_ai.readiness.workloads.node_findings import of_node
 from physical_ai.readiness.workloads.node_signs import of_operand
 from physical_ai.readiness.workloads.osmo_causes import osmo_causes
@@ -89,9 +89,9 @@ Answer = tuple[str, list[Explanation]]
 
 def _infrastructure(wanted: str, index: Index) -> Answer | None:
     """A pool or a node."""
-    plan = next((each for each in index.given.pools if each.name == wanted), None)
-    if plan is not None:
-        return f"pool {wanted}", _sorted(_of_pool(plan, index))
+    declared = next((each for each in index.given.pools if each.name == wanted), None)
+    if declared is not None:
+        return f"pool {wanted}", _sorted(_of_pool(declared, index))
     if wanted in index.nodes:
         node = index.nodes[wanted]
         return f"node {wanted}", _sorted([*of_node(node, index), *parts_of_node(f"node {wanted}", node, index)])
@@ -162,9 +162,9 @@ def doctor(given: Workloads) -> list[CauseGroup]:
     found: list[Explanation] = [*agents, *all_parts(index, agents_named=bool(agents)), *creation_causes(index)]
     for node in given.nodes:
         found += of_node(node, index)
-    for plan in given.pools:
-        item = f"pool {plan.name}"
-        failures = (pool_state(item, plan, index), scale_up_failure(item, plan, index))
+    for declared in given.pools:
+        item = f"pool {declared.name}"
+        failures = (pool_state(item, declared, index), scale_up_failure(item, declared, index))
         found += [failure for failure in failures if failure is not None]
     explained_pods: set[tuple[str, str]] = set()
     for pod in given.pods:
@@ -239,13 +239,16 @@ def _is_of_nccl(found: Iterable[Explanation]) -> bool:
     return any(each.cause == NCCL for each in found)
 
 
-def _of_pool(plan: PoolPlan, index: Index) -> Iterator[Explanation]:
-    for node in index.on_pool(plan.name):
+def _of_pool(declared: DeclaredPool, index: Index) -> Iterator[Explanation]:
+    for node in index.on_pool(declared.name):
         yield from of_node(node, index)
         yield from parts_of_node(f"node {name(node)}", node, index)
-    if not index.on_pool(plan.name):
-        yield from parts_of_pool(plan, index)
-    for failure in (pool_state(f"pool {plan.name}", plan, index), scale_up_failure(f"pool {plan.name}", plan, index)):
+    if not index.on_pool(declared.name):
+        yield from parts_of_pool(declared, index)
+    for failure in (
+        pool_state(f"pool {declared.name}", declared, index),
+        scale_up_failure(f"pool {declared.name}", declared, index),
+    ):
         if failure is not None:
             yield failure
 
@@ -281,7 +284,7 @@ def _agents(index: Index) -> Iterator[Explanation]:
 
 def _nearest(wanted: str, index: Index) -> list[str]:
     known = [
-        *(plan.name for plan in index.given.pools),
+        *(declared.name for declared in index.given.pools),
         *index.nodes,
         *(labels(pod).get(WORKFLOW_LABEL, "") for pod in index.given.pods),
         *(f"{namespace(pod)}/{name(pod)}" if "/" in wanted else name(pod) for pod in index.given.pods),

@@ -15,7 +15,7 @@ from physical_ai.kubernetes.objects import Json, annotations_of, at, labels, nam
 from physical_ai.readiness.causes import workload_causes
 from physical_ai.readiness.devices import Device, devices, holders
 from physical_ai.readiness.model import ROLLOUT, ClosedGate
-from physical_ai.readiness.nodes.findings import Finding
+from physical_ai.readiness.nodes.findings import NodeFinding
 from physical_ai.readiness.nodes.operands import is_operand
 from physical_ai.readiness.nodes.signs import Alert
 from physical_ai.readiness.objects import owner, pool_of
@@ -23,7 +23,7 @@ from physical_ai.readiness.phase import is_running
 from physical_ai.readiness.ports import LABEL as RECORD_LABEL
 from physical_ai.readiness.slurmd import SlurmNode, slurm_nodes
 from physical_ai.readiness.workloads.event_index import EventIndex
-from physical_ai.readiness.workloads.model import Explanation, PoolPlan, Workloads
+from physical_ai.readiness.workloads.model import DeclaredPool, Explanation, Workloads
 
 SCHEDULED_BY = ("nodeName", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
 """Fields of a Pod's spec that decide which nodes take it, beside its containers' resources."""
@@ -42,7 +42,7 @@ class Index(EventIndex):
         self.changes: dict[str, ClosedGate] = {gate.node: gate for gate in closed if gate.gate == ROLLOUT}
         """Change that has not reached a node which offers its GPUs, or the driver that is not verified, by node."""
         self._takes: dict[str, bool] = {}
-        self.findings: dict[str, tuple[Finding, ...]] = {}
+        self.findings: dict[str, tuple[NodeFinding, ...]] = {}
         """The causes of nodes that were looked for, by node."""
         self.claim_answers: dict[str, tuple[str, Mapping[str, str]]] = {}
         """Reason why claims get no device, with its facts, by the Pod's tolerations; filled on request."""
@@ -105,16 +105,16 @@ class Index(EventIndex):
         """Nodes of a pool, by name."""
         return self._by_pool.get(pool, [])
 
-    def template(self, plan: PoolPlan) -> Json:
+    def template(self, declared: DeclaredPool) -> Json:
         """An empty node of the pool: labels and taints of a live one where there is one, else those of the settings."""
-        metadata: Json = {"name": f"{plan.name} (new node)", "labels": dict(plan.labels)}
-        live = self.on_pool(plan.name)
+        metadata: Json = {"name": f"{declared.name} (new node)", "labels": dict(declared.labels)}
+        live = self.on_pool(declared.name)
         if live:
-            metadata["labels"] = {**labels(live[0]), **plan.labels}
+            metadata["labels"] = {**labels(live[0]), **declared.labels}
         return {
             "metadata": metadata,
-            "spec": {"taints": list(plan.taints)},
-            "status": {"allocatable": plan.allocatable},
+            "spec": {"taints": list(declared.taints)},
+            "status": {"allocatable": declared.allocatable},
         }
 
     def group(self, pod: Mapping[str, Any]) -> Json | None:

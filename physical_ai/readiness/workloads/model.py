@@ -9,7 +9,7 @@ from typing import Any
 from physical_ai.kubernetes.objects import Json
 from physical_ai.readiness.model import Report
 from physical_ai.readiness.nodes.signs import Alert, Seen
-from physical_ai.readiness.platform.absence import Platform
+from physical_ai.readiness.platform.absence import PlatformState
 
 STAGES: Mapping[str, str] = {
     "osmo": "OSMO has taken the workflow, and has sent its Pods to the cluster",
@@ -26,7 +26,7 @@ STAGES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class PoolPlan:
+class DeclaredPool:
     """A node pool as its settings describe it, with or without nodes."""
 
     name: str
@@ -61,7 +61,7 @@ class Workloads:
     slices: Sequence[Json] = ()
     deployments: Sequence[Json] | None = ()
     """Deployments of the scheduler's and the agents' namespaces, at least."""
-    pools: Sequence[PoolPlan] = ()
+    pools: Sequence[DeclaredPool] = ()
     reports: Sequence[Report] = ()
     """The gates of the GPU pools."""
     logs: Mapping[tuple[str, str, str], str] = field(default_factory=dict[tuple[str, str, str], str])
@@ -89,7 +89,7 @@ class Workloads:
     """Refused requests for objects of the cluster; requests that were not made are left out."""
     unread: Sequence[str] = ()
     """Objects that the login may not read, with the refusal: nothing is known of them."""
-    platform: Platform | None = None
+    platform: PlatformState | None = None
     """Software that the stack installs, and the part of it that is there; None where it was not read."""
     has_agents: bool = False
     """True where the stack installs OSMO's agents."""

@@ -7,14 +7,14 @@ from typing import Any
 
 from physical_ai.kubernetes.objects import Json, at, is_about, name, namespace
 from physical_ai.readiness.nodes.counts import facts_of
-from physical_ai.readiness.nodes.findings import Finding, findings_of
+from physical_ai.readiness.nodes.findings import NodeFinding, findings_of
 from physical_ai.readiness.nodes.operands import failing, is_operand
 from physical_ai.readiness.nodes.signs import NodeSigns, seen_in
 from physical_ai.readiness.workloads.index import Index
 from physical_ai.readiness.workloads.model import Explanation
 
 
-def findings(wanted: str, index: Index) -> tuple[Finding, ...]:
+def findings(wanted: str, index: Index) -> tuple[NodeFinding, ...]:
     """The causes of a node, also of one that has left the cluster; looked for once in a reading."""
     if wanted not in index.findings:
         index.findings[wanted] = findings_of(signs_of(wanted, index))
@@ -59,7 +59,7 @@ def _own_events(wanted: str, node: Json | None, index: Index) -> Sequence[Json]:
     return [each for each in index.events_of_node(wanted) if node is None or is_about(each, node)]
 
 
-def explanation(item: str, found: Finding) -> Explanation:
+def explanation(item: str, found: NodeFinding) -> Explanation:
     """A finding as `why` prints it."""
     return Explanation(
         item,

@@ -15,7 +15,7 @@ from physical_ai.readiness.causes import workload_cause_of
 from physical_ai.readiness.objects import untolerated
 from physical_ai.readiness.workloads.azure_causes import backoff, not_managed, pool_state
 from physical_ai.readiness.workloads.index import Index, gpu_resources, subject
-from physical_ai.readiness.workloads.model import Explanation, PoolPlan
+from physical_ai.readiness.workloads.model import DeclaredPool, Explanation
 from physical_ai.readiness.workloads.node_causes import behind_gate, cordon, not_accepted
 from physical_ai.readiness.workloads.scheduler_words import (
     SAID,
@@ -43,35 +43,35 @@ def placement_causes(pod: Mapping[str, Any], index: Index) -> Iterator[Explanati
     if unknown is not None:
         yield unknown
         return
-    selected = [plan for plan in index.given.pools if is_selected(pod, index.template(plan))]
+    selected = [declared for declared in index.given.pools if is_selected(pod, index.template(declared))]
     if not selected:
         yield from _selects_nothing(pod, message, index)
         return
-    able = [plan for plan in selected if not lacking(requests(pod), Offer.of(index.template(plan)))]
+    able = [declared for declared in selected if not lacking(requests(pod), Offer.of(index.template(declared)))]
     if not able:
         yield from _too_large(pod, selected, message, index)
         return
-    tolerated = [plan for plan in able if not untolerated(at(pod, "spec", {}), index.template(plan))]
+    tolerated = [declared for declared in able if not untolerated(at(pod, "spec", {}), index.template(declared))]
     if not tolerated:
         yield from _untolerated(pod, able, message, index)
         return
-    for plan in tolerated:
-        yield from _capacity(pod, plan, message, index)
+    for declared in tolerated:
+        yield from _capacity(pod, declared, message, index)
 
 
 def _untolerated(
-    pod: Mapping[str, Any], plans: Sequence[PoolPlan], message: str, index: Index
+    pod: Mapping[str, Any], pools: Sequence[DeclaredPool], message: str, index: Index
 ) -> Iterator[Explanation]:
-    for plan in plans:
-        taints = " and ".join(untolerated(at(pod, "spec", {}), index.template(plan)))
+    for declared in pools:
+        taints = " and ".join(untolerated(at(pod, "spec", {}), index.template(declared)))
         if taints:
             yield index.explanation(
-                subject(pod), "toleration-missing", "scheduling", message, where=SAID, taints=taints, pool=plan.name
+                subject(pod), "toleration-missing", "scheduling", message, where=SAID, taints=taints, pool=declared.name
             )
 
 
 def _unknown_resource(pod: Mapping[str, Any], index: Index) -> Explanation | None:
-    offered = sorted({resource for plan in index.given.pools for resource in plan.gpus})
+    offered = sorted({resource for declared in index.given.pools for resource in declared.gpus})
     for resource in gpu_resources(pod):
         if resource not in offered:
             evidence = f"requests {resource}: {requests(pod)[resource]}"
@@ -88,13 +88,15 @@ def _unknown_resource(pod: Mapping[str, Any], index: Index) -> Explanation | Non
 
 def _selects_nothing(pod: Mapping[str, Any], message: str, index: Index) -> Iterator[Explanation]:
     """The labels that the Pod selects and no pool has."""
-    plans, found = index.given.pools, False
+    pools, found = index.given.pools, False
     for key, wanted in _wanted(pod):
-        values = {labels(index.template(plan)).get(key) for plan in plans} - {None}
+        values = {labels(index.template(declared)).get(key) for declared in pools} - {None}
         if set(wanted) & values:
             continue
         found = True
-        if key.startswith(OPERATOR_LABELS) and any(plan.gpus and not index.on_pool(plan.name) for plan in plans):
+        if key.startswith(OPERATOR_LABELS) and any(
+            declared.gpus and not index.on_pool(declared.name) for declared in pools
+        ):
             yield index.explanation(
                 subject(pod), "selects-operator-label", "scheduling", message, where=SAID, label=key
             )
@@ -128,17 +130,19 @@ def _wanted(pod: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     return [(key, [value]) for key, value in sorted(selector.items())] + required
 
 
-def _too_large(pod: Mapping[str, Any], plans: Sequence[PoolPlan], message: str, index: Index) -> Iterator[Explanation]:
+def _too_large(
+    pod: Mapping[str, Any], pools: Sequence[DeclaredPool], message: str, index: Index
+) -> Iterator[Explanation]:
     """The pool that lacks least, with all that it lacks, and the taints that would be in the way next."""
     asked = requests(pod)
-    offers = {plan.name: Offer.of(index.template(plan)) for plan in plans}
+    offers = {declared.name: Offer.of(index.template(declared)) for declared in pools}
     pool = min(offers, key=lambda each: len(lacking(asked, offers[each])))
     short_of = [each.removeprefix("Insufficient ") for each in lacking(asked, offers[pool])]
     wanted = {resource: asked[resource] for resource in short_of}
     offered = {resource: offers[pool].free.get(resource, 0) for resource in short_of}
     facts = {"pool": pool, "asked": _amounts(wanted), "most": _amounts(offered)}
     yield index.explanation(subject(pod), "too-large", "scheduling", message, where=SAID, **facts)
-    yield from _untolerated(pod, [plan for plan in plans if plan.name == pool], message, index)
+    yield from _untolerated(pod, [declared for declared in pools if declared.name == pool], message, index)
 
 
 def _amounts(given: Mapping[str, int]) -> str:
@@ -155,14 +159,14 @@ def _amount(resource: str, value: int) -> str:
 # Room, and growth
 
 
-def _capacity(pod: Mapping[str, Any], plan: PoolPlan, message: str, index: Index) -> Iterator[Explanation]:
-    key = (plan.name, bool(gpu_resources(pod)))
+def _capacity(pod: Mapping[str, Any], declared: DeclaredPool, message: str, index: Index) -> Iterator[Explanation]:
+    key = (declared.name, bool(gpu_resources(pod)))
     if key not in index.blocked:  # the same node for every such Pod
-        nodes = index.on_pool(plan.name)
+        nodes = index.on_pool(declared.name)
         index.blocked[key] = next((node for node in nodes if _blocked(pod, node, index) is not None), None)
     if (node := index.blocked[key]) is not None and (blocked := _blocked(pod, node, index)) is not None:
         yield blocked
-    yield growth(subject(pod), plan, index, pod=pod, message=message)
+    yield growth(subject(pod), declared, index, pod=pod, message=message)
 
 
 def _blocked(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | None:
@@ -174,19 +178,25 @@ def _blocked(pod: Mapping[str, Any], node: Json, index: Index) -> Explanation | 
 
 
 def growth(
-    item: str, plan: PoolPlan, index: Index, pod: Mapping[str, Any] | None = None, message: str = ""
+    item: str, declared: DeclaredPool, index: Index, pod: Mapping[str, Any] | None = None, message: str = ""
 ) -> Explanation:
     """Reason why the pool has no further node yet."""
-    facts = {"pool": plan.name, "most": str(plan.most), "size": plan.size}
-    resource = next(iter(gpu_resources(pod) if pod else plan.gpus), "cpu")
-    held = index.holders(plan.name, resource) if plan.gpus else ""
+    facts = {"pool": declared.name, "most": str(declared.most), "size": declared.size}
+    resource = next(iter(gpu_resources(pod) if pod else declared.gpus), "cpu")
+    held = index.holders(declared.name, resource) if declared.gpus else ""
     use = f"in use by {held}" if held else message
-    present = len(index.on_pool(plan.name))
-    if present >= plan.most:
-        return index.explanation(item, "pool-at-maximum" if plan.autoscaled else "pool-fixed", "capacity", use, **facts)
-    if plan.existing:
+    present = len(index.on_pool(declared.name))
+    if present >= declared.most:
+        return index.explanation(
+            item, "pool-at-maximum" if declared.autoscaled else "pool-fixed", "capacity", use, **facts
+        )
+    if declared.existing:
         return index.explanation(item, "servers-missing", "capacity", message, present=str(present), **facts)
-    for failure in (pool_state(item, plan, index), scale_up_failure(item, plan, index), not_managed(item, plan, index)):
+    for failure in (
+        pool_state(item, declared, index),
+        scale_up_failure(item, declared, index),
+        not_managed(item, declared, index),
+    ):
         if failure is not None:
             return failure
     events = index.events("Pod", pod) if pod else []
@@ -197,15 +207,15 @@ def growth(
     return index.explanation(item, "scale-up" if last else "autoscaler-pending", "capacity", evidence, **facts)
 
 
-def scale_up_failure(item: str, plan: PoolPlan, index: Index) -> Explanation | None:
+def scale_up_failure(item: str, declared: DeclaredPool, index: Index) -> Explanation | None:
     """Azure's refusal of the pool's last node, unless one was added since."""
-    events = index.growth_events(plan.name)
+    events = index.growth_events(declared.name)
     if events:
         message = str(events[-1].get("message", "")) if events[-1].get("reason") == "FailedToScaleUpGroup" else ""
     else:
-        message = backoff(plan, index.given.autoscaler)  # events are kept for an hour
+        message = backoff(declared, index.given.autoscaler)  # events are kept for an hour
     if not message:
         return None
     found = workload_cause_of("capacity", message)
     cause = found[0].id if found else "scale-up-failed"
-    return index.explanation(item, cause, "capacity", message, pool=plan.name, size=plan.size)
+    return index.explanation(item, cause, "capacity", message, pool=declared.name, size=declared.size)

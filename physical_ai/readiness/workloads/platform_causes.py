@@ -13,7 +13,7 @@ from physical_ai.readiness.platform.absence import Absence
 from physical_ai.readiness.platform.parts import PRESENT
 from physical_ai.readiness.platform.remedies import remedy
 from physical_ai.readiness.workloads.index import Index
-from physical_ai.readiness.workloads.model import Explanation, PoolPlan
+from physical_ai.readiness.workloads.model import DeclaredPool, Explanation
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 SCHEDULING = frozenset({osmo.KAI_NAMESPACE})
@@ -46,14 +46,14 @@ def parts_of(item: str, areas: Collection[str], index: Index) -> Iterator[Explan
 
 def parts_of_node(item: str, node: Json, index: Index) -> Iterator[Explanation]:
     """Explanations by absent parts that a GPU node depends on; its gates and its Pods report on the others."""
-    plan = next((each for each in index.given.pools if each.name == pool_of(node)), None)
-    gpus = [*(plan.gpus if plan is not None else ()), *(["nvidia.com/"] if PRESENT in labels(node) else [])]
+    declared = next((each for each in index.given.pools if each.name == pool_of(node)), None)
+    gpus = [*(declared.gpus if declared is not None else ()), *(["nvidia.com/"] if PRESENT in labels(node) else [])]
     return _of_gpus(item, gpus, index)
 
 
-def parts_of_pool(plan: PoolPlan, index: Index) -> Iterator[Explanation]:
+def parts_of_pool(declared: DeclaredPool, index: Index) -> Iterator[Explanation]:
     """Explanations by absent parts that the nodes of a pool without nodes will depend on."""
-    return _of_gpus(f"pool {plan.name}", list(plan.gpus), index)
+    return _of_gpus(f"pool {declared.name}", list(declared.gpus), index)
 
 
 def _of_gpus(item: str, gpus: Collection[str], index: Index) -> Iterator[Explanation]:

@@ -24,7 +24,7 @@ from physical_ai.readiness.workloads.clock import reading_time
 from physical_ai.readiness.workloads.hang import TIMEOUT
 from physical_ai.readiness.workloads.health import owner_shortfall
 from physical_ai.readiness.workloads.index import Index
-from physical_ai.readiness.workloads.model import PoolPlan, Workloads
+from physical_ai.readiness.workloads.model import DeclaredPool, Workloads
 from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE as GPU_NAMESPACE
 
 MAX_LOGS = 8
@@ -46,7 +46,7 @@ RECORDS = f"/api/v1/namespaces/{GPU_NAMESPACE}/configmaps"
 
 
 def read_workloads(
-    get: Get, expected: Sequence[Expected], pools: Sequence[PoolPlan], stack: str, wanted: str = ""
+    get: Get, expected: Sequence[Expected], pools: Sequence[DeclaredPool], stack: str, wanted: str = ""
 ) -> Workloads:
     """The cluster as it is now: eleven requests, those of the gates, and the logs of at most 24 containers.
 
@@ -81,7 +81,7 @@ def read_workloads(
         autoscaler=_autoscaler(get, unread),
         reports=_reports(get, expected, unread),
         stack=stack,
-        existing=any(plan.existing for plan in pools),
+        existing=any(each.existing for each in pools),
         now=reading_time(datetime.datetime.now(datetime.UTC), nodes, events),
     )
     if any(at(pod, "spec.resourceClaims") for pod in given.pods):

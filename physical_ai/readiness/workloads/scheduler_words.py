@@ -123,17 +123,20 @@ def _never(pod: Mapping[str, Any], group: Mapping[str, Any], index: Index) -> di
     members, least = index.members(group), least_of(group)
     if least < 2 or any(requests(each) != requests(pod) for each in members):
         return {}
-    plans = [
-        plan
-        for plan in index.given.pools
-        if is_selected(pod, index.template(plan))
-        and not untolerated(at(pod, "spec", {}), index.template(plan))
-        and not lacking(requests(pod), Offer.of(index.template(plan)))
+    pools = [
+        declared
+        for declared in index.given.pools
+        if is_selected(pod, index.template(declared))
+        and not untolerated(at(pod, "spec", {}), index.template(declared))
+        and not lacking(requests(pod), Offer.of(index.template(declared)))
     ]
-    most = sum(max(plan.most, len(index.on_pool(plan.name))) * _per_node(pod, index.template(plan)) for plan in plans)
-    if not plans or most >= least:
+    most = sum(
+        max(declared.most, len(index.on_pool(declared.name))) * _per_node(pod, index.template(declared))
+        for declared in pools
+    )
+    if not pools or most >= least:
         return {}
-    return {"least": str(least), "most": str(most), "pool": plans[0].name, "pools": _named([p.name for p in plans])}
+    return {"least": str(least), "most": str(most), "pool": pools[0].name, "pools": _named([p.name for p in pools])}
 
 
 def _per_node(pod: Mapping[str, Any], node: Json) -> int:

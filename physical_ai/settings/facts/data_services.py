@@ -32,7 +32,7 @@ _UNIQUE = uuid.UUID("6f1a4f0e-5a55-5d3b-8d0c-2f4f5a3e7b11")
 
 
 @dataclass(frozen=True)
-class DataPlan:
+class DataFacts:
     """The settings with every default decided."""
 
     postgres_size: str
@@ -57,7 +57,7 @@ def deletion_words(settings: Settings) -> str:
     return f"delete the data of {settings.stack}"
 
 
-def data_plan(settings: Settings, given: DataServices) -> DataPlan:
+def data_facts(settings: Settings, given: DataServices) -> DataFacts:
     """The plan of `settings.data_services`, which is passed because it is None in a stack without."""
     production = settings.environment == PRODUCTION
     region = regions().get(settings.region)
@@ -69,7 +69,7 @@ def data_plan(settings: Settings, given: DataServices) -> DataPlan:
     size = postgres.size or (database.default_size if database is not None else DEFAULT_SIZE)
     public = public_access(settings)
     sku = given.registry.sku or ("Premium" if production or not public else "Standard")
-    return DataPlan(
+    return DataFacts(
         postgres_size=size,
         postgres_tier=postgres_tier(size),
         high_availability=postgres.high_availability or (standby if production else "none"),

@@ -43,7 +43,7 @@ NONZONAL = Gateway()
 
 
 @dataclass(frozen=True)
-class OutboundPlan:
+class OutboundFacts:
     """Gateways by the subnet that uses them, and those that are only prepared."""
 
     by_subnet: Mapping[str, Gateway]
@@ -55,13 +55,13 @@ class OutboundPlan:
         return tuple(dict.fromkeys([*self.by_subnet.values(), *self.prepared]))
 
 
-def outbound_plan(settings: Settings) -> OutboundPlan:
+def outbound_facts(settings: Settings) -> OutboundFacts:
     """The gateways of a stack; none behind a firewall."""
     if uses_firewall(settings):
-        return OutboundPlan({})
+        return OutboundFacts({})
     following = settings.network.outbound.next
     prepared = _gateways(settings, following).values() if following else ()
-    return OutboundPlan(_gateways(settings, outbound_form(settings)), tuple(prepared))
+    return OutboundFacts(_gateways(settings, outbound_form(settings)), tuple(prepared))
 
 
 def outbound_form(settings: Settings) -> OutboundForm:

@@ -11,7 +11,7 @@ from physical_ai.catalog.data_services import NEED_LOGIN, UPSTREAM_SUFFIX, UPSTR
 from physical_ai.catalog.lookup import nearest
 from physical_ai.catalog.postgres import is_no_postgres_size, postgres_regions, postgres_sizes
 from physical_ai.planning.gpu_admission import MUTATION_MINOR
-from physical_ai.settings.facts.data_services import DataPlan, data_plan, deletion_words
+from physical_ai.settings.facts.data_services import DataFacts, data_facts, deletion_words
 from physical_ai.settings.facts.images import chart_images, import_command, program_images
 from physical_ai.settings.facts.network_access import private_endpoints
 from physical_ai.settings.layers.paths import Path
@@ -43,7 +43,7 @@ def check_data_services(settings: Settings, trust: Trust) -> Iterator[SettingFin
     if given.is_in_cluster:
         yield from _deletion(settings, given)
         return
-    plan = data_plan(settings, given)
+    plan = data_facts(settings, given)
     yield from _offered(settings)
     yield from _postgres(settings, given, plan)
     yield from _new_servers(settings, plan)
@@ -78,7 +78,7 @@ def _has_no_zones(settings: Settings) -> bool:
     return region is not None and not region.zones
 
 
-def _postgres(settings: Settings, given: DataServices, plan: DataPlan) -> Iterator[SettingFinding]:
+def _postgres(settings: Settings, given: DataServices, plan: DataFacts) -> Iterator[SettingFinding]:
     if given.postgres.high_availability == "zoneRedundant" and _has_no_zones(settings):
         problem = f"{settings.region} has no availability zones for a standby server."
         yield error(_STANDBY, problem, "Write sameZone or none, or leave it out.", rule=ZONES)
@@ -93,7 +93,7 @@ def _postgres(settings: Settings, given: DataServices, plan: DataPlan) -> Iterat
         yield error(_SIZE, problem, fix, others=(_STANDBY,), rule=BURSTABLE)
 
 
-def _new_servers(settings: Settings, plan: DataPlan) -> Iterator[SettingFinding]:
+def _new_servers(settings: Settings, plan: DataFacts) -> Iterator[SettingFinding]:
     """Findings about versions and sizes that the region does not offer a new server. An existing one keeps them, so
     these are no errors.
     """
@@ -118,7 +118,7 @@ def _new_servers(settings: Settings, plan: DataPlan) -> Iterator[SettingFinding]
         yield warning(_SIZE, problem, f"{fix} write {row.default_size}, or leave it out.", rule=rule)
 
 
-def _restore(given: DataServices, plan: DataPlan) -> Iterator[SettingFinding]:
+def _restore(given: DataServices, plan: DataFacts) -> Iterator[SettingFinding]:
     restore = given.postgres.restore
     if restore is None:
         return
@@ -177,7 +177,7 @@ def _missing(image: str, otherwise: str = "") -> tuple[str, str]:
     return problem, f"{fix[0].upper()}{fix[1:]}"
 
 
-def _registry(settings: Settings, given: DataServices, plan: DataPlan, trust: Trust) -> Iterator[SettingFinding]:
+def _registry(settings: Settings, given: DataServices, plan: DataFacts, trust: Trust) -> Iterator[SettingFinding]:
     if plan.registry_sku != "Premium" and private_endpoints(settings):
         problem = f"A {plan.registry_sku} registry has no private endpoint, which network.mode needs."
         here = (*_HERE, "registry", "sku")

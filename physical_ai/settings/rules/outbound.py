@@ -12,7 +12,7 @@ from physical_ai.catalog.api_versions import (
     published_value,
     sends_standard_v2,
 )
-from physical_ai.settings.facts.outbound import NONZONAL, outbound_form, outbound_plan, subnet_zones
+from physical_ai.settings.facts.outbound import NONZONAL, outbound_facts, outbound_form, subnet_zones
 from physical_ai.settings.facts.private_network import uses_firewall
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
@@ -67,7 +67,7 @@ def _unpublished() -> str:
 
 
 def _one_zone(settings: Settings) -> Iterator[SettingFinding]:
-    gateways = outbound_plan(settings).by_subnet
+    gateways = outbound_facts(settings).by_subnet
     several = [name for name, zones in subnet_zones(settings).items() if len(zones) > 1 and gateways[name] == NONZONAL]
     if several:
         problem = f"The nodes in subnet {', '.join(several)} are in several zones, and their NAT gateway is in one."

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from physical_ai.telemetry.dashboards.model import Dashboard, Link, Panel, Query, Row, Step, Variable, filled
+from physical_ai.telemetry.dashboards.model import Dashboard, Link, Panel, Query, Row, Threshold, Variable, filled
 from physical_ai.telemetry.dashboards.reading import FOLDER, dashboards
 
-__all__ = ["FOLDER", "Dashboard", "Link", "Panel", "Query", "Row", "Step", "Variable", "dashboards", "filled"]
+__all__ = ["FOLDER", "Dashboard", "Link", "Panel", "Query", "Row", "Threshold", "Variable", "dashboards", "filled"]

@@ -21,7 +21,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Step:
+class Threshold:
     """Color from this value on; without a value from the smallest on."""
 
     value: float | None
@@ -45,7 +45,7 @@ class Panel:
     text: str
     width: int
     """Width of at most 24 columns."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Threshold, ...] = ()
     """Values from which on a color counts: lines of a plot, the ground of a number."""
     links: tuple[Link, ...] = ()
     """Runbooks of the alerts about the same values."""

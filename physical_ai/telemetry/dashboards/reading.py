@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from physical_ai.telemetry.dashboards.model import Dashboard, Link, Panel, Query, Row, Step, Variable
+from physical_ai.telemetry.dashboards.model import Dashboard, Link, Panel, Query, Row, Threshold, Variable
 
 FOLDER = Path(__file__).parents[1] / "data" / "dashboards"
 ORDER = ("status", "fleet", "workflow", "osmo-workflow", "osmo-agents", "osmo-service")
@@ -81,7 +81,7 @@ def _panel(given: Mapping[str, Any]) -> Panel:
         kind=given["type"],
         text=given.get("description", ""),
         width=given["gridPos"]["w"],
-        steps=tuple(Step(each["value"], each["color"]) for each in steps),
+        steps=tuple(Threshold(each["value"], each["color"]) for each in steps),
         links=tuple(Link(each["title"], each["url"]) for each in given.get("links") or ()),
         colors=dict(_colors(given["fieldConfig"].get("overrides", ()))),
         runbook=next(_links(given["fieldConfig"].get("overrides", ())), ""),

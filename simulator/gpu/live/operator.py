@@ -27,7 +27,7 @@ from simulator.gpu.driver_digest import is_same_install
 from simulator.gpu.live.cluster import Cluster, Operator
 from simulator.gpu.pacing import Pacing
 from simulator.gpu.release import release
-from simulator.gpu.state import State, Step
+from simulator.gpu.state import State, Write
 from simulator.gpu.upgrade import CLEARING, EVICTING, MOST_RESTARTS, DriverPod, Note
 from simulator.gpu.workloads import Workload
 from simulator.kubernetes.client import ApiError
@@ -205,7 +205,7 @@ class Controllers:
                 raise
             # A disruption budget may refuse the eviction: the next round tries again.
 
-    def _carry_out(self, state: State, step: Step) -> None:
+    def _carry_out(self, state: State, step: Write) -> None:
         cluster = self._cluster
         item: Json = {"kind": step.kind, "metadata": {"name": step.name}}
         match step.verb:

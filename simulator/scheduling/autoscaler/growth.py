@@ -53,7 +53,7 @@ class Growth:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ScaleUp:
     growth: Growth | None
     refused: tuple[tuple[Json, str], ...]
     """Pods for which nothing grows, with the reasons of all pools; empty as long as something grows."""
@@ -78,7 +78,7 @@ def is_of_daemonset(pod: Mapping[str, Any]) -> bool:
     return any(owner.get("kind") == "DaemonSet" and owner.get("controller") for owner in owners)
 
 
-def plan(pods: Iterable[Json], offers: Iterable[Offer], groups: Sequence[Group]) -> Plan:
+def scale_up(pods: Iterable[Json], offers: Iterable[Offer], groups: Sequence[Group]) -> ScaleUp:
     """The next step of growth.
 
     Args:
@@ -91,7 +91,7 @@ def plan(pods: Iterable[Json], offers: Iterable[Offer], groups: Sequence[Group])
     options = [growth for group in groups if (growth := _growth(group, left)) is not None]
     best = max(options, key=lambda each: (len(each.pods), -each.added), default=None)
     refused = () if best is not None else tuple((pod, _reasons(pod, groups)) for pod in left)
-    return Plan(best, refused, frozenset(needed))
+    return ScaleUp(best, refused, frozenset(needed))
 
 
 def _order(pod: Mapping[str, Any]) -> tuple[int, str, str]:

@@ -13,7 +13,7 @@ from simulator.clock import seconds_per_idle_minute, seconds_per_model_minute
 from simulator.cluster.objects import Json, at, is_terminating, labels, name
 from simulator.kubernetes.client import MERGE_PATCH
 from simulator.scheduling.autoscaler import COMPONENT
-from simulator.scheduling.autoscaler.growth import Group, Growth, Plan, is_candidate, plan
+from simulator.scheduling.autoscaler.growth import Group, Growth, ScaleUp, is_candidate, scale_up
 from simulator.scheduling.autoscaler.idle import IdleNodes, blocks_scale_down, is_removable, minutes
 from simulator.scheduling.autoscaler.pools import Pools, Scaled, ScaledPool
 from simulator.scheduling.autoscaler.report import Report
@@ -27,7 +27,7 @@ POLL_SECONDS = 1.0
 """Seconds between two looks while pods wait: Azure's operations are no events of the API server."""
 BACKOFF_MINUTES, LONGEST_BACKOFF_MINUTES = 5, 30
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
-NOTHING = Plan(None, (), frozenset())
+NOTHING = ScaleUp(None, (), frozenset())
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Autoscaler:
         nodes = [node for node in self._view.nodes if not is_terminating(node)]
         found = NOTHING
         if candidates:
-            found = self._plan(scaled, candidates, nodes, pods)
+            found = self._scale_up(scaled, candidates, nodes, pods)
             if found.growth is not None:
                 self._grow(found.growth)
                 return 0.0
@@ -86,7 +86,7 @@ class Autoscaler:
 
     # Up
 
-    def _plan(self, scaled: Scaled, candidates: list[Json], nodes: list[Json], pods: list[Json]) -> Plan:
+    def _scale_up(self, scaled: Scaled, candidates: list[Json], nodes: list[Json], pods: list[Json]) -> ScaleUp:
         ready = [node for node in nodes if works(node)]
         offers = offers_of(ready, pods)
         by_pool: dict[str, list[Offer]] = {}
@@ -94,7 +94,7 @@ class Autoscaler:
             by_pool.setdefault(labels(offer.node).get(POOL_LABEL, ""), []).append(offer)
         daemonsets: list[Json] = self._view.client.get("/apis/apps/v1/daemonsets")["items"]
         groups = [self._group(pool, by_pool.get(pool.pool, []), daemonsets) for pool in scaled.pools]
-        return plan(candidates, offers, groups)
+        return scale_up(candidates, offers, groups)
 
     def _group(self, pool: ScaledPool, mine: list[Offer], daemonsets: list[Json]) -> Group:
         upcoming = max(pool.count - len(mine), 0)
@@ -132,7 +132,7 @@ class Autoscaler:
         message = f"Scale-up failed for group {pool.scale_set}: {problem}"
         self._report.record_event("FailedToScaleUpGroup", message, "Warning")
 
-    def _refuse(self, found: Plan) -> None:
+    def _refuse(self, found: ScaleUp) -> None:
         for pod, message in found.refused:
             if self._reported.get(uid_of(pod)) != message:
                 self._reported[uid_of(pod)] = message
@@ -141,7 +141,7 @@ class Autoscaler:
 
     # Down
 
-    def _shrink(self, scaled: Scaled, nodes: list[Json], pods: list[Json], found: Plan, now: float) -> float | None:
+    def _shrink(self, scaled: Scaled, nodes: list[Json], pods: list[Json], found: ScaleUp, now: float) -> float | None:
         """Removes one node that has rested for long enough; seconds until the next one will have."""
         busy = {str(at(pod, "spec.nodeName", "")) for pod in pods if blocks_scale_down(pod)}
         shrinkable = {pool.pool: pool for pool in scaled.pools if pool.count > pool.least}

@@ -23,7 +23,7 @@ from tests.unit.components.test_components_private import RESOLVER, VPN, network
 from tests.unit.components.test_gateway_certificate import TLS
 from tests.unit.settings.test_osmo_access import ACCESS
 from workbench.cli.bootstrap_names import GROUP, Delivery
-from workbench.cli.bootstrap_plan import ISSUER, Needs
+from workbench.cli.bootstrap_script import ISSUER, Needs
 from workbench.policies import Resource, Stack, evaluate
 from workbench.policies.data_services import FEDERATED
 from workbench.preflight.needs import PREVIEW_ACTIONS

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from physical_ai.repository import ROOT
 from workbench.cli.changes import Run, Step
-from workbench.cli.preview import markdown, plan
+from workbench.cli.preview import change_list, markdown
 from workbench.cli.preview.moves import network_move
 
 FOLDER = ROOT / "tests" / "golden" / "moves"
@@ -45,7 +45,7 @@ def recorded(*, opening: bool = False) -> Run:
 def shown(run: Run, **nodes: int) -> str:
     console = Console(width=300, color_system=None)
     with console.capture() as captured:
-        console.print(plan.render(run, nodes))
+        console.print(change_list.render(run, nodes))
     return captured.get()
 
 
@@ -56,7 +56,7 @@ def test_the_move_of_a_stack_to_a_private_network_is_summed_up() -> None:
 
 
 def test_the_way_back_opens_what_was_closed() -> None:
-    found = plan.move(recorded(opening=True), {})
+    found = change_list.move(recorded(opening=True), {})
     assert found is not None
     assert found.title == "The API server becomes public. Services of Azure are opened to the internet."
     assert found.in_place[0].startswith("opened to the internet, with their data kept: ")
@@ -73,7 +73,7 @@ def test_between_public_and_hybrid_nothing_is_replaced() -> None:
 def test_another_replacement_of_the_cluster_is_no_move() -> None:
     changes = [step("replace", CLUSTER, "aks"), step("update", POOL, "aks-h100gpu")]
     assert network_move(changes, 1) is None
-    assert plan.document(Run(), {})["networkMove"] is None
+    assert change_list.document(Run(), {})["networkMove"] is None
 
 
 def test_nodes_that_are_lost_are_counted() -> None:
@@ -83,7 +83,7 @@ def test_nodes_that_are_lost_are_counted() -> None:
 
 
 def test_a_pull_request_shows_it_above_the_table() -> None:
-    found = plan.move(recorded(), {})
+    found = change_list.move(recorded(), {})
     assert found is not None
     text = markdown.move({"networkMove": found.document()})
     assert text.startswith("**The API server becomes private. ")

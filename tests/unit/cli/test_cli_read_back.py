@@ -9,7 +9,7 @@ from rich.console import Console
 
 from physical_ai.catalog.engine_values import UNKNOWN
 from workbench.cli.changes import Run, Step
-from workbench.cli.preview import plan
+from workbench.cli.preview import change_list
 from workbench.cli.preview.read_back import reasons, significant, significant_drift
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
@@ -30,13 +30,13 @@ CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 
 def test_a_preview_says_what_it_does_not_count_and_why() -> None:
     shown = run(LISTED, step(CREDENTIAL, "issuer", issuer=UNKNOWN), step(CONFIG_MAP, "data.key", data={"key": "other"}))
-    document = plan.document(shown, {})
+    document = change_list.document(shown, {})
     assert [each["type"] for each in document["changes"]] == [CONFIG_MAP]
     assert [each["type"] for each in document["readBack"]] == [CLUSTER, CREDENTIAL]
     assert document["summary"] == {"update": 1}
     console = Console(width=1000, color_system=None)
     with console.capture() as captured:
-        console.print(plan.render(shown, {}))
+        console.print(change_list.render(shown, {}))
     *_, summary, why = captured.get().strip().splitlines()
     assert summary == "1 to update"
     assert why.startswith("not counted: 2 to update (ManagedCluster ")
@@ -65,14 +65,14 @@ def test_every_other_change_counts(other: Step) -> None:
 
 def test_a_refresh_that_only_reads_the_pools_in_their_cluster_finds_no_difference() -> None:
     listed = step(CLUSTER, "agentPoolProfiles[1]", op="refresh")
-    assert plan.drift(run(listed)) == []
+    assert change_list.drift(run(listed)) == []
     other = step(CLUSTER, "agentPoolProfiles[1]", "kubernetesVersion", op="refresh")
     gone = step(CLUSTER, op="refresh")
     gone.gone = True
-    assert [each["op"] for each in plan.drift(run(other, gone))] == ["update", "delete"]
+    assert [each["op"] for each in change_list.drift(run(other, gone))] == ["update", "delete"]
     console = Console(width=1000, color_system=None)
     with console.capture() as captured:
-        console.print(plan.render_drift(run(listed)))
+        console.print(change_list.render_drift(run(listed)))
     first, second = captured.get().strip().splitlines()
     assert first == "no differences"
     assert second.startswith("not counted: the node pools that Azure lists")

@@ -11,7 +11,7 @@ import pytest
 from physical_ai.catalog.engine_values import SECRET, SIGNATURE
 from physical_ai.readiness.releases import NOT_INSTALLED, StuckRelease, stuck_releases
 from workbench.cli.adoption import assume_created
-from workbench.cli.unstick_plan import Repair, repairs
+from workbench.cli.unstick_repairs import Repair, repairs
 
 SUBSCRIPTION = "/subscriptions/00000000-0000-0000-0000-000000000001"
 CLUSTER = f"{SUBSCRIPTION}/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks"

@@ -9,10 +9,10 @@ import pytest
 from physical_ai.catalog.timings import reference, timing
 from tests.unit.conftest import Simulate
 from workbench.cli.deployment_time import GATE, DeploymentTime, deployment_time, document, table_rows
-from workbench.costs.schedule import Step, schedule
+from workbench.costs.schedule import Activity, schedule
 
 
-def names(*steps: Step) -> list[str]:
+def names(*steps: Activity) -> list[str]:
     return [each.step.name for each in schedule(steps).path]
 
 
@@ -21,34 +21,34 @@ def test_without_steps_there_is_nothing_to_wait_for() -> None:
 
 
 def test_steps_that_wait_for_nothing_run_at_the_same_time() -> None:
-    plan = schedule([Step("a", 3), Step("b", 5)])
+    plan = schedule([Activity("a", 3), Activity("b", 5)])
     assert plan.minutes == 5
     assert [each.step.name for each in plan.path] == ["b"]
 
 
 def test_a_step_begins_when_the_last_of_its_needs_ends() -> None:
-    first, short = Step("first", 1), Step("short", 2)
-    plan = schedule([Step("join", 1, ("short", "long")), short, Step("long", 4, ("first",)), first])
+    first, short = Activity("first", 1), Activity("short", 2)
+    plan = schedule([Activity("join", 1, ("short", "long")), short, Activity("long", 4, ("first",)), first])
     assert (plan.steps["join"].start, plan.minutes) == (5, 6)
     assert [each.step.name for each in plan.path] == ["first", "long", "join"]
 
 
 def test_a_diamond_takes_its_longer_side() -> None:
-    sides = (Step("top", 1), Step("left", 2, ("top",)), Step("right", 3, ("top",)))
-    assert names(*sides, Step("bottom", 1, ("left", "right"))) == ["top", "right", "bottom"]
+    sides = (Activity("top", 1), Activity("left", 2, ("top",)), Activity("right", 3, ("top",)))
+    assert names(*sides, Activity("bottom", 1, ("left", "right"))) == ["top", "right", "bottom"]
 
 
 def test_a_resource_without_dependents_can_still_be_the_longest() -> None:
-    assert names(Step("cluster", 10), Step("agents", 5, ("cluster",)), Step("gateway", 45)) == ["gateway"]
+    assert names(Activity("cluster", 10), Activity("agents", 5, ("cluster",)), Activity("gateway", 45)) == ["gateway"]
 
 
 def test_a_need_that_is_no_step_is_there_already() -> None:
-    assert schedule([Step("a", 2, ("hub",))]).minutes == 2
+    assert schedule([Activity("a", 2, ("hub",))]).minutes == 2
 
 
 def test_steps_in_a_circle_are_an_error() -> None:
     with pytest.raises(ValueError, match=r"wait for each other: (a, b, a|b, a, b)"):
-        schedule([Step("a", 1, ("b",)), Step("b", 1, ("a",))])
+        schedule([Activity("a", 1, ("b",)), Activity("b", 1, ("a",))])
 
 
 def test_the_first_row_that_fits_counts_and_every_type_has_one() -> None:

@@ -19,7 +19,7 @@ from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from tests.support import misbehaving_server
 from tests.support.github_assertions import BEARER, SUBJECT, Answer, Service, assertion, serving
 from tests.support.workflow_files import GITHUB, script
-from workbench.cli.bootstrap_plan import ISSUER
+from workbench.cli.bootstrap_script import ISSUER
 
 GARBLED = {
     "a page of a portal": Answer(b"<html>Sign in</html>"),

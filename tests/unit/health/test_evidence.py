@@ -27,7 +27,7 @@ from workbench.health.evidence.events import own_events
 from workbench.health.evidence.node_evidence import NodeEvidence
 from workbench.health.evidence.read import UnknownNode, read_node_evidence
 from workbench.health.evidence.report import NotReportable, body, name_of, send
-from workbench.health.replacement.record import Record, Step
+from workbench.health.replacement.record import Record, RepairStep
 
 NODE = "aks-h100gpu-1-vmss000001"
 VM = "0af4c2de-1111-4222-8333-444455556666"
@@ -86,7 +86,7 @@ def result(verdict: Any, check: str = "bandwidth") -> NodeResult:
 def restarted() -> Record:
     now = datetime(2026, 11, 1, tzinfo=UTC)
     made = Record(NODE, "u", "b", "h100gpu", PROVIDER, "reboot", now, now)
-    return made.at(Step.DONE, outcome="was accepted")
+    return made.at(RepairStep.DONE, outcome="was accepted")
 
 
 NEXT_YEAR = "2027-03-01T00:00:00Z"

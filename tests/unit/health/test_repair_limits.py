@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.repair_world import POOL, SCALE_SET, Fake
 from workbench.health.replacement.cluster import RepairCluster, held_by, is_cordoned
-from workbench.health.replacement.record import Action, Record, Step
+from workbench.health.replacement.record import Action, Record, RepairStep
 from workbench.health.replacement.reservation import BEGINNING, Taken, reserve
 from workbench.health.replacement.run import begin, cancel, keep_record, new_record, repair, unfinished
 from workbench.health.replacement.steps import perform
@@ -20,7 +20,15 @@ from workbench.health.replacement.world import Stopped, World
 
 NODE, OTHER = f"{SCALE_SET}000001", f"{SCALE_SET}000002"
 HOURS = timedelta(hours=2)
-WORKING = (Step.DRAIN, Step.REPORT, Step.REMOVE, Step.RESTORE, Step.AWAIT, Step.ACCEPT, Step.UNCORDON)
+WORKING = (
+    RepairStep.DRAIN,
+    RepairStep.REPORT,
+    RepairStep.REMOVE,
+    RepairStep.RESTORE,
+    RepairStep.AWAIT,
+    RepairStep.ACCEPT,
+    RepairStep.UNCORDON,
+)
 
 
 def begun(fake: Fake, action: Action = "reboot", node: str = NODE) -> Record:
@@ -28,7 +36,7 @@ def begun(fake: Fake, action: Action = "reboot", node: str = NODE) -> Record:
     return begin(new_record(fake.nodes[node], action, "test", world, HOURS), world)
 
 
-def at_step(fake: Fake, step: Step, action: Action = "reboot") -> Record:
+def at_step(fake: Fake, step: RepairStep, action: Action = "reboot") -> Record:
     """A repair whose command has ended before it performed the step."""
     record, world = begun(fake, action), fake.world()
     while record.step is not step:
@@ -51,8 +59,8 @@ def by_hand(fake: Fake, node: str, *, cordoned: bool) -> None:
     fake.touch(node)
 
 
-@pytest.mark.parametrize("step", [each for each in WORKING if each not in (Step.REPORT, Step.RESTORE)])
-def test_a_node_that_was_uncordoned_is_left_alone_after_a_resume_at_each_step(step: Step) -> None:
+@pytest.mark.parametrize("step", [each for each in WORKING if each not in (RepairStep.REPORT, RepairStep.RESTORE)])
+def test_a_node_that_was_uncordoned_is_left_alone_after_a_resume_at_each_step(step: RepairStep) -> None:
     fake = Fake()
     record = at_step(fake, step)
     fake.sleep(5)  # what Azure was asked for
@@ -69,7 +77,7 @@ def test_a_drain_stops_between_two_evictions_when_the_node_is_given_back() -> No
     fake = Fake()
     for number in range(4):
         fake.add_pod(NODE, f"web-{number}", "ReplicaSet")
-    record = at_step(fake, Step.DRAIN)
+    record = at_step(fake, RepairStep.DRAIN)
     world = fake.world()
     evict = world.cluster.evict
 
@@ -86,7 +94,7 @@ def test_a_drain_stops_between_two_evictions_when_the_node_is_given_back() -> No
 def test_a_pod_that_was_created_again_elsewhere_is_not_evicted_in_place_of_the_one_before() -> None:
     fake = Fake()
     fake.add_pod(NODE, "db-0", "StatefulSet")
-    record = at_step(fake, Step.DRAIN)
+    record = at_step(fake, RepairStep.DRAIN)
     world = fake.world()
     pods = world.cluster.pods
 
@@ -102,7 +110,7 @@ def test_a_pod_that_was_created_again_elsewhere_is_not_evicted_in_place_of_the_o
 
 def test_a_new_node_that_was_given_back_is_left_alone() -> None:
     fake = Fake()
-    record = at_step(fake, Step.ACCEPT, "replace")
+    record = at_step(fake, RepairStep.ACCEPT, "replace")
     by_hand(fake, record.new_node, cordoned=False)
     with pytest.raises(Stopped, match=f"{record.new_node} was uncordoned"):
         resumed(fake, record)
@@ -111,7 +119,7 @@ def test_a_new_node_that_was_given_back_is_left_alone() -> None:
 
 def test_a_new_node_that_a_person_has_cordoned_stays_so_after_its_acceptance() -> None:
     fake = Fake()
-    record = at_step(fake, Step.AWAIT, "replace")
+    record = at_step(fake, RepairStep.AWAIT, "replace")
     while not (new := sorted(set(fake.nodes) - {f"{SCALE_SET}{index:06d}" for index in range(4)})):
         fake.sleep(5)
     by_hand(fake, new[0], cordoned=True)
@@ -122,7 +130,7 @@ def test_a_new_node_that_a_person_has_cordoned_stays_so_after_its_acceptance() -
 
 def test_a_node_whose_hold_was_taken_over_is_left_alone() -> None:
     fake = Fake()
-    record = at_step(fake, Step.REMOVE)
+    record = at_step(fake, RepairStep.REMOVE)
     fake.nodes[NODE]["metadata"]["annotations"]["physical-ai/repair"] = "repair-of-another"
     with pytest.raises(Stopped, match="is held by another repair, repair-of-another"):
         resumed(fake, record)
@@ -135,7 +143,7 @@ def test_a_node_whose_hold_was_taken_over_is_left_alone() -> None:
 def test_a_cordon_that_was_there_before_is_remembered_however_the_first_command_ended() -> None:
     fake = Fake()
     by_hand(fake, NODE, cordoned=True)
-    record = at_step(fake, Step.CORDON)
+    record = at_step(fake, RepairStep.CORDON)
     world = fake.world()
     kept = perform(record, world)
     assert isinstance(kept, Record)
@@ -148,7 +156,7 @@ def test_a_cordon_that_was_there_before_is_remembered_however_the_first_command_
 def test_a_person_who_uncordons_at_the_moment_of_the_cordon_is_noticed() -> None:
     """The cordon is of the version that was read."""
     fake = Fake()
-    record, world = at_step(fake, Step.CORDON), fake.world()
+    record, world = at_step(fake, RepairStep.CORDON), fake.world()
     node = world.cluster.node
 
     def read_then_changed(wanted: str) -> dict[str, Any] | None:
@@ -200,7 +208,7 @@ def test_commands_at_any_interleaving_of_their_requests_repair_one_node() -> Non
             gate.wait()
             try:
                 found = begin(record, world)
-                while found.step is not Step.DRAIN:
+                while found.step is not RepairStep.DRAIN:
                     result = perform(found, world)
                     assert isinstance(result, Record)
                     keep_record(result, world)
@@ -255,7 +263,7 @@ def begun_record(fake: Fake, node: str) -> Record:
 
 def test_a_pool_that_lost_a_node_since_the_prompt_is_not_asked_for_another() -> None:
     fake = Fake()
-    record = at_step(fake, Step.CORDON)
+    record = at_step(fake, RepairStep.CORDON)
     by_hand(fake, OTHER, cordoned=True)
     with pytest.raises(Stopped, match=f"{NODE} was not cordoned: {OTHER} of pool {POOL} are already out of service"):
         resumed(fake, record)
@@ -265,7 +273,7 @@ def test_a_pool_that_lost_a_node_since_the_prompt_is_not_asked_for_another() -> 
 
 def test_two_commands_with_one_repair_do_not_undo_each_others_steps() -> None:
     fake = Fake()
-    slow = at_step(fake, Step.DRAIN)
+    slow = at_step(fake, RepairStep.DRAIN)
     world = fake.world()
     assert resumed(fake, slow).has_ended
     with pytest.raises(Stopped, match=r"another command goes on with the repair of .*, which has ended"):
@@ -277,8 +285,8 @@ def test_two_commands_with_one_repair_do_not_undo_each_others_steps() -> None:
 
 def test_a_record_whose_answer_was_lost_is_its_own() -> None:
     fake = Fake()
-    record, world = at_step(fake, Step.CORDON), fake.world()
-    moved = record.at(Step.DRAIN)
+    record, world = at_step(fake, RepairStep.CORDON), fake.world()
+    moved = record.at(RepairStep.DRAIN)
     world.cluster.record(record.name)
     fake.world().cluster.save(moved)  # the first attempt arrived
     keep_record(moved, world)
@@ -289,7 +297,7 @@ def test_a_record_whose_answer_was_lost_is_its_own() -> None:
 
 def test_an_accepted_node_waits_until_nothing_speaks_against_it() -> None:
     fake = Fake(standing={NODE: "alert GPURowRemapFailed"})
-    record = at_step(fake, Step.UNCORDON)
+    record = at_step(fake, RepairStep.UNCORDON)
     waits = perform(record, fake.world())
     assert waits == (
         f"what still speaks against {NODE} to end, until {record.proven + timedelta(minutes=30):%H:%M} UTC:"  # type: ignore[operator]
@@ -314,7 +322,7 @@ def test_what_could_not_be_read_is_said_at_the_end() -> None:
 
 def test_a_node_that_started_again_after_its_acceptance_is_accepted_again() -> None:
     fake = Fake()
-    record = at_step(fake, Step.UNCORDON)
+    record = at_step(fake, RepairStep.UNCORDON)
     fake.nodes[NODE]["status"]["nodeInfo"]["bootID"] += "-once-more"
     assert resumed(fake, record).has_ended
     assert fake.accepted == [NODE, NODE]
@@ -322,7 +330,7 @@ def test_a_node_that_started_again_after_its_acceptance_is_accepted_again() -> N
 
 def test_a_node_that_lost_its_gpu_after_its_acceptance_takes_no_work() -> None:
     fake = Fake()
-    record = at_step(fake, Step.UNCORDON)
+    record = at_step(fake, RepairStep.UNCORDON)
     fake.nodes[NODE]["status"]["allocatable"] = {}
     with pytest.raises(Stopped, match=f"the GPUs of {NODE}: 0 of 1 nvidia.com/gpu"):
         resumed(fake, record)
@@ -340,11 +348,14 @@ def test_the_node_is_accepted_at_the_level_of_its_record() -> None:
 # Spot, and machines that Azure has nothing to do with
 
 
-@pytest.mark.parametrize("step", [Step.CORDON, Step.DRAIN, Step.REMOVE, Step.AWAIT, Step.ACCEPT, Step.UNCORDON])
+@pytest.mark.parametrize(
+    "step",
+    [RepairStep.CORDON, RepairStep.DRAIN, RepairStep.REMOVE, RepairStep.AWAIT, RepairStep.ACCEPT, RepairStep.UNCORDON],
+)
 @pytest.mark.parametrize("action", ["reboot", "replace"])
-def test_a_spot_machine_that_azure_takes_during_its_repair_blocks_nothing(step: Step, action: Action) -> None:
+def test_a_spot_machine_that_azure_takes_during_its_repair_blocks_nothing(step: RepairStep, action: Action) -> None:
     fake = Fake(autoscaled=True, least=4)
-    record = at_step(fake, step, action) if (step, action) != (Step.AWAIT, "replace") else begun(fake, action)
+    record = at_step(fake, step, action) if (step, action) != (RepairStep.AWAIT, "replace") else begun(fake, action)
     gone = record.new_node or record.node
     if gone in fake.nodes:
         fake.remove(gone)
@@ -357,7 +368,7 @@ def test_a_spot_machine_that_azure_takes_during_its_repair_blocks_nothing(step: 
 def test_a_machine_that_azure_has_nothing_to_do_with_is_restarted_by_its_owner() -> None:
     fake = Fake(by_hand=True)
     fake.add_pod(NODE, "web", "ReplicaSet")
-    record = at_step(fake, Step.REMOVE)
+    record = at_step(fake, RepairStep.REMOVE)
     assert not fake.pods
     world = fake.world()
     kept = perform(record, world)
@@ -382,7 +393,7 @@ def test_a_machine_that_its_owner_does_not_restart_stays_cordoned_and_can_be_res
 
 def test_a_canceled_repair_leaves_a_node_alone_that_was_given_back_and_cordoned_by_nobody() -> None:
     fake = Fake()
-    record = at_step(fake, Step.DRAIN)
+    record = at_step(fake, RepairStep.DRAIN)
     by_hand(fake, NODE, cordoned=False)
     cancel(record, fake.world())
     assert not is_cordoned(fake.nodes[NODE])

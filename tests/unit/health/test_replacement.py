@@ -9,7 +9,7 @@ import pytest
 from tests.support.repair_world import GPU, POOL, SCALE_SET, Fake, Killed
 from workbench.health.arm import Refused
 from workbench.health.replacement import run
-from workbench.health.replacement.record import Action, Record, Step, config_map, read
+from workbench.health.replacement.record import Action, Record, RepairStep, config_map, read
 from workbench.health.replacement.run import cancel, new_record, repair, unfinished
 from workbench.health.replacement.steps import Stopped, perform
 
@@ -28,7 +28,7 @@ def whole(fake: Fake, action: Action = "replace") -> Record:
     return repair(begin(fake, action), fake.world(), lambda _: None, fake.sleep)
 
 
-def at_step(fake: Fake, step: Step, action: Action = "replace") -> Record:
+def at_step(fake: Fake, step: RepairStep, action: Action = "replace") -> Record:
     """A repair that has come to the step, and the command that performed it has ended."""
     record, world = begin(fake, action), fake.world()
     while record.step is not step:
@@ -134,7 +134,7 @@ def test_a_pod_with_local_data_is_not_evicted_unless_its_owner_allows_it() -> No
 def test_a_node_that_gets_work_after_its_drain_is_not_deleted() -> None:
     fake = Fake()
     world = fake.world()
-    record = at_step(fake, Step.REMOVE)
+    record = at_step(fake, RepairStep.REMOVE)
     fake.add_pod(NODE, "late", "Job")
     with pytest.raises(Stopped, match="has work again after its drain: default/late"):
         repair(record, world, lambda _: None, fake.sleep)
@@ -230,7 +230,9 @@ def test_each_repair_of_one_machine_has_its_own_record() -> None:
 
 def test_a_record_reads_as_it_was_written() -> None:
     fake = Fake()
-    record = new_record(fake.nodes[NODE], "replace", "Xid 79", fake.world(), HOURS).at(Step.AWAIT, uids_before=("a",))
+    record = new_record(fake.nodes[NODE], "replace", "Xid 79", fake.world(), HOURS).at(
+        RepairStep.AWAIT, uids_before=("a",)
+    )
     assert read(config_map(record)) == record
 
 

@@ -14,7 +14,7 @@ from tests.support.health_cluster import Broken, Policy
 from tests.support.health_table import parts, policy_of
 from tests.support.health_world import HealthWorld
 from workbench.health.replacement import run, steps
-from workbench.health.replacement.record import Record, Step
+from workbench.health.replacement.record import Record, RepairStep
 from workbench.health.replacement.steps import World
 
 STEPS = 60
@@ -120,9 +120,9 @@ def test_a_broken_policy_is_found(mode: HealthMode, mutant: Callable[[Json, list
 
 def skips_acceptance(patch: pytest.MonkeyPatch) -> None:
     def uncordon(record: Record, _: World) -> Record:
-        return record.at(Step.UNCORDON)
+        return record.at(RepairStep.UNCORDON)
 
-    patch.setitem(cast("dict[Step, Any]", steps._STEPS), Step.ACCEPT, uncordon)  # pyright: ignore[reportPrivateUsage]
+    patch.setitem(cast("dict[RepairStep, Any]", steps._STEPS), RepairStep.ACCEPT, uncordon)  # pyright: ignore[reportPrivateUsage]
 
 
 def ignores_the_budget(patch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from physical_ai.readiness.causes import Cause, amd_causes, azure_errors, causes
 from physical_ai.readiness.expected import deployed_pools, expected_pools, is_existing
 from physical_ai.readiness.nodes.signs import Alert
 from physical_ai.readiness.reader import Get
-from physical_ai.readiness.workloads import explain, pool_plans, read_workloads
+from physical_ai.readiness.workloads import declared_pools, explain, read_workloads
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.settings.target import existing_cluster
@@ -79,9 +79,9 @@ def test_a_pool_knows_whether_its_cluster_exists_already() -> None:
     settings = load(STACK).settings
     assert is_existing(expected_pools(settings))
     assert all(each.existing for each in expected_pools(settings))
-    assert all(each.existing for each in pool_plans(settings))
+    assert all(each.existing for each in declared_pools(settings))
     ours = load("dev-westus2").settings
-    assert not any(each.existing for each in (*expected_pools(ours), *pool_plans(ours)))
+    assert not any(each.existing for each in (*expected_pools(ours), *declared_pools(ours)))
     summary = {"resources": {}, "driverSource": "operator", "sharing": "none", "gpusPerNode": 8}
     pools = {"theirs": {**summary, "size": "hgx-b200"}, "ours": {**summary, "size": "Standard_NC40ads_H100_v5"}}
     assert [each.existing for each in deployed_pools(pools, STACK)] == [True, False]
@@ -125,7 +125,7 @@ def test_an_alert_and_why_give_one_advice_also_where_aks_runs_an_existing_cluste
     node["spec"]["providerID"] = machine
     name = node["metadata"]["name"]
     fired = [Alert(ALERT, {"node": name, "gpu": "0"}, "No spare row.")]
-    given = read_workloads(holding(node), (), pool_plans(settings), stack)
+    given = read_workloads(holding(node), (), declared_pools(settings), stack)
     whole = explain(name, replace(given, alerts=fired))[1]
     (why,) = (each.fix for each in whole if ALERT in each.alerts)
     (evidence,) = NodeEvidence(name, None, node, None, fired, (), (), (), (), (), NOW, existing=existing).findings

@@ -10,7 +10,7 @@ import pytest
 from physical_ai.catalog.node_causes import NodeCause, alert_action, node_causes
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.nodes.counts import counts
-from physical_ai.readiness.nodes.findings import Finding, advice_of, findings_of
+from physical_ai.readiness.nodes.findings import NodeFinding, advice_of, findings_of
 from physical_ai.readiness.nodes.signs import Alert, NodeSigns, Seen, unusual
 from physical_ai.telemetry.rules import alert_rows
 
@@ -31,7 +31,7 @@ def alert(name: str, **labels: str) -> Alert:
     return Alert(name, {"node": NODE, **labels}, f"summary of {name}")
 
 
-def found(*conditions: dict[str, str], **signs: Any) -> tuple[Finding, ...]:
+def found(*conditions: dict[str, str], **signs: Any) -> tuple[NodeFinding, ...]:
     return findings_of(NodeSigns(NODE, node(*conditions), stack="dev-westus2", **signs))
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from physical_ai.readiness.nodes.operands import failing
 from physical_ai.readiness.nodes.repairs import restarted
-from workbench.health.replacement.record import Record, Step, config_map
+from workbench.health.replacement.record import Record, RepairStep, config_map
 
 NODE = "aks-h100gpu-0"
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
-REBOOT = Record(NODE, "uid-1", "boot", "h100gpu", "azure:///vm/0", "reboot", NOW, NOW).at(Step.DONE)
+REBOOT = Record(NODE, "uid-1", "boot", "h100gpu", "azure:///vm/0", "reboot", NOW, NOW).at(RepairStep.DONE)
 THERE = [{"metadata": {"name": NODE, "uid": "uid-1"}}]
 ANOTHER = [{"metadata": {"name": NODE, "uid": "uid-2"}}]
 
@@ -25,7 +25,7 @@ ANOTHER = [{"metadata": {"name": NODE, "uid": "uid-2"}}]
         (REBOOT, THERE, {NODE}),
         (REBOOT, [], {NODE}),
         (REBOOT, ANOTHER, set[str]()),
-        (REBOOT.at(Step.REMOVE), THERE, set[str]()),
+        (REBOOT.at(RepairStep.REMOVE), THERE, set[str]()),
         (replace(REBOOT, action="replace"), THERE, set[str]()),
     ],
     ids=["done", "left", "another-machine-of-the-name", "begun", "replaced"],

@@ -19,7 +19,7 @@ import yaml
 
 from physical_ai.catalog.osmo import KAI_NAMESPACE, KAI_OPERATOR, SERVICE_ACCOUNT, WORKFLOWS_NAMESPACE
 from physical_ai.readiness.answers import Missing, Unreachable
-from physical_ai.readiness.platform.absence import QUEUES, Platform, absences
+from physical_ai.readiness.platform.absence import QUEUES, PlatformState, absences
 from physical_ai.readiness.platform.parts import KINDS, Installed, Part, installed, made_by_operators
 from physical_ai.readiness.platform.read import NAMESPACES, SECRETS, read_platform
 from physical_ai.readiness.workloads import Workloads, doctor, explain
@@ -289,7 +289,7 @@ def test_a_record_that_cannot_be_read_says_nothing() -> None:
 def test_a_cluster_that_was_not_read_has_no_absences() -> None:
     assert read_platform(lambda *_: {"items": []}, of_stack(), {}, []) is None
     homes = frozenset(of_stack().releases.values())
-    assert absences(Platform(of_stack(), unrecorded=homes), []) == []
+    assert absences(PlatformState(of_stack(), unrecorded=homes), []) == []
 
 
 AT = {"namespace": "hooks", "name": "checks"}

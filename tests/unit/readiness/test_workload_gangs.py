@@ -91,7 +91,7 @@ def test_the_running_ranks_of_a_gang_that_timed_out_are_read_and_their_number_is
             return scene.more["logs"][make.WHERE, path.split("/")[-2], parameters["container"]]
         return {"items": {"/api/v1/pods": scene.pods, "/api/v1/nodes": NODES}.get(path, [])}
 
-    found = read_workloads(get, (), tuple(make.plans().values()), make.STACK)
+    found = read_workloads(get, (), tuple(make.declared_by_name().values()), make.STACK)
     assert len([path for path in asked if path.endswith("/log")]) == len(found.logs) == 1 + 16
 
 
@@ -107,6 +107,6 @@ def test_running_ranks_are_asked_no_further_once_their_kubelet_does_not_answer()
             return scene.more["logs"][make.WHERE, path.split("/")[-2], parameters["container"]]
         return {"items": {"/api/v1/pods": scene.pods, "/api/v1/nodes": NODES}.get(path, [])}
 
-    found = read_workloads(get, (), tuple(make.plans().values()), make.STACK)
+    found = read_workloads(get, (), tuple(make.declared_by_name().values()), make.STACK)
     assert len(asked) == 3
     assert found.unread == ("further logs of containers (no complete answer within 30 s)",)

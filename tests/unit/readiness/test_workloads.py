@@ -94,7 +94,7 @@ ONE_CAUSE: dict[str, Scene] = {
     ),
     "pool-at-maximum": Scene(
         (waits(), *(on(f"aks-h100gpu-{number}", pod(f"h-{number}"), phase="Running") for number in range(4))),
-        tuple(node("h100gpu", number) for number in range(make.plans()["h100gpu"].most)),
+        tuple(node("h100gpu", number) for number in range(make.declared_by_name()["h100gpu"].most)),
     ),
     "quota-exceeded": refused("QuotaExceeded"),
     "no-capacity": refused("AllocationFailed"),
@@ -420,7 +420,7 @@ def test_requests_do_not_grow_with_the_cluster(failing: int) -> None:
         asked.append(path)
         return "ValueError: no such task" if path.endswith("/log") else {"items": lists.get(path, [])}
 
-    found = read_workloads(get, (), tuple(make.plans().values()), make.STACK)
+    found = read_workloads(get, (), tuple(make.declared_by_name().values()), make.STACK)
     logs = [path for path in asked if path.endswith("/log")]
     assert len(asked) - len(logs) <= 14
     assert len(logs) == len(found.logs) == min(failing, 8)

@@ -13,7 +13,7 @@ from physical_ai.catalog.rows import Region
 from physical_ai.findings import Severity
 from physical_ai.settings import load
 from physical_ai.settings.facts import outbound
-from physical_ai.settings.facts.outbound import Gateway, cut_off, outbound_form, outbound_plan
+from physical_ai.settings.facts.outbound import Gateway, cut_off, outbound_facts, outbound_form
 from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import outbound as rules
 from physical_ai.settings.rules.check import TRUST_ALL
@@ -42,7 +42,7 @@ def without_v2(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pools_without_zones_share_one_standard_gateway() -> None:
-    plan = outbound_plan(settings("dev-westus2"))
+    plan = outbound_facts(settings("dev-westus2"))
     assert plan.gateways == (STANDARD,)
     assert set(plan.by_subnet) == {"system", "h100gpu", "rtxprogpu"}
 
@@ -51,7 +51,7 @@ def test_a_sku_that_the_sent_api_version_is_not_published_with_is_no_default() -
     """The first deployment must not depend on what nobody has seen Azure accept."""
     assert not sends_standard_v2()
     assert outbound_form(settings()) == "zonal"
-    assert outbound_plan(settings()).gateways == (STANDARD,)
+    assert outbound_facts(settings()).gateways == (STANDARD,)
 
 
 def test_pools_in_zones_get_a_gateway_that_spans_them_once_it_is_sent_as_published(
@@ -61,13 +61,13 @@ def test_pools_in_zones_get_a_gateway_that_spans_them_once_it_is_sent_as_publish
     later = api_versions().model_copy(update={"types": newer})
     monkeypatch.setattr(versions, "api_versions", lambda: later)
     assert outbound_form(settings()) == "zone-redundant"
-    assert outbound_plan(settings()).gateways == (V2,)
+    assert outbound_facts(settings()).gateways == (V2,)
     assert list(rules.check_outbound(settings(), TRUST_ALL)) == []
 
 
 def test_who_wants_it_gets_it_and_hears_what_is_known() -> None:
     given = with_outbound("prod-westus2", form="zone-redundant")
-    assert outbound_plan(given).gateways == (V2,)
+    assert outbound_facts(given).gateways == (V2,)
     (found,) = rules.check_outbound(given, TRUST_ALL)
     assert (found.severity, found.rule) == (Severity.WARNING, "nat-api-version")
     assert "2024-05-01, which is not published with StandardV2, but first with 2025-01-01" in found.problem
@@ -83,7 +83,7 @@ def test_without_standard_v2_a_subnet_in_one_zone_gets_the_gateway_of_that_zone(
     }
     given = settings(pools=pools)
     assert outbound_form(given) == "zonal"
-    assert outbound_plan(given).by_subnet == {
+    assert outbound_facts(given).by_subnet == {
         "system": STANDARD,
         "h100gpu": Gateway("zone-1", zones=("1",), address_zones=("1",)),
         "rtxprogpu": Gateway("zone-2", zones=("2",), address_zones=("2",)),
@@ -97,7 +97,7 @@ def test_nodes_in_several_zones_behind_a_gateway_in_one_are_named() -> None:
 
 
 def test_a_form_that_is_prepared_has_gateways_that_no_subnet_uses() -> None:
-    plan = outbound_plan(with_outbound("prod-westus2", form="nonzonal", next="zone-redundant"))
+    plan = outbound_facts(with_outbound("prod-westus2", form="nonzonal", next="zone-redundant"))
     assert set(plan.by_subnet.values()) == {STANDARD}
     assert plan.gateways == (STANDARD, V2)
 

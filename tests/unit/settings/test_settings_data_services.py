@@ -8,7 +8,7 @@ import pytest
 
 from physical_ai.catalog import regions
 from physical_ai.settings import Fault, Overlay, Settings, SettingsError, load
-from physical_ai.settings.facts.data_services import DataNames, DataPlan, data_plan
+from physical_ai.settings.facts.data_services import DataFacts, DataNames, data_facts
 from physical_ai.settings.rules.check import TRUST_ALL
 from physical_ai.settings.rules.data_services import check_data_services
 
@@ -20,10 +20,10 @@ def given(stack: str, *changes: str) -> Settings:
     return load(stack, [Overlay.assign([AZURE, *changes])]).settings
 
 
-def plan(stack: str, *changes: str) -> DataPlan:
+def plan(stack: str, *changes: str) -> DataFacts:
     settings = given(stack, *changes)
     assert settings.data_services is not None
-    return data_plan(settings, settings.data_services)
+    return data_facts(settings, settings.data_services)
 
 
 def faults(stack: str, *changes: str) -> list[Fault]:

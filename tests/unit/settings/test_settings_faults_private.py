@@ -6,7 +6,7 @@ import pytest
 
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.network_access import private_api_server, private_endpoints, public_access
-from physical_ai.settings.facts.outbound import outbound_plan
+from physical_ai.settings.facts.outbound import outbound_facts
 from physical_ai.settings.facts.private_network import (
     assigns_zone_role,
     dns_servers,
@@ -203,4 +203,4 @@ def test_an_existing_zone_is_the_regions_or_a_subdomain_of_it() -> None:
 
 
 def test_behind_a_firewall_there_are_no_nat_gateways() -> None:
-    assert outbound_plan(stack(*PRIVATE, *PEERED, "network.private.firewall.address=10.0.1.4")).gateways == ()
+    assert outbound_facts(stack(*PRIVATE, *PEERED, "network.private.firewall.address=10.0.1.4")).gateways == ()

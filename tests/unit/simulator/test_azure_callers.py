@@ -15,7 +15,7 @@ from simulator.azure.rights import action
 from simulator.azure.roles import guid_of, role_of
 from simulator.wire import Request
 from tests.support.azure_fakes import Azure
-from workbench.cli import bootstrap_names, bootstrap_plan
+from workbench.cli import bootstrap_names, bootstrap_script
 from workbench.cli.azure_commands import ASSIGNER_ROLE, condition
 from workbench.preflight.needs import PREVIEW_ACTIONS
 
@@ -137,8 +137,8 @@ def test_actions_are_named_as_azure_names_them() -> None:
 
 
 def test_the_simulated_pipelines_have_the_roles_that_bootstrap_gives() -> None:
-    assert entra.READER.roles == (*bootstrap_plan.PREVIEW_ROLES, bootstrap_names.PREVIEW_ROLE)
-    assert entra.SECOND_DEPLOYER.roles == (bootstrap_plan.DEPLOYER_ROLE, ASSIGNER_ROLE)
+    assert entra.READER.roles == (*bootstrap_script.PREVIEW_ROLES, bootstrap_names.PREVIEW_ROLE)
+    assert entra.SECOND_DEPLOYER.roles == (bootstrap_script.DEPLOYER_ROLE, ASSIGNER_ROLE)
     assert all(role in condition() for role in entra.SECOND_DEPLOYER.assigns)
 
 

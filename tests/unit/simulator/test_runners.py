@@ -36,26 +36,26 @@ def pod(name: str, phase: str = "Pending", node: str | None = "n") -> Json:
 
 
 def test_without_jobs_there_is_no_runner() -> None:
-    assert model.step(scale_set(), []) == model.Step(0, (), (), (), 0)
+    assert model.actions(scale_set(), []) == model.Actions(0, (), (), (), 0)
 
 
 def test_each_job_gets_a_runner_up_to_the_maximum() -> None:
-    assert model.step(scale_set(queued=3), []).create == 2
-    assert model.step(scale_set(queued=3), [pod("a", node=None)]).create == 1
+    assert model.actions(scale_set(queued=3), []).create == 2
+    assert model.actions(scale_set(queued=3), [pod("a", node=None)]).create == 1
 
 
 def test_a_runner_takes_one_job_ends_and_goes() -> None:
-    taken = model.step(scale_set(queued=1), [pod("a")])
+    taken = model.actions(scale_set(queued=1), [pod("a")])
     assert (taken.end, taken.queued, taken.create) == (("a",), 0, 0)
-    assert model.step(scale_set(), [pod("a", "Succeeded")]).delete == ("a",)
+    assert model.actions(scale_set(), [pod("a", "Succeeded")]).delete == ("a",)
 
 
 def test_runners_that_wait_are_replaced_when_they_have_taken_a_job() -> None:
-    assert model.step(scale_set(least=1), []).create == 1
-    assert model.step(scale_set(least=1), [pod("a")]).start == ("a",)
-    busy = model.step(scale_set(least=1, queued=1), [pod("a", "Running")])
+    assert model.actions(scale_set(least=1), []).create == 1
+    assert model.actions(scale_set(least=1), [pod("a")]).start == ("a",)
+    busy = model.actions(scale_set(least=1, queued=1), [pod("a", "Running")])
     assert (busy.end, busy.create) == (("a",), 1)
-    assert model.step(scale_set(), [pod("a", "Running")]).delete == ("a",)
+    assert model.actions(scale_set(), [pod("a", "Running")]).delete == ("a",)
 
 
 def test_the_listener_runs_beside_the_controller_as_the_template_says() -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from physical_ai import catalog
 from physical_ai.kubernetes.fit import Offer, why_not
-from physical_ai.readiness.workloads import pool_plans
+from physical_ai.readiness.workloads import declared_pools
 from physical_ai.readiness.workloads.azure_causes import backoff
 from physical_ai.settings import load
 from simulator.azure.autoscaling import ScaledPool, scaled_pools
 from simulator.azure.nodes import taint
-from simulator.scheduling.autoscaler.growth import Group, Plan, is_candidate, plan
+from simulator.scheduling.autoscaler.growth import Group, ScaleUp, is_candidate, scale_up
 from simulator.scheduling.autoscaler.idle import IdleNodes, blocks_scale_down, is_removable, minutes
 from simulator.scheduling.autoscaler.pools import Scaled
 from simulator.scheduling.autoscaler.report import status
@@ -39,7 +39,7 @@ def scaled(azure: Azure, name: str = "h100gpu", size: str = H100, **more: Any) -
     return next(each for each in scaled_pools(azure.cluster_id, azure.cloud.azure()) if each.pool == name)
 
 
-def grown(found: Plan) -> tuple[str, int] | None:
+def grown(found: ScaleUp) -> tuple[str, int] | None:
     return (found.growth.group.pool.pool, found.growth.added) if found.growth else None
 
 
@@ -111,15 +111,15 @@ def test_daemonsets_that_start_with_a_node_take_their_part(azure: Azure) -> None
 
 def test_a_pod_makes_the_one_pool_grow_whose_nodes_would_take_it(azure: Azure) -> None:
     groups = [group(scaled(azure)), group(scaled(azure, "cpu", CPU, nodeTaints=[]))]
-    assert grown(plan([GPU_POD], [], groups)) == ("h100gpu", 1)
-    assert grown(plan([unschedulable(pod("web", tolerations=[]))], [], groups)) == ("cpu", 1)
+    assert grown(scale_up([GPU_POD], [], groups)) == ("h100gpu", 1)
+    assert grown(scale_up([unschedulable(pod("web", tolerations=[]))], [], groups)) == ("cpu", 1)
 
 
 def test_a_gang_makes_a_pool_grow_by_as_many_nodes_as_it_needs_and_as_there_may_be(azure: Azure) -> None:
     gang = [unschedulable(pod(f"train-{number}", gpus=1)) for number in range(5)]
     pool = scaled(azure)
-    assert grown(plan(gang[:2], [], [group(pool)])) == ("h100gpu", 2)
-    found = plan(gang, [], [group(pool)])
+    assert grown(scale_up(gang[:2], [], [group(pool)])) == ("h100gpu", 2)
+    found = scale_up(gang, [], [group(pool)])
     assert grown(found) == ("h100gpu", 3)
     assert found.growth is not None
     assert str(found.growth) == f"{{{pool.scale_set} 0->3 (max: 3)}}"
@@ -128,11 +128,11 @@ def test_a_gang_makes_a_pool_grow_by_as_many_nodes_as_it_needs_and_as_there_may_
 def test_pods_that_fit_on_what_is_there_or_on_its_way_make_nothing_grow(azure: Azure) -> None:
     pool = scaled(azure)
     ready = Offer.of(node("ready", GPU_TAINT, gpus=1, labels={"agentpool": "h100gpu"}))
-    found = plan([GPU_POD], [ready], [group(pool)])
+    found = scale_up([GPU_POD], [ready], [group(pool)])
     assert (found.growth, found.refused, found.needed) == (None, (), frozenset({"ready"}))
-    assert plan([GPU_POD], [], [group(pool, upcoming=1)]).growth is None
+    assert scale_up([GPU_POD], [], [group(pool, upcoming=1)]).growth is None
     second = unschedulable(pod("second", gpus=1))
-    assert grown(plan([GPU_POD, second], [], [group(pool, upcoming=1)])) == ("h100gpu", 1)
+    assert grown(scale_up([GPU_POD, second], [], [group(pool, upcoming=1)])) == ("h100gpu", 1)
 
 
 def test_an_unschedulable_pod_gets_a_reason_for_each_pool(azure: Azure) -> None:
@@ -143,7 +143,7 @@ def test_an_unschedulable_pod_gets_a_reason_for_each_pool(azure: Azure) -> None:
         group(scaled(azure, "broken"), in_backoff=True),
         group(full, upcoming=0),
     ]
-    found = plan([unschedulable(pod("wish", gpus=1, tolerations=[]))], [], groups)
+    found = scale_up([unschedulable(pod("wish", gpus=1, tolerations=[]))], [], groups)
     ((_, message),) = found.refused
     assert message == (
         "pod didn't trigger scale-up: 1 Insufficient nvidia.com/gpu, 1 in backoff after failed scale-up,"
@@ -154,9 +154,9 @@ def test_an_unschedulable_pod_gets_a_reason_for_each_pool(azure: Azure) -> None:
 def test_a_value_less_taint_makes_an_empty_gpu_pool_grow_for_a_pod_that_cannot_run_there(azure: Azure) -> None:
     web = unschedulable(pod("web", tolerations=[]))
     pool = scaled(azure, nodeTaints=["nvidia.com/gpu:NoSchedule"])
-    assert grown(plan([web], [], [group(pool)])) == ("h100gpu", 1)
+    assert grown(scale_up([web], [], [group(pool)])) == ("h100gpu", 1)
     assert why_not(web, Offer.of(pool.sample)) == ("node(s) had untolerated taint(s)",)
-    assert plan([web], [], [group(scaled(azure, "tainted"))]).growth is None
+    assert scale_up([web], [], [group(scaled(azure, "tainted"))]).growth is None
 
 
 @pytest.mark.parametrize(
@@ -235,6 +235,6 @@ def test_its_status_has_azures_refusal_while_it_waits_and_the_diagnosis_reads_it
     (working,) = status(pools, (), (), {})["nodeGroups"]
     assert working["scaleUp"] == {"status": "NoActivity"}
     document = status(pools, (), (), {"h100gpu": "QuotaExceeded: no cores"})
-    (plan_of_pool,) = (each for each in pool_plans(load("dev-westus2").settings) if each.name == "h100gpu")
-    assert backoff(plan_of_pool, document) == "scaleUp: Backoff cloudProviderError QuotaExceeded: no cores"
-    assert backoff(plan_of_pool, status(pools, (), (), {})) == ""
+    (declared,) = (each for each in declared_pools(load("dev-westus2").settings) if each.name == "h100gpu")
+    assert backoff(declared, document) == "scaleUp: Backoff cloudProviderError QuotaExceeded: no cores"
+    assert backoff(declared, status(pools, (), (), {})) == ""

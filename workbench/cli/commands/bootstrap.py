@@ -11,7 +11,7 @@ from workbench.cli.options import Json
 
 if TYPE_CHECKING:
     from workbench.cli.bootstrap_names import Delivery
-    from workbench.cli.bootstrap_plan import Needs
+    from workbench.cli.bootstrap_script import Needs
 
 Repository = Annotated[str, typer.Option("--repository", metavar="OWNER/NAME", help="The repository on GitHub.")]
 Subscriptions = Annotated[
@@ -38,7 +38,7 @@ def bootstrap(
     Nothing is created. Read the script, then run it: physai bootstrap … > bootstrap.sh; bash bootstrap.sh
     """
     from physical_ai.settings import deployed_to_azure
-    from workbench.cli.bootstrap_plan import InvalidValue, deliveries, script, steps
+    from workbench.cli.bootstrap_script import InvalidValue, deliveries, script, steps
 
     stacks = tuple(deployed_to_azure())
     try:
@@ -55,7 +55,7 @@ def bootstrap(
 
 def _needs(delivery: Delivery) -> Needs:
     """Requirements of an environment's stacks in Azure, by the resources that the program declares for them."""
-    from workbench.cli.bootstrap_plan import Needs
+    from workbench.cli.bootstrap_script import Needs
     from workbench.cli.declared_needs import declared_of, foreign_to
     from workbench.preflight.declared import registrations
 

@@ -230,13 +230,13 @@ def _planned(record: Record | None, world: World, wanted: Wanted) -> dict[str, A
 def _plan(record: Record, world: World, doing: str) -> list[str]:
     """The remaining steps, as text."""
     from workbench.health.replacement.drain import load_of
-    from workbench.health.replacement.record import Step
+    from workbench.health.replacement.record import RepairStep
 
     load = load_of(world.cluster.pods(record.node))
     lines = [f"{doing} {record.action} {record.node}: {record.reason}"]
-    for step in list(Step)[list(Step).index(record.step) : -1]:
+    for step in list(RepairStep)[list(RepairStep).index(record.step) : -1]:
         lines.append(f"  {step}: {_meaning(step, record, world)}")
-        if step is Step.DRAIN:
+        if step is RepairStep.DRAIN:
             lines += [f"    evict {namespace}/{pod}" for namespace, pod in load.evicted]
             lines += [f"    wait for {namespace}/{pod}: {reason}" for namespace, pod, reason in load.awaited]
     return lines

@@ -47,7 +47,7 @@ def refresh(  # noqa: PLR0917 - each is an option
     Nothing is changed in Azure or in the cluster. The next `up` corrects what the program declares otherwise.
     """
     from simulator.errors import ChangesFound
-    from workbench.cli.preview import plan
+    from workbench.cli.preview import change_list
     from workbench.cli.preview.read_back import significant_drift
     from workbench.cli.progress import Progress
     from workbench.cli.requested_stack import read_stack
@@ -70,9 +70,9 @@ def refresh(  # noqa: PLR0917 - each is an option
         except ChangesFound:
             unexpected = bool(significant_drift(progress.run))
     if json:
-        print_json({"stack": stack, "drift": plan.drift(progress.run), "seconds": progress.seconds})
+        print_json({"stack": stack, "drift": change_list.drift(progress.run), "seconds": progress.seconds})
     else:
-        out.print(plan.render_drift(progress.run))
+        out.print(change_list.render_drift(progress.run))
     if unexpected:
         raise typer.Exit(FINDINGS)
 
@@ -96,7 +96,7 @@ def down(  # noqa: PLR0917 - each is an option
     With --target, only these resources are destroyed, and the simulation keeps running. --file and --set are for
     --run-program.
     """
-    from workbench.cli.preview.plan import done
+    from workbench.cli.preview.change_list import done
     from workbench.cli.progress import Progress
     from workbench.cli.requested_stack import read_stack
     from workbench.cli.simulated_stack import simulation_of

@@ -127,7 +127,7 @@ def up(  # noqa: PLR0917 - each is an option
     from simulator.simulation import Simulation
     from workbench.cli.output import status as output
     from workbench.cli.output import workflows
-    from workbench.cli.preview.plan import done
+    from workbench.cli.preview.change_list import done
     from workbench.cli.progress import Progress
     from workbench.cli.requested_stack import read_stack
     from workbench.cli.simulated_telemetry import missing_counters, start_telemetry
@@ -196,7 +196,7 @@ def preview(  # noqa: PLR0917 - each is an option
     versions and the cost.
     """
     from workbench.cli import policy_pack
-    from workbench.cli.preview import markdown, plan, review
+    from workbench.cli.preview import change_list, markdown, review
     from workbench.cli.preview.sources import pulumi_preview, simulated_preview
     from workbench.cli.requested_stack import read_stack
 
@@ -218,12 +218,12 @@ def preview(  # noqa: PLR0917 - each is an option
         found = pulumi_preview(from_, expect_no_changes=expect_no_changes)
     if json:
         violations = {"policies": policy_pack.violations_document(found.run)} if policies else {}
-        drift = {"drift": plan.drift(found.run)} if refresh else {}
-        print_json({"stack": stack, **plan.document(found.run, found.nodes), **drift, **violations})
+        drift = {"drift": change_list.drift(found.run)} if refresh else {}
+        print_json({"stack": stack, **change_list.document(found.run, found.nodes), **drift, **violations})
     elif format is Format.TEXT:
         if refresh:
-            out.print(plan.render_drift(found.run))
-        out.print(plan.render(found.run, found.nodes))
+            out.print(change_list.render_drift(found.run))
+        out.print(change_list.render(found.run, found.nodes))
         policy_pack.print_violations(found.run)
     else:
         document = review.document(requested, found)

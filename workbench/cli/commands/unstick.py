@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from physical_ai.readiness.releases import StuckRelease
     from physical_ai.settings import Loaded
     from workbench.cli.cluster_gates import ClusterTarget
-    from workbench.cli.unstick_plan import Repair
+    from workbench.cli.unstick_repairs import Repair
 
 LOCKED = "the stack is currently locked"
 """Text in the engine's refusal of a run while another one holds the lock."""
@@ -54,7 +54,7 @@ def unstick(  # noqa: PLR0917 - each is an option
     from workbench.cli.cluster_gates import needs_kubeconfig, real_cluster, simulated_cluster
     from workbench.cli.requested_stack import read_stack
     from workbench.cli.simulated_stack import simulation_of
-    from workbench.cli.unstick_plan import repairs, unlock
+    from workbench.cli.unstick_repairs import repairs, unlock
 
     if kubeconfig and state_only:
         raise typer.BadParameter("a cluster is read for its Helm releases, so omit one", param_hint="--state-only")

@@ -144,7 +144,7 @@ def _read(
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.platform.parts import installed
     from physical_ai.readiness.platform.read import read_platform
-    from physical_ai.readiness.workloads import pool_plans, read_workloads
+    from physical_ai.readiness.workloads import declared_pools, read_workloads
     from physical_ai.settings.facts.osmo_access import control_plane_url
     from workbench.cli.cluster_gates import cluster_of
     from workbench.cli.prometheus_signs import read_signals
@@ -158,7 +158,7 @@ def _read(
     beside = _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)
     target = cluster_of(stack, kubeconfig, settings, context)
     try:
-        found = read_workloads(target.get, target.expected, pool_plans(settings), stack, wanted)
+        found = read_workloads(target.get, target.expected, declared_pools(settings), stack, wanted)
         unread = list(found.unread)
         known = {**found.owners, **({} if found.queues is None else {"Queue": found.queues})}
         # The simulator has a control plane where the settings name none.

@@ -12,7 +12,7 @@ from physical_ai.settings.rules.compat import judge
 from workbench.cli.changes import Run, Step
 from workbench.cli.output import compat, policy
 from workbench.cli.policy_pack import declared_resources
-from workbench.cli.preview import plan, reach
+from workbench.cli.preview import change_list, reach
 from workbench.cli.preview.impact import impact, is_disruptive
 from workbench.cli.preview.model import Preview
 from workbench.cli.requested_stack import RequestedStack
@@ -35,12 +35,12 @@ def document(requested: RequestedStack, preview: Preview) -> dict[str, Any]:
     today = datetime.datetime.now(datetime.UTC).date()
     declared = declared_resources(requested, preview=False)
     old = deployed(stack, StackName.parse(stack).region, was.pools) if was.pools else None
-    new, moved = estimate(settings), plan.move(preview.run, preview.nodes)
+    new, moved = estimate(settings), change_list.move(preview.run, preview.nodes)
     return {
         "stack": stack,
         "deployed": was.exists,
         "changes": _changes(preview.run, preview.nodes, settings.gpu_operator.gate.timeout_minutes),
-        "summary": dict(plan.counts(preview.run)),
+        "summary": dict(change_list.counts(preview.run)),
         "networkMove": moved.document() if moved is not None else None,
         "reach": reach.changed(declared, preview.run) if was.exists else [],
         "warnings": [str(each) for each in requested.loaded.warnings],
@@ -51,7 +51,7 @@ def document(requested: RequestedStack, preview: Preview) -> dict[str, Any]:
 
 
 def _changes(run: Run, nodes: Mapping[str, int], driver_minutes: int) -> list[dict[str, Any]]:
-    rows = plan.document(run, nodes)["changes"]
+    rows = change_list.document(run, nodes)["changes"]
     return [
         {
             **row,
@@ -60,7 +60,7 @@ def _changes(run: Run, nodes: Mapping[str, int], driver_minutes: int) -> list[di
             "impact": impact(step, row["nodesLost"], driver_minutes),
             "disruptive": is_disruptive(step),
         }
-        for step, row in zip(plan.planned(run), rows, strict=True)
+        for step, row in zip(change_list.planned(run), rows, strict=True)
     ]
 
 
@@ -71,7 +71,7 @@ def _differences(step: Step) -> list[dict[str, Any]]:
         return [{"path": path, "before": None, "after": _text(step.new[path]), "replaces": False} for path in facts]
     if step.op not in ("update", "replace"):
         return []
-    found = plan.differences(step)
+    found = change_list.differences(step)
     # The checksum that the provider stores of a chart's values adds nothing to the values themselves.
     shown = [each for each in found if each["path"] != "checksum"] or found
     return [{**each, "before": _text(each["before"]), "after": _text(each["after"])} for each in shown]

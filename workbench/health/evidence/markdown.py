@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from physical_ai.kubernetes.objects import Json, time_of
-from physical_ai.readiness.nodes.findings import Finding
+from physical_ai.readiness.nodes.findings import NodeFinding
 from workbench.health.acceptance.record import document as acceptance_document
 from workbench.health.evidence.node_evidence import NodeEvidence
 from workbench.health.replacement.record import document as repair_document
@@ -156,7 +156,7 @@ def _signs(evidence: NodeEvidence) -> Iterator[str]:
         yield from _table(("condition", "status", "reason", "since", "message"), rows)
 
 
-def _finding(found: Finding) -> dict[str, Any]:
+def _finding(found: NodeFinding) -> dict[str, Any]:
     shown = {"cause": found.cause, "reason": found.reason, "fix": found.fix, "waits": found.waits}
     return {
         **shown,

@@ -16,7 +16,7 @@ from physical_ai.catalog.telemetry_rows import Xid, xids
 from physical_ai.kubernetes.objects import Json, at, labels, name, namespace
 from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.nodes.counts import counts
-from physical_ai.readiness.nodes.findings import Finding, advice_of, findings_of
+from physical_ai.readiness.nodes.findings import NodeFinding, advice_of, findings_of
 from physical_ai.readiness.nodes.repairs import counts_still
 from physical_ai.readiness.nodes.signs import Alert, NodeSigns, Seen
 from workbench.health.acceptance.record import CheckResult, NodeResult
@@ -54,7 +54,7 @@ class NodeEvidence:
     """Evidence that could not be read, or was not asked for, and how to get it."""
 
     @cached_property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[NodeFinding, ...]:
         """The causes that everything here speaks for: those of `physai why`."""
         return findings_of(
             NodeSigns(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from physical_ai.readiness.nodes.findings import Finding
+from physical_ai.readiness.nodes.findings import NodeFinding
 from workbench.health.evidence.node_evidence import NodeEvidence
 from workbench.health.replacement.world import Standing
 
@@ -35,6 +35,6 @@ def standing_of(
     return Standing(tuple(dict.fromkeys(causes)), tuple(evidence.unread))
 
 
-def _stands(found: Finding) -> bool:
+def _stands(found: NodeFinding) -> bool:
     """A cause that needs an action, or closes a gate; not one that concerns speed, or ends without an action."""
     return not found.waits or found.gate

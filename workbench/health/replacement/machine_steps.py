@@ -8,7 +8,7 @@ from workbench.health.arm import NoAnswer
 from workbench.health.replacement.cluster import boot_id, held_by, is_cordoned, uid
 from workbench.health.replacement.drain import load_of
 from workbench.health.replacement.machines import Machines, machine_id
-from workbench.health.replacement.record import Record, Step
+from workbench.health.replacement.record import Record, RepairStep
 from workbench.health.replacement.world import Stopped, World, check_held, same
 
 
@@ -29,7 +29,7 @@ def _by_hand(record: Record, world: World) -> Record | str:
     if record.removed is None:
         return _begun(record, world, node)
     if node is None or boot_id(node) != record.boot_id:
-        return record.at(Step.RESTORE)
+        return record.at(RepairStep.RESTORE)
     check_held(record, node)
     _check_empty(record, world)
     what = (
@@ -49,13 +49,13 @@ def _by_hand(record: Record, world: World) -> Record | str:
 def _restart(record: Record, world: World) -> Record | str:
     node = same(record, world)
     if node is None:
-        return record.at(Step.DONE, outcome=f"{record.node} left the cluster before it was restarted")
+        return record.at(RepairStep.DONE, outcome=f"{record.node} left the cluster before it was restarted")
     if boot_id(node) == record.boot_id:
         check_held(record, node)
         _check_empty(record, world)
         if not _azure(world).restart(record.provider_id):
             return f"another operation of Azure on {record.node}"
-    return record.at(Step.RESTORE, removed=world.now())
+    return record.at(RepairStep.RESTORE, removed=world.now())
 
 
 def _delete(record: Record, world: World) -> Record | str:
@@ -65,7 +65,7 @@ def _delete(record: Record, world: World) -> Record | str:
     if not pool.is_settled:
         return f"Azure's operation on pool {record.pool} ({pool.state})"
     if node is None:
-        return record.at(Step.RESTORE)
+        return record.at(RepairStep.RESTORE)
     check_held(record, node)
     _check_empty(record, world)
     if not _azure(world).delete(record.pool, record.node):
@@ -80,9 +80,9 @@ def _begun(record: Record, world: World, node: Json | None, count: int = 0) -> R
     there already: then the pool is the one of the repair's beginning.
     """
     if node is None:
-        return record.at(Step.REMOVE, removed=world.now(), nodes_before=max(count, len(record.uids_before)))
+        return record.at(RepairStep.REMOVE, removed=world.now(), nodes_before=max(count, len(record.uids_before)))
     uids = tuple(sorted({uid(each) for each in world.cluster.nodes(record.pool)} | {record.node_uid}))
-    return record.at(Step.REMOVE, removed=world.now(), nodes_before=count, uids_before=uids)
+    return record.at(RepairStep.REMOVE, removed=world.now(), nodes_before=count, uids_before=uids)
 
 
 def _check_empty(record: Record, world: World) -> None:
@@ -96,21 +96,21 @@ def _check_empty(record: Record, world: World) -> None:
 def restore(record: Record, world: World) -> Record | str:
     """Brings a pool back to its number of nodes after a machine was deleted."""
     if record.action == "reboot" or is_by_hand(record):
-        return record.at(Step.AWAIT)
+        return record.at(RepairStep.AWAIT)
     pool = _azure(world).pool(record.pool)
     if not pool.is_settled:
         return f"Azure's operation on pool {record.pool} ({pool.state})"
     wanted = pool.least if pool.autoscaled else record.nodes_before
     if pool.count < wanted and not _azure(world).resize(record.pool, wanted):
         return f"another operation of Azure on pool {record.pool}"
-    return record.at(Step.AWAIT)
+    return record.at(RepairStep.AWAIT)
 
 
 def await_node(record: Record, world: World) -> Record | str:
     """Waits for the node that follows, cordons it at once, and waits until it offers its GPUs."""
     if record.action == "reboot" and same(record, world) is None:
         ended = f"{record.node} left the cluster during its restart; nothing is left to accept"
-        return record.at(Step.DONE, outcome=ended)
+        return record.at(RepairStep.DONE, outcome=ended)
     node = _successor(record, world)
     if node is None:
         return _no_successor(record, world)
@@ -118,13 +118,13 @@ def await_node(record: Record, world: World) -> Record | str:
         check_held(record, node)
     elif (record.new_uid, record.cordoned_before) != (uid(node), is_cordoned(node)):
         # The state of the cordon is recorded first: afterwards the cordon is the repair's own.
-        return record.at(Step.AWAIT, new_node=name(node), new_uid=uid(node), cordoned_before=is_cordoned(node))
+        return record.at(RepairStep.AWAIT, new_node=name(node), new_uid=uid(node), cordoned_before=is_cordoned(node))
     else:
         world.cluster.cordon(node, record.name)
     if waiting := unready(record, world, node):
         return waiting
     return record.at(
-        Step.ACCEPT, new_node=name(node), new_uid=uid(node), new_boot_id=boot_id(node), offered=world.now()
+        RepairStep.ACCEPT, new_node=name(node), new_uid=uid(node), new_boot_id=boot_id(node), offered=world.now()
     )
 
 
@@ -135,7 +135,7 @@ def _no_successor(record: Record, world: World) -> Record | str:
         pool = _azure(world).pool(record.pool)
         if pool.is_settled and pool.autoscaled and pool.count <= len(world.cluster.nodes(record.pool)):
             ended = f"machine deleted; pool {record.pool} scales automatically and needs no further node now"
-            return record.at(Step.DONE, outcome=ended)
+            return record.at(RepairStep.DONE, outcome=ended)
     return f"a new node of pool {record.pool}"
 
 

@@ -6,7 +6,7 @@ from parts.nvsentinel.names import QUARANTINE_ANNOTATION
 from physical_ai.kubernetes.objects import Json, annotations_of
 from workbench.health.replacement.cluster import boot_id, held_by, is_cordoned, uid
 from workbench.health.replacement.machine_steps import unready
-from workbench.health.replacement.record import Record, Step
+from workbench.health.replacement.record import Record, RepairStep
 from workbench.health.replacement.world import Stopped, World, check_held
 
 
@@ -22,7 +22,7 @@ def accept(record: Record, world: World) -> Record | str:
             f"{record.new_node} did not pass acceptance of the level {record.level} and stays cordoned: {why}. Run the"
             f" command again to repeat the acceptance, or with --cancel and then for {record.new_node}"
         )
-    return record.at(Step.UNCORDON, proven=world.now())
+    return record.at(RepairStep.UNCORDON, proven=world.now())
 
 
 def uncordon(record: Record, world: World) -> Record | str:
@@ -31,7 +31,7 @@ def uncordon(record: Record, world: World) -> Record | str:
     if node is None or boot_id(node) != record.new_boot_id:
         return again(record)
     if not held_by(node):  # an earlier attempt has uncordoned the node, and ended before it could record that
-        return record.at(Step.DONE, outcome=f"{record.new_node} was accepted" + _state(is_cordoned(node)))
+        return record.at(RepairStep.DONE, outcome=f"{record.new_node} was accepted" + _state(is_cordoned(node)))
     check_held(record, node)
     # A record of an earlier version has no time.
     until = (record.proven or record.started) + world.hold
@@ -52,7 +52,7 @@ def uncordon(record: Record, world: World) -> Record | str:
     keep = record.cordoned_before or QUARANTINE_ANNOTATION in annotations_of(node)
     world.cluster.uncordon(node, keep_cordoned=keep)
     unknown = f"; not known: {'; '.join(found.unread)}" if found.unread else ""
-    return record.at(Step.DONE, outcome=f"{record.new_node} was accepted{_state(keep)}{unknown}")
+    return record.at(RepairStep.DONE, outcome=f"{record.new_node} was accepted{_state(keep)}{unknown}")
 
 
 def _state(cordoned: bool) -> str:
@@ -61,7 +61,7 @@ def _state(cordoned: bool) -> str:
 
 def again(record: Record) -> Record:
     """Back to the pool and its next node: the one that was accepted has left, or has started again since."""
-    return record.at(Step.RESTORE, new_boot_id="", offered=None, proven=None)
+    return record.at(RepairStep.RESTORE, new_boot_id="", offered=None, proven=None)
 
 
 def _new(record: Record, world: World) -> Json | None:

@@ -25,7 +25,7 @@ _TIMES, _LATER_TIMES = ("started", "deadline"), ("removed", "offered", "proven")
 Action = Literal["replace", "reboot"]
 
 
-class Step(StrEnum):
+class RepairStep(StrEnum):
     """Next step of a repair, in this order."""
 
     EVIDENCE = "evidence"
@@ -62,7 +62,7 @@ class Record:
     deadline: datetime
     """Time until which the drain waits for work to end."""
     reason: str = ""
-    step: Step = Step.EVIDENCE
+    step: RepairStep = RepairStep.EVIDENCE
     level: AcceptanceLevel = "quick"
     """Level of the acceptance that the node has to pass before it takes work: the one for its fault, or a higher
     one."""
@@ -103,9 +103,9 @@ class Record:
 
     @property
     def has_ended(self) -> bool:
-        return self.step is Step.DONE
+        return self.step is RepairStep.DONE
 
-    def at(self, step: Step, **changes: Any) -> Record:
+    def at(self, step: RepairStep, **changes: Any) -> Record:
         """The record with its next step."""
         return replace(self, step=step, **changes)
 
@@ -137,7 +137,7 @@ def read(config_map_object: Mapping[str, Any]) -> Record:
         found: dict[str, Any] = json.loads(config_map_object["data"][DATA_KEY])
         found |= {key: datetime.fromisoformat(found[key]) for key in _TIMES}
         found |= {key: datetime.fromisoformat(found[key]) for key in _LATER_TIMES if found.get(key)}
-        found |= {"step": Step(found["step"]), "uids_before": tuple(found["uids_before"])}
+        found |= {"step": RepairStep(found["step"]), "uids_before": tuple(found["uids_before"])}
         return Record(**found)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
         name = at(config_map_object, "metadata.name", "")

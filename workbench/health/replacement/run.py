@@ -13,7 +13,7 @@ from physical_ai.readiness.reader import Unreachable
 from workbench.health.arm import NoAnswer
 from workbench.health.replacement.cluster import Changed, RepairCluster, boot_id, held_by, is_cordoned, uid
 from workbench.health.replacement.machine_steps import is_by_hand
-from workbench.health.replacement.record import Action, Record, Step
+from workbench.health.replacement.record import Action, Record, RepairStep
 from workbench.health.replacement.reservation import Taken, is_reserved, reserve
 from workbench.health.replacement.steps import budget_refusal, perform
 from workbench.health.replacement.world import Stopped, World
@@ -21,7 +21,7 @@ from workbench.health.replacement.world import Stopped, World
 POLL_SECONDS = 5.0
 PATIENCE = timedelta(minutes=45)
 """Time that one step after the drain may wait before the command ends: a new node with its driver takes half of it."""
-OWN_DEADLINE = (Step.DRAIN, Step.UNCORDON)
+OWN_DEADLINE = (RepairStep.DRAIN, RepairStep.UNCORDON)
 REMINDER = timedelta(minutes=2)
 """Time without another line after which a wait is printed again."""
 FAILURES = 12
@@ -94,7 +94,7 @@ def begin(record: Record, world: World) -> Record:
     if not why and not is_reserved(world.cluster, found):  # this process slept while the reservation expired
         why = f"another command has begun a repair of pool {found.pool} meanwhile"
     if why:
-        keep_record(found.at(Step.DONE, outcome=f"not begun: {why}"), world)
+        keep_record(found.at(RepairStep.DONE, outcome=f"not begun: {why}"), world)
         raise Stopped(why)
     return found
 
@@ -141,7 +141,7 @@ def repair(record: Record, world: World, say: Callable[[str], None], sleep: Call
 
 
 def _awaits_a_person(record: Record) -> bool:
-    return record.step is Step.REMOVE and is_by_hand(record)
+    return record.step is RepairStep.REMOVE and is_by_hand(record)
 
 
 def keep_record(record: Record, world: World) -> None:
@@ -162,7 +162,7 @@ def cancel(record: Record, world: World) -> Record:
     A successor that was not accepted stays cordoned, for its own repair; and so does what NVSentinel has cordoned, or
     anybody else, before the repair did or during it. A node that somebody has uncordoned stays as it is.
     """
-    touched = record.step not in (Step.EVIDENCE, Step.CORDON, Step.DRAIN, Step.REPORT)
+    touched = record.step not in (RepairStep.EVIDENCE, RepairStep.CORDON, RepairStep.DRAIN, RepairStep.REPORT)
     for each in world.cluster.nodes(record.pool):
         if held_by(each) != record.name:
             continue
@@ -172,6 +172,6 @@ def cancel(record: Record, world: World) -> Record:
             world.cluster.uncordon(each, keep_cordoned=keep or not is_cordoned(each))
         except Changed:
             raise Stopped(f"{name(each)} was changed at this moment; run the command again") from None
-    ended = record.at(Step.DONE, outcome=f"canceled at the step {record.step.value}")
+    ended = record.at(RepairStep.DONE, outcome=f"canceled at the step {record.step.value}")
     keep_record(ended, world)
     return ended

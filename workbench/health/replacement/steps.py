@@ -15,7 +15,7 @@ from workbench.health.replacement.cluster import Blocked, Changed, held_by, is_c
 from workbench.health.replacement.drain import load_of
 from workbench.health.replacement.machine_steps import await_node, remove, restore
 from workbench.health.replacement.proof import accept, uncordon
-from workbench.health.replacement.record import Record, Step
+from workbench.health.replacement.record import Record, RepairStep
 from workbench.health.replacement.reservation import Taken, reserve
 from workbench.health.replacement.world import Standing, Stopped, World, check_held, same
 
@@ -60,21 +60,21 @@ def budget_refusal(record: Record, world: World) -> str:
 
 def _evidence(record: Record, world: World) -> Result:
     world.cluster.save_evidence(record, world.gather(record.node))
-    return record.at(Step.CORDON)
+    return record.at(RepairStep.CORDON)
 
 
 def _cordon(record: Record, world: World) -> Result:
     node = same(record, world)
     if node is None:
-        return record.at(Step.DONE, outcome=f"{record.node} left the cluster before it was cordoned")
+        return record.at(RepairStep.DONE, outcome=f"{record.node} left the cluster before it was cordoned")
     other = held_by(node)
     if other == record.name:
         check_held(record, node)
-        return record.at(Step.DRAIN)
+        return record.at(RepairStep.DRAIN)
     if other:
         raise Stopped(f"{record.node} is held by another repair, {other}")
     if is_cordoned(node) != record.cordoned_before:  # recorded first: afterwards the cordon is the repair's own
-        return record.at(Step.CORDON, cordoned_before=is_cordoned(node))
+        return record.at(RepairStep.CORDON, cordoned_before=is_cordoned(node))
     try:
         reserve(world.cluster, record, world.now())
     except Taken as taken:
@@ -82,13 +82,13 @@ def _cordon(record: Record, world: World) -> Result:
     if why := budget_refusal(record, world):
         raise Stopped(f"{record.node} was not cordoned: {why}")
     world.cluster.cordon(node, record.name)
-    return record.at(Step.DRAIN)
+    return record.at(RepairStep.DRAIN)
 
 
 def _drain(record: Record, world: World) -> Result:
     node = same(record, world)
     if node is None:  # the autoscaler, or an eviction of the Spot VM, was faster
-        return record.at(Step.REPORT)
+        return record.at(RepairStep.REPORT)
     check_held(record, node)
     pods = world.cluster.pods(record.node)
     uids = {(namespace(each), name(each)): str(at(each, "metadata.uid", "")) for each in pods}
@@ -97,7 +97,7 @@ def _drain(record: Record, world: World) -> Result:
         with contextlib.suppress(Blocked):  # the node has a job again, which the next look sees
             _evict(record, world, pod, uids[pod])
     if load.is_gone:
-        return record.at(Step.REPORT)
+        return record.at(RepairStep.REPORT)
     blocked: list[str] = []
     for pod in load.evicted:
         try:
@@ -126,8 +126,8 @@ def _evict(record: Record, world: World, pod: tuple[str, str], pod_uid: str) -> 
 
 def _report(record: Record, world: World) -> Result:
     if world.report is None:
-        return record.at(Step.REMOVE)
-    return record.at(Step.REMOVE, impact=world.report(record, world.cluster.evidence(record)))
+        return record.at(RepairStep.REMOVE)
+    return record.at(RepairStep.REMOVE, impact=world.report(record, world.cluster.evidence(record)))
 
 
 def _done(record: Record, world: World) -> Result:
@@ -135,15 +135,15 @@ def _done(record: Record, world: World) -> Result:
     return record
 
 
-_STEPS: Mapping[Step, Callable[[Record, World], Result]] = {
-    Step.EVIDENCE: _evidence,
-    Step.CORDON: _cordon,
-    Step.DRAIN: _drain,
-    Step.REPORT: _report,
-    Step.REMOVE: remove,
-    Step.RESTORE: restore,
-    Step.AWAIT: await_node,
-    Step.ACCEPT: accept,
-    Step.UNCORDON: uncordon,
-    Step.DONE: _done,
+_STEPS: Mapping[RepairStep, Callable[[Record, World], Result]] = {
+    RepairStep.EVIDENCE: _evidence,
+    RepairStep.CORDON: _cordon,
+    RepairStep.DRAIN: _drain,
+    RepairStep.REPORT: _report,
+    RepairStep.REMOVE: remove,
+    RepairStep.RESTORE: restore,
+    RepairStep.AWAIT: await_node,
+    RepairStep.ACCEPT: accept,
+    RepairStep.UNCORDON: uncordon,
+    RepairStep.DONE: _done,
 }

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 from workbench.cli.azure_commands import ASSIGNER_ROLE, assign, az
-from workbench.cli.bootstrap_github import Step, protection
+from workbench.cli.bootstrap_github import ScriptStep, protection
 from workbench.cli.bootstrap_github import environment as github_environment
 from workbench.cli.bootstrap_head import HEAD, LOCK
 from workbench.cli.bootstrap_names import GROUP, Delivery, InvalidValue
@@ -61,7 +61,7 @@ def deliveries(
     return found
 
 
-def steps(delivered: Sequence[Delivery], needs: Mapping[str, Needs]) -> list[Step]:
+def steps(delivered: Sequence[Delivery], needs: Mapping[str, Needs]) -> list[ScriptStep]:
     """All steps in order. Each command can run again: what exists is kept."""
     return [
         *protection(delivered[0].repository),
@@ -79,20 +79,20 @@ def steps(delivered: Sequence[Delivery], needs: Mapping[str, Needs]) -> list[Ste
     ]
 
 
-def script(found: Sequence[Step]) -> str:
+def script(found: Sequence[ScriptStep]) -> str:
     """The steps as a Bash script that prints each step and stops at the first failure."""
     return "\n".join([*HEAD, *map(_script_lines, found)]) + "\n"
 
 
-def _lock(delivery: Delivery) -> Step:
-    return Step(
+def _lock(delivery: Delivery) -> ScriptStep:
+    return ScriptStep(
         f"{delivery.environment}: lock the delivery group",
         "The deploying identity could otherwise change its own storage account, key vault and federated credential.",
         (f"lock {delivery.subscription}", f'UNLOCKED="${{UNLOCKED/ {delivery.subscription}/}}"'),
     )
 
 
-def _foreign(delivery: Delivery, scopes: Sequence[ForeignScope]) -> Iterator[Step]:
+def _foreign(delivery: Delivery, scopes: Sequence[ForeignScope]) -> Iterator[ScriptStep]:
     """Roles on what the stacks need in other subscriptions. Only their owners may grant them."""
     deployer, reader = (_identity_name(delivery.environment + use) for use in ("", "-preview"))
     for each in scopes:
@@ -100,15 +100,15 @@ def _foreign(delivery: Delivery, scopes: Sequence[ForeignScope]) -> Iterator[Ste
         lines = [_principal(deployer), *(f"foreign {shlex.quote(role)} {scope}" for role in each.roles)]
         if each.reads:
             lines += [_principal(reader), f"foreign {READER} {scope}"]
-        yield Step(
+        yield ScriptStep(
             f"{delivery.environment}: rights on {each.scope}",
             f"A stack {each.why}: {', '.join(each.resources)}. Who may not grant this gets the command for its owner.",
             tuple(lines),
         )
 
 
-def _missing() -> Step:
-    return Step(
+def _missing() -> ScriptStep:
+    return ScriptStep(
         "Rights that the owners of other subscriptions have to grant",
         "Without them a deployment stops after it has made its cluster, and drift cannot be read.",
         (
@@ -121,14 +121,14 @@ def _missing() -> Step:
     )
 
 
-def _script_lines(step: Step) -> str:
+def _script_lines(step: ScriptStep) -> str:
     return "\n".join(["", f"# {step.title}", f"# {step.why}", f"echo {shlex.quote(step.title)}", *step.lines])
 
 
-def _shared(delivery: Delivery, providers: Sequence[str]) -> Iterator[Step]:
+def _shared(delivery: Delivery, providers: Sequence[str]) -> Iterator[ScriptStep]:
     group, own = ("--resource-group", GROUP), delivery.subscription
     locks = az("lock", "list", *group, "--query", f"[?name=='{LOCK}'].id", "--output", "tsv")
-    yield Step(
+    yield ScriptStep(
         f"{delivery.environment}: choose the subscription",
         "All resources below are created there. The lock of an earlier run is removed until the end.",
         (
@@ -140,12 +140,12 @@ def _shared(delivery: Delivery, providers: Sequence[str]) -> Iterator[Step]:
             "fi",
         ),
     )
-    yield Step(
+    yield ScriptStep(
         f"{delivery.environment}: register the resource providers",
         "A subscription refuses a service that is not registered. Those of its stacks; it takes minutes and is free.",
         tuple(az("provider", "register", "--namespace", each) for each in sorted({*providers, *OWN_NAMESPACES})),
     )
-    yield Step(
+    yield ScriptStep(
         "Create a resource group for the pipelines",
         "Its resources outlive every stack, so no stack owns them.",
         (
@@ -155,7 +155,7 @@ def _shared(delivery: Delivery, providers: Sequence[str]) -> Iterator[Step]:
     )
     yield _preview_role(delivery)
     account = ("--account-name", delivery.account)
-    yield Step(
+    yield ScriptStep(
         "Create the storage account for state",
         f"It accepts identities only, no keys. Overwritten and deleted state can be restored for {KEPT_DAYS} days.",
         (
@@ -170,7 +170,7 @@ def _shared(delivery: Delivery, providers: Sequence[str]) -> Iterator[Step]:
     )
     vault = ("--name", delivery.vault)
     scope = f"{delivery.scope}/resourceGroups/{GROUP}/providers/Microsoft.KeyVault/vaults/{delivery.vault}"
-    yield Step(
+    yield ScriptStep(
         "Create the key vault for the keys that encrypt secrets in state",
         "Without its key, the secrets of a state are lost, so purge protection is on. Creating keys needs a role.",
         (
@@ -183,7 +183,7 @@ def _shared(delivery: Delivery, providers: Sequence[str]) -> Iterator[Step]:
     )
 
 
-def _preview_role(delivery: Delivery) -> Step:
+def _preview_role(delivery: Delivery) -> ScriptStep:
     name = delivery.preview_role
     definition = {
         "Name": name,
@@ -194,7 +194,7 @@ def _preview_role(delivery: Delivery) -> Step:
         "AssignableScopes": [delivery.scope],
     }
     listed = az("role", "definition", "list", "--name", name, "--scope", delivery.scope, "--query", "[0].name")
-    return Step(
+    return ScriptStep(
         f"{delivery.environment}: create a role for previews",
         "No built-in role reads the key of a cache and no more. The state has the key too, which previews decrypt.",
         (
@@ -208,10 +208,10 @@ def _preview_role(delivery: Delivery) -> Step:
     )
 
 
-def _environment(delivery: Delivery, name: str) -> Iterator[Step]:
+def _environment(delivery: Delivery, name: str) -> Iterator[ScriptStep]:
     key = ("--vault-name", delivery.vault, "--name", f"pulumi-{name}")
     container = ("--storage-account", delivery.account, "--resource-group", GROUP, "--name", f"state-{name}")
-    yield Step(
+    yield ScriptStep(
         f"{name}: state and key",
         "Each environment has its own, so access to dev gives none to prod. A new role takes effect after minutes.",
         (
@@ -226,7 +226,7 @@ def _environment(delivery: Delivery, name: str) -> Iterator[Step]:
     stacks = delivery.stacks
     if stacks:
         provider = shlex.quote(delivery.secrets_provider(name))
-        yield Step(
+        yield ScriptStep(
             f"{name}: stacks",
             "Creates each stack in the state. Commit what this adds to its file: secretsprovider, encryptedkey.",
             (
@@ -238,13 +238,13 @@ def _environment(delivery: Delivery, name: str) -> Iterator[Step]:
 
 def _identity(
     delivery: Delivery, environment: str, github: str, roles: Sequence[str], state_role: str
-) -> Iterator[Step]:
+) -> Iterator[ScriptStep]:
     name = _identity_name(github)
     of = ("--resource-group", GROUP, "--name", name)
     credential = ("--identity-name", name, "--resource-group", GROUP, "--name", "github", "--issuer", ISSUER)
     subject = f'"$SUBJECT:environment:{github}"'
     scopes = [*((role, delivery.scope) for role in roles), (state_role, delivery.container_scope(environment))]
-    yield Step(
+    yield ScriptStep(
         f"{github}: identity",
         f"Only jobs of {delivery.repository} in the GitHub environment {github} can use it; it has no secret.",
         (

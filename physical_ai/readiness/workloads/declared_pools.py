@@ -5,7 +5,7 @@ from __future__ import annotations
 from parts.runners import names as runners
 from physical_ai.catalog import machine, servers
 from physical_ai.catalog.aks import SHORT_POOL_LABEL, allocatable
-from physical_ai.readiness.workloads.model import PoolPlan
+from physical_ai.readiness.workloads.model import DeclaredPool
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import offered
 from physical_ai.settings.facts.labels import split_taint
@@ -23,19 +23,19 @@ from physical_ai.settings.models.node_pools import NodePool, Pool
 _TAINTS = {SYSTEM_POOL: [SYSTEM_TAINT], runners.POOL: [runners.TAINT]}
 
 
-def pool_plans(settings: Settings) -> tuple[PoolPlan, ...]:
+def declared_pools(settings: Settings) -> tuple[DeclaredPool, ...]:
     """Every node pool of a stack: GPU pools first, since GPUs are what Pods wait for."""
     pools = {**settings.pools, **dict(reversed(shared_subnet_pools(settings).items()))}
     return tuple(_plan(settings, name, pool) for name, pool in pools.items())
 
 
-def _plan(settings: Settings, name: str, pool: NodePool) -> PoolPlan:
+def _plan(settings: Settings, name: str, pool: NodePool) -> DeclaredPool:
     size = machine(pool.sku)
     gpus = offered(settings, pool) if isinstance(pool, Pool) else {}
     taints = node_taints(pool) if isinstance(pool, Pool) else _TAINTS.get(name, [])
     taints = [*taints, *pool.tolerate]
     usable = allocatable(size.vcpus, size.memory_gib, disk_gib(pool), pool.max_pods)
-    return PoolPlan(
+    return DeclaredPool(
         name=name,
         size=pool.sku,
         labels={

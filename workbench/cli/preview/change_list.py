@@ -44,7 +44,7 @@ def counts(run: Run) -> Counter[str]:
 
 
 def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
-    """The plan as data: counts by operation, and every change; `nodes` has the number of each pool's nodes.
+    """The changes as data: counts by operation, and every change; `nodes` has the number of each pool's nodes.
 
     `readBack` are the updates that neither count nor are expected away: see `read_back`. `networkMove` sums up a change
     of the network mode.
@@ -142,7 +142,7 @@ def first_nodes(step: Step) -> str | None:
 
 
 def render(run: Run, nodes: Mapping[str, int]) -> RenderableType:
-    """The plan as lines of text."""
+    """The changes as lines of text."""
     lines: list[str] = []
     for step in planned(run):
         lines.append(f"{SYMBOLS.get(step.op, '?')} {step.kind} [bold]{escape(step.name)}[/]")

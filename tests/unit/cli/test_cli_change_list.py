@@ -11,7 +11,7 @@ from rich.console import Console
 from physical_ai.catalog.engine_values import SECRET, SIGNATURE, UNKNOWN
 from physical_ai.settings import load
 from workbench.cli.changes import Message, Run
-from workbench.cli.preview import plan
+from workbench.cli.preview import change_list
 
 POOL = "azure-native:containerservice:AgentPool"
 URN = f"urn:pulumi:dev::physical-ai::physical-ai:azure:GpuPool${POOL}::h100"
@@ -41,13 +41,13 @@ def replaced() -> Run:
 def text(run: Run, **nodes: int) -> str:
     console = Console(width=120, color_system=None)
     with console.capture() as captured:
-        console.print(plan.render(run, nodes))
+        console.print(change_list.render(run, nodes))
     return captured.get()
 
 
 def test_a_replacement_is_one_change_to_a_reader() -> None:
     run = replaced()
-    assert [change["op"] for change in plan.document(run, {})["changes"]] == ["replace"]
+    assert [change["op"] for change in change_list.document(run, {})["changes"]] == ["replace"]
     assert dict(run.counts()) == {"replace": 1}
 
 
@@ -62,7 +62,7 @@ def test_unchanged_resources_components_and_providers_are_not_changes() -> None:
     run.add(event("resourcePreEvent", "same"))
     run.add(event("resourcePreEvent", "create", type="physical-ai:azure:GpuPool", urn="urn:a::b::c::d"))
     run.add(event("resourcePreEvent", "create", type="pulumi:providers:kubernetes", urn="urn:a::b::c::e"))
-    assert plan.document(run, {}) == {"changes": [], "summary": {}, "readBack": [], "networkMove": None}
+    assert change_list.document(run, {}) == {"changes": [], "summary": {}, "readBack": [], "networkMove": None}
     assert text(run).strip() == "no changes"
 
 
@@ -92,8 +92,8 @@ def test_debug_chatter_is_dropped_and_errors_are_kept() -> None:
 
 
 def test_what_was_done_reads_as_a_sentence() -> None:
-    assert plan.done({"create": 3, "update": 1}) == "3 created, 1 updated"
-    assert plan.done({}) == "no changes"
+    assert change_list.done({"create": 3, "update": 1}) == "3 created, 1 updated"
+    assert change_list.done({}) == "no changes"
 
 
 def test_a_replaced_cluster_counts_its_inline_pools() -> None:
@@ -101,7 +101,7 @@ def test_a_replaced_cluster_counts_its_inline_pools() -> None:
     kind = "azure-native:containerservice:ManagedCluster"
     old = {**state(agentPoolProfiles=[{"name": "system"}]), "type": kind}
     run.add(event("resourcePreEvent", "replace", type=kind, old=old, new=old, keys=["dnsPrefix"]))
-    (change,) = plan.document(run, {"system": 3, "h100": 2})["changes"]
+    (change,) = change_list.document(run, {"system": 3, "h100": 2})["changes"]
     assert change["nodesLost"] == 3
 
 
@@ -144,7 +144,7 @@ def test_of_a_secret_only_the_change_is_shown() -> None:
 def test_a_pool_that_may_be_empty_says_how_it_starts(inputs: dict[str, Any], said: str | None) -> None:
     run = Run()
     run.add(event("resourcePreEvent", "create", new=state(**inputs)))
-    (change,) = plan.document(run, {})["changes"]
+    (change,) = change_list.document(run, {})["changes"]
     assert (change["firstNodes"] or "").startswith(said or "")
     assert ("starts with" in text(run)) is (said is not None)
     assert (said or "AgentPool") in text(run)
