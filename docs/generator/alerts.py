@@ -27,7 +27,8 @@ TITLES = {
 _HEAD = """\
 # Alerts
 
-Generated from `physical_ai/telemetry/data/rules/` by `python -m docs.generator`. Each alert links to its section here.
+Generated from `physical_ai/telemetry/data/rules/`, and `alerts.yaml` of parts, by `python -m docs.generator`. Each
+alert links to its section here.
 [Settings](../settings.md#metrics-and-alerts) describes how to change a threshold, omit an alert, and notify someone.
 
 Words in capital letters are for you to replace: `NODE`, `POD` and `NAMESPACE` are labels of the alert, `STACK` is your

@@ -1,5 +1,6 @@
 """The known causes, of closed gates (`data/causes.yaml`), of Pods that do not run (`data/workload_causes.yaml`) and of
-what Azure refuses (`data/azure_errors.yaml`), and the search for the one that fits."""
+what Azure refuses (`data/azure_errors.yaml`), and the search for the one that fits. A part's own are in files of these
+names in its folder."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from typing import Any
 
 from physical_ai import safe_yaml
 from physical_ai.catalog.node_causes import gate_fix, with_remedies
+from physical_ai.repository import PARTS
 
 DATA = Path(__file__).parent / "data"
 CAPACITY = "capacity"
@@ -62,7 +64,7 @@ def causes() -> Mapping[str, Cause]:
 @cache
 def amd_causes() -> Mapping[str, Cause]:
     """The known causes of closed gates on nodes with AMD's GPUs by id, in the order of the search."""
-    return _read("amd_causes.yaml", "gates")
+    return _rows(PARTS / "amd" / "amd_causes.yaml", "gates")
 
 
 @cache
@@ -124,7 +126,13 @@ def _of_azure() -> dict[str, Cause]:
 
 
 def _read(file: str, stages: str) -> Mapping[str, Cause]:
-    rows: Mapping[str, Mapping[str, Any]] = safe_yaml.load((DATA / file).read_text())
+    """The causes of a file, then those of the files of its name in the folders of parts."""
+    files = (DATA / file, *sorted(PARTS.glob(f"*/{file}")))
+    return {key: cause for each in files for key, cause in _rows(each, stages).items()}
+
+
+def _rows(file: Path, stages: str) -> Mapping[str, Cause]:
+    rows: Mapping[str, Mapping[str, Any]] = safe_yaml.load(file.read_text())
     return {
         key: Cause(
             id=key,

@@ -1,4 +1,4 @@
-"""The alerts and recording rules: rows of `data/rules/`, and the rules of one stack that follow from them.
+"""The alerts and recording rules: rows of `data/rules/` and of parts, and the rules of one stack that follow from them.
 
 Expressions name values of the stack as `$pool`; `$$` is a dollar sign. Nothing else of the data is completed, but for
 the summary and the meaning of a rule that exists once for each pool.
@@ -21,10 +21,13 @@ from physical_ai.catalog.load import CatalogError, read_mapping, row
 from physical_ai.catalog.node_causes import ADVISED_COMMANDS, alert_action
 from physical_ai.catalog.rows import Row, Text
 from physical_ai.catalog.telemetry_rows import xids, xids_of
+from physical_ai.repository import PARTS
 from physical_ai.telemetry.parameters import Override, Parameters, PoolFacts, any_of, metric_resource
 from physical_ai.telemetry.promql import metrics
 
 FILES = Path(__file__).parent / "data" / "rules"
+OF_PART = "alerts.yaml"
+"""Name of the file with a part's own rules, in its folder."""
 PAGE = "alerts.md"
 
 Severity = Literal["critical", "warning", "info"]
@@ -103,7 +106,7 @@ class RecordRow(Row):
 
 
 class Theme(Row):
-    """The rules of one file."""
+    """The rules of one theme."""
 
     theme: Annotated[str, StringConstraints(pattern=r"^[a-z-]+$")]
     alerts: tuple[AlertRow, ...] = ()
@@ -155,24 +158,26 @@ class Record:
 
 @lru_cache(maxsize=1)
 def themes() -> tuple[Theme, ...]:
-    """All rows, by theme."""
-    found: list[Theme] = []
-    for file in sorted(FILES.glob("*.yaml")):
+    """All rows, by theme: those of a part after the core's."""
+    found: dict[str, Theme] = {}
+    for file in (*sorted(FILES.glob("*.yaml")), *sorted(PARTS.glob(f"*/{OF_PART}"))):
+        label = file.name if file.parent == FILES else f"parts/{file.parent.name}/{OF_PART}"
         data = read_mapping(file)
         rows = data.pop("rules")
         given = [
-            row(AlertRow, _with_action(each, file.name), f"{file.name}: {each['alert']}")
+            row(AlertRow, _with_action(each, label), f"{label}: {each['alert']}")
             if "alert" in each
-            else row(RecordRow, each, f"{file.name}: {each}")
+            else row(RecordRow, each, f"{label}: {each}")
             for each in rows
         ]
-        alerts = tuple(each for each in given if isinstance(each, AlertRow))
-        records = tuple(each for each in given if isinstance(each, RecordRow))
-        found.append(row(Theme, {**data, "alerts": alerts, "records": records}, file.name))
-    names = [alert.alert for theme in found for alert in theme.alerts]
+        before = found.get(data["theme"])
+        alerts = (*(before.alerts if before else ()), *(each for each in given if isinstance(each, AlertRow)))
+        records = (*(before.records if before else ()), *(each for each in given if isinstance(each, RecordRow)))
+        found[data["theme"]] = row(Theme, {**data, "alerts": alerts, "records": records}, label)
+    names = [alert.alert for theme in found.values() for alert in theme.alerts]
     if len(set(names)) < len(names):
         raise CatalogError("data/rules: an alert is a duplicate")
-    return tuple(found)
+    return tuple(found[name] for name in sorted(found))
 
 
 def _with_action(given: Mapping[str, Any], file: str) -> Mapping[str, Any]:
