@@ -33,7 +33,7 @@ _PULL_SECONDS = 3600
 
 
 class PullFailed(Exception):
-    """The charts could not be pulled, or are not the pinned ones; the text is that of the command."""
+    """Raised where the charts could not be pulled, or are not the pinned ones; the text is that of the command."""
 
 
 def pulled_charts(stack: str) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ STACK_TYPE = "pulumi:pulumi:Stack"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """`backend` is the backend's folder; nothing of it has to exist."""
+    """Checkpoint of a stack in the engine's backend. `backend` is the backend's folder; nothing of it has to exist."""
 
     backend: Path
     stack: str

@@ -184,7 +184,7 @@ class Engine:
         return adopted
 
     def _cli(self, *arguments: str) -> automation.CommandResult:
-        """A plain command of the CLI on this stack; secrets remain encrypted in what it exports."""
+        """A plain command of the CLI on this stack; secrets remain encrypted in an export."""
         work = str(self._folder / "work")
         try:
             return self._command().run([*arguments, "--stack", self._stack], work, self._env(None))
@@ -281,7 +281,7 @@ class Engine:
 
 
 def _errors_in(output: str) -> str:
-    """The errors in what the CLI printed, each once; the rest is progress, which is also reported as events."""
+    """The errors in the output of the CLI, each once; the rest is progress, which is also reported as events."""
     lines = [line.strip().removeprefix("stderr: ") for line in output.splitlines()]
     errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
     return "\n".join(dict.fromkeys(errors)) or output.strip()

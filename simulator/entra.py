@@ -26,7 +26,9 @@ Kind = Literal["User", "Group", "ServicePrincipal"]
 
 @dataclass(frozen=True)
 class Principal:
-    """`roles` are names of roles on the subscription, assigned before the program runs for the first time."""
+    """Principal in Entra. `roles` are names of roles on the subscription, assigned before the program runs for the
+    first time.
+    """
 
     name: str
     object_id: str
@@ -80,7 +82,7 @@ PRINCIPALS = (DEPLOYER, SECOND_DEPLOYER, READER, BYSTANDER)
 
 
 class UnknownPrincipal(ValueError):
-    """The tenant has no such principal; the text lists those that it has."""
+    """Raised where the tenant has no such principal; the text lists those that it has."""
 
 
 def principal(name: str) -> Principal:

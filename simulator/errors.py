@@ -15,7 +15,7 @@ class Busy(SimulationError):
 
 
 class Protected(SimulationError):
-    """The stack's resources are protected against deletion."""
+    """Raised where the stack's resources are protected against deletion."""
 
 
 class ControlPlaneFailed(SimulationError):
@@ -23,7 +23,7 @@ class ControlPlaneFailed(SimulationError):
 
 
 class Interrupted(SimulationError):
-    """The user stopped the run; the engine has saved its progress."""
+    """Raised where the user stopped the run; the engine has saved its progress."""
 
 
 class UnknownTarget(SimulationError):
@@ -38,7 +38,7 @@ class UnknownTarget(SimulationError):
 
 
 class NotSimulated(SimulationError):
-    """The stack has not been deployed."""
+    """Raised where the stack has not been deployed."""
 
 
 class NothingToCancel(SimulationError):
@@ -50,7 +50,9 @@ class ChangesFound(SimulationError):
 
 
 class EngineFailed(SimulationError):
-    """The engine ended with an error. Its diagnostics went to the event callback; this names the operation."""
+    """Raised where the engine ended with an error. Its diagnostics went to the event callback; this names the
+    operation.
+    """
 
 
 class Locked(EngineFailed):
@@ -74,4 +76,6 @@ class Locked(EngineFailed):
 
 
 class EngineLost(EngineFailed):
-    """The program lost its connection to the engine: no fault of the stack's, and the same run may well succeed."""
+    """Raised where the program lost its connection to the engine: no fault of the stack's, and the same run may well
+    succeed.
+    """

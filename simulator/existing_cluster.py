@@ -23,7 +23,7 @@ from simulator.stack_input import ExistingClusterInput
 PREFIX = "/existing/"
 """Prefix of the ids of such clusters; the name of the context follows."""
 INSTALLER = "kubelet"
-"""Field manager of what is there before a stack is."""
+"""Field manager of the objects that exist before a stack."""
 KUBECONFIG = "kubeconfig"
 FOUND = "cluster-as-found.json"
 """Every object of the cluster before the first deployment."""
@@ -90,7 +90,7 @@ def _register(client: Client, existing: ExistingClusterInput) -> None:
 
 
 def _complete(client: Client) -> None:
-    """Waits for what Kubernetes gives to every namespace, which would look like a change later."""
+    """Waits for the objects that Kubernetes adds to every namespace, which would look like a change later."""
     wanted = {"serviceaccounts": "default", "configmaps": "kube-root-ca.crt"}
     end = time.monotonic() + READY_SECONDS
     while True:
@@ -114,7 +114,7 @@ def _having(client: Client, kind: str, name: str) -> set[str]:
 
 
 def _is_settled(node: Mapping[str, Any]) -> bool:
-    """Ready, and without the taint that Kubernetes gives to a node until then."""
+    """True for a node that is ready, and has lost the taint that Kubernetes gives it until then."""
     return is_ready(node) and not any(taint["key"] == NOT_READY for taint in at(node, "spec.taints", []))
 
 

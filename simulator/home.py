@@ -34,7 +34,7 @@ class Home:
         return self.folder / "simulations" / f"{checkout_prefix(checkout)}-{re.sub(r'[^a-z0-9-]', '_', stack)}"
 
     def leftovers(self, simulation: str) -> Path:
-        """The file with what a simulation has left in a cluster that existed before it, which outlives it."""
+        """The file with the objects that a simulation has left in an existing cluster, which outlives it."""
         return self.folder / "remains" / f"{simulation}.txt"
 
     def lock(self, stack: str) -> Path:

@@ -26,7 +26,7 @@ _RECORD = "kubernetes-plugin"
 
 
 class PluginUnusable(SimulationError):
-    """The plugin is missing, or the stack was deployed with the other one."""
+    """Raised where the plugin is missing, or the stack was deployed with the other one."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def recorded(folder: Path) -> PluginName | None:
 
 
 def record(folder: Path, plugin: Plugin) -> None:
-    """Fixes the choice."""
+    """Writes the plugin that the first `up` has chosen, for later commands."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     (folder / _RECORD).write_text(plugin.name, encoding="utf-8")
 

@@ -62,7 +62,7 @@ def _is_reimaged(live: Object, wanted: Mapping[str, Any]) -> bool:
 
 
 def restart(client: Client, node: str, boot: str = "") -> None:
-    """Restarts the machine of a node. The kubelet reports another boot id; the GPU stack sees the same in BOOTS."""
+    """Restarts the machine of a node. The kubelet reports another boot id, and the GPU stack sees it in BOOTS."""
     boot = boot or str(uuid.uuid4())
     client.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {BOOTS: boot}}}, MERGE_PATCH)
     client.patch(f"/api/v1/nodes/{node}/status", {"status": {"nodeInfo": {"bootID": boot}}}, MERGE_PATCH)

@@ -17,7 +17,7 @@ from simulator import resident
 from simulator.errors import EngineFailed
 
 PATIENCE = 60.0
-"""Seconds in which a copy of the resident process answers, which takes milliseconds, and its own imports a second."""
+"""Longest wait for an answer, in seconds. A copy of the resident process takes milliseconds, a new process a second."""
 
 
 @dataclass(frozen=True)

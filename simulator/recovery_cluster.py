@@ -75,7 +75,7 @@ class ClusterRecovery:
         self.client.request("DELETE", f"/api/v1/namespaces/{namespace}/secrets/{record}")
 
     def is_gone(self, resource: Mapping[str, Any]) -> bool:
-        """A release that is uninstalled can't be uninstalled again; an object can."""
+        """True for a release: it can't be uninstalled twice, while an object can be deleted again."""
         if resource["type"] != RELEASE_TYPE:
             return False
         namespace, name = parse_id(str(resource["id"]))

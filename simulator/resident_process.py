@@ -158,7 +158,7 @@ def _start_over(folder: Path, listener: socket.socket, message: str, files: Sequ
 
 
 def _answer(listener: socket.socket, message: str, files: Sequence[int], loaded: dict[str, Stamp]) -> str:
-    """Makes the copy that a request asks for; the module that is to be loaded later, empty where there is none."""
+    """Forks the copy for a request. Returns the module to load later; empty where there is none."""
     wanted = json.loads(message)
     if module := wanted.get("module"):
         _load_module(module, loaded)

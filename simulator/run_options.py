@@ -17,7 +17,7 @@ class RunOptions:
     """Options of `up`, `preview`, `refresh` and `down`."""
 
     refresh: bool = False
-    """Read every resource first."""
+    """True to read every resource first."""
     targets: tuple[str, ...] = ()
     """The only resources to work on, by URN or by name; all if empty."""
     target_dependents: bool = False
@@ -29,14 +29,14 @@ class RunOptions:
     read, if a component depends on a resource that is left alone and does not exist yet (pulumi 3.259)."""
     expect_no_changes: bool = False
     continue_on_error: bool = False
-    """Continue with resources that do not depend on a failed resource."""
+    """True to continue with resources that do not depend on a failed resource."""
     run_program: bool = False
-    """Run the program also in an operation that needs none: a refresh or a destroy."""
+    """True to run the program also in an operation that needs none: a refresh or a destroy."""
     kubernetes_plugin: PluginName | None = None
     """Plugin that runs the Kubernetes resources; None for the one that the first `up` chose."""
     principal: Principal = DEPLOYER
     recover: bool = True
-    """Repair first what a killed run has left. `pulumi` itself does not."""
+    """True to repair first what a killed run has left. `pulumi` itself does not."""
 
     def arguments(self, resources: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Arguments of the Automation API that `up`, `preview`, `refresh` and `destroy` share.

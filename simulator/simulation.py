@@ -120,7 +120,7 @@ class Simulation:
         report.phase("done")
 
     def refresh(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
-        """Reads every resource, and records in the state what it finds. Only with the program it needs `given`.
+        """Reads every resource, and records the differences in the state. Only a program needs `given`.
 
         Raises:
             NotSimulated: nothing has been deployed.

@@ -17,7 +17,7 @@ SALT = "encryptionsalt"
 
 @dataclass(frozen=True)
 class StackFile:
-    """`Pulumi.<stack>.yaml` at `path`; `kept` is where its encrypted secrets are remembered.
+    """Stack file `Pulumi.<stack>.yaml` at `path`; `kept` is where its encrypted secrets are remembered.
 
     The CLI takes 0.4 s to encrypt one, and every new salt makes the engine encrypt the complete state again.
     """

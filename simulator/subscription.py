@@ -1,4 +1,4 @@
-"""The simulated subscription of one simulation: who is in it, and where what Azure knows of it is kept."""
+"""The simulated subscription of one simulation: its principals, and the folder with the state of Azure."""
 
 from __future__ import annotations
 

@@ -24,7 +24,9 @@ from physical_ai.settings.facts.telemetry import METRIC_LABELS
 
 @dataclass(frozen=True)
 class PrivateApi:
-    """`dns_zone` is the id of a zone, `system` or `none`. With `subnet_id` the API server has its address there."""
+    """Form of a private API server. `dns_zone` is the id of a zone, `system` or `none`. With `subnet_id` the API
+    server has its address there.
+    """
 
     dns_zone: pulumi.Input[str]
     has_public_name: bool
@@ -33,7 +35,9 @@ class PrivateApi:
 
 @dataclass(frozen=True)
 class ClusterArgs:
-    """`nat_addresses` are the public IPv4 addresses of the nodes; `retry` waits for fresh role assignments."""
+    """Inputs of `Cluster`. `nat_addresses` are the public IPv4 addresses of the nodes; `retry` waits for fresh role
+    assignments.
+    """
 
     names: Names
     resource_group_name: pulumi.Input[str]

@@ -16,7 +16,9 @@ from physical_ai.readiness.kubeconfig import exec_kubeconfig
 
 @dataclass(frozen=True)
 class KubernetesAccessArgs:
-    """`after` is what must exist before anything is installed: roles in the cluster, and nodes to run on."""
+    """Inputs of `KubernetesAccess`. `after` is what must exist before anything is installed: roles in the cluster,
+    and nodes to run on.
+    """
 
     resource_group_name: pulumi.Input[str]
     cluster: containerservice.ManagedCluster

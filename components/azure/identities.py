@@ -15,7 +15,7 @@ from physical_ai.settings.facts.naming import Names
 
 @dataclass(frozen=True)
 class IdentitiesArgs:
-    """`subnet_ids` are the subnets the cluster's nodes join, by name."""
+    """Inputs of `Identities`. `subnet_ids` are the subnets the cluster's nodes join, by name."""
 
     names: Names
     resource_group_name: pulumi.Input[str]

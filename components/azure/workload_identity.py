@@ -23,8 +23,9 @@ class IdentityPlace:
 
 @dataclass(frozen=True)
 class WorkloadIdentityArgs:
-    """`accounts` are service accounts as `(namespace, name)`. None may be a namespace's `default`, as
-    which every Pod runs that names no other."""
+    """Inputs of `WorkloadIdentity`. `accounts` are service accounts as `(namespace, name)`. None may be a
+    namespace's `default`, as which every Pod runs that names no other.
+    """
 
     identity_name: str
     resource_group_name: pulumi.Input[str]

@@ -29,5 +29,5 @@ class Place:
         return ENABLED[self.plan.public]
 
     def kept(self, parent: pulumi.Resource) -> pulumi.ResourceOptions:
-        """Options of what contains data. It is protected beyond its parent where the plan says so."""
+        """Options of resources that contain data. It is protected beyond its parent where the plan says so."""
         return pulumi.ResourceOptions(parent=parent, protect=True if self.plan.protected else None)

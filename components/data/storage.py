@@ -1,4 +1,4 @@
-"""Storage for what workflows read, write and print."""
+"""Storage for the data and the output of workflows."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from physical_ai.readiness.waiting import DELETES_NOTHING, bound_seconds
 
 @dataclass(frozen=True)
 class GpuGateArgs:
-    """`after` is what GPUs depend on: the operator's release, its drivers and configurations."""
+    """Inputs of `GpuGate`. `after` is what GPUs depend on: the operator's release, its drivers and configurations."""
 
     kubeconfig: pulumi.Input[str]
     expected: Sequence[Expected]

@@ -24,7 +24,7 @@ DELETION_MINUTES = 10
 
 @dataclass(frozen=True)
 class OsmoGateArgs:
-    """`after` is what has to be installed before the gate reads the cluster."""
+    """Inputs of `OsmoGate`. `after` is what has to be installed before the gate reads the cluster."""
 
     kubeconfig: pulumi.Input[str]
     backend: bool

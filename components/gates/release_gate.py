@@ -22,7 +22,9 @@ FIX = (
 
 @dataclass(frozen=True)
 class ReleaseGateArgs:
-    """`releases` maps the name of each release to its namespace; `after` are the releases themselves."""
+    """Inputs of `ReleaseGate`. `releases` maps the name of each release to its namespace; `after` are the releases
+    themselves.
+    """
 
     kubeconfig: pulumi.Input[str]
     releases: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""The record of what each GPU machine is: a small program on every GPU node, its rights, and the end of old records."""
+"""Record of each GPU machine: a small program on every GPU node, its rights, and the end of old records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ OBJECTS = "gpu-evidence"
 
 @dataclass(frozen=True)
 class GpuEvidenceArgs:
-    """`namespace` must allow host paths: the Pods read the host's Python and the data that its hypervisor provides."""
+    """Inputs of `GpuEvidence`. `namespace` must allow host paths: the Pods read the host's Python and the data that
+    its hypervisor provides.
+    """
 
     target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace

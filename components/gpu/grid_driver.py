@@ -16,7 +16,7 @@ from physical_ai.planning.grid_objects import grid_objects
 
 @dataclass(frozen=True)
 class GridDriverArgs:
-    """`namespace` must allow privileged pods: the agent enters the host's mount namespace."""
+    """Inputs of `GridDriver`. `namespace` must allow privileged pods: the agent enters the host's mount namespace."""
 
     target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace

@@ -24,7 +24,9 @@ TIMEOUT_SECONDS = 1800
 
 @dataclass(frozen=True)
 class GpuOperatorArgs:
-    """`namespace` must allow privileged pods: driver, toolkit and device plugin mount the host."""
+    """Inputs of `GpuOperator`. `namespace` must allow privileged pods: driver, toolkit and device plugin mount the
+    host.
+    """
 
     target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace

@@ -17,7 +17,7 @@ TIMEOUT_SECONDS = 900
 
 @dataclass(frozen=True)
 class ClusterCleanupArgs:
-    """`found` is what was in the cluster before."""
+    """Inputs of `ClusterCleanup`. `found` is what was in the cluster before."""
 
     target: ClusterTarget
     plan: CleanupPlan

@@ -24,7 +24,7 @@ from physical_ai.settings import Settings
 
 @dataclass(frozen=True)
 class ExistingClusterArgs:
-    """`kubeconfig` is a file; None for that of the environment."""
+    """Inputs of an existing cluster. `kubeconfig` is the path of a file; None for that of the environment."""
 
     settings: Settings
     plan: Plan

@@ -46,7 +46,7 @@ def _unknown(type: Any, value: Any, path: str) -> Iterator[str]:
 
 
 def _element(type: Any) -> Any:
-    """The type of what a list or a map of this type has; None where the SDK does not say."""
+    """The type of the elements of a list or a map; None where the SDK does not say."""
     arguments: tuple[Any, ...] = getattr(type, "__args__", ())
     return arguments[-1] if arguments else None
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NamespacesArgs:
-    """`without` are namespaces of the manifest that this stack does not need."""
+    """Inputs of `Namespaces`. `without` are namespaces of the manifest that this stack does not need."""
 
     target: ClusterTarget
     without: Collection[str] = ()

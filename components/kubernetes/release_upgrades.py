@@ -29,9 +29,9 @@ def kept_key(name: str) -> pulumi.ResourceHook:
 
 
 def _checked(name: str, where: str, judge: Judge) -> pulumi.ResourceHook:
-    """A hook that runs in previews too.
+    """A hook that checks a change of a release, in previews too.
 
-    A hook, because only the engine has both: the settings contain what is wanted, the state what there is.
+    Only a hook sees both sides: the wanted release of the settings, and the present one of the state.
     """
 
     async def check(args: pulumi.ResourceHookArgs) -> None:

@@ -28,7 +28,7 @@ SHORT_NAME_LENGTH = 12
 
 @dataclass(frozen=True)
 class AzureMetricsArgs:
-    """`link` is how Azure Monitor is reached; None for its public endpoints."""
+    """Inputs of `AzureMetrics`. `link` is how Azure Monitor is reached; None for its public endpoints."""
 
     names: Names
     resource_group_name: pulumi.Input[str]

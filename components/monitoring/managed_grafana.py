@@ -19,7 +19,7 @@ _REQUEST = "Dashboards of the stack"
 
 @dataclass(frozen=True)
 class GrafanaArgs:
-    """`is_closed`: neither the workspace nor Grafana is reached from the internet."""
+    """Inputs of `Grafana`. `is_closed`: neither the workspace nor Grafana is reached from the internet."""
 
     names: Names
     resource_group_name: pulumi.Input[str]

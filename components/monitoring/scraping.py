@@ -16,7 +16,7 @@ from physical_ai.settings import Settings
 
 @dataclass(frozen=True)
 class ScrapingArgs:
-    """`after` are the exporters' namespaces, and what brings the kind of the monitors."""
+    """Inputs of `Scraping`. `after` are the exporters' namespaces, and what brings the kind of the monitors."""
 
     target: ClusterTarget
     settings: Settings

@@ -22,7 +22,9 @@ class ExistingZone:
 
 @dataclass(frozen=True)
 class ApiServerZoneArgs:
-    """`principal_id` is the control plane's identity. `source` is the name of a zone to create, or an existing one."""
+    """Inputs of `ApiServerZone`. `principal_id` is the control plane's identity. `source` is the name of a zone to
+    create, or an existing one.
+    """
 
     source: str | ExistingZone
     zone: ZoneArgs

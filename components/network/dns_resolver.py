@@ -13,7 +13,7 @@ from physical_ai.settings.facts.naming import Names
 
 @dataclass(frozen=True)
 class ResolverArgs:
-    """`address` is one of the subnet's, static."""
+    """Inputs of `Resolver`. `address` is one of the subnet's, static."""
 
     names: Names
     resource_group_name: pulumi.Input[str]

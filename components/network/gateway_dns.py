@@ -13,7 +13,7 @@ from physical_ai.settings.facts.gateway_dns import TTL_SECONDS, GatewayRecord
 
 @dataclass(frozen=True)
 class GatewayDnsArgs:
-    """`own_zone` is for a zone that the stack creates."""
+    """Inputs of `GatewayDns`. `own_zone` is for a zone that the stack creates."""
 
     record: GatewayRecord
     own_zone: ZoneArgs

@@ -13,7 +13,9 @@ from physical_ai.settings.models.private_network import Hub
 
 @dataclass(frozen=True)
 class HubPeeringArgs:
-    """`after` is what writes to the network before; `provider` is for the hub's subscription, None for the stack's."""
+    """Inputs of `HubPeering`. `after` is what writes to the network before; `provider` is for the hub's
+    subscription, None for the stack's.
+    """
 
     names: Names
     resource_group_name: pulumi.Input[str]

@@ -1,4 +1,4 @@
-"""The private link scope of Azure Monitor: what the network may send to, and what is read in it."""
+"""The private link scope of Azure Monitor: the destinations of the network, and the data that is read in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONFIGURATION = "configurationAccessEndpoint"
 
 @dataclass(frozen=True)
 class MonitorScopeArgs:
-    """`connected` are the ids of what the scope contains, by a short name."""
+    """Inputs of the scope. `connected` are the ids of its contents, by a short name."""
 
     names: Names
     resource_group_name: pulumi.Input[str]

@@ -25,7 +25,7 @@ class Outbound:
 
 @dataclass(frozen=True)
 class NetworkArgs:
-    """`subnets` maps a name (`system`, or a GPU pool's) to its CIDR inside `address_space`.
+    """Inputs of `Network`. `subnets` maps a name (`system`, or a GPU pool's) to its CIDR inside `address_space`.
 
     `service_subnets` hold no nodes. `dns_servers` are Azure's own unless given. `firewall` is the address that the
     nodes' route to the internet names, where there are no gateways.

@@ -15,7 +15,9 @@ from physical_ai.catalog.private_link import zones_of
 
 @dataclass(frozen=True)
 class PrivateLinkArgs:
-    """`existing_zones` is a resource group's id with the zones, which the stack then does not create."""
+    """Inputs of `PrivateLink`. `existing_zones` is a resource group's id with the zones, which the stack then does
+    not create.
+    """
 
     targets: Sequence[PrivateTarget]
     subnet_id: pulumi.Input[str]

@@ -13,7 +13,7 @@ from physical_ai.settings.facts.naming import Names
 
 @dataclass(frozen=True)
 class ZoneArgs:
-    """`hub_id` is the hub's network, where its DNS servers answer for the zones; None for none."""
+    """Inputs of `Zone`. `hub_id` is the hub's network, where its DNS servers answer for the zones; None for none."""
 
     names: Names
     resource_group_name: pulumi.Input[str]

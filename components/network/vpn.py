@@ -15,7 +15,7 @@ from physical_ai.settings.models.private_network import Vpn as VpnSettings
 
 @dataclass(frozen=True)
 class VpnArgs:
-    """`zones` are the region's, all of which the gateway's address is in."""
+    """Inputs of `Vpn`. `zones` are the region's, all of which the gateway's address is in."""
 
     names: Names
     resource_group_name: pulumi.Input[str]

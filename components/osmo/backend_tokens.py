@@ -27,7 +27,7 @@ NOTHING_YET = "none"
 
 @dataclass(frozen=True)
 class BackendTokensArgs:
-    """`backends` are names in OSMO, by the stacks that have them."""
+    """Inputs of `BackendTokens`. `backends` are names in OSMO, by the stacks that have them."""
 
     vault: Vault
     backends: Mapping[str, str]
@@ -80,7 +80,9 @@ class BackendTokens(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _secret(self, backend: str) -> pulumi.Output[str]:
-        """The scope of its roles, which ARM assigns on what exists. Its value is the Job's, and never ARM's again."""
+        """The secret of a backend's token: the scope of its roles, which ARM assigns on existing resources only. The
+        Job writes its value.
+        """
         args = self._args
         return keyvault.Secret(
             f"{self._name}-{backend}",

@@ -30,7 +30,9 @@ class VaultLogin:
 
 @dataclass(frozen=True)
 class OsmoTokenArgs:
-    """`secret` is the agents' Secret, which the Job fills; `after` what the service needs to answer."""
+    """Inputs of `OsmoToken`. `secret` is the agents' Secret, which the Job fills; `after` what the service needs to
+    answer.
+    """
 
     target: ClusterTarget
     namespaces: Mapping[str, kubernetes.core.v1.Namespace]
@@ -86,7 +88,7 @@ class OsmoToken(pulumi.ComponentResource):
 
 
 def _with_login(spec: Mapping[str, Any], login: VaultLogin | None) -> Any:
-    """The spec of a Job or CronJob, with what is known only during the deployment."""
+    """The spec of a Job or CronJob, with the values that are known only during the deployment."""
     result: Any = copy.deepcopy(dict(spec))
     if login is not None:
         inner = result["jobTemplate"]["spec"] if "jobTemplate" in result else result

@@ -1,4 +1,4 @@
-"""The part of a platform that is OSMO's control plane, with what its gateway and tasks' data need."""
+"""The part of a platform that is OSMO's control plane, with the resources for its gateway and for tasks' data."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from parts.runners.names import POOL as RUNNER_POOL
 
 @dataclass
 class InstalledParts:
-    """The parts that a stack has so far, with what is declared for them.
+    """The parts that a stack has so far, with their resources.
 
     Attributes:
         by_name: components by the name of the part, and the GPU Operator's.

@@ -1,4 +1,4 @@
-"""docs/reference/chart-values.md, generated from the tables of owners and the rows of what depends on a value."""
+"""docs/reference/chart-values.md, generated from the tables of owners and the rows of dependent values."""
 
 from __future__ import annotations
 

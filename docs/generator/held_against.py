@@ -1,4 +1,4 @@
-"""docs/reference/held-against.md, generated from the rows of what was held against what."""
+"""docs/reference/held-against.md, generated from the rows of comparisons with originals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of docs/nccl.md, generated from what the catalogue knows of NCCL."""
+"""The tables of docs/nccl.md, generated from the catalogue's rows about NCCL."""
 
 from __future__ import annotations
 

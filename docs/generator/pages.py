@@ -58,7 +58,7 @@ PAGES: Mapping[Path, Callable[[], str]] = {
 
 
 def stale() -> list[Path]:
-    """Files that differ from what the code would generate."""
+    """Files that differ from the generated text."""
     return [path for path, text in PAGES.items() if not path.is_file() or path.read_text(encoding="utf-8") != text()]
 
 

@@ -80,7 +80,7 @@ class AmdPlan(PartPlan):
 
 
 def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[Fault]]:
-    """The plan of a stack, and what is wrong with the values file; None without `amdGpuOperator`."""
+    """The plan of a stack, and the faults of the values file; None without `amdGpuOperator`."""
     given = settings.amd_gpu_operator
     if given is None:
         return None, []

@@ -1,4 +1,6 @@
-"""Settings of what a cluster without a cloud needs: storage, and addresses for Services of type LoadBalancer."""
+"""Settings for services that a cluster without a cloud lacks: storage, and addresses for Services of type
+LoadBalancer.
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ OWNED: Mapping[str, Mapping[str, str]] = {
 
 
 def cluster_services_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of what a stack asks for, and what is wrong with the files of values; None without either."""
+    """The plan of storage and addresses, and the faults of the values files; None where the stack asks for neither."""
     found: list[ReleasePlan] = []
     faults: list[Fault] = []
     longhorn, metallb = settings.storage.longhorn, settings.load_balancer.metallb

@@ -43,7 +43,7 @@ class DraPlan(PartPlan):
 
 
 def dra_plan(settings: Settings, root: FilePath) -> tuple[DraPlan | None, list[Fault]]:
-    """The plan of a stack, and what is wrong with the values file; None without such a pool."""
+    """The plan of a stack, and the faults of the values file; None without a pool of `allocation: dra`."""
     if not claim_pools(settings):
         return None, []
     pinned = newest_chart(names.CHART)

@@ -1,4 +1,6 @@
-"""Rules about GPUs by resource claims: what they need of versions, drivers and pools, and what does without them."""
+"""Rules about GPUs by resource claims: the versions, drivers and pools that they need, and the settings without
+effect.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,8 @@ def in_cluster(settings: Settings) -> InCluster | None:
 
 
 def host(service: str) -> str:
-    """
+    """Host name of a service in the cluster.
+
     >>> host("osmo-cache")
     'osmo-cache.osmo-control-plane.svc.cluster.local'
     """

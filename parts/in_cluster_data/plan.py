@@ -50,7 +50,7 @@ class InClusterObjects:
 
 @dataclass(frozen=True)
 class SnapshotObjects:
-    """`snapshot_class` is None where the settings name an existing one."""
+    """Objects that take snapshots. `snapshot_class` is None where the settings name an existing one."""
 
     rights: Sequence[Mapping[str, Any]]
     config_map: Mapping[str, Any]
@@ -170,7 +170,9 @@ def _snapshots(given: InCluster, settings: Settings) -> SnapshotObjects:
 
 
 def cache_config(given: InCluster, password: str) -> str:
-    """Valkey's configuration: a password, every change on the volume, and the least used of what expires goes first."""
+    """Valkey's configuration: a password, every change on the volume, and eviction of the least used of the expiring
+    keys first.
+    """
     lines = {
         "bind": "* -::*",
         "port": str(names.PORTS[names.CACHE]),

@@ -1,4 +1,6 @@
-"""Rules about data services in the cluster: what they need of it, and what settings of managed ones mean for them."""
+"""Rules about data services in the cluster: the cluster's resources for them, and settings of managed services
+without effect.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ REMOTE_STORAGE = Rule("remote-storage", "docs/data-services.md#in-the-cluster")
 
 
 def check_in_cluster(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about them; for managed services, that the section is not used."""
+    """All rules about data services in the cluster; for managed services, that the section is not used."""
     given = settings.data_services
     if given is None or not trust(("dataServices",)):
         return

@@ -57,7 +57,7 @@ OWNED = {
 
 
 def is_wanted(settings: Settings) -> bool:
-    """Condition on which Prometheus runs in the stack's cluster."""
+    """True where Prometheus runs in the stack's cluster."""
     return settings.monitoring.metrics == "kube-prometheus"
 
 

@@ -68,5 +68,5 @@ def component_image(release: str, component: Component) -> dict[str, str]:
 
 
 def ofed_image(release: str) -> dict[str, str]:
-    """The same of the OFED driver. The operator appends the node's system to the tag."""
+    """Repository, image and version of the OFED driver. The operator appends the node's system to the tag."""
     return {"repository": _REGISTRY, "image": "doca-driver", "version": OFED_DRIVERS[release]}

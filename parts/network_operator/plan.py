@@ -35,7 +35,7 @@ OWNED = {
 
 
 def network_operator_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of a stack, and what is wrong with the values file; None without `networkOperator`.
+    """The plan of a stack, and the faults of the values file; None without `networkOperator`.
 
     After the release come its policy, and then the addresses and networks of Pods.
     """

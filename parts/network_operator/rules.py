@@ -21,7 +21,7 @@ POINT_TO_POINT = 31
 
 
 def check_pod_networks(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about them."""
+    """All rules about networks of Pods."""
     operator = settings.network_operator
     yield from _named(settings, operator, trust)
     if operator is None or not operator.networks or not trust(_OPERATOR):

@@ -87,7 +87,7 @@ OWNED = {
 
 
 def is_wanted(settings: Settings) -> bool:
-    """Condition on which NVSentinel is installed: a health mode that is more than alerts."""
+    """True where NVSentinel is installed: for a health mode that is more than alerts."""
     return health.reaches(settings, "detect")
 
 

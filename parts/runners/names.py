@@ -14,7 +14,7 @@ RUNNER_ACCOUNT = "runner"
 IMAGE = "actions/actions-runner"
 REGISTRY = "ghcr.io"
 RUNNER_USER = 1001
-"""`runner` of the image (actions/runner, images/Dockerfile)."""
+"""Id of the user `runner` in the image (actions/runner, images/Dockerfile)."""
 APP_SECRET = "github-app"  # noqa: S105 - a name
 PRIVATE_KEY = "githubAppPrivateKey"
 """Name of the stack's secret with the private key of the GitHub App, in PEM."""

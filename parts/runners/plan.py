@@ -48,7 +48,7 @@ REQUESTS = {"cpu": "1500m", "memory": "5Gi"}
 
 
 def runners_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of a stack, and what is wrong with the files of values; None without `runners`."""
+    """The plan of a stack, and the faults of the values files; None without `runners`."""
     given = settings.runners
     if given is None:
         return None, []

@@ -34,7 +34,7 @@ HTTPS = 443
 
 
 def traces_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of a stack, and what is wrong with the values file; None without `monitoring.traces`."""
+    """The plan of a stack, and the faults of the values file; None without `monitoring.traces`."""
     traces = settings.monitoring.traces
     if traces is None:
         return None, []

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class DuplicateEntry(ValueError):
-    """Data names something twice, of which only the last would count."""
+    """Raised where data names something twice, of which only the last would count."""
 
 
 @dataclass(frozen=True)

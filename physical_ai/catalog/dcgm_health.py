@@ -51,7 +51,7 @@ def health_codes(*kinds: Kind) -> tuple[str, ...]:
 
 
 def warned_elsewhere(alerts: Container[str]) -> tuple[str, ...]:
-    """The error codes whose warnings are left to one of these alerts, which `why` names.
+    """The error codes that DCGM only warns of and that one of these alerts reports better.
 
     >>> warned_elsewhere({"GPUPcieReplays"})
     ('DCGM_FR_PCI_REPLAY_RATE',)

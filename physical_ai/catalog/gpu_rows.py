@@ -27,7 +27,7 @@ class Advisory(Row):
 
 
 class OperatorRelease(Row):
-    """One release of the GPU Operator: what it contains, and what NVIDIA tested it with."""
+    """One release of the GPU Operator: its contents, and the versions that NVIDIA tested it with."""
 
     version: ReleaseName
     line: LineName
@@ -75,7 +75,7 @@ class DriverBuild(Row):
     vgpu: str | None = None
     """The vGPU release a GRID build belongs to."""
     mig_bug: bool = False
-    """GPU Pods remain Pending on nodes that mix MIG and full GPUs (NVIDIA/gpu-operator#1361)."""
+    """True where GPU Pods remain Pending on nodes that mix MIG and full GPUs (NVIDIA/gpu-operator#1361)."""
     url: Annotated[str, StringConstraints(pattern=r"^https://[^\s/]+/\S*[^\s/]$")] | None = None
     """Microsoft's GRID installer; None where it is not known."""
     sha256: Sha256 = ""

@@ -60,7 +60,7 @@ def impact() -> Impact:
 def category(
     xids: Collection[int], alerts: Collection[str], checks: Collection[str], *, missing: bool
 ) -> ImpactCategory:
-    """The category of what is known of a machine.
+    """The category of a machine's signs.
 
     Args:
         xids: Xids that were seen.

@@ -51,7 +51,7 @@ class LocalDisks(Row):
         return self
 
     def gib(self, placement: Placement) -> int | None:
-        """Size of what a placement uses; None where it is not known."""
+        """Size of the disk that a placement uses; None where it is not known."""
         return {"CacheDisk": self.cache, "ResourceDisk": self.temp, "NvmeDisk": self.nvme}[placement]
 
     @property

@@ -1,4 +1,4 @@
-"""Topology files of NCCL, rendered from what is known of VM sizes.
+"""Topology files of NCCL, rendered from the catalogue's rows about VM sizes.
 
 >>> topology("Standard_ND96isr_H100_v5").file
 'ndv5-topo.xml'

@@ -113,7 +113,7 @@ def cause_of_gate(gate: str) -> NodeCause | None:
 
 
 def gate_fix(gate: str, *, azure: bool) -> str | None:
-    """Advice of a closed gate, with `{node}` and `{stack}` to fill in. None as above.
+    """Advice of a closed gate, with `{node}` and `{stack}` to fill in. None for a gate that no row explains.
 
     Args:
         azure: Whether the node is Azure's; else one of a cluster that exists already.
@@ -127,7 +127,8 @@ def gate_fix(gate: str, *, azure: bool) -> str | None:
 
 
 def alert_action(alert: str, *, azure: bool = True) -> str | None:
-    """Action in the annotation of an alert: the reader replaces `NODE` and similar words. None as above.
+    """Action in the annotation of an alert: the reader replaces `NODE` and similar words. None for an alert that no row
+    explains.
 
     Args:
         azure: Whether the nodes are Azure's; else those of a cluster that exists already.

@@ -1,4 +1,4 @@
-"""Names that this project gives to what it installs, for all that read them in a cluster."""
+"""Names that this project gives to the objects that it installs, for all readers in a cluster."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class VmSize(Machine):
     """The size to use instead of a retired one."""
     os_skus: tuple[OsSkuName, ...]
     low_priority: bool = True
-    """LowPriorityCapable: may be Spot."""
+    """Capability LowPriorityCapable: True where the size may be Spot."""
     burstable: bool = False
 
     @property

@@ -30,7 +30,7 @@ class DcgmField(Row):
     """Unit with a series of its own on a GPU that is partitioned into MIG instances."""
     default: bool = True
     exporter: bool = False
-    """The exporter computes it itself; not a field of DCGM."""
+    """True for a value that the exporter computes itself; it is not a field of DCGM."""
     missing: tuple[Text, ...] = ()
     """Exporter versions that exit at this name."""
     source: Text

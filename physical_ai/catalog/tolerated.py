@@ -53,7 +53,7 @@ def tolerated_differences() -> tuple[Tolerated, ...]:
 
 
 def without_added(type_: str, name: str, value: Any) -> Any:
-    """A top-level list without what Azure adds to it and to its elements, in the order of what names them."""
+    """A top-level list without the elements and fields that Azure adds, in the order of the names of its elements."""
     if not isinstance(value, list):
         return [] if value is None else value
     kept: list[Any] = []

@@ -40,11 +40,11 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Unsupported(ValueError):
-    """The expression uses what this module does not know."""
+    """Raised where the expression uses what this module does not know."""
 
 
 class EvaluationError(ValueError):
-    """The expression has no value, such as for a key that does not exist."""
+    """Raised where the expression has no value, such as for a key that does not exist."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def condition(item: Mapping[str, Any], kind: str) -> Json:
 
 
 def is_ready(item: Mapping[str, Any]) -> bool:
-    """The Ready condition of a Pod or a node."""
+    """True where the condition Ready of a Pod or a node is True."""
     return condition(item, "Ready").get("status") == "True"
 
 

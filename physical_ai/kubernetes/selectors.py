@@ -38,7 +38,7 @@ def _met(term: Json, node: Mapping[str, Any]) -> bool:
 
 
 def holds(requirement: Mapping[str, Any], given: Mapping[str, str]) -> bool:
-    """One requirement on labels. `NotIn` and `DoesNotExist` hold without the label, the others don't."""
+    """True where labels meet one requirement. `NotIn` and `DoesNotExist` hold without the label, the others don't."""
     key, values = str(requirement.get("key")), requirement.get("values") or ()
     judge = OPERATORS.get(str(requirement.get("operator")))
     return judge is not None and judge(given.get(key), values)
@@ -64,7 +64,7 @@ def _integer(text: Any) -> int | None:
 
 
 def _names(requirement: Mapping[str, Any], node: str) -> bool:
-    """One requirement on the only field there is: the node's name, a single value of it."""
+    """True where a node meets one requirement on the only field there is: its name, with a single value."""
     values: Sequence[str] = requirement.get("values") or ()
     if requirement.get("key") != NAME_FIELD or len(values) != 1:
         return False

@@ -24,7 +24,7 @@ ACCOUNT = "gpu-acceptance"
 PRIORITY_CLASS = "gpu-acceptance-idle"
 DIAGNOSTIC = "diag-2"
 NEVER = "0 0 1 1 *"
-"""The schedule of what is suspended, which has to have one."""
+"""The schedule of suspended CronJobs, which need one."""
 _COMMON: tuple[dict[str, Any], ...] = (
     {
         "apiVersion": "v1",
@@ -48,7 +48,7 @@ _REST = {"cpu": "1", "memory": "4Gi"}
 
 
 def command(check: Check, pool: Pool) -> list[str]:
-    """The check's command, with what depends on the node's size. Empty: the image's own."""
+    """The check's command, with the arguments that depend on the node's size. Empty: the image's own."""
     gpus = gpus_per_node(pool)
     given = list(check.command)
     if check.output == "nvbandwidth" and gpus > 1:

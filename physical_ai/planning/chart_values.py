@@ -1,4 +1,5 @@
-"""Values of a chart: those that people write, without what the program decides, completed by what the program sets.
+"""Values of a chart: those that people write, without the keys that the program decides, completed by the program's
+own.
 
 What a file may not set is derived from what the program sets for the stack. The tables of owners name the setting to
 change instead, and keys that the program sets for other stacks only.
@@ -134,7 +135,7 @@ def _refusal(document: Document, at: Path, path: str, owner: str) -> Fault:
 def completed(
     document: Document, owners: Mapping[str, str], ours: Mapping[str, Any], chart: str, check: Check
 ) -> tuple[dict[str, Any], list[Fault]]:
-    """A file's values with the program's, and what is wrong with the file; warnings are among the faults."""
+    """A file's values with the program's, and the faults of the file; warnings are among the faults."""
     owned = Owned(owners, ours)
     written, faults = owned.split(document, document.data)
     values = merge_values(written, ours)

@@ -46,7 +46,7 @@ class GridPlan:
 
     @property
     def document(self) -> str:
-        """`wanted.json`: what all pools want, or where they differ under `pools` what each of them does."""
+        """`wanted.json`: the wanted state of all pools, or where they differ that of each under `pools`."""
         same = {_json(wanted) for wanted in self.wanted.values()}
         return same.pop() if len(same) == 1 else _json({"pools": self.wanted})
 

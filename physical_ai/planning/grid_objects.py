@@ -28,7 +28,7 @@ class GridObjects:
     """Everything that the agent needs in the cluster."""
 
     limits: Sequence[Mapping[str, Any]]
-    """Admission policies for what the agent may do, which must exist before its rights do."""
+    """Admission policies that limit the agent, which must exist before its rights do."""
     rights: Sequence[Mapping[str, Any]]
     config_map: Mapping[str, Any]
     """The agent's program. It never changes: other files are another ConfigMap, which only new Pods mount."""

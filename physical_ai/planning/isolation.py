@@ -55,7 +55,7 @@ def isolation_objects(settings: Settings, namespaces: Collection[str]) -> list[d
 
 
 def _name_upstreams(policy: dict[str, Any]) -> None:
-    """Completes the policies for what the gateway stands in front of, and for what it does not."""
+    """Completes the policies for the services behind the gateway, and for the others."""
     for expression in policy["spec"]["podSelector"].get("matchExpressions", ()):
         if not expression["values"]:
             expression["values"] = list(UPSTREAMS)

@@ -1,4 +1,4 @@
-"""OSMO's Kubernetes objects and its agents' values, completed with what only a deployment knows."""
+"""OSMO's Kubernetes objects and its agents' values, completed with values that only a deployment knows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def namespace_objects(settings: Settings, clients: Mapping[str, Any]) -> list[di
 
 
 def with_identity(values: Mapping[str, Any], client_id: Any) -> dict[str, Any]:
-    """The agents' values, with what makes AKS give their Pods a token for Azure. `client_id` may be an Output.
+    """The agents' values, with the label by which AKS gives their Pods a token for Azure. `client_id` may be an Output.
 
     The chart creates the service accounts and offers no annotations for them, so the identity's id goes to the Pods.
     """

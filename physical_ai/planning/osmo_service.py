@@ -82,7 +82,7 @@ def _credentials(settings: Settings) -> dict[str, Any]:
 
 
 def chart_values(settings: Settings, served: Sequence[Settings] = ()) -> dict[str, Any]:
-    """Values for the chart `service`: the configuration, and null for what Helm would otherwise add to it."""
+    """Values for the chart `service`: the configuration, and null for keys that Helm would otherwise add to it."""
     config = configuration(settings, served)
     pools = copy.deepcopy(config["pools"])
     # Helm merges maps: a platform of the chart itself remains unless it is set to null.
@@ -101,7 +101,7 @@ def chart_values(settings: Settings, served: Sequence[Settings] = ()) -> dict[st
 
 
 def _queues(config: dict[str, Any]) -> str:
-    """A digest of what queues are made of: names, quotas and topologies of pools, and the backends' schedulers."""
+    """A digest of the inputs of queues: names, quotas and topologies of pools, and the backends' schedulers."""
     pools = {
         name: {key: pool.get(key) for key in ("backend", "resources", "topology_keys")}
         for name, pool in config["pools"].items()

@@ -124,7 +124,7 @@ def _creating(settings: Settings, served: Sequence[Settings]) -> list[str]:
 
 
 def _add_identity(pod: dict[str, Any]) -> None:
-    """A token of the Pod's service account that Entra accepts for the identity that it is federated with."""
+    """Adds a token of the service account, which Entra accepts for the federated identity."""
     source = {"serviceAccountToken": {"path": "token", "audience": TOKEN_AUDIENCE, "expirationSeconds": 3600}}
     pod["volumes"].append({"name": "identity", "projected": {"defaultMode": 0o444, "sources": [source]}})
     (container,) = pod["containers"]

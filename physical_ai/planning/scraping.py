@@ -22,7 +22,7 @@ GROUPS: Mapping[MetricsBackend, str] = {
 }
 """API group of the monitors. Azure's add-on ignores those of the other group (Azure/prometheus-collector)."""
 SCRAPERS: Mapping[MetricsBackend, str] = {"azure": "kube-system", "kube-prometheus": NAMESPACE}
-"""Namespace of what scrapes."""
+"""Namespace of the scraper."""
 LIMITS = {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit": 1023}
 """Limits of a monitor. Without them in the spec, Azure's add-on can drop targets."""
 _UNUSED_LABELS = "pci_bus_id|device|Hostname|hostname"

@@ -1,4 +1,4 @@
-"""Files of Helm values: what people write, its faults with their lines, and what the program lays over it."""
+"""Files of Helm values: the keys that people write, their faults with lines, and the program's values over them."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Raises:
 
 
 class Missing(Exception):
-    """The API server has no such resource."""
+    """Raised where the API server has no such resource."""
 
 
 class Unreachable(Exception):
@@ -29,7 +29,7 @@ class Unreachable(Exception):
 
 
 class Unusable(Exception):
-    """The kubeconfig or its login cannot work; a retry does not help."""
+    """Raised where the kubeconfig or its login cannot work; a retry does not help."""
 
 
 def is_forbidden(refusal: Unreachable) -> bool:

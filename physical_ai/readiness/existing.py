@@ -83,8 +83,10 @@ class NodeChange:
 
     @property
     def listed(self) -> list[Json]:
-        """The whole list, since it is one field: as it is, with what the class adds. A cordon's taint is in it, and
-        so is its time: a list without them would remove them, or be refused where a controller owns the field."""
+        """The complete list of taints, since it is one field: the present ones, and those that the class adds. A
+        cordon's taint is in it, and so is its time: a list without them would remove them, or be refused where a
+        controller owns the field.
+        """
         there = {taint_text(each) for each in self.present}
         missing = [split_taint(each) for each in self.taints if each not in there]
         return [*self.present, *({"key": key, "value": value, "effect": effect} for key, value, effect in missing)]

@@ -45,8 +45,8 @@ class Judgement:
 
     changes: Sequence[NodeChange]
     findings: Sequence[Finding]
-    """Errors are about nodes that the classes cannot be, or about what belongs to another owner; the others report what
-    is done with it, where that is a choice of the settings."""
+    """Errors are about nodes that cannot be of their class, or about objects of another owner; the others report how
+    these are used, where that is a choice of the settings."""
 
     @property
     def problems(self) -> list[str]:

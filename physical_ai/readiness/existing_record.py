@@ -12,7 +12,7 @@ from physical_ai.readiness.existing import STACK_LABEL, Survey
 
 MARK_LABEL = "physical-ai/deployment"
 CLUSTER, MARK = "cluster", "mark"
-"""Keys of what the state keeps."""
+"""Keys of the values in the state."""
 
 
 def wrong_cluster(stack: str, context: str, kept: Mapping[str, str], found: Survey) -> str:

@@ -32,7 +32,9 @@ def expected_pools(settings: Settings) -> tuple[Expected, ...]:
 
 
 def deployed_pools(summaries: Mapping[str, Mapping[str, Any]], stack: str) -> tuple[Expected, ...]:
-    """The same for a deployed stack, from its output `pools`; commands name the stack."""
+    """Resources that one node of each pool of a deployed stack should offer, from its output `pools`; commands name
+    the stack.
+    """
     return tuple(
         Expected(
             name,

@@ -1,4 +1,4 @@
-"""A GPU Operator that the stack has not installed: what it is, and where it differs from what a stack asks of it.
+"""A GPU Operator that the stack has not installed, and its differences from the stack's settings.
 
 Pure. Its ClusterPolicy and its NVIDIADrivers are compared, since its operands follow these, and no values of Helm.
 """
@@ -181,7 +181,7 @@ def _tolerated(tolerations: Sequence[Mapping[str, Any]], taint: str) -> bool:
 
 
 def _enabled(spec: Mapping[str, Any], operand: str) -> bool:
-    """Operands are on unless they are switched off (NVIDIA/gpu-operator, clusterpolicy_types.go, IsEnabled)."""
+    """True for an operand that is not switched off (NVIDIA/gpu-operator, clusterpolicy_types.go, IsEnabled)."""
     return bool(at(spec, f"{operand}.enabled", True))
 
 

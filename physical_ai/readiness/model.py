@@ -41,7 +41,8 @@ class Expected:
     """Allocatable resources of one node: `{"nvidia.com/gpu": 2}`; `{"gpu.nvidia.com": 2}` are devices for claims."""
     driver_source: Source
     needs_mig_ids: bool = False
-    """MIG is on, so that CUDA works only with the id of an instance: strategy `none` would offer unusable GPUs."""
+    """True where MIG is on, so that CUDA works only with the id of an instance: strategy `none` would offer unusable
+    GPUs."""
     fabric: Mapping[str, int] = field(default_factory=dict[str, int])
     """Resources of the Network Operator's device plugin on one node: `{"rdma/shared_ib": 63}`."""
 
@@ -93,7 +94,7 @@ class Cluster:
     slurm: Sequence[Json] = ()
     """Pods of Slurm's namespace; none where no pool is Slurm's."""
     records: Sequence[Json] = ()
-    """ConfigMaps with what is known of each machine; none where no pool has InfiniBand."""
+    """ConfigMaps with the record of each machine; none where no pool has InfiniBand."""
     work: Mapping[str, Sequence[str]] | None = None
     """Pods that hold GPUs by node, of those nodes whose driver is in use; None where they were not read."""
 
@@ -119,7 +120,7 @@ class ClosedGate:
     message: str = ""
     """The evidence: a log line, a container's message, an event, a status."""
     may_recover: bool = True
-    """Waiting may help; otherwise an action is needed."""
+    """True where waiting may help; otherwise an action is needed."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ class Outcome:
 
     @property
     def is_only_rollout(self) -> bool:
-        """Every node offers its GPUs, and a change has not reached all of them."""
+        """True where every node offers its GPUs, and a change has not reached all of them."""
         gates = {gate.gate for report in self.reports for gate in report.closed}
         return not self.problem and gates == {ROLLOUT}
 

@@ -37,7 +37,7 @@ UNKNOWN_FAILURE = (
 
 
 def grid_cause(said: str) -> str:
-    """Id of the cause for which the GRID agent does not report its driver as ready, by what it says."""
+    """Id of the cause for which the GRID agent does not report its driver as ready, by the agent's message."""
     found = cause_of("rollout", said)
     return found[0].id if found is not None else "grid-driver"
 

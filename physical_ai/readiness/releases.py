@@ -20,7 +20,7 @@ class StuckRelease:
     status: str
     revision: int
     can_roll_back: bool
-    """An earlier revision was deployed, and the chart lets Helm return to it."""
+    """True where an earlier revision was deployed, and the chart lets Helm return to it."""
 
 
 def stuck_releases(get: Get, releases: Mapping[str, str]) -> list[StuckRelease]:

@@ -26,11 +26,13 @@ Check = Callable[[Any, str], Any]
 
 
 class Malformed(Exception):
-    """The text says what was sent instead, without a verb: `items[0].spec that is a list, and not an object`."""
+    """Raised for an answer of another form. The text says what was sent, without a verb: `items[0].spec that is a
+    list, and not an object`.
+    """
 
 
 def checked(answer: Any, path: str) -> Any:
-    """An answer with the form that the API has for what the path names; any object for a path that names nothing.
+    """An answer, checked for the form of the objects that the path names; any object for a path that names none.
 
     Raises:
         Malformed

@@ -27,7 +27,7 @@ class SlurmNode:
     """Name of the node in Slurm."""
     pod: str
     is_running: bool
-    """slurmd has registered with slurmctld."""
+    """True where slurmd has registered with slurmctld."""
     states: Mapping[str, str]
     """States with their messages."""
 

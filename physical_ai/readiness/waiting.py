@@ -20,8 +20,8 @@ GATE_SECONDS_VARIABLE = "PHYSICAL_AI_GATE_SECONDS"
 """Environment variable that replaces a bound above 0, in seconds: where minutes pass in seconds, so should a wait."""
 
 GATES_VARIABLE = "PHYSICAL_AI_GATES"
-"""Environment variable: `report` where closed gates are to be reported, and not to fail a deployment; `skip` where the
-cluster is not to be read at all, in a deployment of what is in Azure only."""
+"""Environment variable: `report` where closed gates are to be reported, and not to fail a deployment; `skip` where
+the cluster is not to be read at all, in a deployment of Azure resources only."""
 DELETES_NOTHING = (
     "The engine deletes what a stack no longer declares only after the program has succeeded, so nothing was deleted. "
     f"To delete it although a gate is closed, run the same command with {GATES_VARIABLE}=report: closed gates are then "

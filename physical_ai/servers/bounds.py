@@ -18,7 +18,7 @@ class Bounds:
     size: int = 32 << 20
     """Bytes. Decoded, a hostile document takes twenty times as much memory."""
     depth: int = 100
-    """Lists and objects within one another. The schemas of CustomResourceDefinitions have about 40."""
+    """Largest depth of nested lists and objects. The schemas of CustomResourceDefinitions have about 40."""
     tries: int = 4
     patience: float = 30.0
     """Seconds that the waits before further tries may take together, whatever the server asks for."""

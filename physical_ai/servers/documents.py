@@ -10,11 +10,13 @@ from physical_ai.nested import is_mapping
 from physical_ai.servers.bounds import USUAL
 
 SHOWN = 60
-"""Characters of what came instead of a document."""
+"""Number of characters that are shown of an answer that is no document."""
 
 
 class NotADocument(Exception):
-    """The text says what it is instead, without a verb: `a page that begins with '<html>'`."""
+    """Raised for an answer that is no document. The text says what it is, without a verb: `a page that begins with
+    '<html>'`.
+    """
 
 
 def decoded(body: bytes, depth: int = USUAL.depth) -> Any:

@@ -24,7 +24,7 @@ _OTHER = "what answers there is not the server itself: a proxy, a login page, or
 
 
 class NoAnswer(Exception):
-    """One sentence or two: which server, what it sent, and what to do. Another request may have an answer."""
+    """Raised where a server gives no usable answer; the text says which server, what it sent, and what to do."""
 
 
 class _Dropped(NoAnswer):

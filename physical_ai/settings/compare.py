@@ -68,7 +68,7 @@ def _value(row: Explained | None) -> Any:
 
 
 def _merged_order(first: list[str], second: list[str]) -> list[str]:
-    """The first list, with what only the second has placed behind its neighbours of the same section."""
+    """The first list, with the elements of the second placed behind their neighbours of the same section."""
     order = list(first)
     for path in second:
         if path in order:

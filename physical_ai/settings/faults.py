@@ -22,7 +22,7 @@ class Fault(Finding):
     line: int | None = None
     """Line number from 1; None where it is not known."""
     stand_in: bool = False
-    """The value is a placeholder for one of the user's own: sufficient to simulate, an error on Azure."""
+    """True where the value is a placeholder for one of the user's own: sufficient to simulate, an error on Azure."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line is not None else self.file
@@ -64,7 +64,7 @@ def fault(
 
 
 class SettingsError(Exception):
-    """The settings of a stack can't be used. `faults` holds every reason found, not just the first."""
+    """Raised where the settings of a stack can't be used. `faults` holds every reason found, not just the first."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("\n".join(str(fault) for fault in faults))

@@ -1,4 +1,4 @@
-"""A stack's settings, with what is known about where they came from."""
+"""A stack's settings, with the origin of each value."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A stack's settings with what is known about where they came from."""
+    """A stack's settings with the origin of each value."""
 
     settings: Settings
     merged: Merged

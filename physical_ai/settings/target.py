@@ -82,7 +82,7 @@ def without_target(layer: Layer, faults: list[Fault]) -> Layer:
 
 
 def missing_settings(data: Mapping[str, Any]) -> Iterator[Path]:
-    """Paths of what the data's target needs, and no file sets."""
+    """Paths of the settings that the data's target needs, and no file sets."""
     given: Any = data.get(TARGET)
     for path in _REQUIRED[_kind(given.get("kind", AZURE) if is_map(given) else AZURE)]:
         yield from _missing(data, path, ())

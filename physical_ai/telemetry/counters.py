@@ -81,7 +81,7 @@ def names_each_pod(exporter: str) -> bool:
 
 @dataclass(frozen=True)
 class Cardinality:
-    """Series of one node of a pool, between what is known to be supported and what may be."""
+    """Number of series of one node of a pool, between the known and the possible support."""
 
     unit: Literal["GPU", "MIG instance", "share"]
     """Unit of series: a share is one Pod of those that share a GPU or an instance."""

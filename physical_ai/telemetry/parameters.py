@@ -39,7 +39,7 @@ class PoolFacts:
     least: int = 0
     """Minimum number of nodes."""
     usd: float | None = None
-    """List price of an hour of what one node offers, divided by how much that is; None without a price."""
+    """List price of an hour of one GPU resource of a node; None without a price."""
 
 
 @dataclass(frozen=True)

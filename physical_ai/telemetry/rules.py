@@ -181,7 +181,7 @@ def themes() -> tuple[Theme, ...]:
 
 
 def _with_action(given: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    """The row of an alert with what repairs its cause, where the table of the causes knows it."""
+    """The row of an alert with the repair of its cause, where the table of the causes has it."""
     action = alert_action(given["alert"])
     if action is None:
         return given
@@ -196,7 +196,9 @@ def alert_rows() -> dict[str, AlertRow]:
 
 
 def alerts(parameters: Parameters) -> tuple[Alert, ...]:
-    """The alerts of a stack: without those it has switched off, and those about what it does not have or measure."""
+    """The alerts of a stack: without those it has switched off, and those about parts or metrics that it does not
+    have.
+    """
     common, there = _values(parameters), existing(parameters)
     return tuple(
         alert
@@ -338,7 +340,7 @@ def _of_pools(values: Mapping[str, float]) -> str:
 
 
 def _resources(pools: Iterable[PoolFacts]) -> str:
-    """A regular expression for what these pools offer."""
+    """A regular expression for the resources of these pools."""
     return any_of(sorted({metric_resource(name) for pool in pools for name in pool.resources}))
 
 

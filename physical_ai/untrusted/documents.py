@@ -38,7 +38,7 @@ _DIFFERENT = re.compile(r"[\t!?\ufeff]|\S#|:[\]},]")
 
 
 class LimitExceeded(yaml.MarkedYAMLError):
-    """The text may be YAML, but its value is too large, too deep or without end."""
+    """Raised where the text may be YAML, but its value is too large, too deep or without end."""
 
     def __init__(self, problem: str, mark: yaml.Mark | None = None) -> None:
         super().__init__(problem=problem, problem_mark=mark)

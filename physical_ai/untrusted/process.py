@@ -35,7 +35,7 @@ class Limit:
 
 
 class Stopped(Exception):
-    """The work reached a limit, or ended its process."""
+    """Raised where the work reached a limit, or ended its process."""
 
 
 def run(work: Work, limit: Limit) -> Any:

@@ -26,13 +26,13 @@ MESSAGE_BYTES = 4096
 
 
 class Checks:
-    """The containers of acceptance: each ends as soon as it has a node, with what its program prints there."""
+    """The containers of acceptance: each ends as soon as it has a node, with the output of its program there."""
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:
         self._cluster, self._folder = cluster, folder / LOGS
 
     def run(self, kubelets: Kubelets) -> bool:
-        """One look; whether a Pod has ended."""
+        """Looks once; returns whether a Pod has ended."""
         pods = [pod for pod in self._cluster.all("Pod") if CHECK_LABEL in labels(pod)]
         self._forget(pods)
         nodes = {name(node): node for node in self._cluster.nodes}
@@ -54,7 +54,9 @@ class Checks:
         return moved
 
     def _rank(self, pod: Json, pods: list[Json], nodes: Mapping[str, Json], kubelets: Kubelets) -> bool:
-        """One of several Pods: the first ends when all that it names run, the others serve until they are deleted."""
+        """Runs one of several Pods: the first ends when all that it names run, the others serve until they are
+        deleted.
+        """
         job = str(at(pod, "spec.subdomain", ""))
         # Without its files a Pod does not start, and without the Service it has no name.
         if not all(job in map(name, self._cluster.all(kind)) for kind in ("ConfigMap", "Service")):

@@ -25,7 +25,7 @@ PAIRS = {"Standard_ND96isr_H100_v5": 157.0, "Standard_ND96isr_H200_v5": 482.9}
 """The same over InfiniBand, for two nodes of a size: NVIDIA/aicr#1699; edwardsp/azcluster, walk-through on AKS. NCCL
 reaches it with the topology file of the size, which Azure's HPC images have (NVIDIA/aicr#676)."""
 UNKNOWN = 120.0
-"""The same of any other setup. Invented for the model."""
+"""Figure of any other setup. Invented for the model."""
 FAILED = 3
 """Exit code of nccl-tests after an error of NCCL."""
 

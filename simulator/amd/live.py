@@ -69,7 +69,7 @@ class AmdStack:
         return RETRY_SECONDS if any(waits) else None
 
     def _serve(self, config: Json, nodes: list[Json] | None, refused: dict[str, str], builds: bool) -> bool:
-        """Everything that one DeviceConfig asks for; whether time has to pass."""
+        """Does everything that one DeviceConfig asks for; returns whether time has to pass."""
         if amd.FINALIZER not in at(config, "metadata.finalizers", []):
             self._patch(config, {"metadata": {"finalizers": [amd.FINALIZER]}})
         if nodes is None:
@@ -86,7 +86,7 @@ class AmdStack:
         return bool(problem) or any(annotations_of(node).get(model.DRIVER) != version for node in nodes)
 
     def _driver(self, config: Json, nodes: list[Json]) -> str:
-        """Builds what is missing and loads what is built; why it can't."""
+        """Builds missing images and loads built ones; returns the reason where it can't."""
         wanted = at(config, "spec.driver.imageRegistrySecret.name")
         path = f"/api/v1/namespaces/{amd.NAMESPACE}/secrets/{wanted}"
         problem = model.login_problem(config, self._client.find(path) if wanted else None)

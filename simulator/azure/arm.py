@@ -183,7 +183,7 @@ def _without(pool: Resource, names: list[str], azure: AzureState) -> Resource:
 
 
 def _shown(pool: Resource) -> Json:
-    """The pool as a GET returns it: what was requested, with what AKS has made of it."""
+    """The pool as a GET returns it: the requested properties, with those that AKS computes."""
     properties: Json = dict(pool.body.get("properties") or {})
     seen = {"count": int(pool.facts["count"]), "provisioningState": pool.state}
     return {"id": pool.id, "name": ids.name(pool.id), "properties": {**properties, **seen}}

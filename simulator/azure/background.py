@@ -15,7 +15,9 @@ KINDS = ("ManagedCluster", "AgentPool")
 
 
 class Background:
-    """`busy` is for each cluster or pool, by name, the number of requests that are refused; the store counts them."""
+    """Operations that Azure runs itself. `busy` is for each cluster or pool, by name, the number of requests that
+    are refused; the store counts them.
+    """
 
     def __init__(self, store: Store, busy: Mapping[str, int]) -> None:
         self._store, self._busy = store, busy

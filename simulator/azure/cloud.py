@@ -199,7 +199,7 @@ class Cloud:
         return int(self.change_pool(f"{cluster_id}/agentPools/{pool}", stage).facts["count"])
 
     def change_pool(self, pool_id: str, stage: autoscaling.Stage) -> Resource:
-        """Changes which machines a pool has, to what `stage` makes of it; raises what that raises."""
+        """Changes the machines of a pool to the result of `stage`; raises the errors of `stage`."""
         with self._lock:
             staged = stage(self._azure().get(pool_id, "AgentPool"), self._azure())
             self._keep(replace(staged, state="Updating"))

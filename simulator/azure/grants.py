@@ -37,7 +37,7 @@ class Grants:
         self._stopped = False
 
     def tick(self) -> None:
-        """Grants what is due, and sets the timer for what is not."""
+        """Grants the assignments that are due, and sets the timer for the others."""
         failed, asked = False, self._clock.now()
         for cluster, assignment, principal, kind, role in self._due(asked):
             try:
@@ -56,7 +56,7 @@ class Grants:
         self._schedule(failed, asked)
 
     def _schedule(self, failed: bool, asked: float) -> None:
-        """Sets the timer for what was not due when `asked`: it may have become so since."""
+        """Sets the timer for assignments that were not due when `asked`: they may have become so since."""
         with self._lock:
             now = self._clock.now()
             pending = [a.facts["effectiveAt"] for a in self._assignments() if a.facts["effectiveAt"] > asked]
@@ -98,7 +98,9 @@ class Grants:
         return [r for r in self._store if r.kind == "ManagedCluster" and r.state in (*FINAL, "Updating")]
 
     def _due(self, now: float) -> list[tuple[Resource, Resource, str, str, str]]:
-        """(cluster, assignment, principal id, principal type, role GUID) of what is in force but not granted."""
+        """(cluster, assignment, principal id, principal type, role GUID) of the assignments that are in force but
+        not granted.
+        """
         with self._lock:
             found: list[tuple[Resource, Resource, str, str, str]] = []
             for assignment in self._assignments():

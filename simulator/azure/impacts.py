@@ -1,4 +1,4 @@
-"""Microsoft.Impact: the reports that a subscription has made of what its workloads suffer (API 2025-01-01-preview)."""
+"""Microsoft.Impact: the reports of a subscription about impacts on its workloads (API 2025-01-01-preview)."""
 
 from __future__ import annotations
 

@@ -62,7 +62,9 @@ def _rules(resources: list[Resource], group: str) -> Iterator[Json]:
 
 
 def _matches(rule: Json, port: int) -> bool:
-    """A range of clients is not any client, and the address of the load balancer is none of the network's."""
+    """True where a rule is about any client and the port. A range of clients is not any client, and the address of
+    the load balancer is none of the network's.
+    """
     ends = all(
         ANYWHERE & {rule.get(f"{side}AddressPrefix"), *items(rule, f"{side}AddressPrefixes")}
         for side in ("source", "destination")

@@ -1,4 +1,4 @@
-"""Answers to what is asked of Azure before a deployment: offers, limits, rights, policies, and verdicts on templates.
+"""Answers to questions before a deployment: offers, limits, rights, policies, and verdicts on templates.
 
 Shapes: azure-rest-api-specs; Microsoft.Compute skus 2021-07-01 and usages 2024-07-01, Microsoft.Network usages
 2024-05-01, Microsoft.Authorization permissions 2022-04-01, Microsoft.PolicyInsights checkPolicyRestrictions 2023-03-01.
@@ -37,7 +37,7 @@ class Questions:
     """Resource providers; None for all that this project uses."""
     denials: Sequence[Denial] = ()
     counts: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    """Used and most of what Azure counts, by the name of a usage."""
+    """Used and largest amount of each usage that Azure counts, by its name."""
     closed: dict[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
     """Names of the regions without a type, by ARM type."""
     lacks: Collection[str] = ()

@@ -32,7 +32,7 @@ class Departure:
     path: str
     """Path in the body, with list indices: `properties.agentPoolProfiles[0].count`."""
     spot: str
-    """The same in the schema's form: `properties.agentPoolProfiles[].count`."""
+    """Path in the schema's form: `properties.agentPoolProfiles[].count`."""
     message: str
 
 

@@ -40,7 +40,7 @@ class Resource:
     facts: Json = field(default_factory=dict[str, Any])
     """Data that only the cloud has: a pool's current count and addresses, when a role takes effect."""
     inline: bool = False
-    """Created by its parent's PUT, as the pools in agentPoolProfiles."""
+    """True where its parent's PUT created it, as the pools in agentPoolProfiles."""
 
     @property
     def mapping(self) -> TypeMapping:

@@ -50,9 +50,9 @@ class ArmWeb:
 
     questions: Questions
     logins: Mapping[str, Login]
-    """By token."""
+    """Logins by token."""
     faults: list[Fault] = field(default_factory=list[Fault])
-    """Taken one after the other."""
+    """Faults of the next answers, one for each."""
     retry_after: str | None = "0"
     """Header of answers that are to be fetched later."""
     asked: list[tuple[str, str, Any]] = field(default_factory=list[tuple[str, str, Any]])

@@ -11,7 +11,7 @@ from simulator.kubernetes.helm import HelmFailed
 
 
 class NoModel(HelmFailed):
-    """The simulator has neither a model of the chart nor the chart; the text lists what it has."""
+    """Raised where the simulator has neither a model of the chart nor the chart; the text lists what it has."""
 
 
 def chart_source(chart: str, version: str, repository: str) -> Path:

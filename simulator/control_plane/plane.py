@@ -36,9 +36,8 @@ COMMANDS = ("etcd", "kube-apiserver", *CLIENTS)
 SLOTS_FILE = "clusters.json"
 """File next to the folders of control planes: cluster id → name of its folder."""
 CAUGHT_UP = "controllers.caught-up"
-"""File that the simulator's own controllers create after their first round. Until then a new cluster lacks what they
-bring, such as storage classes, and one that was started again shows in etcd what its hosts were like before; they are
-empty now."""
+"""File that the simulator's own controllers create after their first round. Until then a new cluster lacks objects
+such as storage classes, and a restarted one still shows the former state of its hosts, which are empty now."""
 CODE = "controllers.code"
 """File in which they note what they have loaded."""
 START_SECONDS = 60.0

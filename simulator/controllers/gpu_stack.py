@@ -1,4 +1,4 @@
-"""The models of what runs on GPU nodes, against one running cluster."""
+"""The models of the software on GPU nodes, against one running cluster."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ NO_NODES = (
 
 
 class NotPossible(SimulationError):
-    """The fault cannot happen to this node or GPU."""
+    """Raised where the fault cannot happen to this node or GPU."""
 
 
 class Injector:

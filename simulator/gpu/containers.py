@@ -161,7 +161,7 @@ def mig_manager(state: NodeState, pod: Pod) -> Look:
 
 
 def mig_under_way(state: NodeState) -> bool:
-    """A MIG manager that cannot get done keeps stopping the GPU's clients for its next attempt."""
+    """True while a MIG manager stops the GPU's clients: one that cannot finish does so for each attempt."""
     return any(pod.workload.main == "nvidia-mig-manager" and pod.failed for pod in state.pods.values())
 
 

@@ -17,7 +17,7 @@ TYPES = ("gauge", "counter", "histogram", "summary", "label")
 
 
 class UnknownField(Exception):
-    """The exporter ends at its start: the CSV names a field that it does not know."""
+    """Raised where the exporter ends at its start: the CSV names a field that it does not know."""
 
 
 @dataclass(frozen=True)

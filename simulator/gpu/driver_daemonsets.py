@@ -135,7 +135,7 @@ def _sidecar_image(field: str, wanted: Mapping[str, Any], target: OperatingSyste
 
 
 def _alone(given: pods.Draft) -> Json:
-    """Two drivers never share a node."""
+    """Anti-affinity to the Pods of other drivers: two never share a node."""
     also = ["nvidia-vgpu-manager"] if given.owner[0] == "NVIDIADriver" else []
     rule = {"key": COMPONENT, "operator": "In", "values": [DRIVER_COMPONENT, *also]}
     term = {"labelSelector": {"matchExpressions": [rule]}, "topologyKey": "kubernetes.io/hostname"}
@@ -153,7 +153,7 @@ def _draft(
 
 
 def _set_digest(given: pods.Draft, found: Release, installed: Json) -> None:
-    """The variable is no part of what it is a digest of."""
+    """Sets the variable, which is not part of its own digest."""
     if found.digest:
         value = str(int(digest(installed, 8), 16))
         given.env(given.main)[CONFIG_DIGEST] = given.env(MANAGER)[CONFIG_DIGEST] = value

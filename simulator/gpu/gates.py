@@ -43,7 +43,7 @@ Look = tuple[NodeState, str, bool]
 
 
 def host_driver_works(state: NodeState) -> bool:
-    """The validator's look at the host: an nvidia-smi where this release searches, and it runs."""
+    """True where the validator's look at the host finds an nvidia-smi that runs, where this release searches."""
     host = state.host
     works = bool(host.driver) and host.loaded and not state.faults.driver_lost
     return works and host.smi in release(state.release).host_check

@@ -33,9 +33,9 @@ class Hardware:
     pci_class: str = "0302"
     mig_capable: bool = True
     vgpu: bool = False
-    """A vGPU guest: needs the GRID driver, and its host controls MIG."""
+    """True for a vGPU guest: it needs the GRID driver, and its host controls MIG."""
     complete: bool = True
-    """The guest has all memory of its GPUs, so that NVML counts their work."""
+    """True where the guest has all memory of its GPUs, so that NVML counts their work."""
     vgpu_signature: str = ""
     """Host driver version, where the PCI capability shows a vGPU to GFD."""
     secure_boot: bool = False

@@ -25,7 +25,7 @@ WORKLOADS: Mapping[str, tuple[str, ...]] = {
     VM_PASSTHROUGH: ("sandbox-device-plugin", "sandbox-validator", "vfio-manager", "kata-manager", "cc-manager"),
     VM_VGPU: ("sandbox-device-plugin", "vgpu-manager", "vgpu-device-manager", "sandbox-validator", "cc-manager"),
 }
-"""Deploy labels by what a node's GPUs are for."""
+"""Deploy labels by the purpose of a node's GPUs."""
 
 
 def is_gpu_node(given: Labels) -> bool:
@@ -34,7 +34,7 @@ def is_gpu_node(given: Labels) -> bool:
 
 
 def is_managed(given: Labels) -> bool:
-    """The operator has taken the node on."""
+    """True where the operator has taken the node on."""
     return given.get(names.PRESENT) == "true"
 
 

@@ -62,13 +62,13 @@ class Pod:
     age: float = 0.0
     """Seconds in the present container."""
     started: bool = False
-    """The present container has done its first check; one-time checks are not repeated."""
+    """True where the present container has done its first check; one-time checks are not repeated."""
     message: str = ""
     """Message for a user: the last line of the log, or the event that keeps the pod from starting."""
     failed: bool = False
-    """The present container ended with an error and is started again and again."""
+    """True where the present container ended with an error and is started again and again."""
     ready: bool = False
-    """The main container is."""
+    """True where the main container is ready."""
     sidecar_fault: str = ""
     """Reason why nvidia-peermem-ctr, next to a driver, ends again and again."""
     root: str = ""
@@ -79,7 +79,7 @@ class Pod:
 
     @property
     def is_ready(self) -> bool:
-        """All containers are."""
+        """True where all containers are ready."""
         return self.ready and not self.sidecar_fault
 
     @property
@@ -124,7 +124,7 @@ class Host:
     loaded: bool = True
     """True where its kernel modules are in the running kernel."""
     bind_mount: bool = False
-    """The host's root is mounted on /run/nvidia/driver, without the device nodes (the seeds' way)."""
+    """True where the host's root is mounted on /run/nvidia/driver, without the device nodes (the seeds' way)."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class NodeState:
     built_for: str = ""
     """The network driver that nvidia-peermem was built against."""
     keeps_modules: bool = False
-    """The driver's container has installed its userspace only, and has no modules to load."""
+    """True where the driver's container has installed its userspace only, and has no modules to load."""
     runtimes: frozenset[str] = frozenset()
     """Runtime handlers in containerd's configuration."""
     containerd_dead: str = ""
@@ -195,7 +195,7 @@ class NodeState:
 
     @property
     def container_driver(self) -> bool:
-        """The operator's driver is loaded, under /run/nvidia/driver."""
+        """True where the operator's driver is loaded, under /run/nvidia/driver."""
         return self.driver_pod is not None and self.driver_pod.ready and not self.faults.driver_lost
 
     @property

@@ -1,4 +1,4 @@
-"""The GPU Operator, without an API server: from what it sees to what it writes.
+"""The GPU Operator, without an API server: from the state that it sees to its writes.
 
 Four controllers share the work; `driver_controller` is the one of the NVIDIADrivers. `wakes` returns those that a
 change of the cluster wakes, `reconcile` their changes. Both are pure. The caller applies the steps, lets the cluster
@@ -31,7 +31,7 @@ PRIVILEGED = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("e
 
 
 def wakes(before: State | None, after: State) -> frozenset[Controller]:
-    """Controllers that run because of what changed; all of them when the operator starts (`before` is None)."""
+    """Controllers that run because of a change; all of them when the operator starts (`before` is None)."""
     if before is None:
         return frozenset(CONTROLLERS)
     found = release(after.release)
@@ -110,7 +110,7 @@ def _driver_files_changed(before: State, after: State) -> bool:
 
 
 def _policy_files_changed(before: State, after: State) -> bool:
-    """The same of the ClusterPolicy's own driver."""
+    """True where the ConfigMap of the ClusterPolicy's own driver changed."""
     if at(after.policy, "status.state", "") == status.READY or driver.crds_in_charge(after.spec):
         return False
     return any(before.files(key) != after.files(key) for key in driver_files.maps_of(at(after.spec, "driver", {})))

@@ -19,7 +19,7 @@ class Draft:
     name: str
     namespace: str
     owner: tuple[str, str, str]
-    """Kind, name and uid of what owns the DaemonSet."""
+    """Kind, name and uid of the DaemonSet's owner."""
     selector: dict[str, str]
     """Pod labels the DaemonSet finds its pods by; immutable once created."""
     node_selector: dict[str, str]

@@ -13,7 +13,7 @@ from simulator.gpu.hardware import MIG_OFF, Mig
 
 
 class PluginFault(Exception):
-    """The device plugin ends with this error."""
+    """Raised where the device plugin ends with this error."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Device:
     uuid: str
     """`GPU-…` for a complete GPU, `MIG-…` for an instance."""
     mig_mode: bool = False
-    """The GPU's MIG mode is on: CUDA sees nothing through a complete GPU's UUID."""
+    """True where the GPU's MIG mode is on: CUDA sees nothing through a complete GPU's UUID."""
 
     @property
     def gpu(self) -> int:
@@ -34,7 +34,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Sharing:
-    """`sharing` of a device-plugin configuration."""
+    """Setting `sharing` of a device-plugin configuration."""
 
     strategy: str = "none"
     """`none`, `time-slicing` or `mps`."""

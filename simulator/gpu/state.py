@@ -72,7 +72,7 @@ class State:
 
     @property
     def owner(self) -> tuple[str, str, str]:
-        """Owner of what the ClusterPolicy makes."""
+        """Owner reference of the objects that the ClusterPolicy creates."""
         return ("ClusterPolicy", name(self.policy or {}), str(at(self.policy, "metadata.uid", "")))
 
 

@@ -51,7 +51,9 @@ def not_ready(found: Release, states: Sequence[str], *, upgrading: bool = False,
 
 
 def is_ready(found: Release, daemonset: Mapping[str, Any] | None) -> bool:
-    """The operator's view of a DaemonSet. Nothing to run counts as ready, which is why `ready` promises no GPU."""
+    """True where the operator treats a DaemonSet as ready. Nothing to run counts as ready, which is why `ready`
+    promises no GPU.
+    """
     status: Mapping[str, Any] = at(daemonset, "status", {})
     seen = int(status.get("observedGeneration", 0)) >= int(at(daemonset, "metadata.generation", 1))
     if found.waits_for_generation and not seen:
@@ -66,7 +68,9 @@ def is_ready(found: Release, daemonset: Mapping[str, Any] | None) -> bool:
 
 
 def is_driver_ready(daemonset: Mapping[str, Any]) -> bool:
-    """An NVIDIADriver's DaemonSet; unlike the ClusterPolicy's, one not looked at yet is never ready."""
+    """True where an NVIDIADriver's DaemonSet is ready; unlike the ClusterPolicy's, one that was not looked at is
+    never ready.
+    """
     status: Mapping[str, Any] = at(daemonset, "status", {})
     desired = int(status.get("desiredNumberScheduled", 0))
     return (

@@ -41,7 +41,7 @@ class DriverPod:
     current: bool = True
     ready: bool = True
     failing: bool = False
-    """A container is not ready, and was restarted more than MOST_RESTARTS times."""
+    """True where a container is not ready, and was restarted more than MOST_RESTARTS times."""
     same_install: bool = False
     """True for a pod with the DRIVER_CONFIG_DIGEST of the DaemonSet's present template: both install the same."""
     is_orphan: bool = False
@@ -65,7 +65,7 @@ class Move:
     unschedulable: bool | None = None
     """New value of `spec.unschedulable` before the label is set; None leaves it."""
     restart: bool = False
-    """The driver pod is deleted; its DaemonSet (OnDelete) makes a new one."""
+    """True where the driver pod is deleted; its DaemonSet (OnDelete) creates a new one."""
     evict: tuple[Workload, ...] = ()
     annotations: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     """Annotations of the node by which the operator's own restart changes nothing; None removes one."""
@@ -93,7 +93,7 @@ class Pool:
     now: float = 0.0
     """Model time in seconds since the epoch."""
     restarts_in_place: bool = False
-    """A driver pod that differs in nothing that is installed is restarted without clearing its node."""
+    """True where a driver pod that differs in nothing that is installed is restarted without clearing its node."""
 
     @property
     def states(self) -> dict[str, str]:
@@ -105,7 +105,7 @@ class Pool:
 
 
 def is_pending(given: Mapping[str, str]) -> bool:
-    """The node's driver is waiting for an upgrade, in the middle of one, or failed."""
+    """True where the node's driver is waiting for an upgrade, in the middle of one, or failed."""
     return given.get(names.UPGRADE_STATE, DONE) not in _AT_REST
 
 
@@ -160,7 +160,9 @@ def _waits_for_safe_load(node: Mapping[str, Any]) -> bool:
 
 
 def _is_wanted(pool: Pool, node: str) -> bool:
-    """An orphan is replaced on request only: no DaemonSet would make another pod."""
+    """True where the node's driver should be replaced. An orphan is replaced on request only: no DaemonSet would
+    create another pod.
+    """
     pod, item = pool.pods[node], pool.nodes[node]
     return (not pod.current and not pod.is_orphan) or _waits_for_safe_load(item) or _is_requested(item)
 

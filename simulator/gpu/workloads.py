@@ -27,12 +27,12 @@ class Workload:
     name: str
     labels: Mapping[str, str]
     is_active: bool = True
-    """Pending or running; a pod that has ended holds no GPU, and may always be deleted."""
+    """True for a pod that is pending or running; one that has ended holds no GPU, and may always be deleted."""
     has_gpu: bool = False
     has_controller: bool = False
-    """Something recreates it elsewhere."""
+    """True where a controller recreates it elsewhere."""
     has_scratch: bool = False
-    """An `emptyDir`, whose content is deleted with the pod."""
+    """True where it has an `emptyDir`, whose content is deleted with the pod."""
     stays: bool = False
     """True for a Pod of a DaemonSet, or a static one: a drain leaves it alone."""
 

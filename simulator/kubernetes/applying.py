@@ -85,7 +85,7 @@ class Applier:
         return self.client.patch(path, merge_patch(old, obj), MERGE_PATCH, _options(manager, dry_run))
 
     def _take_over(self, obj: Object, live: Object, manager: str, force: bool, dry_run: bool) -> Object:
-        """Applies, as the owner of what the create and `kubectl` have set.
+        """Applies an object, and takes over the fields that the create and `kubectl` have set.
 
         The official plugin moves their fields to the resource's manager first, without a word (await.go,
         fixCSAFieldManagers). In a dry run it moves nothing. It overrides every manager then, but only as long as the

@@ -53,7 +53,7 @@ _DELETE_UNAWAITED = frozenset(
 
 
 class NotInTime(Exception):
-    """The object exists but is not ready: its last state, and why."""
+    """Raised where the object exists but is not ready: its last state, and why."""
 
     def __init__(self, live: Object, reasons: list[str]) -> None:
         super().__init__("; ".join(reasons))

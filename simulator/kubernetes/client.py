@@ -45,7 +45,7 @@ _BUSY_SECONDS = 15
 
 
 class ApiError(Exception):
-    """The API server refused; `str()` is its own message."""
+    """Raised where the API server refused; `str()` is its own message."""
 
     def __init__(self, code: int, status: Mapping[str, Any]) -> None:
         super().__init__(str(status.get("message") or f"the server answered with HTTP {code}"))
@@ -66,7 +66,7 @@ class Unreachable(Exception):
 
 
 class UnknownKind(Exception):
-    """The server does not serve the kind, with client-go's message."""
+    """Raised where the server does not serve the kind, with client-go's message."""
 
     def __init__(self, api_version: str, kind: str) -> None:
         super().__init__(f'no matches for kind "{kind}" in version "{api_version}"')

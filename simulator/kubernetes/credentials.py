@@ -22,7 +22,7 @@ _EARLY = timedelta(seconds=10)
 
 
 class CredentialError(Exception):
-    """The exec command returned no credential; the text gives the reason and a hint."""
+    """Raised where the exec command returned no credential; the text gives the reason and a hint."""
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def _create(client: Client, definition: Object) -> bool:
 
 
 def _kinds(definition: Object) -> Iterator[tuple[str, str, str]]:
-    """Group, version and kind of what a definition serves."""
+    """Group, version and kind of each kind in a definition."""
     spec = definition["spec"]
     for version in spec["versions"]:
         if version["served"]:

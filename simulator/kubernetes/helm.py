@@ -22,7 +22,7 @@ _GRACE_SECONDS = 60
 
 
 class HelmFailed(Exception):
-    """helm ended with an error; the text is its message."""
+    """Raised where helm ended with an error; the text is its message."""
 
 
 class Helm:

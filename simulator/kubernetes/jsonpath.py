@@ -16,7 +16,7 @@ _STEP = re.compile(
 
 
 class JsonPathError(Exception):
-    """The expression is not one this module reads."""
+    """Raised where the expression is not one this module reads."""
 
 
 def find(document: Any, expression: str) -> list[Any]:

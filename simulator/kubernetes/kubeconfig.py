@@ -19,7 +19,7 @@ Document = dict[str, Any]
 
 
 class KubeconfigError(Exception):
-    """The kubeconfig can't be used; the text gives the reason."""
+    """Raised where the kubeconfig can't be used; the text gives the reason."""
 
 
 @dataclass(frozen=True)

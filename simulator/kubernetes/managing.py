@@ -243,7 +243,7 @@ def _state(live: Object, inputs: Object, manager: str) -> Object:
 
 
 def _sealed(obj: Object) -> Object:
-    """An object with what a Secret holds marked secret: the API server gives `data` back for `stringData`."""
+    """An object with the data of a Secret marked secret: the API server returns `data` for `stringData`."""
     if not is_secret(obj):
         return obj
     return {key: Secret(value) if key in ("data", "stringData") else value for key, value in obj.items()}

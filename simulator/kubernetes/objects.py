@@ -240,7 +240,7 @@ def without_read_only(obj: Object) -> Object:
 
 
 def with_unknowns(preview: Object, inputs: Mapping[str, Any]) -> Object:
-    """A dry run's result, with what only the real run decides made unknown."""
+    """A dry run's result, in which values that only the real run decides are unknown."""
     live = {key: value for key, value in preview.items() if key != "status"}
     live["metadata"] = metadata(live) | dict.fromkeys(_DECIDED_LATER, UNKNOWN)
     if live.get("kind") == "Service" and isinstance(live.get("spec"), dict):

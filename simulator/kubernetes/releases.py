@@ -79,7 +79,7 @@ class Releases:
         return release, []
 
     def diff(self, old_inputs: Object, old_outputs: Object, inputs: Object) -> Diff:
-        """The state of what the inputs name against them: a declared value that has changed is put right.
+        """Differences between the inputs and the state of their fields: a declared value that has changed is corrected.
 
         Checksum and resource names are compared by no plugin since 4.11 (pulumi-kubernetes#2672).
         """

@@ -46,7 +46,7 @@ def prefix_of(config: Json | None) -> str:
 
 
 def _parsed(config: Json | None) -> Json:
-    """The exporter continues without a configuration that it cannot read."""
+    """Configuration of the exporter; empty where the exporter cannot read it, and continues without."""
     try:
         found: Any = json.loads(at(config or {}, "data", {}).get("config.json", "{}"))
     except ValueError:

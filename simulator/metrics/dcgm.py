@@ -76,7 +76,7 @@ class Gpus:
     faults: NodeFaults = NO_FAULTS
     totals: Totals = field(default_factory=Totals)
     per_pod: bool = False
-    """KUBERNETES_VIRTUAL_GPUS: each Pod that shares a GPU has series of its own."""
+    """True with KUBERNETES_VIRTUAL_GPUS: each Pod that shares a GPU has series of its own."""
     shared: bool = False
     """True where the device plugin offers shares."""
 

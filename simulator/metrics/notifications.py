@@ -24,7 +24,7 @@ class Notifications:
         self._lock = threading.Lock()
 
     def take(self, path: str, body: bytes) -> bool:
-        """Keeps what was posted to a path; False for a path of nobody, and for what is no notification."""
+        """Stores the notification that was posted to a path; False for an unknown path, and for other content."""
         if not path.startswith(_BELOW):
             return False
         try:

@@ -60,7 +60,7 @@ class Ports:
 
 
 class NotRunning(SimulationError):
-    """The simulation has no Prometheus."""
+    """Raised where the simulation has no Prometheus."""
 
 
 class Telemetry:

@@ -1,4 +1,5 @@
-"""A model of NVIDIA's Network Operator: what it makes of a NicClusterPolicy, and what device plugins offer on nodes.
+"""A model of NVIDIA's Network Operator: its objects for a NicClusterPolicy, and the resources of device plugins on
+nodes.
 
 What a node has to have for it, and in which order things happen, follow Mellanox/network-operator
 (controllers/nicclusterpolicy_controller.go, manifests/state-*): the OFED driver first, then the label that lets the

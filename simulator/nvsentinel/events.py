@@ -45,7 +45,7 @@ class HealthEvent:
 
     @property
     def is_fatal(self) -> bool:
-        """Events are fatal unless there is nothing to do (determineFatality of the monitors)."""
+        """True for a fatal event: all are, unless there is nothing to do (determineFatality of the monitors)."""
         return not self.is_healthy and self.action != "NONE"
 
     @property

@@ -1,4 +1,4 @@
-"""NVSentinel against one running cluster: its monitors, and the modules that act on what they report."""
+"""NVSentinel against one running cluster: its monitors, and the modules that act on their events."""
 
 from __future__ import annotations
 

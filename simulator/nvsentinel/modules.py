@@ -143,7 +143,7 @@ class NodeDrainer:
         self._cluster, self._store = cluster, store
 
     def run(self) -> bool:
-        """One look at each such node; whether it waits for one."""
+        """Looks once at each such node; returns whether it waits for one."""
         config, waits = draining.Config.of(self._cluster.config(NODE_DRAINER)), False
         for node in self._cluster.nodes():
             since = self._store.quarantined.get(name(node))

@@ -28,7 +28,7 @@ that is cordoned already."""
 
 @dataclass(frozen=True)
 class BreakerConfig:
-    """`circuitBreaker` of the chart."""
+    """Setting `circuitBreaker` of the chart."""
 
     enabled: bool = True
     percentage: float = 50

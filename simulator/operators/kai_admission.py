@@ -54,7 +54,7 @@ def options(args: Sequence[str]) -> Options:
 
 
 class Refused(ValueError):
-    """Answer of the webhook in place of an object."""
+    """Raised for an object that the webhook refuses; the text is its answer."""
 
 
 def mutated(pod: Json, given: Options, chance: str) -> Json:

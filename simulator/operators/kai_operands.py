@@ -154,7 +154,9 @@ def _ordered(built_in: Mapping[str, int], given: Mapping[str, Json]) -> list[str
 
 
 def is_available(deployment: Json | None) -> bool:
-    """The operator's criterion: every replica of the newest template, and the Deployment's own condition."""
+    """True where the operator treats a Deployment as available: every replica of the newest template, and the
+    Deployment's own condition.
+    """
     conditions: list[Json] = at(deployment, "status.conditions", [])
     said = any(each["type"] == "Available" and each["status"] == "True" for each in conditions)
     return said and at(deployment, "status.updatedReplicas", 0) == at(deployment, "spec.replicas", 1)

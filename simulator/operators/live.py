@@ -55,7 +55,7 @@ class Operators:
         return MISSING_SECONDS if self._is_missing_mounts() else None
 
     def _is_missing_mounts(self) -> bool:
-        """Releases Pods whose Secrets and ConfigMaps exist and are usable; the others report why not."""
+        """True while a Pod lacks a Secret or ConfigMap. Starts the Pods that have theirs; others report why not."""
         waiting = [
             pod
             for pod in self._cluster.pods(MOUNTS)

@@ -1,4 +1,4 @@
-"""Images that a Pod cannot have: of the stack's registry, which has what its cache rules bring and what was imported.
+"""Images that a Pod cannot have: those that the stack's registry neither caches nor has imported.
 
 What somebody imports is no resource of Azure's. The stack names it (`dataServices.registry.imported`), in an annotation
 of its admission policy, and here it has been imported. Only Pods that wait for their mounts are asked about: those of

@@ -97,7 +97,7 @@ class VaultSecrets:
 
 
 def _objects(text: str) -> list[str]:
-    """Names of what is read: a list of YAML documents within a YAML document."""
+    """Names of the secrets to read: a list of YAML documents within a YAML document."""
     document: Any = yaml.safe_load(text)
     items: list[str] = at(document, "array", [])
     return [str(yaml.safe_load(each)["objectName"]) for each in items]

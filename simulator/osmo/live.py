@@ -37,7 +37,7 @@ class Workflows:
         return bool(self._began)
 
     def run(self, faults: Mapping[str, str], now: float, diagnose: Diagnose) -> bool:
-        """One look; whether anything moved.
+        """Looks once; returns whether anything moved.
 
         Args:
             faults: CUDA's error on each GPU node; empty if it works.

@@ -52,7 +52,9 @@ class Run:
         self._reported: dict[str, TaskResult] = {}
 
     def step(self) -> bool:
-        """One look; whether the workflow is over, or has waited for an agent for too long to be followed on."""
+        """Looks once; returns whether the workflow is over, or has waited for an agent for too long to be followed
+        on.
+        """
         statuses, missing = self.result.groups, self._missing()
         for name, group in self._groups.items():
             if statuses[name] in of.PRESCHEDULING:
@@ -92,7 +94,7 @@ class Run:
                 self.create(group)
 
     def create(self, group: Group) -> bool:
-        """The group's objects, in order; whether all were taken."""
+        """Creates the group's objects, in order; returns whether all were taken."""
         for item in group.objects:
             try:
                 self._create(item)

@@ -19,7 +19,7 @@ LEFT = ((kai_names.POD_GROUP_API, "PodGroup"), ("v1", "Pod"), ("v1", "Service"),
 
 
 class AgentsMissing(SimulationError):
-    """The cluster has no OSMO agents, so no workflow can run."""
+    """Raised where the cluster has no OSMO agents, so that no workflow can run."""
 
 
 class Service:

@@ -40,7 +40,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Workflow:
-    """`queue_seconds` and `exec_seconds` are model time: how long it may wait, and run."""
+    """Workflow that was submitted. `queue_seconds` and `exec_seconds` are model time: how long it may wait, and run."""
 
     id: str
     namespace: str

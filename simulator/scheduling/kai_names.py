@@ -13,7 +13,7 @@ VERSION = "v0.17.0"
 SCHEDULER_NAME = "kai-scheduler"
 """`schedulerName` of a Pod that KAI schedules."""
 OPERATOR = "kai-operator"
-"""Deployment, account and manager of what it makes."""
+"""Deployment, account and field manager of the operator."""
 SCHEDULER = "kai-scheduler-default"
 """Deployment of the scheduler, which the operator makes for the chart's SchedulingShard `default`."""
 OPERANDS = {

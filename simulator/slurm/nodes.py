@@ -31,7 +31,7 @@ _CAPABILITIES = ("BPF", "NET_ADMIN", "SYS_ADMIN", "SYS_NICE")
 
 
 def revision(nodeset: Json) -> str:
-    """Digest of everything that makes a Pod another one."""
+    """Digest of the fields of a NodeSet whose change replaces its Pods."""
     spec: Json = at(nodeset, "spec", {})
     return digest([spec.get(key) for key in ("slurmd", "logfile", "template", "extraConf")])
 

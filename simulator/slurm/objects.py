@@ -89,7 +89,7 @@ def worker_objects(controller: Json, nodesets: Iterable[Json]) -> list[Json]:
 
 
 def container(key: str, given: Mapping[str, Any], **own: Any) -> Json:
-    """A container of the operator's, with what its resource says over it."""
+    """A container of the operator's, with the fields of its resource over it."""
     return {"name": key, **own, **copy.deepcopy(dict(given))}
 
 

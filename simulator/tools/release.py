@@ -32,7 +32,7 @@ MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "a
 
 
 class NoRelease(Exception):
-    """The release cannot be used; the text gives the reason."""
+    """Raised where the release cannot be used; the text gives the reason."""
 
 
 class Unreachable(NoRelease):

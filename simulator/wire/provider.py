@@ -48,11 +48,11 @@ class Diff:
 
 
 class Refused(Exception):
-    """The operation was refused; the text is shown to the user below the resource."""
+    """Raised where the operation was refused; the text is shown to the user below the resource."""
 
 
 class NotReady(Exception):
-    """The object exists but did not become ready: the engine keeps it in state, with these reasons.
+    """Raised where the object exists but did not become ready: the engine keeps it in state, with these reasons.
 
     Without `inputs` the engine keeps those that it had: after a failed update, the old ones.
     """

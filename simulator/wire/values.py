@@ -1,4 +1,4 @@
-"""Property values of providers: unknowns, secrets, and the paths of what changed.
+"""Property values of providers: unknowns, secrets, and the paths of changes.
 
 Without the Pulumi SDK, whose import takes half a second: each cluster has controllers that use these values.
 """

@@ -21,7 +21,7 @@ CLASSIC = f".required_pull_request_reviews | if . == null then empty else (.{_RE
 RULES = (
     f'[.[] | select(.type == "pull_request") | .parameters.{_REVIEWS} // 0] | if length == 0 then empty else max end'
 )
-"""The same of the rules in force, of rulesets of repository and organization."""
+"""Filter for the rules in force, of rulesets of repository and organization."""
 SUBJECT = 'if .use_default == true then (.sub_claim_prefix // "") else "custom" end'
 """Filter for the prefix of subjects in GitHub's answer: with ids of owner and repository where it was made, renamed
 or transferred since 2026-07-15 (GitHub changelog, 2026-04-23). `use_immutable_subject` beside it was seen to be
@@ -64,7 +64,7 @@ def api(path: str, *words: str) -> str:
 
 
 def asked(path: str, jq: str) -> str:
-    """A request for what a filter finds in the answer."""
+    """A request whose answer a filter reads."""
     return api(path, "--jq", jq)
 
 

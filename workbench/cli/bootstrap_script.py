@@ -93,7 +93,7 @@ def _lock(delivery: Delivery) -> ScriptStep:
 
 
 def _foreign(delivery: Delivery, scopes: Sequence[ForeignScope]) -> Iterator[ScriptStep]:
-    """Roles on what the stacks need in other subscriptions. Only their owners may grant them."""
+    """Roles on the resources that the stacks need in other subscriptions. Only their owners may grant them."""
     deployer, reader = (_identity_name(delivery.environment + use) for use in ("", "-preview"))
     for each in scopes:
         scope = shlex.quote(each.scope)

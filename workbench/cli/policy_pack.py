@@ -45,7 +45,7 @@ def declared_resources(requested: RequestedStack, *, preview: bool, subscription
 
 
 def declared_or_exit(requested: RequestedStack, *, preview: bool) -> Declared:
-    """The same for a command, which ends with the program's own message where it raises one.
+    """Declared resources for a command, which ends with the program's own message where it raises one.
 
     Raises:
         typer.Exit: the program refuses these settings.

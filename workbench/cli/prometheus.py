@@ -1,4 +1,4 @@
-"""Queries to a Prometheus, or to what has its interface."""
+"""Queries to a Prometheus, or to a service with its interface."""
 
 from __future__ import annotations
 

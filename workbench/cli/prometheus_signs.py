@@ -23,7 +23,7 @@ NOT_RUNNING = (
     "alerts and Xids, because the simulated stack runs no Prometheus: physai up {stack} --telemetry starts one"
 )
 BEHIND_SECONDS = 300.0
-"""A series is stale after as long; one that is older says nothing of now."""
+"""Seconds after which Prometheus treats a series as stale: an older one does not show the present."""
 REPORTED = "DCGM_FI_DEV_FB_USED|gpu_operator_node_device_plugin_devices_total|gpu_used_vram"
 """Series that each node with working exporters has."""
 _TEMPLATE = re.compile(r"\{\{\s*\$labels\.(\w+)\s*\}\}")

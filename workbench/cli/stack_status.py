@@ -113,7 +113,7 @@ def _slurm(
 
 
 def _nodes(client: Client) -> list[Object]:
-    """The nodes, with what the DRA driver offers on them as a resource of its own."""
+    """The nodes, with the devices of the DRA driver as a resource of its own."""
     nodes: list[Object] = client.get("/api/v1/nodes")["items"]
     return [dict(node) for node in with_devices(nodes, client.get(SLICES)["items"])]
 

@@ -1,4 +1,4 @@
-"""Versions of the command, of the tools that it runs, and of what a stack installs by default."""
+"""Versions of the command, of the tools that it runs, and of the software that a stack installs by default."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib import metadata
 from physical_ai.repository import STACKS
 
 BASE = "layers/base.yaml"
-"""File, in the folder of the stacks, with what every stack begins with."""
+"""File, in the folder of the stacks, with the settings that every stack begins with."""
 
 
 def lines() -> Iterator[str]:

@@ -27,11 +27,11 @@ Raises:
 
 
 class NoAnswer(Exception):
-    """Azure gave no answer this time; the next request may have one."""
+    """Raised where Azure gave no answer this time; the next request may have one."""
 
 
 class Refused(Exception):
-    """Azure refuses a request; `code` is its error code, such as AuthorizationFailed."""
+    """Raised where Azure refuses a request; `code` is its error code, such as AuthorizationFailed."""
 
     def __init__(self, what: str, answer: Answer) -> None:
         # AKS sends its errors without the envelope `error` of other services.

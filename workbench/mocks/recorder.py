@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 class Refusal(Exception):
-    """The program did something that the engine would refuse."""
+    """Raised where the program did something that the engine would refuse."""
 
 
 class _NoMocks(mocks.Mocks):

@@ -29,7 +29,7 @@ class Problem:
 
 
 class Refusal(Exception):
-    """OSMO does not accept this.
+    """Raised where OSMO does not accept this.
 
     `kind` is the class of the error that OSMO 6.3.1 ends with, or CRASH. `line` and `column` count the lines and the
     characters of a template from 1.
@@ -54,7 +54,7 @@ class Refusal(Exception):
 
 
 def crash(why: object) -> Refusal:
-    """A refusal for what OSMO fails on."""
+    """A refusal for input on which OSMO crashes."""
     return Refusal(CRASH, f"OSMO would crash here: {why}")
 
 

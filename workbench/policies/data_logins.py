@@ -1,4 +1,4 @@
-"""Rules on how data services are logged in to, and on what survives a mistake."""
+"""Rules on logins of data services, and on protection of their data."""
 
 from __future__ import annotations
 

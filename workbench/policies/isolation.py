@@ -1,4 +1,4 @@
-"""Rules on what Pods may reach, and on what the API server refuses of them."""
+"""Rules on connections of Pods, and on Pods that the API server refuses."""
 
 from __future__ import annotations
 

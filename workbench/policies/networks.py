@@ -33,7 +33,7 @@ READ_FROM: Mapping[str, str] = {
     METRICS_WORKSPACE: "publicNetworkAccess",
     GRAFANA: "properties.publicNetworkAccess",
 }
-"""The same of what is read from."""
+"""Types that the network reads from, and the property that closes each to the internet."""
 
 CLOSABLE: Mapping[str, str] = {**PUBLIC_ACCESS, "azure-native:redisenterprise:RedisEnterprise": "publicNetworkAccess"}
 """Services that may have private endpoints, and the property that closes each to the internet."""

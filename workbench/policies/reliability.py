@@ -1,4 +1,4 @@
-"""Rules on what keeps a cluster running: zones, upgrades, maintenance windows."""
+"""Rules on the availability of a cluster: zones, upgrades, maintenance windows."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ WORKLOADS = (
 GPU_EVIDENCE = ("gpu-evidence-machine", "gpu-evidence-gpus", "gpu-evidence-retention")
 """Containers that read the host's Python and its hypervisor's data, without capabilities, and write nothing there."""
 ON_THE_HOST = frozenset({GRID_AGENT, *GPU_EVIDENCE})
-"""Workloads that need access to the host. Review an addition for what it may do there."""
+"""Workloads that need access to the host. Review an addition for its rights there."""
 
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
 _HOST = ("hostPID", "hostNetwork", "hostIPC")

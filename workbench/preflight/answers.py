@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Unanswered(Exception):
-    """Azure gave no usable answer; the text names the question and the reason."""
+    """Raised where Azure gave no usable answer; the text names the question and the reason."""
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def _parts(settings: Settings) -> dict[str, bool]:
 
 
 def needed_registrations(settings: Settings) -> list[str]:
-    """The resource providers that must be registered; the same as follow from what the program declares."""
+    """The resource providers that must be registered, by the resources that the program declares."""
     return needs.namespaces(**_parts(settings), private=private_actions(settings))
 
 
@@ -279,7 +279,7 @@ def _roles(settings: Settings, azure: Azure) -> Iterator[Finding]:
 
 
 def _foreign(needed: Foreign, azure: Azure) -> Iterator[Finding]:
-    """Rights on what the stack does not create, which no role on its subscription needs to include."""
+    """Rights on resources that the stack does not create, which no role on its subscription needs to include."""
     lacking = needs.denied(needed.actions, azure.permissions(needed.scope))
     if not lacking:
         problem = f"you have the rights that a deployment needs on {needed.scope}"

@@ -19,7 +19,7 @@ TOPIC, SOURCE = "name", "Azure"
 
 @dataclass(frozen=True)
 class GlobalName:
-    """`kind` is the type of the resource, `word` what people call it."""
+    """Name that is unique in the world. `kind` is the type of the resource, `word` what people call it."""
 
     word: str
     kind: str

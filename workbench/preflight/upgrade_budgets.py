@@ -1,4 +1,4 @@
-"""Disruption budgets that stand against upgrades by AKS: what the settings tell of them, and what a cluster has."""
+"""Disruption budgets that prevent upgrades by AKS: those that follow from the settings, and those of a cluster."""
 
 from __future__ import annotations
 

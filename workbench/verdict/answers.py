@@ -73,7 +73,7 @@ def _policies(error: Mapping[str, Any]) -> Iterator[str]:
 
 
 def changes(document: Any) -> list[Change]:
-    """What what-if foresees. A kind of change that is not known is kept in its own word."""
+    """Changes in the answer of what-if. An unknown kind of change keeps its name."""
     rows = _map(_map(document).get("properties", document)).get("changes")
     found: list[Change] = []
     for row in cast("list[Any]", rows) if isinstance(rows, list) else []:

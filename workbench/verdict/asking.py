@@ -26,7 +26,7 @@ Exchange = Callable[[str, str, Mapping[str, str], Any], tuple[int, Any, Mapping[
 
 
 class NoAnswer(Exception):
-    """ARM gave no usable answer; the text has the reason, in ARM's words where it has some."""
+    """Raised where ARM gave no usable answer; the text has the reason, in ARM's words where it has some."""
 
 
 @dataclass
@@ -106,7 +106,7 @@ class Arm:
 
 
 def _refusals(status: int, document: Any) -> list[Said]:
-    """What ARM refuses; nothing where it accepts. Raises NoAnswer where it does not judge the template."""
+    """Errors of ARM about a template; empty where it accepts it. Raises NoAnswer where ARM does not judge it."""
     said = errors(document)
     if status in {401, 403, 404}:
         raise NoAnswer(f"ARM answered {status}{_words(document)}")

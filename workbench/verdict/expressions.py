@@ -55,7 +55,7 @@ class Values:
         return text
 
     def text(self, text: str) -> str:
-        """A text: an expression where a part of it is computed."""
+        """The text; an expression in its place where a part of it is computed."""
         text = self.id(text)
         stand_ins = [each for each in self.names.expressions if each in text]
         if not stand_ins:

@@ -37,7 +37,7 @@ class Subject:
     arm_type: str
     api_version: str
     body: Mapping[str, Any]
-    """What is sent of it."""
+    """Body of the resource in the template."""
     depends_on: tuple[str, ...] = ()
     """Ids of resources of the same stack that it names, or is part of."""
 
@@ -89,7 +89,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Change:
-    """What a deployment would do with one resource, by ARM's what-if."""
+    """Operation of a deployment on one resource, by ARM's what-if."""
 
     resource_id: str
     kind: str

@@ -116,7 +116,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _ordered(made: list[Subject]) -> list[Subject]:
-    """In an order in which each comes after what it depends on; as they are where they depend on each other."""
+    """Subjects in an order in which each comes after its dependencies; unchanged where they depend on each other."""
     by_id = {each.resource_id: each for each in made}
     try:
         order = TopologicalSorter({each.resource_id: each.depends_on for each in made}).static_order()

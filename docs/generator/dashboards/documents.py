@@ -32,7 +32,7 @@ def document(name: str) -> str:
 
 
 def stale() -> dict[Path, str]:
-    """Files that differ from what the code builds, with what they should contain."""
+    """Files that differ from the generated text, with that text."""
     wanted = {FOLDER / f"{name}.json": document(name) for name in CODE}
     return {
         path: text for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text

@@ -118,7 +118,7 @@ def _joined(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _text(where: str, text: str) -> Iterator[Finding]:
-    """A template of an object: nothing is known of what it renders beside it."""
+    """Findings about a template of an object, of which the other rendered fields are not known."""
     for found in _WRITTEN.finditer(text):
         beside = {"annotations": {INTERNAL: "true"}} if re.search(rf'{re.escape(INTERNAL)}:\s*"true"', text) else {}
         yield _service(where, found[1], beside) if found[1] else _route(where, {})

@@ -32,7 +32,7 @@ class Need(Row):
     charts: tuple[Text, ...]
     """`*` stands for all."""
     paths: tuple[Text, ...]
-    """A `*` is any one step; an entry of a list in `JOINED` is a step by its name."""
+    """Dotted paths of the values. A `*` is any one step; an entry of a list in `JOINED` is a step by its name."""
     keep: tuple[Scalar, ...] | None = None
     """The values that cost nothing."""
     least: int | None = None

@@ -65,7 +65,7 @@ class DriverResource:
 def driver_resources(
     settings: Settings, files: ValuesFiles, maps: Mapping[str, Mapping[str, str]]
 ) -> tuple[dict[str, DriverResource], list[Fault]]:
-    """The resources by pool, and what is wrong with the files they are made from."""
+    """The resources by pool, and the faults of the files they are made from."""
     faults = _file_faults(settings, files)
     if settings.gpu_operator.driver_owner != "NVIDIADriver":
         return {}, faults

@@ -71,7 +71,7 @@ OWNED_IF_MEASURED = {
     f"dcgmExporter.env.{PER_POD}": "pools.<pool>.sharing",
     f"dcgmExporter.env.{RESOURCE_NAMES}": "pools.<pool>.sharing",
 }
-"""The same for stacks that measure; the others may have counters of their own."""
+"""Keys for stacks that measure only; other stacks may have counters of their own."""
 
 
 def chart_values(

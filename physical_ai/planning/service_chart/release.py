@@ -101,7 +101,7 @@ def service_chart() -> Chart:
 def service_release(
     settings: Settings, root: FilePath, served: Sequence[Settings] = ()
 ) -> tuple[OsmoRelease | None, list[Fault]]:
-    """The release without what `attached` adds, and what is wrong with its file; None without a control plane."""
+    """The release without the values of `attached`, and the faults of its file; None without a control plane."""
     if not settings.osmo.installs_service:
         return None, []
     pinned = service_chart()

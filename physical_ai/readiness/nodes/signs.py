@@ -47,7 +47,7 @@ class Alert:
         return list(dict.fromkeys(found)) or [("cluster", "")]
 
     def names(self) -> set[str]:
-        """The names in its labels, by which it can be asked for: also of Jobs, and of what has left."""
+        """The names in its labels, by which it can be asked for: also of Jobs, and of objects that have left."""
         own = {value for key, value in self.labels.items() if key not in _NO_NAMES and value}
         where = self.labels.get("exported_namespace") or self.labels.get("namespace", "")
         return own | {f"{where}/{each}" for each in own if where}
@@ -99,7 +99,7 @@ class NodeSigns:
     failed_checks: Sequence[tuple[str, str]] = ()
     """Checks of acceptance that it did not pass, and their messages."""
     restarted: bool = False
-    """A repair has restarted the machine lately, so that another restart is no remedy."""
+    """True where a repair has restarted the machine lately, so that another restart is no remedy."""
     operands: Sequence[tuple[str, str, str]] = ()
     """Pods of the GPU stack on it that fail: DaemonSet, name, and what their container says."""
     stack: str = "STACK"

@@ -1,4 +1,6 @@
-"""The parts of a platform that should be in its cluster: from the stack's plans and from what operators make. Pure."""
+"""The parts of a platform that should be in its cluster: from the stack's plans and from the objects of operators.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,7 @@ class Part:
 
     @property
     def area(self) -> str:
-        """The namespace of what it belongs to: what does not work without it."""
+        """The namespace of the release or software that does not work without the part."""
         return self.home or self.namespace
 
 
@@ -133,8 +135,9 @@ def _own(settings: Settings, plan: Plan) -> Iterator[Mapping[str, Any]]:
 
 
 def part_of(item: Mapping[str, Any], release: str = "", home: str = "", revision: int = 0) -> Part | None:
-    """An object of a manifest as a part; None for kinds that are not compared. A chart may leave out the namespace of
-    what is made in the release's."""
+    """An object of a manifest as a part; None for kinds that are not compared. A chart may leave out the namespace
+    of objects in the release's namespace.
+    """
     kind = str(item.get("kind", ""))
     if kind not in KINDS and not (kind == "ConfigMap" and not release):
         return None

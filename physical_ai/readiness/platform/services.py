@@ -13,7 +13,7 @@ from physical_ai.readiness.platform.parts import WEBHOOKS
 
 MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
 OF_AKS = ("kubernetes.azure.com/managedby", "addonmanager.kubernetes.io/mode")
-"""Labels of what AKS keeps: the Services behind its webhooks may be in its control plane."""
+"""Labels of objects that AKS manages: the Services behind its webhooks may be in its control plane."""
 
 
 def selector_of(service: Mapping[str, Any]) -> dict[str, str]:
@@ -72,7 +72,7 @@ class Unanswered:
     evidence: str
     effect: str
     maker: str = ""
-    """Kind and name of what makes the Service's Pods."""
+    """Kind and name of the controller of the Service's Pods."""
 
 
 def unanswered(live: Mapping[str, Sequence[Json]], targets: Targets) -> Iterator[Unanswered]:

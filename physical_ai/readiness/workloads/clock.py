@@ -45,7 +45,7 @@ def _stamps(nodes: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, An
 
 
 def moment(given: Any) -> datetime.datetime | None:
-    """A time as Kubernetes writes it; None for what is none."""
+    """A time as Kubernetes writes it; None for a text that is no time."""
     try:
         found = datetime.datetime.fromisoformat(str(given or ""))
     except ValueError:

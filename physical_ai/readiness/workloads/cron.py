@@ -33,12 +33,12 @@ included."""
 
 
 class NotASchedule(ValueError):
-    """The text is not a schedule of a form that is known; `str()` says which part."""
+    """Raised where the text is not a schedule of a form that is known; `str()` says which part."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """The times of a schedule, as sets of what each field may be."""
+    """The times of a schedule, as sets of the values of each field."""
 
     minutes: frozenset[int]
     hours: frozenset[int]

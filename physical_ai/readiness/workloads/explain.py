@@ -57,7 +57,7 @@ _ORDER = list(STAGES)
 
 
 class UnknownSubject(Exception):
-    """The cluster has nothing of this name."""
+    """Raised where the cluster has nothing of this name."""
 
     def __init__(self, wanted: str, nearest: Sequence[str]) -> None:
         super().__init__(wanted)
@@ -99,7 +99,7 @@ def _infrastructure(wanted: str, index: Index) -> Answer | None:
 
 
 def _workflow(wanted: str, index: Index) -> Answer | None:
-    """A workflow of OSMO, by its Pods and by what OSMO says of it."""
+    """A workflow of OSMO, by its Pods and by its status in OSMO."""
     members = [pod for pod in index.given.pods if labels(pod).get(WORKFLOW_LABEL) == wanted]
     known = next((each for each in index.given.workflows if each.get("name") == wanted), None)
     if not members and known is None:
@@ -127,8 +127,8 @@ def _pod(wanted: str, index: Index) -> Answer | None:
 
 
 def _owner(wanted: str, index: Index) -> Answer | None:
-    """Explanations for the owners of Pods: a Job, a Deployment, a group, a queue; for refused Pods; and for what has
-    left.
+    """Explanations for the owners of Pods: a Job, a Deployment, a group, a queue; for refused Pods; and for objects
+    that have left.
     """
 
     def of_pod(pod: Mapping[str, Any]) -> Iterable[Explanation]:
@@ -198,7 +198,7 @@ def _sorted(found: Iterable[Explanation]) -> list[Explanation]:
 
 
 def _of_pod(pod: Mapping[str, Any], index: Index) -> Iterator[Explanation]:
-    """The causes of a Pod; where nothing explains why it is not in order, its own words."""
+    """The causes of a Pod; where there is none, the problem in its own status."""
     found = of_operand(pod, index) if pod_shortfall(pod) else []
     found = found or list(_known_causes(pod, index))
     yield from found

@@ -1,4 +1,4 @@
-"""The closed gates of a cluster with what everything that is known of their nodes says of them. Pure."""
+"""The closed gates of a cluster with the causes that the signs of their nodes indicate. Pure."""
 
 from __future__ import annotations
 

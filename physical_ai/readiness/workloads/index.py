@@ -55,7 +55,7 @@ class Index(EventIndex):
 
     @cached_property
     def offers(self) -> dict[str, Offer]:
-        """The nodes with what their Pods leave, by name."""
+        """The nodes with the amounts that their Pods leave free, by name."""
         on: dict[str, list[Any]] = defaultdict(list)
         for pod in filter(holds, self.given.pods):
             on[str(pod["spec"]["nodeName"])].append(pod)

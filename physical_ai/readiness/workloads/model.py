@@ -57,7 +57,7 @@ class Workloads:
     queues: Sequence[Json] | None = ()
     """Queues of KAI; None where the login may not read them, as below."""
     claims: Sequence[Json] | None = ()
-    """ResourceClaims, and the ResourceSlices with what they can get; read only where a Pod has a claim."""
+    """ResourceClaims, and the ResourceSlices with the devices for them; read only where a Pod has a claim."""
     slices: Sequence[Json] = ()
     deployments: Sequence[Json] | None = ()
     """Deployments of the scheduler's and the agents' namespaces, at least."""

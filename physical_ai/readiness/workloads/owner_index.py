@@ -38,7 +38,7 @@ class OwnerIndex:
         }
 
     def controller(self, item: Mapping[str, Any]) -> tuple[str, str]:
-        """Kind and UID of what keeps an object; empty where nothing does."""
+        """Kind and UID of an object's controller; empty where it has none."""
         references: list[Json] = at(item, "metadata.ownerReferences", [])
         found = next((each for each in references if each.get("controller", True)), None)
         return (str(found.get("kind", "")), str(found.get("uid", ""))) if found else ("", "")
@@ -55,7 +55,7 @@ class OwnerIndex:
         return dict(found)
 
     def owner_of(self, item: Mapping[str, Any]) -> tuple[str, Json] | None:
-        """Kind and object of what keeps an object; None where it is not known."""
+        """Kind and object of an object's controller; None where it is not known."""
         kind, uid = self.controller(item)
         found = self._by_uid.get((kind, uid)) if uid else None
         return (kind, found) if found is not None else None

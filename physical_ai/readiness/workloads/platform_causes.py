@@ -1,4 +1,6 @@
-"""Parts of the platform that are missing, switched off or not available, as causes of what depends on them. Pure."""
+"""Parts of the platform that are missing, switched off or not available, as causes for the software that depends on
+them. Pure.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _STAGES = {**dict.fromkeys(WORKFLOWS, "osmo"), osmo.KAI_NAMESPACE: "gang"}
 
 
 def all_parts(index: Index, *, agents_named: bool) -> Iterator[Explanation]:
-    """Every part that does not do its work, but for what owners and OSMO's agents say themselves."""
+    """Every part that does not do its work, except those that owners and OSMO's agents report themselves."""
     for found in index.absences:
         if found.state != "unavailable" and not (agents_named and is_agent(found)):
             yield _explained(_subject(found), found, index)

@@ -134,7 +134,7 @@ def _items(get: Get, path: str) -> list[Json]:
 
 
 def _note(unread: list[str], what: str, refusal: Unreachable) -> None:
-    """Adds a refusal to what is not read; any other failure may be over at the next try, and is raised."""
+    """Adds a refusal to the unread objects; any other failure may be over at the next try, and is raised."""
     if not is_forbidden(refusal):
         raise refusal
     unread.append(f"{what} ({refusal})")

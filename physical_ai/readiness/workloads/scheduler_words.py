@@ -51,7 +51,7 @@ def beside_others(pod: Mapping[str, Any], message: str, index: Index) -> Iterato
 
 
 _GENERAL = ("scheduler-error", "binding-failed")
-"""Causes that say only where a scheduler failed, not in what."""
+"""Causes that name the place where a scheduler failed, and not the reason."""
 
 
 def _ports(pod: Mapping[str, Any], index: Index) -> dict[str, str]:

@@ -25,7 +25,9 @@ _UNIQUE = uuid.UUID("3b0e6c56-6b0e-5b3e-9a68-0b9a6d2f7c11")
 
 @dataclass(frozen=True)
 class GatewayRecord:
-    """`resource_group` is None for a private zone of the stack's own; one of `address` and `alias` is None."""
+    """Record of the gateway. `resource_group` is None for a private zone of the stack's own; one of `address` and
+    `alias` is None.
+    """
 
     zone: str
     name: str

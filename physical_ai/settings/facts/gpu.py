@@ -198,12 +198,12 @@ def mig_manager_config(settings: Settings) -> dict[str, Any] | None:
 
 
 def all_tolerations(settings: Settings) -> list[dict[str, str]]:
-    """Tolerations for what runs on every GPU node: one for each taint of any pool, each once."""
+    """Tolerations for Pods on every GPU node: one for each taint of any pool, each once."""
     return tolerations_of(settings, settings.pools.values())
 
 
 def tolerations_of(settings: Settings, pools: Iterable[Pool]) -> list[dict[str, str]]:
-    """Tolerations for what runs on every node of these pools: one for each of their taints, each once.
+    """Tolerations for Pods on every node of these pools: one for each of their taints, each once.
 
     Also of nodes that are not accepted yet: they are accepted with their driver and their device plugin.
     """

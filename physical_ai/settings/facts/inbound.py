@@ -65,7 +65,7 @@ def _rules(settings: Settings) -> Iterator[InboundRule]:
 
 
 def private_clients(settings: Settings) -> tuple[str, ...]:
-    """Ranges of VPN clients and of what is reached through a hub.
+    """Ranges of VPN clients and of the networks behind a hub.
 
     The tag VirtualNetwork has peered networks and routes that a gateway has learned. It is not documented to have the
     addresses of VPN clients, nor of networks behind a firewall in the hub. Azure accepts no overlapping prefixes.

@@ -10,7 +10,7 @@ from physical_ai.settings.models.node_pools import MANAGED_DISK_GIB, NodePool
 
 GIB_IN_MIB = 1024
 DAEMONS_MILLIS, DAEMONS_MIB = 1000, 2 * GIB_IN_MIB
-"""Left to what runs on every node: network and storage agents of AKS, log agent, the GPU operator's operands."""
+"""Room for the Pods of every node: network and storage agents of AKS, log agent, the GPU operator's operands."""
 CONTROL_MILLIS, CONTROL_MIB, CONTROL_STORAGE_MIB = 250, 1 * GIB_IN_MIB, 3 * GIB_IN_MIB
 """Requests of OSMO's own container, osmo-ctrl, which every pod has."""
 

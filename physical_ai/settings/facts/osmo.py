@@ -22,7 +22,7 @@ CPU_PLATFORM = "cpu"
 """Platform of tasks without a GPU, on the cpu pool."""
 
 AGENT_TOKEN = "osmoAgentToken"  # noqa: S105 - a name
-"""Name, among a stack's secrets, of what OSMO's agents log in with."""
+"""Name of the stack's secret with the token of OSMO's agents."""
 
 MANAGED_LABEL = "physical-ai/osmo-backend"
 """Label of the agents' Secret: a deployment of this project has installed them, and removes them in order."""

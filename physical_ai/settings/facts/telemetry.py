@@ -78,7 +78,7 @@ def series_per_pool(settings: Settings) -> dict[str, Cardinality]:
 
 
 def gpu_hour_usd(settings: Settings, pool: Pool) -> float | None:
-    """The list price of a node, divided by what it offers. None without a price."""
+    """The list price of a node, divided by the number of its GPU resources. None without a price."""
     listed = price(pool.sku, settings.region)
     if listed is None:
         return None

@@ -67,7 +67,7 @@ def read_document(text: str, label: str) -> Document:
 
 
 def _copy(value: Any) -> Any:
-    """A copy of what `_Reader` makes, which its user may change."""
+    """A copy of a value from `_Reader`, which its user may change."""
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in cast("dict[str, Any]", value).items()}
     return [_copy(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value

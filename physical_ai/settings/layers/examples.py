@@ -1,4 +1,4 @@
-"""Examples of what a place of the settings takes, for messages: of the models' own keys and types."""
+"""Examples of the values of a setting, for messages: from the models' own keys and types."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Layer:
     lines: Mapping[Path, int] = field(default_factory=dict[Path, int])
 
     def fault(self, path: Path, problem: str, fix: str | None = None, *, severity: Severity = Severity.ERROR) -> Fault:
-        """A fault about what this file says at `path`."""
+        """A fault about the value at `path` in this file."""
         where = f"{self.prefix}{show(path)}"
         return fault(self.label, where, problem, fix, severity=severity, line=nearest_line(self.lines, path))
 

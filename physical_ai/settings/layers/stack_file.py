@@ -23,7 +23,7 @@ _TOP_LEVEL = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "en
 
 
 def read_stack(stack: str, root: FilePath) -> tuple[Layer, list[Fault]]:
-    """The layer that a stack file makes, and what is wrong with the file itself.
+    """The layer that a stack file makes, and the faults of the file itself.
 
     Raises SettingsError if there is no such file: what its name and its layers lack is of no use then.
     """

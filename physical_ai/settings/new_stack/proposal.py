@@ -91,7 +91,7 @@ class Proposal:
 
 
 def _new_name(given: str, root: FilePath) -> str:
-    """A name that a new stack can have, of what was given."""
+    """A name that a new stack can have, derived from the given one."""
     environments = sorted(path.stem for path in (root / "layers" / "env").glob("*.yaml"))
     environment = given if given in environments else "dev"
     place = given if given in regions() else "eastus2"

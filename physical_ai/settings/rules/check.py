@@ -84,7 +84,7 @@ _GROUND: dict[TargetKind, Callable[[Settings, Trust, datetime.date], Iterator[Se
     "azure": _of_azure,
     "existing": _of_existing,
 }
-"""Rules about what is below the GPU layer, by the kind of target."""
+"""Rules about everything below the GPU layer, by the kind of target."""
 
 _EVERYWHERE = (
     check_gpu,
@@ -100,4 +100,4 @@ _EVERYWHERE = (
     check_health,
     check_health_mode,
 )
-"""Rules about what is installed."""
+"""Rules about the installed software."""

@@ -1,4 +1,4 @@
-"""Rules about what may take the place of a pool: each fallback could be deployed as it is written."""
+"""Rules about fallbacks of a pool: each could be deployed as it is written."""
 
 from __future__ import annotations
 

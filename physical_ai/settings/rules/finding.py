@@ -25,7 +25,7 @@ class SettingFinding(Finding):
     others: tuple[Path, ...] = ()
     """Settings that `path` conflicts with. The fault is reported at whichever was set last."""
     stand_in: bool = False
-    """A warning about a placeholder, which must not be sent to Azure (`Loaded.for_azure`)."""
+    """True for a warning about a placeholder, which must not be sent to Azure (`Loaded.for_azure`)."""
 
 
 def finding(

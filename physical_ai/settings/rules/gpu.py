@@ -121,8 +121,9 @@ def _secure_boot(name: str, pool: Pool, settings: Settings, trust: Trust) -> Ite
 
 
 def _signed_by_aks(pool: Pool) -> bool:
-    """Azure Linux starts AKS's driver with Secure Boot; Ubuntu needs gpuProfile.driver None with it (AKS docs,
-    use-trusted-launch, 2026-08-21)."""
+    """True where Secure Boot loads AKS's driver: on Azure Linux. Ubuntu needs gpuProfile.driver None with it (AKS
+    docs, use-trusted-launch, 2026-08-21).
+    """
     return pool.driver.source == "aks" and pool.os_sku == "AzureLinux"
 
 

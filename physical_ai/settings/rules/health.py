@@ -1,4 +1,4 @@
-"""Rules about the health of GPU nodes: what a cluster can do, and what waits for people."""
+"""Rules about the health of GPU nodes: the abilities of the cluster, and the waits for people."""
 
 from __future__ import annotations
 

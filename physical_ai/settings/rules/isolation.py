@@ -18,7 +18,7 @@ _OF_PODS = Rule("task-range-of-pods", "AKS docs, azure-cni-powered-by-cilium: no
 
 
 def check_isolation(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about what tasks may reach."""
+    """All rules about the destinations of tasks."""
     if not trust(_RANGES):
         return
     for index, block in enumerate(settings.network.isolation.task_ranges):

@@ -98,7 +98,7 @@ class _Staging:
         return replace(now, resources=self.store.resources, now=now.now + LATER, replicates_after=0)
 
     def reference(self, resource_id: str) -> Any:
-        """What Azure computes of a resource."""
+        """Outputs that Azure computes for a resource."""
         found = self.state().get(resource_id)
         if found is None:
             raise InvalidTemplate(f"The resource '{resource_id}' is not defined in the template, and does not exist.")
@@ -191,7 +191,7 @@ def _change(asked: Asked, body: Json, before: Json | None) -> Json:
 
 
 def _path(id_format: str, resource_id: str) -> dict[str, str]:
-    """Path parameters of an id; the scope of what is assigned on a resource is all before its own provider."""
+    """Path parameters of an id; the scope of an assignment on a resource is the part before its own provider."""
     parts, given = id_format.strip("/").split("/"), resource_id.strip("/").split("/")
     found: dict[str, str] = {}
     for part, value in zip(reversed(parts), reversed(given), strict=False):

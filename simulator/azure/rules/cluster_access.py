@@ -85,7 +85,7 @@ def joins_subnets(put: Put) -> Iterator[Refusal]:
 
 @on_put("AgentPool")
 def pool_joins_subnet(put: Put) -> Iterator[Refusal]:
-    """The same for a separate pool: the cluster's identity joins the nodes to the subnet."""
+    """Refusals of a separate pool whose subnet the cluster's identity may not join."""
     cluster = put.azure.get(ids.parent(put.id), "ManagedCluster")
     resource = cluster and put.azure.get(clusters.control_plane_identity(cluster.body), "UserAssignedIdentity")
     reference = put.properties.get("vnetSubnetID")

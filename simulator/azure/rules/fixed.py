@@ -50,7 +50,7 @@ DEFAULTS: Mapping[str, object] = {
 
 @on_put(tuple(FIXED), *sorted({rule for rules in FIXED.values() for rule in rules.values()} - {"kv-retention"}))
 def fixed(put: Put) -> Iterator[Refusal]:
-    """A change of what was fixed at creation, with defaults on both sides. Ids are compared without case."""
+    """A change of a property that is fixed at creation, with defaults on both sides. Ids are compared without case."""
     if put.old is None:
         return
     for path, rule in FIXED[put.kind].items():

@@ -36,8 +36,10 @@ def group(put: Put) -> Iterator[Refusal]:
 
 
 def _of_others(put: Put) -> bool:
-    """Part of another owner's resource: the hub's side of a peering, records in a zone of others, an entry in their
-    private link scope, and a credential of an identity that another stack has created for this one."""
+    """True for a part of another owner's resource: the hub's side of a peering, records in a zone of others, an
+    entry in their private link scope, and a credential of an identity that another stack has created for this
+    one.
+    """
     return put.kind in OF_OTHERS and put.azure.of_others(put.id)
 
 

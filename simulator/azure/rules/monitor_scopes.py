@@ -1,4 +1,4 @@
-"""Rules of private link scopes of Azure Monitor, and of Managed Grafana's endpoints to what is closed."""
+"""Rules of private link scopes of Azure Monitor, and of Managed Grafana's endpoints to closed workspaces."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _security_rule(put: Put, name: str, target: str, rule: dict[str, Any]) -> It
 
 
 def _is_prefix(text: str) -> bool:
-    """An address, a range, or what has the form of a service tag: of these there are too many for a list."""
+    """True for an address, a range, or a text of the form of a service tag: of these there are too many for a list."""
     if text == "*" or TAG.match(text):
         return True
     try:

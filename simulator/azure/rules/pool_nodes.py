@@ -1,4 +1,4 @@
-"""Node pool rules on what a node is: size, operating system, disk, GPU, kubelet, and how it is upgraded."""
+"""Node pool rules on the properties of nodes: size, operating system, disk, GPU, kubelet, and upgrades."""
 
 from __future__ import annotations
 

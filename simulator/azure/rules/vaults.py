@@ -65,7 +65,7 @@ def access(put: Put) -> Iterator[Refusal]:
 
 @on_delete("VaultSecret", "kv-secret-data-plane")
 def secret_delete(request: Delete) -> Iterator[Refusal]:
-    """azure-native deletes a secret at the vault's own address, where owning the subscription gives no right."""
+    """Refusal to delete a secret: azure-native asks the vault, where an owner of the subscription has no right."""
     vault = request.azure.get(ids.parent(request.id), "Vault")
     if vault is None:
         return

@@ -65,7 +65,7 @@ def path(item: Json) -> str:
 
 
 class Cluster:
-    """Watches what matters: nodes, operators, and what is in the operator's namespace."""
+    """Watches nodes, operators, and the objects in the operator's namespace."""
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self.client, self._changed = client, changed

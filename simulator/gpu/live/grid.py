@@ -100,7 +100,7 @@ class Agent:
             self.api.facts = program.facts
 
     def run(self, item: Json, pod: Json, wanted: Wanted, known: Kubelet, time: Times) -> bool:
-        """One step, unless nothing has changed and the agent is at rest; returns whether the node moved."""
+        """Takes one step, unless nothing has changed and the agent is at rest; returns whether the node moved."""
         now, real = time
         boots = annotations_of(item).get(BOOTS, "")
         self.host.look(known.state, str(at(item, "status.nodeInfo.kernelVersion", "")), boots, now)
@@ -156,7 +156,7 @@ class GridAgents:
 
     @property
     def are_working(self) -> bool:
-        """An agent has a job on its host, or is not at rest."""
+        """True where an agent has a job on its host, or is not at rest."""
         return any(agent.host.is_working or not agent.is_at_rest for _, agent in self._agents.values())
 
     def of(self, node: str) -> Agent | None:
@@ -165,7 +165,7 @@ class GridAgents:
         return found[1] if found is not None else None
 
     def run(self, kubelets: Kubelets, now: float, real: float) -> bool:
-        """One round. `now` is model time in seconds since the epoch, `real` a monotonic clock."""
+        """Runs one round. `now` is model time in seconds since the epoch, `real` a monotonic clock."""
         nodes = by_name(self._cluster.nodes)
         config_maps = by_name(self._cluster.all("ConfigMap"))
         pods = {

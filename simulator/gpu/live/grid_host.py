@@ -83,7 +83,7 @@ class SimulatedHost:
 
     @property
     def is_working(self) -> bool:
-        """A job is running."""
+        """True where a job is running."""
         return self._job is not None and self._job.is_running
 
     def inspect(self, wanted: Wanted) -> object:

@@ -1,4 +1,4 @@
-"""The GRID driver agent as its DaemonSet mounts it: what was deployed is what runs on simulated nodes.
+"""The GRID driver agent as its DaemonSet mounts it: simulated nodes run the deployed program.
 
 The files come from the ConfigMap of the Pod, and each set of files is a package with a unique name, so that nodes
 run several versions during a roll-out. This module declares all that the simulator uses of them.
@@ -25,7 +25,7 @@ PACKAGE = "grid_agent"
 
 
 class ProgramFault(Exception):
-    """The mounted files are not a program that the simulator can run; the text gives the reason."""
+    """Raised where the mounted files are not a program that the simulator can run; the text gives the reason."""
 
 
 class Word(Protocol):
@@ -42,7 +42,7 @@ class Memory(Protocol):
     def sentence(self) -> str: ...
     @property
     def is_done(self) -> bool:
-        """The agent's Pod is ready."""
+        """True where the agent's Pod is ready."""
         ...
 
 
@@ -81,7 +81,7 @@ class Condition(Protocol):
 
 
 class Facts(Protocol):
-    """Constructors of what the agent observes, and its errors."""
+    """Constructors of the agent's observations, and its errors."""
 
     Gpu: Callable[..., object]
     HostFacts: Callable[..., object]

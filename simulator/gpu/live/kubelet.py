@@ -98,18 +98,18 @@ class Kubelet:
 
     @property
     def is_waiting(self) -> bool:
-        """Something on the node waits for time to pass: a driver's build, or an event that is due."""
+        """True where something on the node waits for time to pass: a driver's build, or an event that is due."""
         driver = self.state.driver_pod
         builds = driver is not None and not driver.ready and driver.restarts <= MOST_RESTARTS
         return builds or any(since for message, since in self._messages.values() if message)
 
     @property
     def looks_at_jobs(self) -> bool:
-        """The node has a fault that ends with a Pod."""
+        """True where the node has a fault that ends with a Pod."""
         return ends_with_jobs(self.state.faults.items)
 
     def run(self, item: Json, around: Surroundings, pods: Mapping[str, Json], seconds: float, now: float) -> bool:
-        """Everything that has happened since the last call; whether the node moved.
+        """Applies everything that has happened since the last call; returns whether the node moved.
 
         Args:
             pods: The node's pods that are this stack's, by DaemonSet.

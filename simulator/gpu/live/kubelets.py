@@ -40,7 +40,7 @@ class Kubelets:
         return self._nodes.get(name)
 
     def run(self, hardware: Mapping[str, Hardware | None], around: Surroundings, seconds: float, now: float) -> bool:
-        """One round over all nodes; whether any moved."""
+        """Runs one round over all nodes; returns whether any moved."""
         pods: dict[str, dict[str, Json]] = {}
         for pod in self._cluster.all("Pod"):
             host, made_by = str(at(pod, "spec.nodeName", "")), owner(pod, "DaemonSet")

@@ -159,7 +159,9 @@ class Controllers:
         self._since = {}
 
     def run(self, given: Operator, now: float) -> bool:
-        """One pass of the controllers that are awake, at a model time; returns whether it changed what others read."""
+        """Runs one pass of the awake controllers, at a model time; returns whether it changed anything that others
+        read.
+        """
         state = self._with_workloads(state_of(self._cluster, given, self._pacing.followed), now)
         awake = self._pacing.awake(state)
         if not awake:
@@ -175,7 +177,7 @@ class Controllers:
         return any(step.verb != "evict" for step in steps)
 
     def _keep_time(self, now: float) -> None:
-        """Model time begins anew with this process, but not for what is timed on nodes."""
+        """Model time begins at zero with this process, except for timed changes of nodes."""
         for node in self._cluster.nodes:
             if _TIMERS & annotations_of(node).keys():
                 self._cluster.annotate(node, {names.MODEL_TIME: str(int(now))})

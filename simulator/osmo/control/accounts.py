@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 
 class UserError(Exception):
-    """The service refuses a request with status 400 and this text."""
+    """Raised where the service refuses a request, with status 400 and this text."""
 
 
 class Accounts:

@@ -29,7 +29,7 @@ Find = Callable[[str], Json | None]
 
 @dataclass(frozen=True)
 class Configuration:
-    """`here` is whether the control plane is in this cluster, or elsewhere."""
+    """Configuration of a control plane. `here` is whether the control plane is in this cluster, or elsewhere."""
 
     here: bool
     login: Literal["entra", "dev"]

@@ -30,7 +30,7 @@ _BACKEND = r"/api/configs/backend/(?P<backend>[^/]+)"
 
 @dataclass(frozen=True)
 class Request:
-    """`headers` by lowercase name, `query` as sent, `body` parsed."""
+    """Request to the gateway: `headers` by lowercase name, `query` as sent, `body` parsed."""
 
     method: str
     path: str

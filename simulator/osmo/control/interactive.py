@@ -37,7 +37,7 @@ class Running:
 
 
 class Refusal(Exception):
-    """The service's error, with the HTTP status that it answers."""
+    """Raised where the service answers with an error, with its HTTP status."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,6 @@
-"""Logging in to the stand-in: what the simulation's Entra ID says of a principal, and what the gateway takes it for."""
+"""Logging in to the stand-in: the claims of the simulation's Entra ID about a principal, and the gateway's roles for
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pods of the Job that creates the agents' token: the program that was deployed, run with what the Pod has.
+"""Pods of the Job that creates the agents' token: the deployed program, run with the Pod's files and variables.
 
 It is a process of this machine. Its files, arguments and variables are the Pod's; it reaches the real API server with a
 token of the Pod's service account, so roles and admission policies decide what it may do; names of Services lead to the

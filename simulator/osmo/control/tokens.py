@@ -22,7 +22,7 @@ HEADER = {"alg": "HS256", "typ": "JWT"}
 
 
 class Invalid(Exception):
-    """The token is none, is signed by another key, or is outside of its time; the text says which."""
+    """Raised where the token is none, is signed by another key, or is outside of its time; the text says which."""
 
 
 def key_in(folder: Path) -> bytes:

@@ -17,7 +17,7 @@ SECONDS = 30.0
 
 
 class Refused(SimulationError):
-    """The gateway or the service refuses a request; `code` is the HTTP status, 0 without an answer."""
+    """Raised where the gateway or the service refuses a request; `code` is the HTTP status, 0 without an answer."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)

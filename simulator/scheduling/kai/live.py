@@ -137,7 +137,7 @@ def _has_node(pod: Json) -> bool:
 
 
 def offers_of(nodes: list[Json], pods: list[Json]) -> list[Offer]:
-    """All nodes with what the pods on them leave."""
+    """All nodes with the amounts that the pods on them leave free."""
     on: dict[str, list[Any]] = {}
     for pod in pods:
         if holds(pod):

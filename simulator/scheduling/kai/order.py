@@ -86,5 +86,5 @@ class Order:
         return found
 
     def _dominant(self, held: Share, due: Share) -> float:
-        """The greatest part of what it is due that a queue has of any resource."""
+        """The largest share that a queue has of its fair share of any resource."""
         return max(held[key] / due[key] if due[key] else held[key] * NOTHING_DUE for key in RESOURCES)

@@ -1,4 +1,4 @@
-"""Queues: what they may have, what they have, and what a further job would exceed. Pure.
+"""Queues: their limits, their present shares, and the limit that a further job would exceed. Pure.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion and pkg/scheduler/api: a limit binds a
 queue and all above it; a quota binds only what can't be preempted.

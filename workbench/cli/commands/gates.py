@@ -86,7 +86,7 @@ def gates(  # noqa: PLR0917 - each is an option
 def _with_findings(
     target: ClusterTarget, reports: Sequence[Report], stack: str, signals: Signals
 ) -> tuple[tuple[Report, ...], Sequence[str]]:
-    """The closed gates with what `physai why` says of their nodes, and what of it could not be read."""
+    """The closed gates with the causes of `physai why`, and the evidence that could not be read."""
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.expected import is_existing
     from physical_ai.readiness.reader import Missing

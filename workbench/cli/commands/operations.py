@@ -1,4 +1,4 @@
-"""Commands on what has been deployed: refresh, down, cancel."""
+"""Commands on a deployed stack: refresh, down, cancel."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from physical_ai.settings import Settings
 
 OF_PLATFORM = ("node", "pool", "workflow", "release")
-"""Subjects that work only where the platform's parts do: a Pod that runs, or a Job that is complete, is in order."""
+"""Subjects that work only where the platform's parts do: a Pod that runs, or a Job that is complete, is healthy."""
 Subject = Annotated[
     str,
     typer.Argument(

@@ -80,7 +80,7 @@ def print_table(stack: str, judged: Sequence[Judgement], notes: Sequence[str]) -
 
 
 def print_steps(judged: Sequence[Judgement], notes: Sequence[str]) -> None:
-    """Each connection with what it passes, in order."""
+    """Each connection with its hops, in order."""
     for each, ports in grouped(judged):
         head = f"{each.flow.source} → {_target(each)}, port {_ports(each, ports)}: {state_of(each)}"
         out.print(head, markup=False, style="bold" if each.holds else "bold red", soft_wrap=True)

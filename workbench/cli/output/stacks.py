@@ -109,7 +109,7 @@ def difference_rows(found: Sequence[Difference]) -> list[dict[str, Any]]:
 
 
 def print_differences(first: str, second: str, found: Sequence[Difference]) -> None:
-    """The same for people, with the file that each value comes from."""
+    """Differences for people, with the file that each value comes from."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("setting", no_wrap=True)
     for column in (first, second):

@@ -1,4 +1,4 @@
-"""GPU-hours as a picture: a bar for each workflow, or Pod of no workflow, with what was used, idle, and waited for."""
+"""GPU-hours as a picture: a bar for each workflow, or Pod of no workflow, with used, idle and awaited hours."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Bar(NamedTuple):
 
 
 class NoPicture(Exception):
-    """The file cannot be written; the text has the reason and what to write."""
+    """Raised where the file cannot be written; the text has the reason and what to write."""
 
 
 def write_picture(found: Sequence[Usage], since: str, file: Path) -> None:

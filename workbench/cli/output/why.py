@@ -46,7 +46,7 @@ def _explain(title: str, causes: Sequence[Explanation]) -> None:
 
 
 def print_findings(findings: Sequence[CauseGroup], unread: Sequence[str] = ()) -> None:
-    """Each cause with what it stops, then what could not be read."""
+    """Each cause with the subjects that it stops, then the evidence that could not be read."""
     if not findings:
         out.print(_fine(unread))
     for found in findings:

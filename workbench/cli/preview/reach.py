@@ -19,8 +19,8 @@ LOST, MADE = ("delete", "delete-replaced"), ("create",)
 def changed(declared: Stack, run: Run) -> list[dict[str, Any]]:
     """Connections whose state differs from before the change, as data; those that are not as they have to be first.
 
-    An end that comes or goes with the change has no connection to compare. A flow that is about isolated namespaces
-    only is compared also where the change isolates one, or ends that; only an isolated one has to be as it says.
+    Connections whose ends exist only before or only after the change are left out. Flows between isolated namespaces
+    are compared also where the change isolates a namespace, or no longer does; they must hold only for isolated ones.
     """
     old, new = _connections(before(declared, run)), _connections(declared)
     broken = {_key(each) for each in judge(declared) if not each.holds}

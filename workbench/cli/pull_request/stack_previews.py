@@ -72,7 +72,7 @@ def _deploy(stack: str, base: Side, head: Side) -> tuple[dict[str, Any] | None, 
 
 
 def _draw(status: Mapping[str, Any], file: Path) -> str:
-    """The name of the picture of what is deployed; empty where the base's code describes it in another way."""
+    """The name of the picture of the deployed stack; empty where the base's code describes it in another way."""
     file.unlink(missing_ok=True)
     try:
         file.write_text(picture(status))

@@ -49,7 +49,7 @@ SET_CHILD_SUBREAPER = 36
 
 
 class NoSuchRevision(SimulationError):
-    """Git does not know the name of a revision."""
+    """Raised where Git does not know the name of a revision."""
 
 
 @dataclass(frozen=True)

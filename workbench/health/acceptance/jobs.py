@@ -25,7 +25,7 @@ _STUCK = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContain
 
 
 class Stopped(Exception):
-    """The user has ended the run."""
+    """Raised where the user has ended the run."""
 
 
 def run_job(

@@ -16,7 +16,7 @@ _NAME = re.compile(r"[^A-Za-z0-9-]+")
 
 
 class NotReportable(Exception):
-    """Azure would refuse a report about the machine; the text says what is missing."""
+    """Raised where Azure would refuse a report about the machine; the text says what is missing."""
 
 
 def body(evidence: NodeEvidence, *, general: bool = False) -> dict[str, Any]:

@@ -36,5 +36,7 @@ def standing_of(
 
 
 def _stands(found: NodeFinding) -> bool:
-    """A cause that needs an action, or closes a gate; not one that concerns speed, or ends without an action."""
+    """True for a cause that needs an action, or closes a gate; not for one that concerns speed, or ends without an
+    action.
+    """
     return not found.waits or found.gate

@@ -35,7 +35,7 @@ class Blocked(Exception):
 
 
 class Changed(Exception):
-    """Somebody else has changed the object since it was read; nothing was written."""
+    """Raised where somebody else has changed the object since it was read; nothing was written."""
 
 
 class RepairCluster:

@@ -74,7 +74,7 @@ def _delete(record: Record, world: World) -> Record | str:
 
 
 def _begun(record: Record, world: World, node: Json | None, count: int = 0) -> Record:
-    """The record with what the pool was before its machine is removed.
+    """The record with the state of the pool before its machine is removed.
 
     A machine that has left by itself, as an evicted Spot VM, is no longer in the pool's count, and its successor may be
     there already: then the pool is the one of the repair's beginning.

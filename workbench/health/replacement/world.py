@@ -15,7 +15,9 @@ from workbench.health.replacement.record import Record
 
 
 class Stopped(Exception):
-    """The repair cannot continue without an action. Its record is kept, and the same command resumes it."""
+    """Raised where the repair cannot continue without an action. Its record is kept, and the same command resumes
+    it.
+    """
 
 
 @dataclass(frozen=True)

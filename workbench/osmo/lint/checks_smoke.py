@@ -1,4 +1,4 @@
-"""A small task on each platform: what templates and validations do only when a workflow is submitted."""
+"""Check of templates and validations with a small task on each platform, as a submission would run them."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def document(checked: Sequence[Checked], name: str, pool: str, *, kinds: Sequenc
 
 
 def as_json(value: Any) -> Any:
-    """The value with what JSON has: keys of templates can be numbers and dates, values dates, bytes and sets."""
+    """The value in types that JSON has: keys of templates can be numbers and dates, values dates, bytes and sets."""
     if isinstance(value, dict):
         return {str(key): as_json(item) for key, item in cast("dict[Any, Any]", value).items()}
     if isinstance(value, list | tuple | set):

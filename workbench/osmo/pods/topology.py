@@ -63,7 +63,7 @@ def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology
 
 
 def placed(tasks: Requirements, keys: Sequence[TopologyKey], topology: str) -> Constraints:
-    """The same for the requirements of tasks, some of which have any."""
+    """Placement of tasks with requirements of their own."""
     root, top = _tree(tasks, keys), None
     while len(root.below) == 1:
         root = root.below[0]

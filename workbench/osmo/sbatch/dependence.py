@@ -136,7 +136,9 @@ def _has_flag(command: Command, flag: str) -> bool:
 
 
 def _tainted(code: Code) -> dict[str, str]:
-    """Variables whose value depends on the node, and on what of it; wherever they are assigned."""
+    """Variables whose value depends on the node, with the value of the node that they depend on; wherever they are
+    assigned.
+    """
     found: dict[str, str] = {}
     readers: dict[str, list[str]] = {}
     for name, expansions in _flows(code):
@@ -157,7 +159,7 @@ def _tainted(code: Code) -> dict[str, str]:
 
 
 def _flows(code: Code) -> Iterator[tuple[str, tuple[Expansion, ...]]]:
-    """Each variable, with what is replaced in a value of it."""
+    """Each variable, with the expansions in a value of it."""
     inputs = tuple(each for command in code.commands for each in _inputs(command))
     for command in code.commands:
         for assignment in command.assignments:

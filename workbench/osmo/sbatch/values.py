@@ -1,4 +1,6 @@
-"""Values of `sbatch` options: amounts, times, GPUs, variables. Each raises `Wrong` for what can't be converted."""
+"""Values of `sbatch` options: amounts, times, GPUs, variables. Each raises `Wrong` for a value that can't be
+converted.
+"""
 
 from __future__ import annotations
 

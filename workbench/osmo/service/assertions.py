@@ -1,4 +1,4 @@
-"""Resource validations: comparisons of a task's resources with numbers, or with what nodes have."""
+"""Resource validations: comparisons of a task's resources with numbers, or with the resources of nodes."""
 
 from __future__ import annotations
 

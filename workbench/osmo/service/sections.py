@@ -28,7 +28,7 @@ def _endpoint(value: str) -> str:
 
 
 class DefaultDataCredential(Section):
-    """Access by what the Pod's environment has (workload identity)."""
+    """Access by the identity in the Pod's environment (workload identity)."""
 
     endpoint: Annotated[str, AfterValidator(_endpoint)]
     region: str | None = None

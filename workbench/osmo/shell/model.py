@@ -9,7 +9,7 @@ from typing import Literal
 
 
 class Unreadable(Exception):
-    """The text is no complete script, or nested too deeply."""
+    """Raised where the text is no complete script, or nested too deeply."""
 
     def __init__(self, problem: str, offset: int) -> None:
         super().__init__(problem)
@@ -66,7 +66,7 @@ class Word:
 
     @cached_property
     def shown(self) -> str:
-        """The text, with a blank name for what is replaced: a command in a quoted word can be read in it."""
+        """The text, with a blank name in place of each expansion: a command in a quoted word can be read in it."""
         return "".join(part if isinstance(part, str) else "_" for part in self.parts)
 
     @property
@@ -87,7 +87,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Assignment:
-    """`NAME=word`, `NAME+=word`, or `NAME=(words)`."""
+    """Assignment `NAME=word`, `NAME+=word`, or `NAME=(words)`."""
 
     name: str
     words: tuple[Word, ...]
@@ -101,7 +101,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Redirection:
-    """`> file`, or a text that follows in the script."""
+    """Redirection `> file`, or a here-document."""
 
     operator: str
     word: Word
@@ -128,7 +128,7 @@ class Command:
     """Compound commands that it is in: loops, conditions, groups."""
     in_function: bool = False
     loose: tuple[Expansion, ...] = field(default=())
-    """Replaced in what is no word: `((…))`."""
+    """Expansions outside of words: `((…))`."""
 
     @cached_property
     def name(self) -> str:

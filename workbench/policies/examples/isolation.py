@@ -1,4 +1,4 @@
-"""Examples of the rules on what Pods may reach, and on what the API server refuses of them."""
+"""Examples of the rules on connections of Pods, and on Pods that the API server refuses."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ OWN_PORTS = frozenset({*BALANCERS, *SERVICES, *MONITORS, IMAGES})
 
 
 class Unasked(Exception):
-    """The question has no answer; the text says why, and what to ask instead."""
+    """Raised where the question has no answer; the text says why, and what to ask instead."""
 
 
 def ask(world: World, source: str, target: str, ports: Sequence[int] = (), protocol: str = "TCP") -> list[Judgement]:

@@ -24,7 +24,7 @@ HTTP, HTTPS = 80, 443
 
 @dataclass(frozen=True)
 class Balancer:
-    """`ports` are those that clients use."""
+    """Load balancer of a Service. `ports` are those that clients use."""
 
     resource: Resource
     name: str

@@ -22,7 +22,7 @@ def is_needed(flow: Flow) -> bool:
 
 
 def chosen(flow: Flow, ways: Iterable[Hops]) -> Hops:
-    """The one that decides: what has to be open is open for all, and what has to be closed for none."""
+    """The verdict that decides: a flow that has to be open is open for all, and one that has to be closed for none."""
     found = list(ways)
     return worst(found) if is_needed(flow) else best(found)
 

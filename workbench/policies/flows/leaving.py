@@ -87,7 +87,9 @@ def _next(route: dict[str, Any], resource: Resource, table: Resource) -> Verdict
 
 
 def _has(prefix: IPv4Network, target: IPv4Network) -> bool:
-    """Two halves stand for the whole, as VPN gateways and firewalls announce them."""
+    """True where prefixes contain the target. Two halves stand for the whole, as VPN gateways and firewalls announce
+    them.
+    """
     return target.subnet_of(prefix) or (target == INTERNET_ROUTE and prefix.prefixlen == 1)
 
 

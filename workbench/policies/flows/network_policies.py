@@ -153,7 +153,7 @@ def _is(peer: Json, party: Party, namespace: str, ground: Ground) -> bool:
 
 
 def _in_block(block: Json, party: Party, ground: Ground) -> bool:
-    """A range of addresses is in it if all of it is: a Pod's own address is not known before it runs."""
+    """True where a range contains all of a party's addresses: a Pod's own address is not known before it runs."""
     if ground.engine is Engine.CILIUM and not isinstance(party, Address):
         return False
     if isinstance(party, Address) and ip_address(party.text).version != ip_network(block["cidr"]).version:

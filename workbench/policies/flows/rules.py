@@ -1,4 +1,4 @@
-"""Rules on flows: what has to be open is, and what has to be closed is."""
+"""Rules on flows: those that have to be open are open, and those that have to be closed are closed."""
 
 from __future__ import annotations
 

@@ -121,7 +121,9 @@ class Group:
         )
 
     def _has_target(self, rule: Rule, target: str | IPv4Network, *, strict: bool) -> bool:
-        """The public address of a load balancer is not known before it exists: only some of it is in a range."""
+        """True where a rule's targets contain the target. The public address of a load balancer is not known before
+        it exists: only some of it is in a range.
+        """
         if isinstance(target, IPv4Network):
             return self._names(rule.targets, target, strict=strict)
         if any(each in EVERYTHING for each in rule.targets):
@@ -148,7 +150,7 @@ def _network(text: str) -> IPv4Network | None:
 
 
 def _overlaps(block: str, end: Source, *, strict: bool) -> bool:
-    """`strict`: the block has all of the end, and not only some."""
+    """True where a block overlaps an end; with `strict` only where it contains all of the end."""
     network = _network(block)
     if network is None:
         return _has_tag(block, end, strict=strict)
@@ -163,7 +165,9 @@ def _shares(network: IPv4Network, end: Source, *, strict: bool) -> bool:
 
 
 def _has_tag(tag: str, end: Source, *, strict: bool) -> bool:
-    """The tag Internet has every public address, AzureCloud those of Azure; another one, or a region's, has a part."""
+    """True where a tag contains an end. The tag Internet has every public address, AzureCloud those of Azure;
+    another one, or a region's, has a part.
+    """
     if tag in _NOT_PUBLIC:
         return False
     if isinstance(end, IPv4Network):

@@ -10,7 +10,7 @@ from workbench.policies.model import Resource
 
 @dataclass(frozen=True)
 class Verdict:
-    """`open` is None where it depends on a value that is not known yet."""
+    """Verdict about one hop. `open` is None where it depends on a value that is not known yet."""
 
     open: bool | None
     by: str

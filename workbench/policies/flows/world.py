@@ -43,7 +43,7 @@ class Subnet:
     group: Group | None
     """Security group of the subnet; None where it has none, or one that is not of the stack."""
     has_nodes: bool
-    """Others hold endpoints and gateways."""
+    """True for a subnet of nodes; others hold endpoints and gateways."""
     filters_endpoints: bool
     """True where the group applies to private endpoints in it."""
     leaves: Verdict

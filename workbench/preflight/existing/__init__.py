@@ -1,4 +1,4 @@
-"""Preconditions of a cluster that exists already: what is read of it, and what each answer costs."""
+"""Preconditions of an existing cluster: the objects that are read, and the cost of each finding."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Wanted:
 
 
 def judge_cluster(wanted: Wanted, found: Found, today: datetime.date) -> list[Finding]:
-    """All findings, each with what it costs. Nothing here reads or changes anything."""
+    """All findings, each with its cost. Nothing here reads or changes anything."""
     settings = wanted.settings
     findings = [unknown("rights", path, "No permission to read it: it was not checked.") for path in found.refused]
     if found.nodes is None:

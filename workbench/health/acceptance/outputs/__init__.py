@@ -1,1 +1,3 @@
-"""Readers of what the tools of acceptance print. Pure: text in, facts out; they refuse what they do not recognise."""
+"""Readers of the output of acceptance's tools. Pure: text in, facts out; they refuse output that they do not
+recognise.
+"""

@@ -53,7 +53,7 @@ class VulkanDevice:
 
     @property
     def is_nvidia(self) -> bool:
-        """A real NVIDIA device: not a software renderer, whatever its name."""
+        """True for a real NVIDIA device: not for a software renderer, whatever its name."""
         return self.vendor == "0x10de" and self.kind != "CPU"
 
 

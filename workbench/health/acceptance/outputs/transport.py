@@ -32,7 +32,7 @@ class Transport:
     direct: bool | None = None
     """True where adapters reach the GPUs' memory on all channels between hosts; None where no channel was reported."""
     locked: bool = False
-    """An adapter was refused memory, since the container may not lock so much."""
+    """True where an adapter was refused memory, since the container may not lock so much."""
 
 
 def read_transport(text: str) -> Transport:

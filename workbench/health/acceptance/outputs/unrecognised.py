@@ -6,7 +6,7 @@ from grid_agent.report.plain import plain
 
 
 class Unrecognised(ValueError):
-    """The text is not what the tool prints, or stops before its end. Nothing follows from it."""
+    """Raised where the text is not what the tool prints, or stops before its end. Nothing follows from it."""
 
 
 def last_line(text: str) -> str:
