@@ -86,7 +86,7 @@ class UnknownPrincipal(ValueError):
 
 
 def principal(name: str) -> Principal:
-    """Raises UnknownPrincipal."""
+    """Principal of a name. Raises UnknownPrincipal."""
     found = next((each for each in PRINCIPALS if each.name == name), None)
     if found is None:
         known = ", ".join(each.name for each in PRINCIPALS)

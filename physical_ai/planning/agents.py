@@ -63,7 +63,7 @@ class Program:
         }
 
     def mount(self, pod: Mapping[str, Any]) -> None:
-        """Let the one volume of a Pod that is a ConfigMap be this one."""
+        """Mounts this ConfigMap in a Pod, in place of its only volume that is a ConfigMap."""
         (volume,) = (each for each in pod["volumes"] if "configMap" in each)
         volume["configMap"] = {"name": self._full_name, "items": items(self.files)}
 

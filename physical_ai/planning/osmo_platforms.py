@@ -39,7 +39,7 @@ _MEMORY_PART, _STORAGE_PART, _SHM_PART = (3, 4), (1, 2), (1, 4)
 """Parts of a task's share of its node that are its default; of shared memory, of that default."""
 
 LARGEST_SHM = 16
-"""GiB. What data loaders pass each other; it counts as the container's memory, whatever it asked for."""
+"""Shared memory for data loaders, in GiB; it counts as the container's memory, whatever it asked for."""
 
 Assertion = dict[str, str]
 

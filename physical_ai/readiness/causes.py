@@ -36,7 +36,7 @@ class Cause:
     pattern: re.Pattern[str] | None
     """Pattern in the messages of a pod or node; None for a cause that follows from the objects."""
     waits: bool
-    """The gate usually opens without an action."""
+    """True where the gate usually opens without an action."""
     past: bool = False
     """True for a cause about something that has left the cluster or is over."""
     known: bool = True

@@ -55,7 +55,7 @@ class Reader:
     """Requests to the two, as a client of their HTTP interfaces."""
 
     def __init__(self, telemetry: Telemetry) -> None:
-        """Raises NotRunning."""
+        """Reads from the running servers of a simulation. Raises NotRunning where there are none."""
         telemetry.demand()
         self._prometheus, self._alertmanager = telemetry.prometheus, telemetry.alertmanager
         self._http = httpx.Client(timeout=SECONDS, trust_env=False)

@@ -85,7 +85,7 @@ class Telemetry:
         return self.folder.exists() and {PROMETHEUS, ALERTMANAGER} <= set(processes.running(self.folder))
 
     def demand(self) -> None:
-        """Raises NotRunning."""
+        """Demands that Prometheus runs. Raises NotRunning."""
         if not self.is_running():
             raise NotRunning(
                 "the simulation has no Prometheus; `physai up STACK --telemetry` starts one, and Alertmanager"

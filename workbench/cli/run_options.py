@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def principal_named(name: str) -> Principal:
-    """Raises typer.BadParameter for a name that the simulated tenant does not have."""
+    """Principal of a name. Raises typer.BadParameter for a name that the simulated tenant does not have."""
     from simulator.entra import UnknownPrincipal, principal
 
     try:
@@ -22,7 +22,7 @@ def principal_named(name: str) -> Principal:
 
 
 def run_options(as_: str, targets: list[str] | None, excludes: list[str] | None = None, **given: Any) -> RunOptions:
-    """Raises typer.BadParameter."""
+    """Options of a run, from the command line. Raises typer.BadParameter."""
     from simulator.run_options import RunOptions
 
     if targets and excludes:

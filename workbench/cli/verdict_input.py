@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from workbench.policies import Resource
 
 _KNOWN_BEFORE = ("fullyQualifiedDomainName", "hostName", "loginServer", "primaryEndpoints", "name", "vaultUri")
-"""Outputs that follow from names: they are what they are in the recording."""
+"""Outputs that follow from names, so that the recorded values are right."""
 
 
 def plan_of(requested: RequestedStack, subscription: str) -> Plan:

@@ -33,7 +33,7 @@ def is_selected(pod: Mapping[str, Any], node: Json) -> bool:
 
 
 def beside_others(pod: Mapping[str, Any], message: str, index: Index) -> Iterator[Explanation]:
-    """A node would take the Pod alone: what the message says beside requests, labels and taints."""
+    """Explanations of a Pod that fits a node by requests, labels and taints: host ports, other Pods, volumes."""
     group = index.group(pod)
     reason = str(condition(pod, "PodScheduled").get("reason", "") or "")
     words = message.partition(PREEMPTION)[0]

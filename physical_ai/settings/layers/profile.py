@@ -33,7 +33,7 @@ def chosen(above: Sequence[Layer], root: FilePath) -> tuple[str | None, list[Fau
 
 
 def without_profile(layer: Layer, faults: list[Fault]) -> Layer:
-    """The layer of a shared file, which names no profile; that it did becomes a fault."""
+    """The layer of a shared file without its profile, which only a stack file may name; a fault is added for one."""
     if PROFILE not in layer.data:
         return layer
     problem = "A layer can't name a profile: the layers are chosen before it is read."

@@ -303,7 +303,7 @@ class Settings(Model):
 
     @property
     def system_pool(self) -> NodePool:
-        """Raises NotAzure for a cluster that exists already."""
+        """System pool of an AKS cluster. Raises NotAzure for any other."""
         return of_azure("systemPool", self.azure_system_pool)
 
     @property

@@ -143,8 +143,9 @@ class Gateway:
         return self.accounts.who(token)
 
     def _caller(self, request: Request, configuration: Configuration) -> Caller:
-        """Raises tokens.Invalid. Headers that name a user count with the development login only, which looks at no
-        token: the gateway then has no provider of any."""
+        """Caller of a request. Headers that name a user count with the development login only, which checks no token.
+        Raises tokens.Invalid.
+        """
         if configuration.login == "dev":
             return Caller(request.headers.get("x-osmo-user", "admin"), (policies.ADMIN,))
         scheme, _, token = request.headers.get("authorization", "").partition(" ")

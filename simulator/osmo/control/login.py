@@ -56,7 +56,7 @@ def service_token(user: str, roles: list[str], key: bytes, now: float | None = N
 
 
 def caller_of(token: str, audience: str, key: bytes, now: float | None = None) -> Caller:
-    """Raises tokens.Invalid."""
+    """Caller that a token names. Raises tokens.Invalid."""
     claims = tokens.claims_of(token, key, now)
     if (claims.get("iss"), claims.get("aud")) == (OSMO, OSMO):
         return Caller(str(claims["unique_name"]), tuple(claims["roles"]))
