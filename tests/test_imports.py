@@ -30,6 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "preflight": {"planning", "catalog", "kubernetes", "parts", "servers", "settings"},
     "verdict": {"catalog", "readiness"},
     "costs": {"catalog", "parts", "settings"},
+    "recordings": {"catalog", "kubernetes", "preflight", "readiness", "servers"},
     # A part's settings are in the tree of settings, and its plan reads that tree.
     "parts": {"planning", "catalog", "settings", "telemetry"},
     "components": {"planning", "catalog", "parts", "readiness", "settings", "telemetry"},
@@ -49,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "policies",
         "preflight",
         "readiness",
+        "recordings",
         "servers",
         "settings",
         "simulator",

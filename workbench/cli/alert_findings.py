@@ -1,13 +1,23 @@
-"""The alerts of a simulated stack with the causes that the diagnosis names for them."""
+"""Alerts with the causes that the diagnosis names for them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import datetime
+
+    from workbench.cli.cluster_gates import ClusterTarget
 
 
-def with_findings(documents: Sequence[Mapping[str, Any]], stack: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+def with_findings(
+    documents: Sequence[Mapping[str, Any]],
+    stack: str,
+    target_of: Callable[[], ClusterTarget],
+    now: datetime.datetime | None = None,
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Each alert that fires with its cause and what `physai why` advises; as it is, where no cause explains it.
 
     The second value names what of the cluster could not be read.
@@ -18,17 +28,15 @@ def with_findings(documents: Sequence[Mapping[str, Any]], stack: str) -> tuple[l
     from physical_ai.readiness.workloads import node_workloads
     from physical_ai.readiness.workloads.index import Index
     from physical_ai.readiness.workloads.node_findings import of_node
-    from physical_ai.settings import load
-    from workbench.cli.cluster_gates import simulated_cluster
 
     if not documents:
         return [], ()
-    target = simulated_cluster(stack, load(stack).settings)
+    target = target_of()
     firing = [each for each in documents if each["state"] == "firing"]
     alerts = [Alert(d["alert"], d["labels"], d["summary"], d["action"], d["runbook"]) for d in firing]
     try:
         reports = read_reports(target.get, target.expected)
-        given = node_workloads(target.get, stack, existing=is_existing(target.expected))
+        given = node_workloads(target.get, stack, existing=is_existing(target.expected), now=now)
     except (Unreachable, Unusable) as problem:
         return [_with_cause(each, ()) for each in documents], (f"{target.name} ({problem})",)
     index = Index(replace(given, alerts=alerts, reports=reports))

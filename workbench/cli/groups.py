@@ -62,6 +62,7 @@ PANELS = {
         "why": "Explain why a pod, workflow, node or pool fails",
         "doctor": "List everything that does not work in the cluster",
         "evidence": "Show the records of a GPU node; report it to Azure",
+        "record": "Record a cluster in a file that can be given away",
         "pr-preview": "Preview a pull request on each affected stack",
     },
     "Observe": {

@@ -56,6 +56,15 @@ def firing(address: str) -> list[Mapping[str, Any]]:
     """The alerts that fire, with the annotations of their rules, which their series do not have.
 
     Raises:
+        PrometheusFailed: as `listed_alerts` does.
+    """
+    return [each for each in listed_alerts(address) if each.get("state") == "firing"]
+
+
+def listed_alerts(address: str) -> list[Mapping[str, Any]]:
+    """The alerts that are pending or firing, with the annotations of their rules.
+
+    Raises:
         PrometheusFailed: also where the address has the queries alone, as that of Azure's workspace.
     """
     token = os.environ.get(TOKEN)
@@ -69,8 +78,28 @@ def firing(address: str) -> list[Mapping[str, Any]]:
     found = at(document, "data.alerts")
     if not isinstance(found, list):
         raise PrometheusFailed(f"{address} lists no alerts")
-    alerts = cast("list[Any]", found)
-    return [each for each in alerts if is_mapping(each) and each.get("state") == "firing"]
+    return [each for each in cast("list[Any]", found) if is_mapping(each)]
+
+
+def ask_range(address: str, query: str, start: float, end: float, step: float) -> list[Mapping[str, Any]]:
+    """The series of a range query, each with `metric` and `values`; times in seconds since 1970.
+
+    Raises:
+        PrometheusFailed
+    """
+    token = os.environ.get(TOKEN)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    asked = urlencode({"query": query, "start": f"{start:.3f}", "end": f"{end:.3f}", "step": f"{step:g}"})
+    request = Request("GET", f"{address.rstrip('/')}/api/v1/query_range?{asked}", headers)
+    with bounded(urllib3.PoolManager(ssl_context=ssl.create_default_context())) as pools:
+        try:
+            document = decoded(exchange(pools, request, BOUNDS).body)
+        except (NoAnswer, NotADocument) as problem:
+            raise PrometheusFailed(f"{address} answers no range query: {problem}") from None
+    found = at(document, "data.result") if at(document, "status") == "success" else None
+    if not isinstance(found, list):
+        raise PrometheusFailed(f"{address} refuses the query: {at(document, 'error', 'no series')}\n  {query}")
+    return [each for each in cast("list[Any]", found) if is_mapping(each)]
 
 
 def _ask(pools: Any, headers: Mapping[str, str], address: str, query: str) -> list[Sample]:

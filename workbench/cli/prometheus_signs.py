@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -57,14 +57,30 @@ class Signals:
         return alerts, list(self.xids.get(node, ()))
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A Prometheus, or what has its answers."""
+
+    address: str
+    ask: Callable[[Mapping[str, str]], Mapping[str, Sequence[Sample]]]
+    firing: Callable[[], Iterable[Mapping[str, Any]]]
+    now: Callable[[], float] = time.time
+    """Seconds since 1970: the time of the answers."""
+
+
 def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) -> Signals:
     """Signs from the Prometheus that is named, or from the simulated stack's if it runs."""
-    from workbench.cli.prometheus import PrometheusFailed, ask, firing, simulated_address
+    from workbench.cli.prometheus import ask, firing, simulated_address
 
     address = prometheus or (None if kubeconfig else simulated_address(stack))
     if address is None:
         return Signals(unread=(NOT_ASKED if kubeconfig else NOT_RUNNING.format(stack=stack),))
-    queries = {
+    return signals_of(Asked(address, lambda queries: ask(address, queries), lambda: firing(address)))
+
+
+def signal_queries() -> dict[str, str]:
+    """The queries by name."""
+    return {
         "alerts": 'ALERTS{alertstate="firing"}',
         "pending": 'ALERTS{alertstate="pending"}',
         "recent": _xids(RECENT),
@@ -72,29 +88,36 @@ def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) ->
         "newest": "max(timestamp(up))",
         "reported": f'max by (node) (timestamp({{__name__=~"{REPORTED}"}}))',
     }
+
+
+def signals_of(asked: Asked) -> Signals:
+    """Signs from answers to `signal_queries`."""
+    from workbench.cli.prometheus import PrometheusFailed
+
     try:
-        found = ask(address, queries)
+        found = asked.ask(signal_queries())
     except PrometheusFailed as problem:
         reason = " ".join(str(problem).splitlines()[0].split())
         return Signals(unread=(f"alerts and Xids, because {reason}",))
-    if problem := _outdated(address, found["newest"]):
+    if problem := _outdated(asked, found["newest"]):
         return Signals(unread=(f"alerts and Xids, because {problem}",))
     alerts = [_alert(each) for each in found["alerts"]]
     if alerts:
         # A Prometheus may have the queries, and no rules: an alert then has its labels alone.
         with suppress(PrometheusFailed):
-            alerts = _annotated(alerts, firing(address))
+            alerts = _annotated(alerts, asked.firing())
     recent = {_key(each) for each in found["recent"]}
     reported = {each.labels.get("node", ""): each.value for each in found["reported"]}
     pending = [_alert(each) for each in found["pending"]]
     return Signals(alerts, pending, reported, _by_node(found["all"], recent))
 
 
-def _outdated(address: str, newest: Sequence[Sample]) -> str:
+def _outdated(asked: Asked, newest: Sequence[Sample]) -> str:
     """Reason why the answers of a Prometheus are outdated; empty where they are not."""
+    address = asked.address
     if not newest:
         return f"the Prometheus at {address} has scraped nothing: no rule of it can fire"
-    late = time.time() - newest[0].value
+    late = asked.now() - newest[0].value
     if late > BEHIND_SECONDS:
         minutes = int(late // 60)
         return f"the Prometheus at {address} is {minutes} minutes behind: its newest scrape is that old"

@@ -46,12 +46,19 @@ RECORDS = f"/api/v1/namespaces/{GPU_NAMESPACE}/configmaps"
 
 
 def read_workloads(
-    get: Get, expected: Sequence[Expected], pools: Sequence[DeclaredPool], stack: str, wanted: str = ""
+    get: Get,
+    expected: Sequence[Expected],
+    pools: Sequence[DeclaredPool],
+    stack: str,
+    wanted: str = "",
+    *,
+    now: datetime.datetime | None = None,
 ) -> Workloads:
     """The cluster as it is now: eleven requests, those of the gates, and the logs of at most 24 containers.
 
     Up to four more where a Pod has a claim, a Deployment lacks Pods, or nothing in the cluster is named
     `wanted`. Without nodes and Pods there is no diagnosis; of the rest, what the login may not read is named.
+    `now` is the time of what is read; this machine's if omitted.
 
     Raises:
         Unreachable, Unusable: as `get` does.
@@ -82,7 +89,7 @@ def read_workloads(
         reports=_reports(get, expected, unread),
         stack=stack,
         existing=any(each.existing for each in pools),
-        now=reading_time(datetime.datetime.now(datetime.UTC), nodes, events),
+        now=reading_time(now or datetime.datetime.now(datetime.UTC), nodes, events),
     )
     if any(at(pod, "spec.resourceClaims") for pod in given.pods):
         given = replace(given, claims=may("resource claims", CLAIMS), slices=may("resource slices", SLICES) or ())
@@ -99,13 +106,14 @@ def read_workloads(
     return replace(given, logs=logs, unread=tuple(unread))
 
 
-def node_workloads(get: Get, stack: str, *, existing: bool) -> Workloads:
+def node_workloads(get: Get, stack: str, *, existing: bool, now: datetime.datetime | None = None) -> Workloads:
     """State of nodes alone, for commands that name their causes: two requests, and one for the records.
 
     Records and events are evidence: what the login may not read of them, and what are too many, is named.
 
     Args:
         existing: Whether the cluster exists already.
+        now: The time of what is read; this machine's if omitted.
 
     Raises:
         Unreachable, Unusable: as `get` does.
@@ -122,7 +130,7 @@ def node_workloads(get: Get, stack: str, *, existing: bool) -> Workloads:
         nodes=nodes,
         events=events,
         records=records,
-        restarted=restarted(records, nodes, reading_time(datetime.datetime.now(datetime.UTC), nodes, events)),
+        restarted=restarted(records, nodes, reading_time(now or datetime.datetime.now(datetime.UTC), nodes, events)),
         stack=stack,
         existing=existing,
         unread=tuple(unread),

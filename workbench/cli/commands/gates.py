@@ -11,8 +11,11 @@ import typer
 from workbench.cli.console import err, print_json
 from workbench.cli.exit_codes import FAILED
 from workbench.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Prometheus, Stack
+from workbench.cli.recorded import From, opened
 
 if TYPE_CHECKING:
+    import datetime
+
     from physical_ai.readiness import Report
     from workbench.cli.cluster_gates import ClusterTarget
     from workbench.cli.prometheus_signs import Signals
@@ -29,6 +32,7 @@ def gates(  # noqa: PLR0917 - each is an option
     file: Files = None,
     set_: Assignments = None,
     prometheus: Prometheus = None,
+    from_: From = None,
     json: Json = False,
 ) -> None:
     """Show which gates keep GPUs from a stack's nodes, and why; exit with 1 when one is closed, or cannot be judged."""
@@ -44,8 +48,13 @@ def gates(  # noqa: PLR0917 - each is an option
     from workbench.cli.prometheus_signs import read_signals
     from workbench.cli.requested_stack import read_stack
 
-    settings = read_stack(stack, file, set_).loaded.settings
-    target = cluster_of(stack, kubeconfig, settings, context)
+    recorded = None
+    if from_ is not None:
+        recorded = opened(from_, stack, kubeconfig=kubeconfig, context=context, wait=wait, prometheus=prometheus)
+        stack = recorded.stack
+    loaded = recorded.loaded(file, set_) if recorded else read_stack(stack, file, set_).loaded
+    settings = loaded.settings
+    target = recorded.target(loaded) if recorded else cluster_of(stack, kubeconfig, settings, context)
     environment = os.environ if kubeconfig else {**SIMULATED, **os.environ}
     try:
         bound = bound_seconds(settings.gpu_operator.gate.timeout_minutes, environment) if wait else 0.0
@@ -61,10 +70,10 @@ def gates(  # noqa: PLR0917 - each is an option
             problem, reports = "", read_reports(target.get, target.expected)
     except (Unreachable, Unusable) as failure:
         problem, reports = str(failure), ()
-    signals = read_signals(stack, kubeconfig, prometheus)
+    signals = recorded.signals() if recorded else read_signals(stack, kubeconfig, prometheus)
     beside = list(signals.unread)
     if any(report.closed for report in reports) and not problem:
-        reports, unread = _with_findings(target, reports, stack, signals)
+        reports, unread = _with_findings(target, reports, stack, signals, recorded.now if recorded else None)
         beside += unread
     if problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")
@@ -84,7 +93,11 @@ def gates(  # noqa: PLR0917 - each is an option
 
 
 def _with_findings(
-    target: ClusterTarget, reports: Sequence[Report], stack: str, signals: Signals
+    target: ClusterTarget,
+    reports: Sequence[Report],
+    stack: str,
+    signals: Signals,
+    now: datetime.datetime | None,
 ) -> tuple[tuple[Report, ...], Sequence[str]]:
     """The closed gates with the causes of `physai why`, and the evidence that could not be read."""
     from physical_ai.readiness import Unreachable, Unusable
@@ -95,7 +108,7 @@ def _with_findings(
 
     existing = is_existing(target.expected)
     try:
-        given = node_workloads(target.get, stack, existing=existing)
+        given = node_workloads(target.get, stack, existing=existing, now=now)
     except (Missing, Unreachable, Unusable) as problem:
         given = Workloads(stack=stack, existing=existing, unread=(f"what else is known of the nodes ({problem})",))
     return with_findings(reports, replace(given, alerts=signals.alerts, xids=signals.xids)), given.unread

@@ -10,9 +10,12 @@ import typer
 from workbench.cli.console import err, print_json
 from workbench.cli.exit_codes import BAD_INPUT, FAILED, FINDINGS
 from workbench.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Stack
+from workbench.cli.recorded import From as Recording
+from workbench.cli.recorded import opened
 
 if TYPE_CHECKING:
-    from physical_ai.settings import Settings
+    from workbench.cli.cluster_gates import ClusterTarget
+    from workbench.cli.recorded import Recorded
     from workbench.policies import Stack as Declared
     from workbench.policies.flows.world import World
 
@@ -46,6 +49,7 @@ def reach(  # noqa: PLR0917 - each is an option
     file: Files = None,
     set_: Assignments = None,
     picture: Picture = None,
+    from_: Recording = None,
     json: Json = False,
 ) -> None:
     """Show which connections of a stack are open, which are closed, and the rule that decides each; exit with 3 if one
@@ -64,7 +68,11 @@ def reach(  # noqa: PLR0917 - each is an option
         raise typer.BadParameter("name FROM and TO as well", param_hint="--port" if port else "--udp")
     if any(not 0 < each < 65536 for each in port or ()):
         raise typer.BadParameter("a port is a number from 1 to 65535", param_hint="--port")
-    world, notes = _world(stack, file, set_, (kubeconfig, context), preview=preview)
+    recorded = None
+    if from_ is not None:
+        recorded = opened(from_, stack, kubeconfig=kubeconfig, context=context, preview=preview)
+        stack = recorded.stack
+    world, notes = _world(stack, file, set_, (kubeconfig, context), preview=preview, recorded=recorded)
     try:
         if source is None or target is None:
             judged = judge_world(world)
@@ -75,7 +83,7 @@ def reach(  # noqa: PLR0917 - each is an option
         raise typer.Exit(BAD_INPUT) from None
     if picture is not None:
         _draw(picture, output.diagram(judged, steps=source is not None))
-    cluster = str(kubeconfig) if kubeconfig else None
+    cluster = str(from_ or kubeconfig) if from_ or kubeconfig else None
     if json:
         print_json(output.document(stack, judged, notes, cluster))
     elif source is None:
@@ -93,8 +101,10 @@ def _world(
     access: tuple[Path | None, str | None],
     *,
     preview: bool,
+    recorded: Recorded | None = None,
 ) -> tuple[World, list[str]]:
     """State that decides about connections, and a list of its unknown parts."""
+    from workbench.cli.cluster_gates import real_cluster
     from workbench.cli.policy_pack import declared_or_exit
     from workbench.cli.requested_stack import read_stack
     from workbench.policies.flows.network_policies import Engine
@@ -103,8 +113,10 @@ def _world(
     requested = read_stack(stack, file, set_)
     declared = declared_or_exit(requested, preview=preview)
     kubeconfig, context = access
+    if recorded is not None:
+        return _live(declared, recorded.target(requested.loaded))
     if kubeconfig is not None:
-        return _live(declared, requested.loaded.settings, kubeconfig, context)
+        return _live(declared, real_cluster(kubeconfig, requested.loaded.settings, context))
     if context is not None:
         raise typer.BadParameter("name the file that has it with --kubeconfig", param_hint="--context")
     world = read(declared.resources)
@@ -112,12 +124,10 @@ def _world(
     return world, [FOREIGN_CLUSTER] if unknown else []
 
 
-def _live(declared: Declared, settings: Settings, kubeconfig: Path, context: str | None) -> tuple[World, list[str]]:
+def _live(declared: Declared, target: ClusterTarget) -> tuple[World, list[str]]:
     from physical_ai.readiness import Unreachable, Unusable
-    from workbench.cli.cluster_gates import real_cluster
     from workbench.cli.live_reach import live_world
 
-    target = real_cluster(kubeconfig, settings, context)
     try:
         return live_world(declared, target.get)
     except (Unreachable, Unusable) as problem:

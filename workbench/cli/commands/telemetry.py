@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from workbench.cli.console import err, out, print_json
+from workbench.cli.exit_codes import FAILED
 from workbench.cli.groups import CommandGroup
 from workbench.cli.options import DEFAULT_STACK, Json, Stack
+from workbench.cli.recorded import From, opened
 
 fault_app = typer.Typer(
     cls=CommandGroup, no_args_is_help=True, help="Inject faults into simulated GPU nodes, and heal them."
@@ -25,17 +27,32 @@ Minutes = Annotated[int, typer.Option("--minutes", min=1, help="How many minutes
 InStack = Annotated[str, typer.Option("--stack", help="The simulated stack.")]
 
 
-def alerts(stack: Stack = DEFAULT_STACK, json: Json = False) -> None:
+def alerts(stack: Stack = DEFAULT_STACK, from_: From = None, json: Json = False) -> None:
     """List the alerts of the simulated stack: severity, what to do, runbook, and the model time after a fault.
 
     `physai up --telemetry` starts the Prometheus and the Alertmanager that this reads.
     """
+    from physical_ai.settings import load
     from workbench.cli.alert_findings import with_findings
+    from workbench.cli.cluster_gates import simulated_cluster
     from workbench.cli.output.alerts import render
+    from workbench.cli.prometheus import PrometheusFailed
     from workbench.cli.simulated_stack import running_simulation
     from workbench.cli.simulated_telemetry import alert_documents
 
-    found, unread = with_findings(alert_documents(running_simulation(stack)), stack)
+    if from_ is not None:
+        recorded = opened(from_, stack)
+        stack = recorded.stack
+        try:
+            found, unread = with_findings(
+                recorded.alert_documents(), stack, lambda: recorded.target(recorded.loaded()), recorded.now
+            )
+        except PrometheusFailed as problem:
+            err.print(str(problem), markup=False, style="red", soft_wrap=True)
+            raise typer.Exit(FAILED) from None
+    else:
+        documents = alert_documents(running_simulation(stack))
+        found, unread = with_findings(documents, stack, lambda: simulated_cluster(stack, load(stack).settings))
     if json:
         print_json({"stack": stack, "alerts": found, "unread": list(unread)})
         return

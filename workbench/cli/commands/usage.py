@@ -10,6 +10,7 @@ import typer
 from workbench.cli.console import err, print_json, print_text
 from workbench.cli.exit_codes import FAILED
 from workbench.cli.options import DEFAULT_STACK, Json, Stack
+from workbench.cli.recorded import From, opened
 
 Address = Annotated[
     str | None,
@@ -32,6 +33,7 @@ def usage(  # noqa: PLR0917 - each is an option
     since: Since = "7d",
     picture: Picture = None,
     csv: Csv = False,
+    from_: From = None,
     json: Json = False,
 ) -> None:
     """Show the GPU-hours that each workflow requested, held and used, with their list price.
@@ -45,14 +47,20 @@ def usage(  # noqa: PLR0917 - each is an option
     from workbench.cli.output.usage_picture import NoPicture, write_picture
     from workbench.cli.prometheus import DEFAULT, PrometheusFailed, ask, simulated_address
     from workbench.costs.usage import gpu_hour_prices
+    from workbench.recordings.questions import SPANS
 
     try:
         asked = queries(since)
     except ValueError as problem:
         raise typer.BadParameter(f"{problem}.", param_hint="--since") from None
-    prices = gpu_hour_prices(load(stack).settings)
+    recorded = None if from_ is None else opened(from_, stack, prometheus=prometheus)
+    stack = recorded.stack if recorded else stack
+    prices = gpu_hour_prices((recorded.loaded() if recorded else load(stack)).settings)
+    if recorded is not None and since not in SPANS:
+        raise typer.BadParameter(f"a recording has {', '.join(SPANS)}", param_hint="--since")
     try:
-        found = rows_of(ask(prometheus or simulated_address(stack) or DEFAULT, asked), prices)
+        results = recorded.ask(asked) if recorded else ask(prometheus or simulated_address(stack) or DEFAULT, asked)
+        found = rows_of(results, prices)
     except PrometheusFailed as problem:
         err.print(str(problem), markup=False, highlight=False)
         raise typer.Exit(FAILED) from None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,10 +13,15 @@ import typer
 from workbench.cli.console import err, print_json
 from workbench.cli.exit_codes import BAD_INPUT, FAILED, FINDINGS
 from workbench.cli.options import DEFAULT_STACK, Assignments, Context, Files, Json, Kubeconfig, Prometheus, Stack
+from workbench.cli.recorded import From, opened
 
 if TYPE_CHECKING:
+    import datetime
+
     from physical_ai.readiness.workloads import Workloads
-    from physical_ai.settings import Settings
+    from physical_ai.settings import Loaded, Settings
+    from workbench.cli.cluster_gates import ClusterTarget
+    from workbench.cli.prometheus_signs import Signals
 
 OF_PLATFORM = ("node", "pool", "workflow", "release")
 """Subjects that work only where the platform's parts do: a Pod that runs, or a Job that is complete, is healthy."""
@@ -53,6 +60,7 @@ def why(  # noqa: PLR0917 - each is an option
     azure: Azure = False,
     osmo: Osmo = None,
     prometheus: Prometheus = None,
+    from_: From = None,
     json: Json = False,
 ) -> None:
     """Explain why a Pod, Job, workflow, node or pool does not work: the first cause, its evidence and the fix; exit
@@ -64,7 +72,8 @@ def why(  # noqa: PLR0917 - each is an option
     from physical_ai.readiness.workloads import UnknownSubject, explain
     from workbench.cli.output.why import SCHEMA_VERSION, print_explanations
 
-    given = _read(stack, (kubeconfig, context), file, set_, prometheus, azure=azure, osmo=osmo, wanted=wanted)
+    given = _given(from_, stack, (kubeconfig, context), file, set_, prometheus, azure=azure, osmo=osmo, wanted=wanted)
+    stack = given.stack
     try:
         title, causes = explain(wanted, given)
     except UnknownSubject as unknown:
@@ -104,6 +113,7 @@ def doctor(  # noqa: PLR0917 - each is an option
     set_: Assignments = None,
     azure: Azure = False,
     prometheus: Prometheus = None,
+    from_: From = None,
     json: Json = False,
 ) -> None:
     """List everything that does not work in the cluster, grouped by cause; exit with 3 if an action is needed.
@@ -114,7 +124,8 @@ def doctor(  # noqa: PLR0917 - each is an option
     from physical_ai.readiness.workloads import doctor as findings_of
     from workbench.cli.output.why import SCHEMA_VERSION, print_findings
 
-    given = _read(stack, (kubeconfig, context), file, set_, prometheus, azure=azure)
+    given = _given(from_, stack, (kubeconfig, context), file, set_, prometheus, azure=azure)
+    stack = given.stack
     findings = findings_of(given)
     needed = any(each.first.needs_action for each in findings)
     if json:
@@ -130,7 +141,8 @@ def doctor(  # noqa: PLR0917 - each is an option
         raise typer.Exit(FAILED)
 
 
-def _read(
+def _given(  # noqa: PLR0917 - each is an option
+    from_: Path | None,
     stack: str,
     access: tuple[Path | None, str | None],
     file: list[Path] | None,
@@ -141,33 +153,61 @@ def _read(
     osmo: Path | None = None,
     wanted: str = "",
 ) -> Workloads:
-    from physical_ai.readiness import Unreachable, Unusable
-    from physical_ai.readiness.platform.parts import installed
-    from physical_ai.readiness.platform.read import read_platform
-    from physical_ai.readiness.workloads import declared_pools, read_workloads
-    from physical_ai.settings.facts.osmo_access import control_plane_url
+    """The cluster, and what is beside it, of whichever source the options name."""
     from workbench.cli.cluster_gates import cluster_of
     from workbench.cli.prometheus_signs import read_signals
     from workbench.cli.requested_stack import read_stack
 
     kubeconfig, context = access
+    if from_ is not None:
+        others = {"kubeconfig": kubeconfig, "context": context, "azure": azure, "osmo": osmo, "prometheus": prometheus}
+        recorded = opened(from_, stack, **others)
+        loaded = recorded.loaded(file, set_)
+        beside = {"azure": recorded.azure_pools(), "workflows": recorded.workflows or ()}
+        own = recorded.recording.simulated
+        return _read(loaded, recorded.target(loaded), recorded.signals, beside, wanted, own=own, now=recorded.now)
     if (azure or osmo) and not kubeconfig:
         raise typer.BadParameter("the simulated ones are always read", param_hint="--azure" if azure else "--osmo")
     loaded = read_stack(stack, file, set_).loaded
     settings = loaded.settings
-    beside = _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)
+    beside: dict[str, Any] = (
+        _beside_a_real_cluster(settings, azure=azure, osmo=osmo) if kubeconfig else _beside_a_simulated_one(stack)
+    )
     target = cluster_of(stack, kubeconfig, settings, context)
+    signals = partial(read_signals, stack, kubeconfig, prometheus)
+    return _read(loaded, target, signals, beside, wanted, own=kubeconfig is None)
+
+
+def _read(
+    loaded: Loaded,
+    target: ClusterTarget,
+    signals_of: Callable[[], Signals],
+    beside: Mapping[str, Any],
+    wanted: str,
+    *,
+    own: bool,
+    now: datetime.datetime | None = None,
+) -> Workloads:
+    """`own` is true for a simulated cluster; `now` is the time of what is read, this machine's if omitted."""
+    from physical_ai.readiness import Unreachable, Unusable
+    from physical_ai.readiness.platform.parts import installed
+    from physical_ai.readiness.platform.read import read_platform
+    from physical_ai.readiness.workloads import declared_pools, read_workloads
+    from physical_ai.settings.facts.osmo_access import control_plane_url
+
+    settings = loaded.settings
     try:
-        found = read_workloads(target.get, target.expected, declared_pools(settings), stack, wanted)
+        stack = str(settings.stack)
+        found = read_workloads(target.get, target.expected, declared_pools(settings), stack, wanted, now=now)
         unread = list(found.unread)
         known = {**found.owners, **({} if found.queues is None else {"Queue": found.queues})}
         # The simulator has a control plane where the settings name none.
-        agents = control_plane_url(settings) is not None or (kubeconfig is None and settings.osmo.installs_backend)
+        agents = control_plane_url(settings) is not None or (own and settings.osmo.installs_backend)
         platform = read_platform(target.get, installed(settings, loaded.plan, agents=agents), known, unread)
         found = replace(found, platform=platform, unread=tuple(dict.fromkeys(unread)))
-        signals = read_signals(stack, kubeconfig, prometheus)
-        beside |= {"alerts": signals.alerts, "xids": signals.xids, "unread": (*found.unread, *signals.unread)}
-        beside["refused"] = found.unread
+        signals = signals_of()
+        beside = {**beside, "alerts": signals.alerts, "xids": signals.xids, "unread": (*found.unread, *signals.unread)}
+        beside = {**beside, "refused": found.unread}
         return replace(found, has_agents=agents, **beside)
     except (Unreachable, Unusable) as problem:
         err.print(f"{target.name} cannot be read: {problem}", markup=False, style="red")

@@ -1,0 +1,192 @@
+"""A recording in place of a cluster, a Prometheus and Azure, for the commands that only read."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from workbench.cli.console import err
+from workbench.cli.exit_codes import BAD_INPUT
+
+if TYPE_CHECKING:
+    from physical_ai.settings import Loaded
+    from physical_ai.telemetry.usage import Sample
+    from workbench.cli.cluster_gates import ClusterTarget
+    from workbench.cli.prometheus_signs import Signals
+    from workbench.recordings.reading import Recording
+
+From = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="FILE", help="Read this recording (physai record) instead of a cluster."),
+]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recording as the sources of a command."""
+
+    recording: Recording
+
+    @property
+    def name(self) -> str:
+        return str(self.recording.file)
+
+    @property
+    def stack(self) -> str:
+        return self.recording.stack
+
+    @property
+    def now(self) -> datetime.datetime:
+        """The time of the recording, which is the present one for all that is read from it."""
+        return datetime.datetime.fromisoformat(self.recording.recorded_at)
+
+    def loaded(self, files: Sequence[Path] | None = None, assignments: Sequence[str] | None = None) -> Loaded:
+        """The settings that were recorded; those of the checkout where they do not load, or the command line adds any.
+
+        Raises:
+            SettingsError
+        """
+        from physical_ai.settings import SettingsError, load_config
+        from workbench.cli.requested_stack import read_stack
+
+        recorded: Any = self.recording.only("settings", "settings")
+        if recorded is not None and not files and not assignments:
+            try:
+                return load_config(self.stack, recorded)
+            except SettingsError as problem:
+                first = str(problem).splitlines()[0]
+                err.print(f"{self.name}: its settings do not load here ({first}); those of the checkout count instead",
+                          markup=False, style="yellow", soft_wrap=True)  # fmt: skip
+        return read_stack(self.stack, files, assignments).loaded
+
+    def target(self, loaded: Loaded) -> ClusterTarget:
+        """The recorded cluster, with the pools that it should have."""
+        from physical_ai.readiness import expected_pools
+        from physical_ai.readiness.expected import deployed_pools
+        from workbench.cli.cluster_gates import ClusterTarget
+        from workbench.recordings.cluster import reader
+
+        pools = self.recording.only("pools", "pools")
+        expected = deployed_pools(pools, self.stack) if pools else expected_pools(loaded.settings)
+        return ClusterTarget(self.name, reader(self.recording), expected)
+
+    def azure_pools(self) -> Mapping[str, Mapping[str, Any]] | None:
+        """Properties of the node pools by name; None where the recording has nothing of Azure."""
+        found: dict[str, Mapping[str, Any]] = {}
+        for each in self.recording.of("azure"):
+            if each["type"].lower().endswith("/agentpools"):
+                found[each["id"].rpartition("/")[2]] = each["body"].get("properties") or {}
+        return found or None
+
+    @property
+    def workflows(self) -> list[dict[str, Any]] | None:
+        return self.recording.only("workflows", "workflows")
+
+    def ask(self, queries: Mapping[str, str]) -> dict[str, list[Sample]]:
+        """Recorded results of instant queries by name.
+
+        Raises:
+            PrometheusFailed: a query was not recorded.
+        """
+        from physical_ai.telemetry.usage import Sample
+        from workbench.cli.prometheus import PrometheusFailed
+
+        known = {each["query"]: each["samples"] for each in self.recording.of("samples")}
+        if not known:
+            raise PrometheusFailed(f"{self.name}: {self._why_none()}")
+        found: dict[str, list[Sample]] = {}
+        for name, query in queries.items():
+            if query not in known:
+                raise PrometheusFailed(f"{self.name}: this query was not recorded: {query}")
+            try:
+                found[name] = [Sample(dict(each["labels"]), float(each["value"])) for each in known[query]]
+            except (LookupError, TypeError, ValueError):
+                raise PrometheusFailed(
+                    f"{self.name}: samples of {query}: each has to have labels and a value"
+                ) from None
+        return found
+
+    def _why_none(self) -> str:
+        said = (str(each["reason"]) for each in self.recording.of("unread") if "metrics" in each["what"])
+        return f"the recording has no metrics: {next(said, 'no Prometheus was named')}"
+
+    def alerts(self) -> list[Mapping[str, Any]]:
+        """Alerts that were pending or firing, with the annotations of their rules."""
+        return list(self.recording.only("alerts", "alerts") or ())
+
+    def signals(self) -> Signals:
+        """Signs from the recorded answers."""
+        from workbench.cli.prometheus_signs import Asked, signals_of
+
+        firing = [each for each in self.alerts() if each.get("state") == "firing"]
+        return signals_of(Asked(self.name, self.ask, lambda: firing, self.now.timestamp))
+
+    def alert_documents(self) -> list[dict[str, Any]]:
+        """The alerts as `physai alerts` lists them. Raises PrometheusFailed where none were read."""
+        from workbench.cli.prometheus import PrometheusFailed
+
+        if self.recording.only("alerts", "alerts") is None:
+            raise PrometheusFailed(f"{self.name}: {self._why_none()}")
+        documents = [_alert_document(each) for each in self.alerts()]
+        rank = ("critical", "warning", "info", "")
+        return sorted(
+            documents, key=lambda each: (each["state"] != "firing", rank.index(each["severity"]), each["alert"])
+        )
+
+    def print_age(self) -> None:
+        """Prints what is read, and how old it is."""
+        days = (datetime.datetime.now(datetime.UTC) - self.now).total_seconds() / 86400
+        age = f"{days:.0f} days" if days >= 2 else f"{max(days * 24, 0):.0f} hours" if days >= 1 / 12 else "new"
+        of = "simulated " if self.recording.simulated else ""
+        err.print(f"{self.name}: {of}{self.stack}, recorded at {self.recording.recorded_at} ({age})", markup=False,
+                  style="dim", soft_wrap=True)  # fmt: skip
+
+
+def _alert_document(given: Mapping[str, Any]) -> dict[str, Any]:
+    labels: Mapping[str, str] = given.get("labels") or {}
+    words: Mapping[str, str] = given.get("annotations") or {}
+    severity = labels.get("severity", "")
+    return {
+        "alert": labels.get("alertname", ""),
+        "state": given.get("state", ""),
+        "severity": severity if severity in ("critical", "warning", "info") else "",
+        "summary": words.get("summary", ""),
+        "action": words.get("action", ""),
+        "runbook": words.get("runbook_url", ""),
+        "labels": {key: value for key, value in labels.items() if key != "alertname"},
+        "fault": None,
+        "modelSecondsAfterFault": None,
+    }
+
+
+def opened(file: Path, stack: str, **others: object) -> Recorded:
+    """The recording in a file, whose age is printed.
+
+    Args:
+        stack: The stack of the command line; the default one stands for the recording's.
+        others: Options that name another source, by name; each has to be left out.
+
+    Raises:
+        typer.BadParameter: another source is named too, or another stack.
+        typer.Exit: the file is no recording.
+    """
+    from workbench.cli.options import DEFAULT_STACK
+    from workbench.recordings.reading import BadRecording, read
+
+    for name, value in others.items():
+        if value:
+            raise typer.BadParameter("the recording is the only source; leave this out", param_hint=f"--{name}")
+    try:
+        found = Recorded(read(file))
+    except BadRecording as problem:
+        err.print(str(problem), markup=False, style="red", soft_wrap=True)
+        raise typer.Exit(BAD_INPUT) from None
+    if stack not in (DEFAULT_STACK, found.stack):
+        raise typer.BadParameter(f"{file} is of {found.stack}, and not of {stack}", param_hint="STACK")
+    found.print_age()
+    return found

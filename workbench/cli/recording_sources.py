@@ -1,0 +1,156 @@
+"""Sources of a recording: a cluster, Azure, Prometheus and OSMO, of a real stack or of a simulated one. Reads only."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.recordings.asking import Bounded, Say, cluster_entries
+from workbench.recordings.azure import azure_entries
+from workbench.recordings.form import Entry
+from workbench.recordings.questions import SERIES, SPANS, STEP, Limits
+
+if TYPE_CHECKING:
+    from physical_ai.settings import Loaded
+    from simulator.simulation import Simulation
+
+HOUR = 3600.0
+MOST_SERIES = 5000
+"""Series of one query; a cluster has a few per Pod."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A stack to record, and the way to it."""
+
+    loaded: Loaded
+    kubeconfig: Path | None
+    context: str | None
+    prometheus: str | None
+    azure: bool
+    limits: Limits
+
+    @property
+    def stack(self) -> str:
+        return str(self.loaded.settings.stack)
+
+
+def entries(wanted: Wanted, say: Say) -> Iterator[Entry]:
+    """All entries, the head first, as they were read.
+
+    Raises:
+        Unreachable, Unusable: the cluster answers nothing at all.
+        SimulationError: no simulated cluster of the stack runs.
+    """
+    from workbench.cli.cluster_gates import cluster_of
+    from workbench.recordings.making import head
+
+    target = cluster_of(wanted.stack, wanted.kubeconfig, wanted.loaded.settings, wanted.context)
+    target.get("/version", {})
+    now = datetime.datetime.now(datetime.UTC)
+    at = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    yield head(wanted.stack, at, _program(), simulated=wanted.kubeconfig is None)
+    yield {"kind": "settings", "settings": wanted.loaded.raw}
+    if wanted.kubeconfig is None:
+        yield from _of_simulation(wanted.stack)
+    elif wanted.azure:
+        yield from _of_azure(wanted, say)
+    else:
+        yield {"kind": "unread", "what": "Azure's resources", "reason": "--azure was not given"}
+    yield from _of_prometheus(wanted, now.timestamp(), say)
+    yield from cluster_entries(Bounded(target.get, wanted.limits), say)
+
+
+def _program() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"physical-ai {version('physical-ai')}"
+    except PackageNotFoundError:
+        return "physical-ai"
+
+
+def _of_simulation(stack: str) -> Iterator[Entry]:
+    """Exported pools, workflows, and the simulated resources in the form of ARM's answers."""
+    from workbench.cli.diagnosis_sources import simulated_workflows
+    from workbench.cli.simulated_stack import simulation_of
+
+    simulation = simulation_of(stack)
+    yield {"kind": "pools", "pools": simulation.outputs().get("pools") or {}}
+    yield {"kind": "workflows", "workflows": simulated_workflows(simulation)}
+    yield from simulated_bodies(simulation)
+
+
+def simulated_bodies(simulation: Simulation) -> Iterator[Entry]:
+    """Bodies as a GET of the simulated ARM returns them."""
+    from simulator.azure.bodies import to_body
+    from simulator.azure.filled import outputs_of_get
+
+    with simulation.azure() as cloud:
+        known = sorted(cloud.resources(inline=True))
+        found = [each for id_ in known if (each := cloud.get(id_)) is not None]
+    for each in found:
+        outputs = {name: value for name, value in outputs_of_get(each).items() if name not in ("type", "name")}
+        body = {**to_body(each.mapping, outputs), "id": each.id, "name": each.id.rpartition("/")[2]}
+        own = {"type": each.mapping.arm_type, "apiVersion": each.mapping.api_version}
+        yield {"kind": "azure", "id": each.id, **own, "body": {**body, "type": own["type"]}}
+
+
+def _of_azure(wanted: Wanted, say: Say) -> Iterator[Entry]:
+    from physical_ai.settings.facts.naming import Names
+    from workbench.cli.azure_login import subscription_of_login
+    from workbench.preflight import Unanswered
+    from workbench.preflight.login import NoLogin, logged_in
+
+    try:
+        get = logged_in()
+        subscription = subscription_of_login(get)
+    except (NoLogin, Unanswered) as problem:
+        yield {"kind": "unread", "what": "Azure's resources", "reason": str(problem)}
+        return
+    group = f"/subscriptions/{subscription}/resourceGroups/{Names(wanted.loaded.settings.stack).resource_group}"
+    yield from azure_entries(get, group, wanted.limits, say)
+
+
+def _of_prometheus(wanted: Wanted, now: float, say: Say) -> Iterator[Entry]:
+    """Answers to the queries of `why`, `alerts` and `usage`, and series of the last hour."""
+    from physical_ai.telemetry.usage import queries
+    from workbench.cli.prometheus import PrometheusFailed, ask, ask_range, listed_alerts, simulated_address
+    from workbench.cli.prometheus_signs import NOT_ASKED, NOT_RUNNING, signal_queries
+
+    address = wanted.prometheus or (None if wanted.kubeconfig else simulated_address(wanted.stack))
+    if address is None:
+        missing = NOT_ASKED if wanted.kubeconfig else NOT_RUNNING.format(stack=wanted.stack)
+        what, _, reason = missing.partition(", because ")
+        yield {"kind": "unread", "what": f"{what}, usage and metrics", "reason": reason}
+        return
+    asked = {**signal_queries(), **{f"{span} {key}": text for span in SPANS for key, text in queries(span).items()}}
+    for number, text in enumerate(dict.fromkeys(asked.values())):
+        say(f"Prometheus: {number + 1} of {len(asked) + len(SERIES)} queries")
+        try:
+            samples = ask(address, {"": text})[""]
+        except PrometheusFailed as problem:
+            yield {"kind": "unread", "what": "alerts, usage and metrics", "reason": str(problem).splitlines()[0]}
+            return
+        found: list[dict[str, Any]] = [{"labels": dict(each.labels), "value": each.value} for each in samples]
+        yield {
+            "kind": "samples",
+            "query": text,
+            "samples": sorted(found, key=lambda each: sorted(each["labels"].items())),
+        }
+    try:
+        yield {"kind": "alerts", "alerts": [dict(each) for each in listed_alerts(address)]}
+        for name, text in SERIES.items():
+            say(f"Prometheus: {name} of the last hour")
+            yield _series(ask_range(address, text, now - HOUR, now, STEP), text)
+    except PrometheusFailed as problem:
+        yield {"kind": "unread", "what": "series of the last hour", "reason": str(problem).splitlines()[0]}
+
+
+def _series(found: list[Any], query: str) -> Entry:
+    kept = [dict(each) for each in found[:MOST_SERIES]]
+    left = len(found) - len(kept)
+    return {"kind": "series", "query": query, "step": STEP, "series": kept, **({"leftOut": left} if left else {})}

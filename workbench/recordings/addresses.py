@@ -1,0 +1,108 @@
+"""Consistent replacement of IP addresses that keeps which address is in which network. Pure.
+
+Of a private address the last eight bits are kept, and of the others those by which it differs from another address of
+the recording; the rest are zero. Two addresses stay two, an address stays in its networks, and doing it twice changes
+nothing.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Mapping
+
+V4 = re.compile(r"(?<![\w.-])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?![\w-]|\.\d)")
+V6 = re.compile(r"(?<![\w:.])((?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F]{1,4}|(?:[0-9a-fA-F]{1,4}:)+(?::[0-9a-fA-F]{1,4})+"
+                r"|(?:[0-9a-fA-F]{1,4}:){1,7}:)(?:/(\d{1,3}))?(?![\w:])")  # fmt: skip
+KEPT = frozenset({"0.0.0.0", "255.255.255.255", "168.63.129.16", "169.254.169.254"})  # noqa: S104 - no bind
+"""Addresses that are the same everywhere: Azure's own, and those that stand for all."""
+PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
+_ALIKE = tuple(map(ipaddress.IPv4Network, ("127.0.0.0/8", "169.254.0.0/16", "192.0.2.0/24", "198.51.100.0/24",
+                                           "203.0.113.0/24", "224.0.0.0/4")))  # fmt: skip
+HOST_BITS = 24
+"""Number of the bit from which on those of a private address are kept."""
+PUBLIC = ipaddress.IPv4Network("198.18.0.0/15")
+"""Public addresses become those of this network, which nobody has (RFC 2544); one that is of it is kept."""
+WIDEST_PUBLIC = 12
+"""Prefix length up to which a public network names nobody."""
+
+
+class Addresses:
+    """The addresses of a recording, and what stands for each."""
+
+    def __init__(self, found: Iterable[tuple[str, int]]) -> None:
+        """`found` has the address and the prefix length of each; 32 for one without."""
+        nodes = sorted({(int(ipaddress.IPv4Address(text)), bits) for text, bits in found})
+        self._of: dict[tuple[int, int], int] = {}
+        for network in PRIVATE:
+            inside = [each for each in nodes if ipaddress.IPv4Address(each[0]) in network]
+            self._of |= _packed(inside, int(network.network_address), network.prefixlen)
+        public = [each for each in nodes if each not in self._of and _is_hidden(*each)]
+        taken = {address for address, _ in nodes if ipaddress.IPv4Address(address) in PUBLIC}
+        following = int(PUBLIC.network_address)
+        for address, bits in public:
+            size = 1 << (32 - bits)
+            following = -(-(following + 1) // size) * size
+            while any(each in range(following, following + size) for each in taken) and size == 1:
+                following += size
+            self._of[address, bits] = following
+            following += size - 1
+
+    @property
+    def replaced(self) -> int:
+        """Number of the addresses and networks that something else stands for."""
+        return sum(1 for (address, _), given in self._of.items() if address != given)
+
+    def text(self, text: str) -> str:
+        """The text with what stands for each address in it."""
+        return V4.sub(self._shown, text)
+
+    def _shown(self, found: re.Match[str]) -> str:
+        key = parsed(found)
+        if key is None:
+            return found[0]
+        address, bits = int(ipaddress.IPv4Address(key[0])), key[1]
+        given = self._of.get((address, bits))
+        if given is None:
+            return found[0]
+        return f"{ipaddress.IPv4Address(given)}{f'/{found[2]}' if found[2] else ''}"
+
+
+def parsed(found: re.Match[str]) -> tuple[str, int] | None:
+    """Address and prefix length of a match; None for four numbers that are no address."""
+    bits = int(found[2]) if found[2] else 32
+    if bits > 32 or any(int(each) > 255 for each in found[1].split(".")):
+        return None
+    text = ".".join(str(int(each)) for each in found[1].split("."))
+    return text, bits
+
+
+def _is_hidden(address: int, bits: int) -> bool:
+    known = ipaddress.IPv4Address(address)
+    if str(known) in KEPT or known in PUBLIC or address >> 24 == 0:
+        return False
+    return bits > WIDEST_PUBLIC and not any(known in each for each in (*_ALIKE, *PRIVATE))
+
+
+def _packed(nodes: list[tuple[int, int]], base: int, depth: int) -> Mapping[tuple[int, int], int]:
+    """What stands for the addresses below a prefix, where only bits at which two of them part are kept."""
+    found: dict[tuple[int, int], int] = {}
+    stack = [(nodes, base, depth)]
+    while stack:
+        group, prefix, bit = stack.pop()
+        longer = [each for each in group if each[1] > bit]
+        found |= {each: prefix for each in group if each[1] <= bit}
+        if not longer or bit == 32:
+            continue
+        mask = 1 << (31 - bit)
+        if bit >= HOST_BITS:
+            stack += [
+                ([each for each in longer if (each[0] & mask) == half], prefix | half, bit + 1) for half in (0, mask)
+            ]
+            continue
+        low, high = [each for each in longer if not each[0] & mask], [each for each in longer if each[0] & mask]
+        if low and high:
+            stack += [(low, prefix, bit + 1), (high, prefix | mask, bit + 1)]
+        else:
+            stack.append((low or high, prefix, bit + 1))
+    return found

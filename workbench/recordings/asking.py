@@ -1,0 +1,165 @@
+"""Reading of a cluster for a recording: what can be read within the bounds, and a note of each thing that cannot."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from physical_ai.kubernetes.objects import at, name, namespace
+from physical_ai.readiness.answers import FORBIDDEN, Get, Missing, Unreachable
+from physical_ai.readiness.phase import is_running
+from workbench.recordings.form import PART, Entry
+from workbench.recordings.questions import ASKED, LEFT_OUT, LOG_LINES, MOST_LOGS, OTHER_GROUPS, Limits
+
+Say = Callable[[str], None]
+
+
+class Bounded:
+    """A reader that counts, and that ends when a bound is reached."""
+
+    def __init__(self, get: Get, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._get, self._limits, self._clock = get, limits, clock
+        self._until = clock() + limits.seconds
+        self.requests, self.bytes = 0, 0
+
+    @property
+    def reached(self) -> str:
+        """The bound that was reached; empty while none is."""
+        if self._clock() > self._until:
+            return f"{self._limits.seconds:g} s are over"
+        if self.requests >= self._limits.requests:
+            return f"{self._limits.requests:,} requests were sent"
+        return f"{self._limits.mebibytes} MiB are full" if self.bytes >= self._limits.mebibytes << 20 else ""
+
+    def __call__(self, path: str, parameters: Mapping[str, str]) -> Any:
+        """Raises Unreachable where a bound is reached, and as the reader does."""
+        if reached := self.reached:
+            raise Unreachable(f"not read any more: {reached}")
+        self.requests += 1
+        answer = self._get(path, parameters)
+        self.bytes += size_of(answer)
+        return answer
+
+
+def size_of(answer: Any) -> int:
+    """Bytes of an answer, nearly: those of its texts and a few for each value."""
+    total, stack = 0, [answer]
+    while stack:
+        value = stack.pop()
+        total += len(value) + 3 if isinstance(value, str) else 4
+        if isinstance(value, dict):
+            total += sum(len(str(key)) + 4 for key in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - decoded JSON
+            stack.extend(value.values())  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType] - as above
+        elif isinstance(value, list):
+            stack.extend(value)  # pyright: ignore[reportUnknownArgumentType] - as above
+    return total
+
+
+def cluster_entries(get: Bounded, say: Say) -> Iterator[Entry]:
+    """Versions, all lists but those that are left out, and logs of containers that ended badly."""
+    paths: list[str] = []
+    yield from _discovered(get, paths)
+    pods: Sequence[Mapping[str, Any]] = ()
+    wanted = [*paths, *(each for each in ASKED if each not in paths and _resource(each) not in LEFT_OUT)]
+    for number, path in enumerate(wanted):
+        say(f"cluster: {number + 1} of {len(wanted)} lists, {get.bytes >> 20} MiB")
+        try:
+            items: list[Mapping[str, Any]] = get(path, {}).get("items") or []
+        except Missing:
+            continue
+        except Unreachable as problem:
+            yield _not_read(path, problem)
+            continue
+        items = sorted(items, key=lambda each: (namespace(each), name(each)))
+        if path == "/api/v1/pods":
+            pods = items
+        for start in range(0, max(len(items), 1), PART):
+            yield {"kind": "list", "path": path, "items": items[start : start + PART]}
+    yield from _logs(get, pods, say)
+
+
+def _not_read(path: str, problem: Unreachable) -> Entry:
+    if problem.status in (FORBIDDEN, 401):
+        return {"kind": "refused", "path": path, "status": FORBIDDEN, "text": str(problem)}
+    return {"kind": "refused", "path": path, "status": problem.status, "text": f"not recorded: {problem}"}
+
+
+def _resource(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _discovered(get: Bounded, paths: list[str]) -> Iterator[Entry]:
+    """What the API has; `paths` gets the lists that are to be read."""
+    groups: list[Mapping[str, Any]] = []
+    for path in ("/version", "/api/v1", "/apis"):
+        try:
+            answer = get(path, {})
+        except (Missing, Unreachable) as problem:
+            yield {"kind": "unread", "what": path, "reason": str(problem)}
+            continue
+        yield {"kind": "discovery", "path": path, "answer": answer}
+        if path == "/api/v1":
+            paths += _lists(path, answer)
+        elif path == "/apis":
+            groups = list(answer.get("groups") or ())
+    for group in sorted(groups, key=lambda each: str(each.get("name"))):
+        version = at(group, "preferredVersion.groupVersion") or at(group, "versions", [{}])[0].get("groupVersion")
+        if not version or group.get("name") in OTHER_GROUPS:
+            continue
+        path = f"/apis/{version}"
+        try:
+            answer = get(path, {})
+        except (Missing, Unreachable) as problem:
+            yield {"kind": "unread", "what": path, "reason": str(problem)}
+            continue
+        yield {"kind": "discovery", "path": path, "answer": answer}
+        paths += _lists(path, answer)
+
+
+def _lists(path: str, answer: Mapping[str, Any]) -> list[str]:
+    found: list[Mapping[str, Any]] = answer.get("resources") or []
+    names = [
+        str(each["name"]) for each in found if "list" in (each.get("verbs") or ("list",)) and "/" not in each["name"]
+    ]
+    return [f"{path}/{each}" for each in sorted(names) if each not in LEFT_OUT]
+
+
+def _logs(get: Bounded, pods: Sequence[Mapping[str, Any]], say: Say) -> Iterator[Entry]:
+    """The last lines of containers that failed or are not ready, and of the last end of those that start again."""
+    wanted = [(pod, *each) for pod in sorted(pods, key=_created, reverse=True) for each in _ended_badly(pod)]
+    if len(wanted) > MOST_LOGS:
+        yield {
+            "kind": "unread",
+            "what": f"logs of {len(wanted) - MOST_LOGS} containers",
+            "reason": "there are too many",
+        }
+    for number, (pod, container, previous) in enumerate(wanted[:MOST_LOGS]):
+        say(f"cluster: {number + 1} of {min(len(wanted), MOST_LOGS)} logs")
+        parameters = {"container": container, "tailLines": LOG_LINES} | ({"previous": "true"} if previous else {})
+        own = {"namespace": namespace(pod), "pod": name(pod), "container": container, "previous": previous}
+        try:
+            text = get(f"/api/v1/namespaces/{namespace(pod)}/pods/{name(pod)}/log", parameters)
+        except Missing:
+            continue
+        except Unreachable as problem:
+            yield {"kind": "unread", "what": "further logs of containers", "reason": str(problem)}
+            return
+        yield {"kind": "log", **own, "text": text if isinstance(text, str) else ""}
+
+
+def _created(pod: Mapping[str, Any]) -> str:
+    return str(at(pod, "metadata.creationTimestamp", ""))
+
+
+def _ended_badly(pod: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """Containers whose logs are read, and whether it is the log before the last start."""
+    if at(pod, "status.phase") == "Succeeded" or not at(pod, "spec.nodeName"):
+        return
+    for status in (*at(pod, "status.initContainerStatuses", []), *at(pod, "status.containerStatuses", [])):
+        failed = any(at(status, f"{key}.terminated.exitCode", 0) != 0 for key in ("state", "lastState"))
+        waits = at(status, "state.waiting") is not None
+        if failed:
+            yield from ((str(status["name"]), previous) for previous in ((True, False) if waits else (False,)))
+        elif not is_running(dict(pod)) and at(status, "state.running") is not None and not status.get("ready"):
+            yield str(status["name"]), False

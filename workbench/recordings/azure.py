@@ -1,0 +1,114 @@
+"""Reading of a subscription for a recording: bodies of the stack's resources as a GET of each returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from physical_ai.catalog.api_versions import api_versions
+from physical_ai.nested import is_mapping, mappings
+from workbench.preflight.answers import Unanswered
+from workbench.preflight.rest import ARM, Get
+from workbench.recordings.asking import Say, size_of
+from workbench.recordings.form import Entry
+from workbench.recordings.questions import Limits
+
+RESOURCES_VERSION = "2021-04-01"
+CHILDREN: Mapping[str, tuple[str, ...]] = {
+    "microsoft.containerservice/managedclusters": ("agentPools", "maintenanceConfigurations"),
+    "microsoft.managedidentity/userassignedidentities": ("federatedIdentityCredentials",),
+    "microsoft.dbforpostgresql/flexibleservers": ("databases", "firewallRules"),
+    "microsoft.cache/redisenterprise": ("databases",),
+    "microsoft.storage/storageaccounts": ("blobServices", "managementPolicies"),
+    "microsoft.containerregistry/registries": ("cacheRules",),
+    "microsoft.network/privatednszones": ("virtualNetworkLinks",),
+    "microsoft.network/dnsresolvers": ("inboundEndpoints",),
+}
+"""Resources that a group's list does not have, by the type that they are below."""
+OF_SCOPE = ("Microsoft.Insights/diagnosticSettings",)
+"""Resources that are lists of another one's scope."""
+MOST_PAGES = 50
+
+
+class _Reader:
+    """Requests to ARM within the bounds."""
+
+    def __init__(self, get: Get, limits: Limits) -> None:
+        self._get, self._limits = get, limits
+        self.requests, self.bytes = 0, 0
+
+    def __call__(self, path: str, version: str) -> Any:
+        if self.requests >= self._limits.requests or self.bytes >= self._limits.mebibytes << 20:
+            raise Unanswered(f"{path}: not read any more: {self.requests} requests, {self.bytes >> 20} MiB")
+        self.requests += 1
+        answer = self._get(path, {} if "api-version=" in path else {"api-version": version})
+        self.bytes += size_of(answer)
+        return answer
+
+    def rows(self, path: str, version: str) -> Iterator[Mapping[str, Any]]:
+        """Rows of a list, page by page. Raises Unanswered."""
+        for _ in range(MOST_PAGES):
+            answer = self(path, version)
+            if not is_mapping(answer):
+                raise Unanswered(f"{path}: the answer is no object")
+            yield from mappings(answer.get("value"))
+            following = answer.get("nextLink")
+            if not isinstance(following, str) or not following:
+                return
+            if not following.startswith(f"{ARM}/"):
+                raise Unanswered(f"{path}: Azure refers to another host")
+            path = following
+        raise Unanswered(f"{path}: the list does not end")
+
+
+def azure_entries(get: Get, group: str, limits: Limits, say: Say) -> Iterator[Entry]:
+    """Bodies of a resource group's resources, and of those below them.
+
+    Args:
+        group: Its ARM id.
+    """
+    read = _Reader(get, limits)
+    try:
+        yield _entry(group, "Microsoft.Resources/resourceGroups", RESOURCES_VERSION, read(group, RESOURCES_VERSION))
+        rows = sorted(read.rows(f"{group}/resources", RESOURCES_VERSION), key=lambda each: str(each.get("id")).lower())
+    except Unanswered as problem:
+        yield {"kind": "unread", "what": f"Azure's resources of {group}", "reason": str(problem)}
+        return
+    for number, row in enumerate(rows):
+        say(f"Azure: {number + 1} of {len(rows)} resources")
+        id_, type_ = str(row.get("id", "")), str(row.get("type", ""))
+        version = version_of(type_)
+        if not version or not id_.startswith("/"):
+            yield {"kind": "unread", "what": id_, "reason": f"no API version of {type_} is known"}
+            continue
+        try:
+            yield _entry(id_, type_, version, read(id_, version))
+        except Unanswered as problem:
+            yield {"kind": "unread", "what": id_, "reason": str(problem)}
+            continue
+        yield from _below(read, id_, type_)
+
+
+def _below(read: _Reader, id_: str, type_: str) -> Iterator[Entry]:
+    lists = [(f"{id_}/{each}", f"{type_}/{each}") for each in CHILDREN.get(type_.lower(), ())]
+    if type_.lower() == "microsoft.containerservice/managedclusters":
+        lists += [(f"{id_}/providers/{each}", each) for each in OF_SCOPE]
+    for path, kind in lists:
+        version = version_of(kind)
+        try:
+            for row in read.rows(path, version) if version else ():
+                yield _entry(str(row.get("id", path)), kind, version, row)
+        except Unanswered as problem:
+            yield {"kind": "unread", "what": path, "reason": str(problem)}
+
+
+def version_of(type_: str) -> str:
+    """The API version with which the program sends a type; empty where it sends none."""
+    known = {name.lower(): each.sent for name, each in api_versions().types.items()}
+    return known.get(type_.lower(), "")
+
+
+def _entry(id_: str, type_: str, version: str, body: Any) -> Entry:
+    if not is_mapping(body):
+        raise Unanswered(f"{id_}: the answer is no object")
+    return {"kind": "azure", "id": id_, "type": type_, "apiVersion": version, "body": dict(body)}

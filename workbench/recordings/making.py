@@ -1,0 +1,75 @@
+"""The entries of a recording in their order, without credentials, names and ids, and with a summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from physical_ai.kubernetes.objects import at, name, namespace
+from workbench.recordings.credentials import REMOVED, Remover
+from workbench.recordings.form import HEAD, NAME, VERSION, Entry
+from workbench.recordings.names import KINDS, Replacer
+
+OWN = ("kind", "path", "format", "version", "program", "recordedAt", "simulated", "stack")
+"""Fields of an entry that are this program's, and are left as they are."""
+
+
+def head(stack: str, at_: str, program: str, *, simulated: bool) -> Entry:
+    """The first entry."""
+    given = {"stack": stack, "recordedAt": at_, "program": program, "simulated": simulated}
+    return {"kind": HEAD, "format": NAME, "version": VERSION, **given}
+
+
+def made(entries: Iterable[Entry]) -> list[Entry]:
+    """All entries as they are written, with a summary second."""
+    remover = Remover()
+    clean = [_clean(each, remover) for each in entries]
+    replacer = Replacer(clean)
+    found = [{key: value if key in OWN else replacer(value) for key, value in each.items()} for each in clean]
+    found = [_sorted(each) for each in found]
+    return [found[0], summary(found, remover, replacer), *found[1:]]
+
+
+def _clean(entry: Entry, remover: Remover) -> Entry:
+    if entry["kind"] == "list" and entry["path"].endswith("/configmaps"):
+        items = [_without_files(each, remover) for each in entry["items"]]
+        return {**entry, "items": [remover(each) for each in items]}
+    return {key: value if key in OWN else remover(value) for key, value in entry.items()}
+
+
+def _without_files(item: Mapping[str, Any], remover: Remover) -> dict[str, Any]:
+    """A ConfigMap without its binary files, which nobody reads and nobody can look through."""
+    if "binaryData" not in item:
+        return dict(item)
+    remover.removed += len(at(item, "binaryData", {}))
+    return {**item, "binaryData": dict.fromkeys(at(item, "binaryData", {}), REMOVED)}
+
+
+def _sorted(entry: Entry) -> Entry:
+    if entry["kind"] != "list":
+        return entry
+    items: list[dict[str, Any]] = entry["items"]
+    return {**entry, "items": sorted(items, key=lambda each: (namespace(each), name(each)))}
+
+
+def summary(entries: Sequence[Entry], remover: Remover, replacer: Replacer) -> Entry:
+    """A summary for the person who gives the file away."""
+    objects: Counter[str] = Counter()
+    spaces: Counter[str] = Counter()
+    for each in entries:
+        if each["kind"] == "list":
+            objects[each["path"]] += len(each["items"])
+            spaces.update(str(at(item, "metadata.namespace", "")) for item in each["items"])
+        else:
+            objects[each["kind"]] += 1
+    counts = {kind: replacer.counts[kind] for kind in KINDS if replacer.counts[kind]}
+    return {
+        "kind": "summary",
+        "objects": {key: value for key, value in sorted(objects.items()) if value and key != HEAD},
+        "namespaces": {key: value for key, value in sorted(spaces.items()) if key},
+        "replaced": counts,
+        "removed": remover.removed,
+        "unread": [f"{each['what']} ({each['reason']})" for each in entries if each["kind"] == "unread"]
+        + [f"{each['path']} ({each['text']})" for each in entries if each["kind"] == "refused"],
+    }

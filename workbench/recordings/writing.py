@@ -1,0 +1,39 @@
+"""Writing of a recording: all of it, or nothing."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from workbench.recordings.form import END, Entry
+
+
+def write(entries: Iterable[Entry], file: Path) -> int:
+    """Writes the entries, and the end with their checksum. Returns the file's size in bytes.
+
+    The same entries give the same bytes. Raises OSError; the file is then as it was.
+    """
+    handle, made = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with os.fdopen(handle, "wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
+            digest, lines = hashlib.sha256(), 0
+            for entry in entries:
+                line = _line(entry)
+                digest.update(line)
+                packed.write(line)
+                lines += 1
+            packed.write(_line({"kind": END, "lines": lines, "sha256": digest.hexdigest()}))
+        Path(made).replace(file)
+    except BaseException:
+        Path(made).unlink(missing_ok=True)
+        raise
+    return file.stat().st_size
+
+
+def _line(entry: Entry) -> bytes:
+    return json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"
