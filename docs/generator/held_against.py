@@ -11,7 +11,7 @@ from physical_ai.catalog.held_against import Held, held
 _HEAD = """\
 # Held against the originals
 
-Generated from `physical_ai/catalog/data/held_against.yaml`, and the file of that name of each part, by
+Generated from `compared` of the pins in `charts.yaml`, and from `physical_ai/catalog/data/held_against.yaml`, by
 `python -m docs.generator`. The simulator models other
 people's programs. A model that agrees with this project's own program proves nothing about them, so each was held
 against its original: *run* means that both ran and what they did was compared, *rendered* that both charts were

@@ -105,6 +105,13 @@ PART = Part(
       known: believed
       source: "‹where this version was seen›"
       date: @DATE@
+  compared:
+    - versions: [@VERSION@]
+      against: "‹repository and path of the chart›"
+      at: "‹tag or commit that was rendered›"
+      how: nothing
+      differs: ["‹what the simulator's model of it does otherwise›", the tag was not read]
+      date: @DATE@
 """,
     "@CHART@-keys.yaml": """# Keys of the chart's values, in the form that gpu-operator-keys.yaml explains.
 

@@ -112,7 +112,7 @@ def pinned_charts() -> dict[tuple[str, str], Chart]:
     """Pinned charts by name and version, oldest version of each first."""
     found: dict[tuple[str, str], Chart] = {}
     for file, line in _lines():
-        shared = {key: value for key, value in line.items() if key not in ("versions", "retracted")}
+        shared = {key: value for key, value in line.items() if key not in ("versions", "retracted", "compared")}
         of_chart: list[Chart] = []
         for own in line["versions"]:
             item = row(Chart, {**shared, **own}, f"{file}: {shared.get('name')} {own.get('version')}")
@@ -128,6 +128,11 @@ def pinned_charts() -> dict[tuple[str, str], Chart]:
 def _lines() -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows about charts, the core's before those of parts, each with the name of its file in messages."""
     yield from read_all_rows(DATA / PINS)
+
+
+def comparisons() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The rows in `compared` of each chart's pins: file, chart, row."""
+    yield from ((file, line["name"], each) for file, line in _lines() for each in line.get("compared", ()))
 
 
 def keys_file(name: str) -> Path:

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from physical_ai.catalog.load import DATA, read_all_rows, row
+from physical_ai.catalog.charts import comparisons
+from physical_ai.catalog.load import DATA, read_rows, row
 from physical_ai.catalog.rows import Row, Text
 
 FILE = DATA / "held_against.yaml"
@@ -48,5 +49,7 @@ class Held(Row):
 
 @lru_cache(maxsize=1)
 def held() -> tuple[Held, ...]:
-    """Every row: the core's in the order of the file, then those of parts."""
-    return tuple(row(Held, data, f"{file}: {data.get('subject')}") for file, data in read_all_rows(FILE))
+    """Every row: those of charts in the order of their pins, then those of the simulator's models."""
+    charts = ((file, {"subject": f"chart {name}", **data}) for file, name, data in comparisons())
+    others = ((FILE.name, data) for data in read_rows(FILE))
+    return tuple(row(Held, data, f"{file}: {data.get('subject')}") for file, data in (*charts, *others))
