@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests.host.api_rules import Object, Refusal, at, merge, now, selected, status_of
 from tests.host.namespaces import Network
 from tests.host.servers import Server
+from tests.support.waiting import LIMIT
 
 PORT = 6443
 NAMESPACE = "gpu-operator"
@@ -146,6 +147,7 @@ class Cluster:
         self.server = Server(self.network, PORT, _handler(self), tls=folder if self.tls else None)
 
     def stop(self) -> None:
+        self._released.set()
         if self.server:
             self.server.stop()
             self.server = None
@@ -160,7 +162,7 @@ class Cluster:
             held = self.hold == (f"{verb} {path}", self.requests.count(f"{verb} {path}"))
         if held:
             self.held.set()
-            self._released.wait(20)
+            self._released.wait(LIMIT)
             return status_of(Refusal(503, "ServiceUnavailable", "the client has gone"))
         with self.lock:
             refusal = self._refusal(f"{verb} {path}") or self._right(f"{verb} {path}")

@@ -24,7 +24,7 @@ from tests.host.node import Node
 from tests.host.operator import PREFIX, Operator, all_on
 from tests.host.pod import Pod
 from tests.host.servers import certificate
-from tests.support.waiting import remains, until
+from tests.support.waiting import LIMIT, remains, until
 
 SOURCE = Path(__file__).parents[2] / "agents/grid_driver"
 HOME = "/var/lib/physical-ai/grid-driver"
@@ -197,7 +197,7 @@ class Harness:
 
     def get(self, path: str, port: int = 9401) -> tuple[int, str]:
         """What the agent's own page answers."""
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
         connection.sock = self.node.network.connect(port)
         try:
             connection.request("GET", path)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from tests.host.namespaces import Network
 from tests.host.servers import Server
+from tests.support.waiting import LIMIT
 
 PORT = 8080
 Trouble = Literal["", "missing", "unavailable", "truncated", "slow", "stalled", "no-ranges", "cuts"]
@@ -88,7 +89,7 @@ class Mirror:
                         self.wfile.write(rest[: len(rest) // 2])
                         self.wfile.flush()
                         mirror.half_way.set()
-                        mirror.go_on.wait(20)
+                        mirror.go_on.wait(LIMIT)
                     case "slow":
                         for part in range(0, len(rest), 1 << 18):
                             self.wfile.write(rest[part : part + (1 << 18)])

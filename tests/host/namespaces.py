@@ -23,7 +23,7 @@ from typing import TypeVar
 
 import psutil
 
-from tests.support.waiting import until
+from tests.support.waiting import LIMIT, until
 
 FAKES = Path(__file__).parent / "fakes"
 CLONE_NEWNET = 0x40000000
@@ -97,7 +97,7 @@ class Network:
 
         def join() -> socket.socket:
             _libc("setns", self.handle, CLONE_NEWNET)
-            return socket.create_connection(("127.0.0.1", port), timeout=5)
+            return socket.create_connection(("127.0.0.1", port), timeout=LIMIT)
 
         return self._in_thread(join)
 
@@ -181,7 +181,7 @@ class Booted:
     def off(self) -> None:
         """Power off: no process gets a word."""
         os.kill(self.init, signal.SIGKILL)
-        self._outer.wait(10)
+        self._outer.wait(LIMIT)
 
 
 def _libc(function: str, *arguments: int) -> None:

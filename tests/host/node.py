@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.host.installers import MODULES, Flavour, module
 from tests.host.namespaces import FAKES, Booted, Network, scratch
+from tests.support.waiting import LIMIT
 
 KERNEL, NEXT_KERNEL = "6.8.0-1041-azure", "6.8.0-1044-azure"
 RTX_PRO_6000 = "0002:00:00.0 0x10de 0x2bb5 0x030200"
@@ -199,7 +200,7 @@ class Node:
         self.network.close()
         shutil.rmtree(self.where, ignore_errors=True)
 
-    def run(self, *arguments: str, within: float = 60) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, within: float = LIMIT) -> subprocess.CompletedProcess[str]:
         """Run a program on the node, as a person with root would."""
         return subprocess.run(
             self.up.command(arguments),
@@ -301,6 +302,6 @@ class Node:
         assert holder.stdout.readline() == b"held\n"
 
         def unlock() -> None:
-            holder.communicate(timeout=10)
+            holder.communicate(timeout=LIMIT)
 
         return unlock

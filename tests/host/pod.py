@@ -52,7 +52,7 @@ class Pod:
         """Exit code, or nothing while it runs."""
         return self._process.poll()
 
-    def end(self, how: signal.Signals = signal.SIGKILL, within: float = 5) -> int:
+    def end(self, how: signal.Signals = signal.SIGKILL, within: float = 60) -> int:
         """End the pod as a kubelet does: the signal to its first process, then SIGKILL to all that is left of it."""
         until(
             lambda: self._first() or self.code() is not None,

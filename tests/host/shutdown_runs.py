@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -56,7 +55,6 @@ class Run:
     """How a script ended. `code` is negative for a death by signal."""
 
     code: int
-    seconds: float
     out: str
     err: str
 
@@ -110,16 +108,15 @@ def nothing_left() -> Iterator[None]:
         end(_started.pop())
 
 
-def finish(process: subprocess.Popen[str], since: float | None = None) -> Run:
+def finish(process: subprocess.Popen[str]) -> Run:
     """Waits for the end of a process and of its pipes. A run that hangs fails the test."""
-    started = time.monotonic() if since is None else since
     try:
         out, err = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         end(process)
         out, err = process.communicate()
         raise AssertionError(f"still there after {PATIENCE:g} s\n{out}{err}") from None
-    return Run(process.returncode, time.monotonic() - started, out, err)
+    return Run(process.returncode, out, err)
 
 
 def end(process: subprocess.Popen[str]) -> None:
@@ -135,8 +132,7 @@ def command(script: str, *arguments: str) -> list[str]:
 
 def run(script: str, *, inside: Sequence[str] = (), variables: Mapping[str, str] | None = None) -> Run:
     """Runs a script to its end, `inside` naming a command that runs commands."""
-    since = time.monotonic()
-    return finish(start([*inside, *command(script)], variables), since)
+    return finish(start([*inside, *command(script)], variables))
 
 
 def supervised(

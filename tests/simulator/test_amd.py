@@ -27,7 +27,7 @@ from simulator.simulation import Simulation
 from tests.simulator.physai import physai
 from tests.support.amd_settings import GIVEN, STACK, mixed_settings
 from tests.support.simulated_cluster import SimulatedCluster
-from tests.support.waiting import until
+from tests.support.waiting import LIMIT, until
 from workbench.cli.simulated_stack import readiness_client
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
@@ -66,7 +66,7 @@ def test_the_pool_gets_its_gpus_from_its_own_operator_and_a_job_runs_on_them(clu
     labels = {"pod-security.kubernetes.io/enforce": "privileged"}
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": amd.NAMESPACE, "labels": labels}})
     chart = chart_source(amd.CHART, newest_chart(amd.CHART).version, "")
-    options = ("--namespace", amd.NAMESPACE, "--values", "-", "--wait", "--timeout", "60s")
+    options = ("--namespace", amd.NAMESPACE, "--values", "-", "--wait", "--timeout", f"{LIMIT:g}s")
     values = yaml.safe_dump(dict(plan.release(RELEASE).values))
     cluster.helm.run("upgrade", "--install", amd.RELEASE, str(chart), *options, stdin=values)
     config: dict[str, Any] = {
@@ -105,7 +105,7 @@ def test_the_pool_gets_its_gpus_from_its_own_operator_and_a_job_runs_on_them(clu
     path = f"/apis/{amd.API_VERSION}/namespaces/{amd.NAMESPACE}/deviceconfigs/mi300x"
     client.request("DELETE", path)
     until(lambda: client.find(path) is None, "the operator keeps its finalizer")
-    cluster.helm.run("uninstall", amd.RELEASE, "--namespace", amd.NAMESPACE, "--timeout", "60s")
+    cluster.helm.run("uninstall", amd.RELEASE, "--namespace", amd.NAMESPACE, "--timeout", f"{LIMIT:g}s")
 
 
 @pytest.mark.deep

@@ -14,6 +14,7 @@ import pytest
 
 from simulator.simulation import Simulation
 from tests.simulator.physai import physai
+from tests.support.waiting import LIMIT
 
 STACK = "dev-westus2"
 PLUGIN_LABEL = "nvidia.com/gpu.deploy.device-plugin"
@@ -70,7 +71,7 @@ def test_why_a_pod_gets_no_gpu(running: Simulation) -> None:
     overrides = json.dumps({"spec": {"nodeSelector": {"agentpool": "h100gpu"}}})
     kubectl(running, "run", "stray", "--image=busybox", "--restart=Never", f"--overrides={overrides}")
     try:
-        kubectl(running, "wait", "--for=condition=PodScheduled=false", "pod/stray", "--timeout=60s")
+        kubectl(running, "wait", "--for=condition=PodScheduled=false", "pod/stray", f"--timeout={LIMIT:g}s")
         [cause] = physai("why", "default/stray", STACK, "--json", expect=3).json["causes"]
         assert cause["cause"] == "toleration-missing"
         assert "untolerated taint" in cause["evidence"]

@@ -26,7 +26,7 @@ from simulator.network_operator.live import POLICIES
 from tests.simulator.conftest import ApiServer
 from tests.simulator.gpu_nodes import DRIVER, has_gpus, stack
 from tests.support.simulated_cluster import PRIVILEGED, SimulatedCluster
-from tests.support.waiting import remains, until
+from tests.support.waiting import LIMIT, remains, until
 from tests.unit.settings.test_settings_fabric import WITH_FABRIC
 from workbench.health.acceptance import jobs
 from workbench.health.acceptance.pairs import Pairs
@@ -43,7 +43,7 @@ def install(cluster: SimulatedCluster, version: str, values: dict[str, Any]) -> 
     )
     chart = chart_source(CHART, version, "")
     arguments = ("upgrade", "--install", RELEASE, str(chart), "--namespace", NAMESPACE, "--values", "-")
-    cluster.helm.run(*arguments, "--wait", "--timeout", "60s", stdin=yaml.safe_dump(values))
+    cluster.helm.run(*arguments, "--wait", "--timeout", f"{LIMIT:g}s", stdin=yaml.safe_dump(values))
 
 
 def rdma(cluster: SimulatedCluster, node: str) -> dict[str, str]:
@@ -131,4 +131,4 @@ def test_a_job_runs_over_two_nodes_once_both_drivers_are_there(
         for path in (f"{JOBS}/two-nodes", f"{POLICIES}/{POLICY}"):
             cluster.remove(path)
         if cluster.helm.last_release(RELEASE, NAMESPACE) is not None:
-            cluster.helm.run("uninstall", RELEASE, "--namespace", NAMESPACE, "--timeout", "60s")
+            cluster.helm.run("uninstall", RELEASE, "--namespace", NAMESPACE, "--timeout", f"{LIMIT:g}s")

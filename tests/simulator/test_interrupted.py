@@ -21,6 +21,7 @@ from simulator.home import Home
 from simulator.simulation import Simulation
 from tests.simulator.physai import COMMAND, killed_at, physai
 from tests.simulator.release_upgrade import OLD, the_release_is_upgraded_and_never_back
+from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.usefixtures("saved_at_each_step")
 
@@ -147,7 +148,7 @@ def interrupted_without_an_orphan(number: int) -> None:
                 process.send_signal(number)
                 break
         printed += process.stderr.read()
-        assert process.wait(180) == 130, printed
+        assert process.wait(LIMIT) == 130, printed
     assert "Traceback" not in printed
     assert "interrupted" in printed
     simulation = Simulation(STACK)

@@ -21,7 +21,7 @@ from simulator.kubernetes.definitions import DEFINITIONS
 from simulator.tools import toolbox
 from tests.support.gpu_settings import given_settings
 from tests.support.simulated_cluster import SimulatedCluster, simulated_cluster
-from tests.support.waiting import until
+from tests.support.waiting import LIMIT, until
 
 Json = dict[str, Any]
 SETTINGS = ("osmo.mode=backend", "osmo.serviceUrl=https://osmo.example.com")
@@ -46,11 +46,11 @@ def source(item: OsmoRelease) -> str:
 
 def install(field: SimulatedCluster, item: OsmoRelease, *flags: str) -> None:
     arguments = ("upgrade", "--install", item.name, source(item), "--namespace", item.namespace, "--values", "-")
-    field.helm.run(*arguments, "--timeout", "60s", *flags, stdin=yaml.safe_dump(dict(item.values)))
+    field.helm.run(*arguments, "--timeout", f"{LIMIT:g}s", *flags, stdin=yaml.safe_dump(dict(item.values)))
 
 
 def uninstall(field: SimulatedCluster, item: OsmoRelease) -> None:
-    field.helm.run("uninstall", item.name, "--namespace", item.namespace, "--wait", "--timeout", "60s")
+    field.helm.run("uninstall", item.name, "--namespace", item.namespace, "--wait", "--timeout", f"{LIMIT:g}s")
 
 
 def deployments(client: Client, namespace: str) -> dict[str, Json]:

@@ -9,6 +9,7 @@ import pytest
 from simulator import processes
 from simulator.simulation import Simulation
 from tests.simulator.physai import physai
+from tests.support.waiting import LIMIT
 
 STACK, OTHER = "seed-westus2", "dev-westus2"
 POLICIES = "/apis/nvidia.com/v1/clusterpolicies"
@@ -20,7 +21,7 @@ def gpus_appear(simulation: Simulation, pool: str) -> None:
     """Waits until the pool's nodes offer their GPU."""
     allocatable = r"--for=jsonpath={.status.allocatable.nvidia\.com/gpu}=1"
     selector = f"kubernetes.azure.com/agentpool={pool}"
-    command = ["kubectl", "wait", "node", "--selector", selector, allocatable, "--timeout=60s"]
+    command = ["kubectl", "wait", "node", "--selector", selector, allocatable, f"--timeout={LIMIT:g}s"]
     environment = {**simulation.environment(), "KUBECACHEDIR": str(simulation.folder / "kube")}
     subprocess.run(command, env=environment, check=True, capture_output=True)
 

@@ -21,7 +21,7 @@ from simulator.cluster.objects import annotations_of, at, is_ready
 from simulator.kubernetes.client import MERGE_PATCH, ApiError
 from simulator.slurm.nodes import EXTERNAL_DRAIN, GPUS_IN_USE, drain_reason
 from tests.support.simulated_cluster import PRIVILEGED, SimulatedCluster
-from tests.support.waiting import until
+from tests.support.waiting import LIMIT, until
 from tests.unit.parts.slurm.test_settings_slurm import given
 from workbench.cli.simulated_stack import readiness_client
 
@@ -92,7 +92,7 @@ def test_slurmd_runs_on_the_gpu_nodes_and_slurm_drains_one_before_its_pod_goes(c
         (names.CLUSTER_RELEASE, names.NAMESPACE),
         (names.OPERATOR_RELEASE, names.OPERATOR_NAMESPACE),
     ):
-        cluster.helm.run("uninstall", release, "--namespace", where, "--timeout", "60s")
+        cluster.helm.run("uninstall", release, "--namespace", where, "--timeout", f"{LIMIT:g}s")
     _an_upgraded_node_is_another_one(client, "cpu-0")
 
 
@@ -125,7 +125,7 @@ def _install(cluster: SimulatedCluster, plan: PartPlan) -> None:
     for each, values in ((release.chart, release.values) for release in plan.releases):
         where = {names.OPERATOR_CHART: names.OPERATOR_NAMESPACE}.get(each.name, names.NAMESPACE)
         cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": where, "labels": PRIVILEGED}})
-        options = ("--namespace", where, "--values", "-", "--wait", "--timeout", "60s")
+        options = ("--namespace", where, "--values", "-", "--wait", "--timeout", f"{LIMIT:g}s")
         chart = str(chart_source(each.name, each.version, ""))
         cluster.helm.run("upgrade", "--install", each.name, chart, *options, stdin=yaml.safe_dump(dict(values)))
 

@@ -25,7 +25,7 @@ from tests.simulator.physai import COMMAND, fixed, killed_at, physai
 from tests.simulator.pods import condition, create, host
 from tests.simulator.snapshots import Snapshots
 from tests.support.scheduling import GPU_TOLERATED
-from tests.support.waiting import until
+from tests.support.waiting import LIMIT, until
 
 STACK = "dev-westus2"
 LABEL = ("--set", "pools.h100gpu.labels={team: vision}")
@@ -147,7 +147,7 @@ def test_changes_reach_nodes_and_releases_behind_a_proxy_and_are_taken_back_for_
         assert process.stderr is not None
         process.stderr.readline()
         process.stderr.close()
-        process.wait(180)
+        process.wait(LIMIT)
     assert physai("preview", "--json").json["changes"] == []
     labels = client().get(path)["metadata"]["labels"]
     assert "team" not in labels

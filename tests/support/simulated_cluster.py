@@ -28,7 +28,7 @@ from simulator.kubernetes.client import APPLY_PATCH, MERGE_PATCH, ApiError, Clie
 from simulator.kubernetes.helm import Helm
 from simulator.kubernetes.kubeconfig import load
 from simulator.kubernetes.options import KubernetesOptions
-from tests.support.waiting import until
+from tests.support.waiting import LIMIT, until
 
 NAMESPACE = "gpu-operator"
 SYSTEMS = {"24.04": "Ubuntu 24.04.3 LTS", "22.04": "Ubuntu 22.04.5 LTS"}
@@ -110,7 +110,7 @@ class SimulatedCluster:
     def helm_upgrade(self, release: str, values: Mapping[str, Any]) -> None:
         chart = chart_source("gpu-operator", release, "")
         arguments = ("upgrade", "--install", "gpu-operator", str(chart), "--namespace", NAMESPACE, "--values", "-")
-        self.helm.run(*arguments, "--wait", "--timeout", "60s", stdin=yaml.safe_dump(dict(values)))
+        self.helm.run(*arguments, "--wait", "--timeout", f"{LIMIT:g}s", stdin=yaml.safe_dump(dict(values)))
 
     def driver(self, name: str, spec: Mapping[str, Any]) -> None:
         metadata = {"name": name}
@@ -128,7 +128,9 @@ class SimulatedCluster:
         for item in self.all("nvidia.com/v1alpha1", "NVIDIADriver"):
             self._delete(f"/apis/nvidia.com/v1alpha1/nvidiadrivers/{item['metadata']['name']}")
         if self.helm.last_release("gpu-operator", NAMESPACE) is not None:
-            self.helm.run("uninstall", "gpu-operator", "--namespace", NAMESPACE, "--no-hooks", "--timeout", "60s")
+            self.helm.run(
+                "uninstall", "gpu-operator", "--namespace", NAMESPACE, "--no-hooks", "--timeout", f"{LIMIT:g}s"
+            )
         for item in self.all("nvidia.com/v1", "ClusterPolicy"):
             self._delete(f"/apis/nvidia.com/v1/clusterpolicies/{item['metadata']['name']}")
         for name in self.joined:

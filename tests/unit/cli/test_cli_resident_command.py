@@ -16,7 +16,7 @@ import pytest
 
 from physical_ai.repository import ROOT
 from simulator import resident
-from tests.support.waiting import until
+from tests.support.waiting import LIMIT, until
 from workbench.cli import resident_command
 
 CLIENT = """
@@ -82,7 +82,7 @@ def client(copy: str, *arguments: str, nice: int = 0) -> Iterator[subprocess.Pop
 
 def ended(copy: str, *arguments: str) -> tuple[int, str, str]:
     with client(copy, *arguments) as process:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=LIMIT)
     return process.returncode, out, err
 
 
@@ -126,7 +126,7 @@ def test_a_signal_reaches_the_command_which_has_what_the_users_process_has() -> 
         assert found == ["up", "dev-westus2", "given", "physai", "backslashreplace", str(nice)]
         until(lambda: catches(process.pid, signal.SIGTERM), "the user's process passes no signals on")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == signal.SIGTERM
+        assert process.wait(LIMIT) == signal.SIGTERM
 
 
 def test_a_command_ends_when_the_users_process_is_killed() -> None:
@@ -134,7 +134,7 @@ def test_a_command_ends_when_the_users_process_is_killed() -> None:
         assert process.stdout is not None
         command, _ = started(process.stdout)
         process.kill()
-        assert psutil.wait_procs([command], timeout=60)[1] == []
+        assert psutil.wait_procs([command], timeout=LIMIT)[1] == []
 
 
 @pytest.mark.parametrize("arguments", [(), ("lint", "."), ("up", "--help"), ("tools",)])

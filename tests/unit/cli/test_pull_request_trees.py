@@ -169,7 +169,7 @@ def side(tmp_path: Path, program: str) -> Side:
 
 def test_a_side_runs_its_own_code_in_its_own_home(tmp_path: Path) -> None:
     program = "import json, os, sys; print(json.dumps({'args': sys.argv[1:], 'home': os.environ['PHYSAI_HOME']}))"
-    document, problem = side(tmp_path, program).document("up", "x", timeout=60)
+    document, problem = side(tmp_path, program).document("up", "x", timeout=300)
     assert document == {"args": ["up", "x"], "home": str(tmp_path / "home")}
     assert problem == ""
 
@@ -195,7 +195,7 @@ def test_a_side_gets_no_secret_of_the_environment(
     monkeypatch.setenv("PHYSAI_TOOLS_FROM", "build")
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example.com:3128")
     code = side(tmp_path, ENVIRONMENT)
-    found, _ = Side(code.folder, code.home, shares_tools).document("up", timeout=60)
+    found, _ = Side(code.folder, code.home, shares_tools).document("up", timeout=300)
     assert found is not None
     assert "hidden" not in json.dumps(found)
     assert {"PATH", "HTTPS_PROXY", "PHYSAI_HOME", "PHYSAI_TOOLS_FROM", "PYTHONPATH"} <= set(found)
@@ -249,7 +249,7 @@ def test_links_of_a_tree_are_not_followed_out_of_it(checkout: Checkout, reposito
 
 def test_the_error_output_of_a_side_is_kept_without_its_folder(tmp_path: Path) -> None:
     broken = side(tmp_path, "import sys; sys.exit(f'{__file__}: no such size')")
-    document, problem = broken.document("up", "x", timeout=60)
+    document, problem = broken.document("up", "x", timeout=300)
     assert document is None
     assert problem == "workbench/cli/__main__.py: no such size"
 

@@ -15,6 +15,7 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from physical_ai.catalog.engine_values import SECRET, SIGNATURE
 from physical_ai.findings import Severity
+from tests.support.waiting import LIMIT
 from workbench.cli.policy_pack import PACK
 from workbench.policies import RULES
 from workbench.policies.examples import EXAMPLES, Example
@@ -166,7 +167,7 @@ def test_started_it_prints_its_port_and_answers(how: str) -> None:
             assert re.fullmatch(r"\d+", port)
             with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
                 stub = analyzer_pb2_grpc.AnalyzerStub(channel)
-                info = stub.GetAnalyzerInfo(empty_pb2.Empty(), timeout=20, wait_for_ready=True)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+                info = stub.GetAnalyzerInfo(empty_pb2.Empty(), timeout=LIMIT, wait_for_ready=True)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
             assert info.name == "physical-ai"  # pyright: ignore[reportUnknownMemberType]
         finally:
             process.terminate()

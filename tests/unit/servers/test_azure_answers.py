@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from azure.core.pipeline.policies import SansIOHTTPPolicy
@@ -38,7 +39,7 @@ def test_whatever_stands_in_azures_place_is_one_sentence_in_time(name: str, monk
     assert text.isprintable()
     assert len(text) < 600
     assert "secret" not in text
-    assert time.monotonic() - began < 20 * login.ATTEMPTS * BOUNDS.seconds
+    assert time.monotonic() - began < 100 * login.ATTEMPTS * BOUNDS.seconds
 
 
 @pytest.mark.parametrize("answer", [[], "Sign in", None, 1, {}, {"value": {}}, {"items": []}])
@@ -52,6 +53,6 @@ def test_what_is_no_list_of_azures_is_not_an_empty_one(answer: object) -> None:
 
 
 def test_a_larger_answer_than_the_bound_is_not_kept() -> None:
-    session = bounded_session(BOUNDS)
+    session = bounded_session(replace(BOUNDS, seconds=60, idle=60))
     with server.served(lambda _: server.answer(b" " * (1 << 19))) as url, pytest.raises(Exception, match="larger than"):
-        session.get(url, timeout=1)
+        session.get(url, timeout=60)

@@ -22,6 +22,7 @@ from simulator.gpu.upgrade import DriverPod
 from simulator.kubernetes.client import ApiError, Client
 from tests.support.gpu_hardware import h100, rtx_pro_6000
 from tests.support.gpu_model import GpuModel, gpu_model
+from tests.support.waiting import LIMIT
 
 NOW = "2026-11-21T12:00:00Z"
 
@@ -206,8 +207,8 @@ def test_a_watch_keeps_the_newest_of_events_and_writes() -> None:
     ]
     api = FakeApi(listing, events)
     seen = Watch(cast("Client", api), "/api/v1/pods", lambda: None)
-    assert seen.synced.wait(5)
-    assert api.done.wait(5)
+    assert seen.synced.wait(LIMIT)
+    assert api.done.wait(LIMIT)
     assert [(each["metadata"]["name"], each["metadata"]["labels"]) for each in seen.all()] == [("a", {"step": "one"})]
     seen.put(pod("a", 12, step="two"))
     seen.put(pod("a", 11, step="late"))
@@ -219,7 +220,7 @@ def test_a_watch_keeps_the_newest_of_events_and_writes() -> None:
 def test_a_kind_that_is_not_served_counts_as_empty() -> None:
     api = FakeApi(ApiError(404, {"message": "the server could not find the requested resource"}), [])
     seen = Watch(cast("Client", api), "/apis/nvidia.com/v1/clusterpolicies", lambda: None)
-    assert seen.synced.wait(5)
+    assert seen.synced.wait(LIMIT)
     assert seen.all() == []
     seen.stop()
 

@@ -25,6 +25,7 @@ from simulator.osmo.control.configuration import Configuration
 from simulator.osmo.control.gateway import Answer, Gateway, Request, Surroundings
 from simulator.osmo.control.policies import BUILT_IN
 from simulator.osmo.control.token_pods import TokenPods
+from tests.support.waiting import LIMIT
 
 ADMIN = "a" * 43
 USER = "default-agents"
@@ -227,7 +228,7 @@ def job(world: World, tmp_path: Path) -> Iterator[tuple[TokenPods, Cluster, Json
 
 
 def finish(runner: TokenPods, cluster: Cluster) -> Json:
-    end = time.monotonic() + 60
+    end = time.monotonic() + LIMIT
     while not cluster.statuses or "phase" not in cluster.statuses[-1] or cluster.statuses[-1]["phase"] == "Pending":
         assert time.monotonic() < end, "the Pod did not end"
         runner.run()

@@ -22,6 +22,7 @@ from physical_ai.repository import HOME_VARIABLE, ROOT
 from simulator import processes, program_process, resident, resident_process
 from simulator.errors import EngineFailed
 from simulator.home import Home
+from tests.support.waiting import LIMIT
 
 COMMAND = """
 import os, signal
@@ -162,7 +163,7 @@ def has_ended(process: psutil.Process) -> bool:
 def test_without_a_resident_process_it_outlives_an_interrupt_but_not_its_command(checkout: Checkout) -> None:
     is_copy, process = checkout.asked(setting="off")
     assert not is_copy
-    assert not psutil.wait_procs(process, timeout=60)[1]
+    assert not psutil.wait_procs(process, timeout=LIMIT)[1]
     assert checkout.servers() == []
 
 
@@ -171,7 +172,7 @@ def test_each_command_gets_a_copy_of_the_program_as_it_is_until_the_last_simulat
 ) -> None:
     is_copy, process = checkout.asked()
     assert is_copy
-    assert not psutil.wait_procs(process, timeout=60)[1], "the copy outlives its command"
+    assert not psutil.wait_procs(process, timeout=LIMIT)[1], "the copy outlives its command"
     assert checkout.asked(tmp_path)[0], "another working directory"
     assert checkout.loaded == ["first"]
     (server,) = checkout.servers()
@@ -182,7 +183,7 @@ def test_each_command_gets_a_copy_of_the_program_as_it_is_until_the_last_simulat
     assert checkout.loaded == ["first", "changed"]
 
     server.kill()
-    psutil.wait_procs([server], timeout=60)
+    psutil.wait_procs([server], timeout=LIMIT)
     assert checkout.asked()[0], "a killed process is not replaced"
     (second,) = checkout.servers()
     (folder,) = checkout.home.folder.glob("programs/*")

@@ -15,6 +15,7 @@ from simulator.tools import Origin, Progress, release
 from simulator.tools.bars import ToolBars, announcement
 from simulator.tools.families import FAMILIES
 from simulator.tools.install import Missing, missing
+from tests.support.waiting import LIMIT
 
 BUILT = ("pulumi", "kubernetes")
 DOWNLOADS = tuple(family for family in FAMILIES if family.name not in BUILT)
@@ -89,7 +90,7 @@ def test_the_command_needs_no_package_and_reports_for_where_it_prints(tmp_path: 
         "TERM": "xterm",
     }
     command = [sys.executable, "-S", "-m", "simulator.tools", "--from", "build"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, stderr=write, check=False, timeout=60)
+    done = subprocess.run(command, cwd=ROOT, env=environment, stderr=write, check=False, timeout=LIMIT)
     os.close(write)
     text = os.read(read, 65536).decode()
     os.close(read)

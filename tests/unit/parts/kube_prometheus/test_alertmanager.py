@@ -16,6 +16,7 @@ from parts.kube_prometheus.plan import alertmanager_config
 from physical_ai import safe_yaml
 from physical_ai.settings import Overlay, load
 from tests.support.promtool import command
+from tests.support.waiting import LIMIT
 
 ALERTS = [
     {"alertname": "GPUXidNodeFault", "severity": "critical", "node": "b200-1", "cluster": "lab"},
@@ -29,7 +30,7 @@ ALERTS = [
 def _call(address: str, body: Any = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(address, data, {"Content-Type": "application/json"})  # noqa: S310 - loopback
-    with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310 - loopback
+    with urllib.request.urlopen(request, timeout=LIMIT) as answer:  # noqa: S310 - loopback
         return json.loads(answer.read() or b"null")
 
 
@@ -45,7 +46,7 @@ def test_a_warning_about_a_node_with_a_critical_alert_is_held_back_and_no_other(
     with subprocess.Popen(run, cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
         try:
             address = f"http://127.0.0.1:{port}/api/v2"
-            until = time.monotonic() + 20
+            until = time.monotonic() + LIMIT
             while True:
                 try:
                     _call(f"{address}/alerts", [{"labels": each} for each in ALERTS])
