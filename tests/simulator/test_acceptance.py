@@ -69,6 +69,7 @@ def test_both_pools_pass_and_a_faulty_node_does_not(client: Client) -> None:
     assert "every node has passed" in physai("accept", STACK, "--new").out
 
 
+@pytest.mark.deep  # in `make test`: the judgement in tests/unit/health/test_judging.py
 def test_a_slow_link_is_found_by_the_nodes_own_first_run(client: Client) -> None:
     physai("accept", STACK, "--pool", "rtxprogpu", "--level", "full")
     path = f"/api/v1/nodes/{node_of(client, 'rtxprogpu')['metadata']['name']}"

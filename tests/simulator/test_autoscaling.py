@@ -163,6 +163,7 @@ def test_a_gpu_pod_scales_an_empty_pool_up_and_its_end_scales_it_down(autoscaled
     assert autoscaled.nodes("h100gpu") == []
 
 
+@pytest.mark.deep  # in `make test`: the rule in test_scheduling_autoscaler.py and test_azure_scaling.py
 def test_pods_that_need_two_nodes_get_two_and_the_one_beyond_the_maximum_gets_an_event(autoscaled: Autoscaled) -> None:
     autoscaled.pool("batch", "Standard_D8ds_v5")
     for name in ("a", "b", "c"):
@@ -247,6 +248,7 @@ def test_a_gang_that_kai_holds_back_scales_the_pool_up_for_all_its_pods(autoscal
     assert autoscaled.hosts("worker", "leader") == autoscaled.nodes("h100gpu")
 
 
+@pytest.mark.deep  # in `make test`: the resize that the next process finishes in test_azure_scaling.py
 def test_a_control_plane_that_starts_again_finishes_what_was_under_way(
     autoscaled: Autoscaled, monkeypatch: pytest.MonkeyPatch
 ) -> None:

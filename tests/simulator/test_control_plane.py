@@ -48,23 +48,38 @@ def key(client: Client) -> str:
     return client.get(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/secrets/osmo-mek")["data"]["mek.yaml"]
 
 
-def test_a_control_plane_starts_keeps_its_key_and_is_removed(running: Simulation, platform: str) -> None:
+def test_a_control_plane_starts_and_is_removed(running: Simulation, platform: str) -> None:
     physai("up", "--json", "-f", platform)
     client = administrator(running)
+    has_started(client)
+    is_removed(client)
+
+
+@pytest.mark.deep  # in `make test`: test_components_control_plane.py (key) and test_control_plane_starting.py (end)
+def test_a_control_plane_keeps_its_key_and_ends_with_a_password_that_it_refuses(
+    deployed: Simulation, platform: str
+) -> None:
+    physai("up", "--json", "-f", platform)
+    client = administrator(deployed)
+    first = key(client)
+    physai("up", "--json", "-f", platform, "--set", "osmo.access.limits.concurrentRequests=200")
+    assert key(client) == first
+    ends_with_a_password_that_it_refuses(client)
+
+
+def has_started(client: Client) -> None:
     deployed = {item["metadata"]["name"]: item for item in listed(client, "apis/apps/v1", "deployments")}
     assert set(deployed) == SERVICES
     for name, item in deployed.items():
         assert item["status"].get("availableReplicas") == item["spec"]["replicas"], name
-    first = key(client)
     # Made by AKS' provider of secrets from vaults, when the gateway's Pods mounted what they may read.
     certificate = client.get(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/secrets/osmo-gateway-tls")
     assert certificate["type"] == "kubernetes.io/tls"
     assert certificate["metadata"]["labels"] == {"secrets-store.csi.k8s.io/managed": "true"}
 
-    physai("up", "--json", "-f", platform, "--set", "osmo.access.limits.concurrentRequests=200")
-    assert key(client) == first
 
-    # What the service cannot read at its start ends it, as in the real one.
+def ends_with_a_password_that_it_refuses(client: Client) -> None:
+    """What the service cannot read at its start ends it, as in the real one."""
     short = {"data": {"password": base64.b64encode(b"short").decode()}}
     client.patch(f"/api/v1/namespaces/{CONTROL_NAMESPACE}/secrets/default-admin-secret", short, MERGE_PATCH)
     client.request(
@@ -80,6 +95,8 @@ def test_a_control_plane_starts_keeps_its_key_and_is_removed(running: Simulation
 
     until(crashes, "the service runs with a password that it refuses")
 
+
+def is_removed(client: Client) -> None:
     removed = physai("up", "--json")
     assert "delete" in removed.json["changes"]
     assert listed(client, "apis/apps/v1", "deployments") == []

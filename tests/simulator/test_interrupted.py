@@ -17,6 +17,8 @@ from filelock import FileLock
 
 from simulator import engine, processes, program
 from simulator.azure import Cloud
+from simulator.control_plane import ControlPlane
+from simulator.errors import ControlPlaneFailed
 from simulator.home import Home
 from simulator.simulation import Simulation
 from tests.simulator.physai import COMMAND, killed_at, physai
@@ -187,9 +189,15 @@ def test_a_program_that_loses_the_engine_is_run_once_more(running: Simulation, m
 
 
 def test_a_down_that_was_cut_off_while_it_removed_files_is_finished_by_the_next(
-    home: Home, stopped: Simulation
+    home: Home, stopped: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.rmtree(stopped.folder / "work")
+
+    def does_not_start(self: ControlPlane) -> None:
+        """As in test_stack.py: the clusters of a stack that goes need no API server, and one takes seconds to start."""
+        raise ControlPlaneFailed("etcd: database corrupted")
+
+    monkeypatch.setattr(ControlPlane, "start", does_not_start)
     physai("down", STACK)
     assert list(home.folder.glob("simulations/*")) == []
 

@@ -100,6 +100,7 @@ def test_a_restart_that_is_killed_at_each_step_ends_with_an_accepted_node(
     assert [each["action"] for each in evidence["repairs"]] == ["reboot"]
 
 
+@pytest.mark.deep  # in `make test`: a restart above, each step in tests/unit/health/test_replacement.py
 def test_a_replacement_that_is_killed_at_each_step_replaces_one_machine(
     deployed: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

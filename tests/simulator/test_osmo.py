@@ -22,6 +22,7 @@ from simulator.kubernetes.client import MERGE_PATCH
 from simulator.osmo.service import as_account
 from simulator.simulation import Simulation
 from tests.simulator.homes import wipe
+from tests.simulator.killed_install import administrator
 from tests.simulator.physai import physai
 from tests.simulator.snapshots import Snapshots
 from tests.support.paths import SAMPLES
@@ -50,6 +51,12 @@ NEWER = "595.91.07"
 Json = dict[str, Any]
 
 
+@pytest.fixture
+def admin(running: Simulation) -> Client:
+    """The administrator of the default stack, which the tests leave as they find it."""
+    return administrator(running)
+
+
 @pytest.fixture(scope="module")
 def stack(snapshots: Snapshots, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The default stack with a third pool, and the folder with the overlay that says so."""
@@ -67,11 +74,11 @@ def stack(snapshots: Snapshots, tmp_path_factory: pytest.TempPathFactory) -> Ite
             wipe(home)
 
 
-@pytest.fixture(scope="module")
-def admin(stack: Path) -> Client:
+@pytest.fixture
+def own_admin(stack: Path) -> Client:
+    """The administrator of the stack with a third pool."""
     del stack
-    clusters = Simulation(STACK).clusters()
-    return clusters.client(clusters.ids()[0])
+    return administrator(Simulation(STACK))
 
 
 def workflow(folder: Path, name: str, platform: str, **more: Any) -> Path:
@@ -87,10 +94,10 @@ def workflow(folder: Path, name: str, platform: str, **more: Any) -> Path:
     return path
 
 
-def test_osmo_is_installed_and_every_sample_runs_to_completion(stack: Path) -> None:
+def test_osmo_is_installed_and_every_sample_runs_to_completion(running: Simulation) -> None:
     document = physai("status", "--json").json
     assert [each["name"] for each in document["releases"]] == ["gpu-operator", "kai-scheduler", "osmo-operator"]
-    assert document["osmo"]["platforms"]["a100"] == "a100gpu"
+    assert document["osmo"]["platforms"]["rtxpro"] == "rtxprogpu"
     ran = physai("run", str(SAMPLES), "--json").json["workflows"]
     assert len(ran) == len(list(SAMPLES.glob("*.yaml")))
     assert {each["status"] for each in ran} == {"COMPLETED"}
@@ -100,24 +107,28 @@ def test_osmo_is_installed_and_every_sample_runs_to_completion(stack: Path) -> N
     assert physai("status", "--json").json["osmo"]["workflows"][-1]["id"] == ran[-1]["id"]
 
 
-def test_a_pool_added_in_yaml_takes_a_workflow_and_is_scaled_up_from_zero_for_it(stack: Path, admin: Client) -> None:
+@pytest.mark.deep  # in `make test`: the platform of each pool in test_osmo_platforms.py, scaling in test_autoscaling.py
+def test_a_pool_added_in_yaml_takes_a_workflow_and_is_scaled_up_from_zero_for_it(
+    stack: Path, own_admin: Client
+) -> None:
+    assert physai("status", "--json").json["osmo"]["platforms"]["a100"] == "a100gpu"
     assert physai("status", "--json").pool("a100gpu")["nodes"] == 0
     path = workflow(stack, "on-third", "a100")
     (ran,) = physai("run", str(path), "--json").json["workflows"]
     assert (ran["status"], ran["tasks"][0]["node"].split("-")[1]) == ("COMPLETED", "a100gpu")
     assert physai("status", "--json").pool("a100gpu")["nodes"] == 1
-    until(lambda: not admin.get(PODS)["items"], "Pods of the workflow remain")
+    until(lambda: not own_admin.get(PODS)["items"], "Pods of the workflow remain")
 
 
-def test_lint_shows_where_pods_would_run_and_leaves_nothing(stack: Path, admin: Client) -> None:
-    path = workflow(stack, "placed", "rtxpro")
+def test_lint_shows_where_pods_would_run_and_leaves_nothing(tmp_path: Path, admin: Client) -> None:
+    path = workflow(tmp_path, "placed", "rtxpro")
     found = physai("lint", str(path), "--setting", "osmo.retries=3", "--simulate", "--json", "--severity", "error").json
     (task,) = found["placements"][str(path)]
     assert task["node"].startswith("aks-rtxprogpu-")
     assert admin.get(PODS)["items"] == []
 
 
-def test_an_unschedulable_task_shows_the_message_of_the_scheduler(stack: Path, admin: Client) -> None:
+def test_an_unschedulable_task_shows_the_message_of_the_scheduler(admin: Client) -> None:
     """By way of the API: OSMO's own validations would refuse it before."""
     pod = _pod("too-large", {"nvidia.com/gpu": "1"}, nodeSelector={"agentpool": "h100gpu"})
     pod["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "4000"}
@@ -126,16 +137,16 @@ def test_an_unschedulable_task_shows_the_message_of_the_scheduler(stack: Path, a
     assert "CPU" in found.message
 
 
-def test_a_workflow_that_osmo_would_refuse_is_not_submitted(stack: Path, admin: Client) -> None:
-    path = workflow(stack, "greedy", "h100", resources={"default": {"platform": "h100", "gpu": 2, "cpu": 2}})
+def test_a_workflow_that_osmo_would_refuse_is_not_submitted(tmp_path: Path, admin: Client) -> None:
+    path = workflow(tmp_path, "greedy", "h100", resources={"default": {"platform": "h100", "gpu": 2, "cpu": 2}})
     answer = physai("run", str(path), expect=3)
     assert "no workflow was submitted" in answer.err
-    unknown = workflow(stack, "nowhere", "b200")
+    unknown = workflow(tmp_path, "nowhere", "b200")
     assert "b200" in physai("run", str(unknown), expect=3).err
     assert admin.get(PODS)["items"] == []
 
 
-def test_quota_and_pod_security_refuse_what_the_service_accepts(stack: Path, admin: Client) -> None:
+def test_quota_and_pod_security_refuse_what_the_service_accepts(admin: Client) -> None:
     many = _pod("many", {"nvidia.com/gpu": "100"})
     found = _place(admin, many)
     assert found.status == "FAILED_SERVER_ERROR"
@@ -146,7 +157,7 @@ def test_quota_and_pod_security_refuse_what_the_service_accepts(stack: Path, adm
     assert "violates PodSecurity" in found.message
 
 
-def test_a_program_that_renders_fails_without_the_drivers_graphics(stack: Path, admin: Client) -> None:
+def test_a_program_that_renders_fails_without_the_drivers_graphics(admin: Client) -> None:
     pod = _pod("blind", {"nvidia.com/gpu": "1"}, nodeSelector={"agentpool": "rtxprogpu"})
     pod["metadata"]["annotations"] = {"simulator.physical-ai/runs": "vulkan"}
     pod["spec"]["containers"][0]["env"] = [{"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "compute,utility"}]
@@ -155,14 +166,14 @@ def test_a_program_that_renders_fails_without_the_drivers_graphics(stack: Path, 
     assert result.message.startswith("vkCreateDevice failed")
 
 
-def test_a_user_without_a_role_submits_nothing(stack: Path, admin: Client) -> None:
+def test_a_user_without_a_role_submits_nothing(admin: Client) -> None:
     """The deployer of the other tests has one, by a group."""
     refused = physai("run", str(SAMPLES / "cpu-task.yaml"), "--as", "bystander", expect=1)
     assert "403 bystander has no role" in refused.err
     assert admin.get(PODS)["items"] == []
 
 
-def test_neither_account_reads_the_others_secrets(stack: Path, admin: Client) -> None:
+def test_neither_account_reads_the_others_secrets(admin: Client) -> None:
     tasks = as_account(admin, osmo.WORKFLOWS_NAMESPACE, osmo.SERVICE_ACCOUNT)
     agents = as_account(admin, osmo.OPERATOR_NAMESPACE, osmo.WORKER_ACCOUNT)
     for client, path in (
@@ -178,7 +189,7 @@ def test_neither_account_reads_the_others_secrets(stack: Path, admin: Client) ->
 
 
 @pytest.mark.deep
-def test_a_task_runs_to_its_end_and_then_its_node_gets_another_driver(stack: Path, admin: Client) -> None:
+def test_a_task_runs_to_its_end_and_then_its_node_gets_another_driver(stack: Path, own_admin: Client) -> None:
     """`pulumi up` changes the driver while `physai run` follows a workflow: neither fails."""
     task = {"name": "work", "image": f"registry.example/train@sha256:{'a' * 64}", "command": ["sleep", "infinity"]}
     task["environment"] = {"NVIDIA_DRIVER_CAPABILITIES": "all"}
@@ -186,22 +197,27 @@ def test_a_task_runs_to_its_end_and_then_its_node_gets_another_driver(stack: Pat
     running = [sys.executable, "-m", "workbench.cli", "run", str(path), "--json"]
     with subprocess.Popen(running, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as follower:
         try:
-            pod = until(lambda: _running_pod(admin) or follower.poll() is not None, "the task does not run")
+            pod = until(lambda: _running_pod(own_admin) or follower.poll() is not None, "the task does not run")
             assert follower.poll() is None, "physai run ended before the task ran"
             node = f"/api/v1/nodes/{pod['spec']['nodeName']}"
-            before = _driver(admin.get(node))
+            before = _driver(own_admin.get(node))
             physai("up", STACK, "-f", str(stack / "third.yaml"), "--set", f"gpuOperator.driver.version={NEWER}")
-            until(lambda: _driver(admin.get(node))[1:] == ("wait-for-jobs-required", True), "the upgrade does not wait")
-            assert _driver(admin.get(node))[0] == before[0] != NEWER
-            assert _running_pod(admin)["metadata"]["uid"] == pod["metadata"]["uid"]
+            until(
+                lambda: _driver(own_admin.get(node))[1:] == ("wait-for-jobs-required", True),
+                "the upgrade does not wait",
+            )
+            assert _driver(own_admin.get(node))[0] == before[0] != NEWER
+            assert _running_pod(own_admin)["metadata"]["uid"] == pod["metadata"]["uid"]
             exits = {each["name"]: (0, "") for each in pod["spec"]["containers"]}
             status = f"{PODS}/{pod['metadata']['name']}/status"
-            admin.patch(status, {"status": ended(pod, exits)}, "application/merge-patch+json")
+            own_admin.patch(status, {"status": ended(pod, exits)}, "application/merge-patch+json")
             out, _ = follower.communicate(timeout=LIMIT)
         finally:
             follower.kill()
     assert json.loads(out)["workflows"][0]["status"] == "COMPLETED"
-    until(lambda: _driver(admin.get(node)) == (NEWER, "upgrade-done", False), "the node does not get the newer driver")
+    until(
+        lambda: _driver(own_admin.get(node)) == (NEWER, "upgrade-done", False), "the node does not get the newer driver"
+    )
 
 
 def _running_pod(admin: Client) -> Json:
@@ -218,36 +234,36 @@ def _driver(node: Json) -> tuple[str, str, bool]:
 
 @pytest.mark.deep  # in `make test`: each agent that is missing, on the model in test_osmo_stand_in.py
 def test_no_workflow_runs_without_agents_and_the_next_one_runs_with_them(
-    stack: Path, admin: Client, monkeypatch: pytest.MonkeyPatch
+    stack: Path, own_admin: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In mode backend, too, whose control plane is elsewhere."""
     monkeypatch.setenv("PHYSAI_SECONDS_PER_MODEL_MINUTE", "0.1")
     agents = f"/apis/apps/v1/namespaces/{osmo.OPERATOR_NAMESPACE}/deployments"
     for agent, made in (("worker", False), ("listener", True)):
         path = f"{agents}/osmo-operator-osmo-backend-{agent}/scale"
-        admin.patch(path, {"spec": {"replicas": 0}}, MERGE_PATCH)
+        own_admin.patch(path, {"spec": {"replicas": 0}}, MERGE_PATCH)
         answer = physai("run", str(SAMPLES / "cpu-task.yaml"), "--json", expect=1)
         (ran,) = answer.json["workflows"]
         assert (ran["status"], ran["tasks"][0]["status"]) == ("PENDING", "SCHEDULING" if made else "PROCESSING")
         assert f"No {agent} of it is running." in answer.err
-        assert admin.get(PODS)["items"] == []
-        admin.patch(path, {"spec": {"replicas": 1}}, MERGE_PATCH)
+        assert own_admin.get(PODS)["items"] == []
+        own_admin.patch(path, {"spec": {"replicas": 1}}, MERGE_PATCH)
     (ran,) = physai("run", str(SAMPLES / "cpu-task.yaml"), "--json").json["workflows"]
     assert ran["status"] == "COMPLETED"
 
 
 @pytest.mark.deep  # in `make test`: the order in test_osmo_gate.py, a removal in test_control_plane.py
-def test_agents_that_are_switched_off_delete_their_workflows_first(stack: Path, admin: Client) -> None:
+def test_agents_that_are_switched_off_delete_their_workflows_first(stack: Path, own_admin: Client) -> None:
     """And nothing hangs: their finalizer is taken off by them, while they are there."""
     pod = _pod("long", {}, nodeSelector={"agentpool": "cpu"}, schedulerName="default-scheduler")
     pod["metadata"] |= {"finalizers": [osmo.FINALIZER], "labels": {osmo.WORKFLOW_LABEL: "long-1"}}
-    admin.request("POST", PODS, pod)
-    until(lambda: admin.get(f"{PODS}/long")["status"].get("phase") == "Running", "the Pod does not run")
+    own_admin.request("POST", PODS, pod)
+    until(lambda: own_admin.get(f"{PODS}/long")["status"].get("phase") == "Running", "the Pod does not run")
     overlay = stack / "off.yaml"
     overlay.write_text(yaml.safe_dump({**THIRD, "osmo": {"mode": "namespaces"}}))
     answer = physai("up", STACK, "-f", str(overlay))
     assert "Deleting 1 Pods of workflows in osmo-workflows" in answer.err
-    assert admin.get(PODS)["items"] == []
+    assert own_admin.get(PODS)["items"] == []
     document = physai("status", "--json").json
     assert [each["name"] for each in document["releases"]] == ["gpu-operator"]
     assert "agents are not in this cluster" in physai("run", str(SAMPLES / "cpu-task.yaml"), expect=1).err

@@ -243,6 +243,7 @@ def test_agents_wait_for_their_token_report_it_and_then_run(kai: SimulatedCluste
     assert made.items() >= {"osmo-high": 125, "osmo-normal": 100, "osmo-low": 50}.items()
 
 
+@pytest.mark.deep  # in `make test`: what the models render in test_osmo_chart_models.py
 def test_an_upgrade_keeps_the_namespace_for_reservations_and_drops_its_account(kai: SimulatedCluster) -> None:
     """The chart renders both only where they do not exist; Helm keeps what has the annotation."""
     place = f"/api/v1/namespaces/{osmo.KAI_RESERVATION_NAMESPACE}"
@@ -276,6 +277,7 @@ def test_uninstalled_they_leave_the_definitions_and_the_shard(kai: SimulatedClus
         assert kai.client.find(f"{DEFINITIONS}/{definition['metadata']['name']}")
 
 
+@pytest.mark.deep  # in `make test`: the shard that stays behind, above
 def test_a_release_that_is_reinstalled_adopts_the_shard(kai: SimulatedCluster) -> None:
     install(kai, release(osmo.KAI_CHART))
     until(lambda: available(kai.client, osmo.KAI_NAMESPACE) >= set(KAI), "KAI does not come back")

@@ -18,6 +18,7 @@ def test_a_preview_that_breaks_a_rule_is_refused_and_leaves_nothing(home: Home) 
     assert list(home.folder.glob("simulations/*")) == []
 
 
+@pytest.mark.deep  # in `make test`: errors above, levels of rules in tests/unit/policies/test_policy_pack.py
 def test_a_preview_that_keeps_the_error_rules_passes_and_a_warning_stops_nothing() -> None:
     said = physai("preview", "--policies", "--json", "--set", "pools.h100gpu.priority=Regular").json["policies"]
     assert [(each["rule"], each["level"]) for each in said] == [("spot-in-dev", "advisory")]

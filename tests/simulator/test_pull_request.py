@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -41,23 +42,60 @@ def committed(folder: Path, index: Path, *parents: str) -> str:
     return git("commit-tree", tree, "-m", "x", *(part for parent in parents for part in ("-p", parent)))
 
 
-def test_a_change_is_previewed_against_the_simulated_base_and_reported_in_one_comment(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files = tmp_path / "files"
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """The checkout's files in a folder of their own."""
     repository = Repository(ROOT)
-    repository.export(repository.head(None)[1], files)
+    repository.export(repository.head(None)[1], tmp_path / "files")
+    return tmp_path / "files"
+
+
+@pytest.fixture
+def scratch(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where temporary folders are made. When the test has ended nothing is left there, or in the home, or runs."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    before = git("status", "--porcelain")
+    yield folder
+    assert list(folder.iterdir()) == []
+    assert not list(home.folder.glob("simulations/*"))
+    assert git("status", "--porcelain") == before
+    folders = [str(process.info["cwd"]) for process in psutil.process_iter(["cwd"])]  # None where it is not ours
+    assert not [each for each in folders if each.startswith(str(folder))]
+
+
+def add_a_stack_with_a_mistake(files: Path) -> None:
+    wrong = "config: {physical-ai:pools: {h100gpu: {sku: Standard_NC40ads_H100_v6}}}\n"
+    (files / "stacks" / f"Pulumi.{NEW}.yaml").write_text(wrong)
+
+
+def test_a_mistake_in_a_new_stack_is_in_the_comment_and_nothing_is_left(
+    files: Path, scratch: Path, tmp_path: Path
+) -> None:
+    base = committed(files, tmp_path / "index")
+    add_a_stack_with_a_mistake(files)
+    head = committed(files, tmp_path / "index", base)
+    shown = physai("pr-preview", "--base", base, "--head", head, expect=1).out
+    assert "1 stack affected" in shown
+    assert f"`{NEW}` | **the preview of the head failed**" in shown
+    assert f"stacks/Pulumi.{NEW}.yaml" in shown
+    assert "Standard_NC40ads_H100_v6" in shown
+    assert str(scratch) not in shown
+
+
+@pytest.mark.deep
+def test_a_change_is_previewed_against_the_simulated_base_and_reported_in_one_comment(
+    files: Path, scratch: Path, tmp_path: Path
+) -> None:
+    """In `make test`: the command on answers of both sides in tests/unit/cli/test_pr_preview_command.py, the preview of
+    a pool that is replaced in test_stack.py."""
     stack = files / "stacks" / f"Pulumi.{CHANGED}.yaml"
     stack.write_text(f"{stack.read_text().rstrip()}\n{SMALL}")
     base = committed(files, tmp_path / "index")
     stack.write_text(stack.read_text().replace("h100gpu:\n", f"h100gpu:\n      sku: {NEW_SIZE}\n"))
-    wrong = "config: {physical-ai:pools: {h100gpu: {sku: Standard_NC40ads_H100_v6}}}\n"
-    (files / "stacks" / f"Pulumi.{NEW}.yaml").write_text(wrong)
+    add_a_stack_with_a_mistake(files)
     head = committed(files, tmp_path / "index", base)
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    before = git("status", "--porcelain")
 
     output = tmp_path / "preview" / "comment.md"  # in a folder that is not there, as in a fresh checkout
     answer = physai("pr-preview", "--base", base, "--head", head, "--output", str(output), expect=1)
@@ -75,9 +113,3 @@ def test_a_change_is_previewed_against_the_simulated_base_and_reported_in_one_co
     assert f"stacks/Pulumi.{NEW}.yaml" in shown
     assert "Standard_NC40ads_H100_v6" in shown
     assert str(scratch) not in shown
-
-    assert list(scratch.iterdir()) == []
-    assert not list(home.folder.glob("simulations/*"))
-    assert git("status", "--porcelain") == before
-    folders = [str(process.info["cwd"]) for process in psutil.process_iter(["cwd"])]  # None where it is not ours
-    assert not [folder for folder in folders if folder.startswith(str(scratch))]

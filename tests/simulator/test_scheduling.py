@@ -213,6 +213,7 @@ def test_a_gang_waits_until_all_of_it_finds_room(kai: SimulatedCluster) -> None:
     until(lambda: not at(kai.client.get(path), "status.schedulingConditions"), "the group still complains")
 
 
+@pytest.mark.deep  # in `make test`: the rule in test_scheduling_kai.py, gangs above
 def test_a_gang_that_is_not_complete_is_not_looked_at(kai: SimulatedCluster) -> None:
     group(kai, "half", 2)
     train(kai, "one", "half")
@@ -235,6 +236,7 @@ def test_a_queue_gives_no_more_than_its_limit_and_the_rest_when_something_ends(k
     until(lambda: host(kai.client, "z", WORK), "the third pod never gets its turn")
 
 
+@pytest.mark.deep  # in `make test`: the rule in test_scheduling_kai.py, queues above
 def test_a_queue_that_does_not_exist_is_named(kai: SimulatedCluster) -> None:
     group(kai, "lost", 1, "nowhere")
     train(kai, "lost", "lost")

@@ -14,9 +14,7 @@ from physical_ai.readiness import azure_failures
 from physical_ai.repository import ROOT
 from physical_ai.settings.facts.pools import GPU_TAINT
 from simulator import clock
-from simulator.cluster.objects import at
 from simulator.control_plane import ControlPlane
-from simulator.engine import STATE_AT_THE_END
 from simulator.errors import ControlPlaneFailed
 from simulator.home import Home
 from simulator.kubernetes.client import MERGE_PATCH, Client
@@ -84,9 +82,10 @@ def test_up_creates_the_stack_and_changes_nothing_the_second_time(running: Simul
     assert changed_files() == before, "a command has changed the checkout"
 
 
-def test_a_pool_keeps_the_nodes_of_the_autoscaler_is_scaled_replaced_and_deleted_with_its_nodes(
-    home: Home, deployed: Simulation, monkeypatch: pytest.MonkeyPatch
+def test_a_pool_that_the_autoscaler_scaled_is_replaced_and_deleted_with_its_nodes(
+    home: Home, deployed: Simulation
 ) -> None:
+    """That an update keeps the autoscaler's nodes is in test_autoscaling.py."""
     del deployed
     cluster, namespace = client(), "default"
     tolerations = [*GPU_TOLERATED, {"key": SPOT_TAINT.split("=")[0], "operator": "Exists"}]
@@ -98,13 +97,8 @@ def test_a_pool_keeps_the_nodes_of_the_autoscaler_is_scaled_replaced_and_deleted
     shown = physai("status", "--json").pool("h100gpu")
     assert (shown["nodes"], shown["ready"], shown["gpusAllocatable"]) == (2, 2, 2)
 
-    labelled = physai("up", "--json", *LABEL)
-    assert labelled.json["changes"] == {"update": 1}
-    assert labelled.pool("h100gpu")["ready"] == 2, "an update of the pool took the autoscaler's count back"
-    assert at(cluster.get(f"/api/v1/nodes/{host(cluster, 'two', namespace)}"), "metadata.labels.team") == "vision"
-
     old = {node["metadata"]["uid"] for node in h100_nodes()}
-    change = (*LABEL, *fixed("h100gpu", 3), "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
+    change = (*fixed("h100gpu", 3), "--set", "pools.h100gpu.sku=Standard_NC80adis_H100_v5")
     planned, *follows = sorted(physai("preview", "--json", *change).json["changes"], key=lambda each: each["op"])
     kinds = sorted((each["op"], each["type"].rpartition(":")[2]) for each in follows)
     follow_sizes = ["ConfigMap", "ResourceQuota", "ValidatingAdmissionPolicy"]
@@ -119,8 +113,13 @@ def test_a_pool_keeps_the_nodes_of_the_autoscaler_is_scaled_replaced_and_deleted
     }
     assert not old & {node["metadata"]["uid"] for node in nodes}
 
-    for variable in STATE_AT_THE_END:
-        monkeypatch.delenv(variable)
+    physai("down")
+    assert list(home.folder.glob("simulations/*")) == []
+
+
+@pytest.mark.deep  # in `make test`: an `up` that is killed in test_interrupted.py, and `down` above
+@pytest.mark.usefixtures("deployed", "saved_at_each_step")
+def test_a_down_that_is_killed_is_finished_by_the_next(home: Home) -> None:
     killed_at("deleted AgentPool", "down", STACK)
     physai("down")
     assert list(home.folder.glob("simulations/*")) == []
@@ -166,6 +165,7 @@ def test_down_needs_no_api_server(home: Home, stopped: Simulation, monkeypatch: 
     assert list(home.folder.glob("simulations/*")) == []
 
 
+@pytest.mark.deep  # in `make test`: Azure's refusal in test_azure_role_grants.py, the wait in test_azure_failures.py
 def test_without_waiting_for_roles_a_deployment_fails(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(azure_failures, "MAX_ATTEMPTS", 1)
     monkeypatch.setenv(clock.VARIABLE, "60")  # however busy the machine is, no role takes effect meanwhile

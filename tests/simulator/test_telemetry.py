@@ -79,6 +79,17 @@ def training(pool: str) -> dict[str, Any]:
     return {"metadata": {"name": f"train-{pool}", "labels": labels}, "spec": spec}
 
 
+def test_prometheus_scrapes_every_target_and_takes_every_rule(running: Simulation) -> None:
+    """Faults and alerts are below, and by the series of exporters in tests/unit/telemetry/test_genuine_exporters.py."""
+    physai("up", DEFAULT_STACK, "--telemetry")
+    try:
+        is_quiet(Reader(running.telemetry))
+        assert physai("alerts").out.strip() == "no alert is pending or firing"
+    finally:
+        running.telemetry.wipe()
+
+
+@pytest.mark.deep
 def test_a_fault_fires_its_alerts_which_end_with_it(running: Simulation) -> None:
     """All faults are in the test below, and all rules in `tests/unit/telemetry/test_alerts.py`."""
     physai("up", DEFAULT_STACK, "--telemetry")

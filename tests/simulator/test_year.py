@@ -49,12 +49,14 @@ SECRET_KINDS = ("**kubernetes:helm.sh/v3:Release::**", "**kubernetes:core/v1:Sec
 PLUGIN_LABEL = "nvidia.com/gpu.deploy.device-plugin"
 
 
-def test_a_year(deployed: Simulation) -> None:
+def test_a_year(running: Simulation) -> None:
+    """It leaves the stack as it finds it. The nodes of the autoscaler, which no deployer takes, are in
+    test_autoscaling.py."""
     names_that_do_not_exist()
-    another_deployer_changes_nothing(deployed)
-    a_reader_sees_what_its_roles_show(deployed)
-    a_reader_changes_nothing(deployed)
-    drift_is_found_named_and_corrected(deployed)
+    another_deployer_changes_nothing()
+    a_reader_sees_what_its_roles_show(running)
+    a_reader_changes_nothing(running)
+    drift_is_found_named_and_corrected(running)
 
 
 @pytest.mark.deep
@@ -73,7 +75,9 @@ def test_rarer_events_of_a_year(deployed: Simulation) -> None:
     physai("up", "--refresh", *READS)
     with deployed.azure() as cloud:
         cloud.autoscale(deployed.clusters().ids()[0], "rtxprogpu", 2)
-    physai("refresh", "--target", "**azure-native:containerservice:AgentPool::**")
+    physai("refresh", "--target", "**azure-native:containerservice:AgentPool::**", "--as", "second-deployer")
+    up = physai("up", *READS, "--as", "second-deployer", "--json")
+    assert (up.json["changes"], up.pool("rtxprogpu")["nodes"]) == ({}, 2), "it took back what the autoscaler has added"
     counts_of_the_autoscaler_are_no_drift_for_the_reader(deployed)
     a_pool_without_capacity_stops_nothing_else(deployed)
     a_closed_gate_keeps_the_removed_pool_until_gates_are_only_reported(deployed)
@@ -113,14 +117,9 @@ def a_reader_changes_nothing(simulation: Simulation) -> None:
     assert simulation.cloud_resources() == before
 
 
-def another_deployer_changes_nothing(simulation: Simulation) -> None:
-    """Nor does it take back what the autoscaler has added."""
-    with simulation.azure() as cloud:
-        cloud.autoscale(simulation.clusters().ids()[0], "rtxprogpu", 2)
+def another_deployer_changes_nothing() -> None:
     physai("refresh", "--target", "**azure-native:containerservice:AgentPool::**", "--as", "second-deployer")
-    up = physai("up", "--as", "second-deployer", "--json")
-    assert up.json["changes"] == {}
-    assert up.pool("rtxprogpu")["nodes"] == 2
+    assert physai("up", "--as", "second-deployer", "--json").json["changes"] == {}
 
 
 def what_happens_to_gpu_pods_is_changed_and_changed_back(simulation: Simulation) -> None:
@@ -141,8 +140,9 @@ def what_happens_to_gpu_pods_is_changed_and_changed_back(simulation: Simulation)
 
 
 def drift_is_found_named_and_corrected(simulation: Simulation) -> None:
+    """Of objects that no other test has changed: on one that a deployment has updated, kubectl's edit is a conflict."""
     cluster = administrator(simulation)
-    path = "/api/v1/namespaces/osmo-workflows/resourcequotas"
+    path = "/api/v1/namespaces/osmo-operator/resourcequotas"
     quota = f"{path}/{cluster.get(path)['items'][0]['metadata']['name']}"
     declared = cluster.get(quota)["spec"]
     changed = {"spec": {"hard": dict.fromkeys(declared["hard"], "7")}}
@@ -154,9 +154,9 @@ def drift_is_found_named_and_corrected(simulation: Simulation) -> None:
     drift, changes = named(found["drift"]), named(found["changes"])
     assert drift["physical-ai-grid-driver-service-account"]["op"] == "delete"
     assert changes["physical-ai-grid-driver-service-account"]["op"] == "create"
-    assert changes["physical-ai-osmo-workflows-gpus-resource-quota"]["op"] == "update"
+    assert changes["physical-ai-osmo-operator-gpus-resource-quota"]["op"] == "update"
 
-    physai("up", "--refresh", *READS)
+    physai("up", "--refresh")
     assert cluster.get(account)
     assert cluster.get(quota)["spec"] == declared, "the fields of kubectl are taken over"
 
