@@ -92,6 +92,7 @@ FAULTS = (
         where="memory",
         mend=_no_more_refusals,
         runs_nothing=True,
+        deep=True,
     ),
     Fault(
         "the account may not list pods elsewhere",

@@ -135,6 +135,7 @@ FAULTS = (
         "Resumes each time until the file is complete.",
         disk=_trouble("cuts"),
         then=_resumed,
+        deep=True,
     ),
     Fault(
         "the mirror knows no ranges",

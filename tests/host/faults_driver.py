@@ -152,6 +152,7 @@ FAULTS = (
         "Unloads it, removes it, its DKMS tree and its marker, installs; works after a reboot.",
         disk=_prebaked,
         then=_taken_over,
+        deep=True,
     ),
     Fault(
         "only the marker of AKS's prebaked driver is left",
@@ -218,6 +219,7 @@ FAULTS = (
         "Loads it again.",
         served=True,
         live=_unloaded_uvm,
+        deep=True,
     ),
     Fault(
         "the driver was loaded without uvm_disable_hmm",
@@ -293,6 +295,7 @@ FAULTS = (
         live=inject("mig-lost"),
         says="MIG",
         mend=remove("mig-lost"),
+        deep=True,
     ),
     Fault(
         "a stale marker of the seed deployment",

@@ -222,6 +222,7 @@ FAULTS = (
         runs_nothing=True,
         gate="closed",
         serves="",
+        deep=True,
     ),
     Fault(
         "the node does not run Ubuntu",
@@ -253,6 +254,7 @@ FAULTS = (
         runs_nothing=True,
         gate="closed",
         serves="",
+        deep=True,
     ),
     Fault(
         "the driver is known not to build on this kernel",

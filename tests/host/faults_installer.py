@@ -80,7 +80,7 @@ FAULTS = (
             mend=remove(f"fail-{stage}"),
             gate="closed",
             serves=NEW,
-            deep=stage in ("start", "files", "build"),
+            deep=stage != "half",
         )
         for stage, doing in STAGES.items()
     ),
@@ -118,6 +118,7 @@ FAULTS = (
         says=r"580\.105\.08",
         mend=_right_build,
         gate="closed",
+        deep=True,
     ),
     Fault("half an install is on the node", "recovers", "Takes it off and installs.", disk=_half_install),
 )

@@ -136,6 +136,7 @@ FAULTS = (
         mend=_headers_in_the_archive,
         runs_nothing=True,
         gate="closed",
+        deep=True,
     ),
     Fault(
         "another program holds the lock of apt",
@@ -187,6 +188,7 @@ FAULTS = (
         "Downloads, checks and installs the given packages; never calls apt.",
         disk=_offline(DEB, DEB),
         then=_no_apt,
+        deep=True,
     ),
     Fault(
         "no archive at all, and no headers given",
@@ -208,5 +210,6 @@ FAULTS = (
         mend=_right_package,
         runs_nothing=True,
         then=_package_unopened,
+        deep=True,
     ),
 )

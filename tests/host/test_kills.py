@@ -11,7 +11,8 @@ import pytest
 from tests.host.harness import Harness
 from tests.host.installers import NEW
 
-PARTS = 4
+PARTS = 8
+"""Shares of the steps; `make test` has the first."""
 UNIT = "physical-ai-grid-driver.service"
 
 
