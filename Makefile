@@ -64,7 +64,7 @@ PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
 
 test: $(READY) ## every check, types among them, and every behaviour tested once (minutes)
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint docs tools
-	@$(PYTEST) tests -n 4
+	@$(PYTEST) tests -n 3
 
 test-profile: $(READY) ## the tests of `make test`, and which of them take its processor time (minutes)
 	@$(PYTEST) tests -n 2 -p tests.support.cpu_profile
@@ -72,7 +72,7 @@ test-profile: $(READY) ## the tests of `make test`, and which of them take its p
 test-deep: test deep ## `make test`, then what it leaves out (an hour)
 
 deep: $(READY) ## what `make test` leaves out: all examples, rare failures, and faults that tests have to find
-	@$(PYTEST) tests/host tests/simulator -n 4 -m deep
+	@$(PYTEST) tests/host tests/simulator -n 3 -m deep
 	@$(PYTEST) tests/unit tests/property -n 2 -m "" --hypothesis-profile deep
 	@$(BIN)/python -m tests.mutations
 

@@ -17,7 +17,7 @@ from xdist.scheduler.loadgroup import LoadGroupScheduling
 # The same examples in every run, and no limit of time for one.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("deep", settings.get_profile("search"), derandomize=True)
-settings.register_profile("few", settings.get_profile("deep"), max_examples=20)
+settings.register_profile("few", settings.get_profile("deep"), max_examples=10)
 settings.load_profile("few")
 
 # As the command line does: tests make thousands of objects that live as long as their process.
@@ -34,22 +34,9 @@ SCATTERED = ("test_stack", "test_interrupted", "test_faults", "test_kills")
 """Modules whose tests share nothing expensive, so that any worker may run each; other tests stay with their module.
 They run in this order, the longest tests first, so that no worker is left with a long one at the end."""
 
-FIRST = (
-    "test_types",
-    "test_year",
-    "test_telemetry",
-    "api_server",
-    "running",
-    "test_workflow_commands",
-    "test_osmo",
-    "test_telemetry_objects",
-    "test_addresses",
-    "test_pull_request",
-    "test_autoscaling",
-    "test_osmo_charts",
-)
-"""Groups in the order in which they begin, by the processor time that they take: the others run beside them. One that
-makes the snapshot of the default stack is first, and those that do not need it are next."""
+FIRST = ("test_types", "running", "api_server", "test_autoscaling", "test_osmo_charts")
+"""Groups in the order in which they begin, by the processor time that they take: the others run beside them. The one
+that makes the snapshot of the default stack is the first of the simulator, and those that do not need it are next."""
 
 
 @cache
