@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,30 @@ def read_by(parameters: Parameters) -> frozenset[str]:
     """Names of the series that the rules read: promtool need not load others."""
     every = (*alerts(parameters), *records(parameters))
     return frozenset(name for each in every for name in metrics(each.expression))
+
+
+Rule = Mapping[str, Any]
+
+
+def needed(groups: Sequence[Mapping[str, Any]], is_wanted: Callable[[Rule], bool]) -> list[dict[str, Any]]:
+    """Groups with the rules that are wanted and the recorded series that those read, directly or not.
+
+    Promtool evaluates every rule of a file for each minute of each test.
+    """
+    every: list[Rule] = [rule for group in groups for rule in group["rules"]]
+    recorded = [rule for rule in every if "record" in rule]
+    kept = [rule for rule in every if is_wanted(rule)]
+    assert kept
+    for rule in kept:
+        kept += [each for each in recorded if each["record"] in rule["expr"] and each not in kept]
+    reduced = [{**group, "rules": [rule for rule in group["rules"] if rule in kept]} for group in groups]
+    return [group for group in reduced if group["rules"]]
+
+
+def read_by_tests(tests: Sequence[Mapping[str, Any]]) -> Callable[[Rule], bool]:
+    """Whether a rule is recorded for the expressions of promtool's tests."""
+    read = "\n".join(each["expr"] for test in tests for each in test["promql_expr_test"])
+    return lambda rule: "record" in rule and rule["record"] in read
 
 
 def _without_texts(parameters: Parameters) -> str:

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.unit.cli.test_cli_commands import call
+from workbench.mocks import recorder
+from workbench.mocks.recorder import declared
+from workbench.policies import Stack
 
 STACK = "dev-southeastasia"
+
+
+@cache
+def declared_once(stack: str, config: str, preview: bool, today: datetime.date) -> Stack:
+    return declared(stack, json.loads(config), preview=preview, today=today)
+
+
+@pytest.fixture(autouse=True)
+def one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program is run once for all questions about a stack."""
+
+    def of_cache(stack: str, config: Mapping[str, Any], *, preview: bool, today: datetime.date) -> Stack:
+        return declared_once(stack, json.dumps(config), preview, today)
+
+    monkeypatch.setattr(recorder, "declared", of_cache)
 
 
 def reach(*arguments: str) -> tuple[int, str, str]:

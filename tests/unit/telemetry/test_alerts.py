@@ -18,7 +18,7 @@ from tests.support.alert_cases import CASES, H100, MI300X, MINUTES, RTX, Case, a
 from tests.support.more_alert_cases import MORE_CASES
 from tests.support.new_alert_cases import NEW_CASES
 from tests.support.promtool import promtool
-from tests.support.rule_tests import promtool_file
+from tests.support.rule_tests import needed, promtool_file, read_by_tests
 
 STACK = "dev-westus2"
 BUSY = busy("DCGM_FI_PROF_GR_ENGINE_ACTIVE")
@@ -53,10 +53,10 @@ def test_the_rules_of_every_stack_are_valid(stack: str, tmp_path: Path) -> None:
 
 def test_each_alert_fires_and_stays_quiet(rules: Path) -> None:
     """Each with the rules that it depends on: promtool evaluates all rules of a file for each minute of each test."""
-    files, every = list[Path](), json.loads(rules.read_text())
+    files, every = list[Path](), json.loads(rules.read_text())["groups"]
     for alert in alert_rows():
         own = rules.with_name(f"{alert}.yaml")
-        own.write_text(json.dumps(_only(alert, every)))
+        own.write_text(json.dumps({"groups": needed(every, lambda rule, name=alert: rule.get("alert") == name)}))
         files.append(_written(own, [_alert_test(case) for case in EVERY if case.alert == alert]))
     answer = promtool("test", "rules", *files)
     assert answer.returncode == 0, answer.stdout + answer.stderr
@@ -87,38 +87,38 @@ def test_gpus_are_counted_as_asked_held_busy_and_idle(rules: Path) -> None:
     }
     cordoned = {**series, f'kube_node_spec_taint{{node="{H100}",key="node.kubernetes.io/unschedulable"}}': always(1)}
     held = f'physical_ai:gpus_held{{namespace="osmo-workflows",pod="train",node="{H100}",pool="h100gpu"}}'
-    check(
-        rules,
-        [
-            _test(
-                "held",
-                series,
-                [
-                    ("sum(physical_ai:gpus_asked)", 60, 1),
-                    (f"sum({held})", 60, 1),
-                    ('sum(physical_ai:gpus_busy{namespace="osmo-workflows",pod="train",pool="h100gpu"})', 60, 0.9),
-                    ("sum(physical_ai:gpus_idle) or vector(0)", 60, 0),
-                    ('sum(physical_ai:gpus_capacity{pool="rtxprogpu"})', 60, 1),
-                    ("sum(physical_ai:gpus_unschedulable) or vector(0)", 60, 0),
-                ],
-            ),
-            _test(
-                "idle",
-                idle,
-                [("sum(physical_ai:gpus_idle) or vector(0)", 70, 0), ("sum(physical_ai:gpus_idle)", 100, 1)],
-            ),
-            _test(
-                "AMD's",
-                {**series, amd("gfx_activity", exported_namespace="ml", exported_pod="rocm"): always(80)},
-                [
-                    ('sum(physical_ai:gpus_busy{namespace="ml",pod="rocm",pool="mi300x"})', 60, 0.8),
-                    (f'sum(physical_ai:gpus_capacity{{node="{MI300X}"}})', 60, 8),
-                ],
-            ),
-            _test("waiting", waiting, [("sum(physical_ai:gpus_asked)", 60, 3), ("sum(physical_ai:gpus_held)", 60, 1)]),
-            _test("cordoned", cordoned, [('sum(physical_ai:gpus_unschedulable{pool="h100gpu"})', 60, 1)]),
-        ],
-    )
+    tests = [
+        _test(
+            "held",
+            series,
+            [
+                ("sum(physical_ai:gpus_asked)", 60, 1),
+                (f"sum({held})", 60, 1),
+                ('sum(physical_ai:gpus_busy{namespace="osmo-workflows",pod="train",pool="h100gpu"})', 60, 0.9),
+                ("sum(physical_ai:gpus_idle) or vector(0)", 60, 0),
+                ('sum(physical_ai:gpus_capacity{pool="rtxprogpu"})', 60, 1),
+                ("sum(physical_ai:gpus_unschedulable) or vector(0)", 60, 0),
+            ],
+        ),
+        _test(
+            "idle",
+            idle,
+            [("sum(physical_ai:gpus_idle) or vector(0)", 70, 0), ("sum(physical_ai:gpus_idle)", 100, 1)],
+        ),
+        _test(
+            "AMD's",
+            {**series, amd("gfx_activity", exported_namespace="ml", exported_pod="rocm"): always(80)},
+            [
+                ('sum(physical_ai:gpus_busy{namespace="ml",pod="rocm",pool="mi300x"})', 60, 0.8),
+                (f'sum(physical_ai:gpus_capacity{{node="{MI300X}"}})', 60, 8),
+            ],
+        ),
+        _test("waiting", waiting, [("sum(physical_ai:gpus_asked)", 60, 3), ("sum(physical_ai:gpus_held)", 60, 1)]),
+        _test("cordoned", cordoned, [('sum(physical_ai:gpus_unschedulable{pool="h100gpu"})', 60, 1)]),
+    ]
+    every = json.loads(rules.read_text())["groups"]
+    rules.write_text(json.dumps({"groups": needed(every, read_by_tests(tests))}))
+    check(rules, tests)
 
 
 def check(rules: Path, tests: list[dict[str, Any]]) -> None:
@@ -138,18 +138,6 @@ def _written(rules: Path, tests: list[dict[str, Any]]) -> Path:
     file = rules.with_name(f"{rules.stem}-tests.yaml")
     file.write_text(promtool_file(rules, tests))
     return file
-
-
-def _only(alert: str, rules: dict[str, Any]) -> dict[str, Any]:
-    """One alert of every pool, and the recorded series that its expression reads, directly or not."""
-    every = [rule for group in rules["groups"] for rule in group["rules"]]
-    recorded = [rule for rule in every if "record" in rule]
-    needed = [rule for rule in every if rule.get("alert") == alert]
-    assert needed
-    for rule in needed:
-        needed += [each for each in recorded if each["record"] in rule["expr"] and each not in needed]
-    groups = [{**group, "rules": [rule for rule in group["rules"] if rule in needed]} for group in rules["groups"]]
-    return {"groups": [group for group in groups if group["rules"]]}
 
 
 def _alert_test(case: Case) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from physical_ai.telemetry.rendering import rule_file
 from physical_ai.telemetry.rules import alert_rows
 from tests.support.alert_cases import H100, RTX, always, busy, dcgm, healthy, rising
 from tests.support.promtool import promtool
+from tests.support.rule_tests import needed, read_by_tests
 from tests.support.stack_series import healthy_series
 from workbench.costs.usage import gpu_hour_prices
 
@@ -82,10 +83,11 @@ def series() -> dict[str, str]:
 
 
 def expressions(tmp_path: Path, given: dict[str, str], tests: list[dict[str, Any]]) -> None:
-    """Asserts what expressions result in, with the rules of the default stack."""
-    (tmp_path / "rules.yaml").write_text(rule_file(rule_parameters(load("dev-westus2").settings)))
+    """Asserts what expressions result in, with the recorded series of the default stack."""
     inputs = [{"series": name, "values": values} for name, values in given.items()]
     test = {"interval": "1m", "input_series": inputs, "promql_expr_test": tests}
+    groups = safe_yaml.load(rule_file(rule_parameters(load("dev-westus2").settings)))["groups"]
+    (tmp_path / "rules.yaml").write_text(safe_yaml.dump({"groups": needed(groups, read_by_tests([test]))}))
     file = tmp_path / "tests.yaml"
     file.write_text(yaml.safe_dump({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [test]}))
     answer = promtool("test", "rules", file)
@@ -107,6 +109,7 @@ def test_every_query_of_every_panel_returns_data(tmp_path: Path) -> None:
     expressions(tmp_path, series(), tests)
 
 
+@pytest.mark.deep  # in `make test`: every panel of the default stack, above
 def test_no_panel_of_any_stack_is_empty_while_it_is_healthy(tmp_path: Path) -> None:
     """One run of promtool over files of their own, each with the records and the panels of a stack."""
     files, given_stacks = list[Path](), shown_stacks()

@@ -93,6 +93,7 @@ def test_a_driver_that_takes_its_time_has_none(tmp_path: Path) -> None:
     check(dev(), [ever], tmp_path)
 
 
+@pytest.mark.deep  # in `make test`: each of the alerts alone, in test_alerts.py
 def test_an_exporter_that_does_not_start_is_one_alert(tmp_path: Path) -> None:
     used = dcgm("DCGM_FI_DEV_FB_USED")
     absent = [Fired("GPUTelemetryAbsent", H100)]

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from physical_ai import safe_yaml
 from physical_ai.settings import load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.rendering import rule_file
 from physical_ai.telemetry.usage import Sample, queries, usage
 from simulator.metrics.telemetry import Telemetry
 from tests.support.promtool import promtool
+from tests.support.rule_tests import needed, read_by_tests
 from tests.unit.cli.test_cli_commands import call
 from workbench.cli.output.usage import as_csv
 from workbench.cli.prometheus import PrometheusFailed, ask
@@ -111,11 +113,10 @@ def test_a_scripted_day(tmp_path: Path) -> None:
         }
         for name, value in wanted.items()
     ]
-    groups = yaml.safe_load(rule_file(rule_parameters(load("dev-westus2").settings)))["groups"]
-    recorded = [{**each, "rules": [rule for rule in each["rules"] if "record" in rule]} for each in groups]
-    (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"groups": recorded}))
     series = [{"series": name, "values": values} for name, values in given.items()]
     test = {"interval": "1m", "input_series": series, "promql_expr_test": checks}
+    groups = safe_yaml.load(rule_file(rule_parameters(load("dev-westus2").settings)))["groups"]
+    (tmp_path / "rules.yaml").write_text(safe_yaml.dump({"groups": needed(groups, read_by_tests([test]))}))
     file = tmp_path / "tests.yaml"
     file.write_text(yaml.safe_dump({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [test]}))
     answer = promtool("test", "rules", file)
