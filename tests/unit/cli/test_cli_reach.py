@@ -20,16 +20,16 @@ STACK = "dev-southeastasia"
 
 
 @cache
-def declared_once(stack: str, config: str, preview: bool, today: datetime.date) -> Stack:
-    return declared(stack, json.loads(config), preview=preview, today=today)
+def declared_once(stack: str, config: str, options: str, today: datetime.date) -> Stack:
+    return declared(stack, json.loads(config), today=today, **json.loads(options))
 
 
 @pytest.fixture(autouse=True)
 def one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program is run once for all questions about a stack."""
 
-    def of_cache(stack: str, config: Mapping[str, Any], *, preview: bool, today: datetime.date) -> Stack:
-        return declared_once(stack, json.dumps(config), preview, today)
+    def of_cache(stack: str, config: Mapping[str, Any], *, today: datetime.date, **options: Any) -> Stack:
+        return declared_once(stack, json.dumps(config), json.dumps(options), today)
 
     monkeypatch.setattr(recorder, "declared", of_cache)
 
