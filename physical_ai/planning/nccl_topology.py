@@ -8,7 +8,7 @@ from typing import Any
 from physical_ai.catalog.nccl import pool_kind
 from physical_ai.catalog.nccl_topology import topology
 from physical_ai.settings.facts.fabric import fabric_pools, rdma_request
-from physical_ai.settings.facts.osmo import PlatformFacts
+from physical_ai.settings.facts.osmo import OsmoPlatformFacts
 from physical_ai.settings.facts.pools import pool_selector
 from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
@@ -47,7 +47,7 @@ def nccl_environment(pool: Pool) -> tuple[dict[str, str], str | None]:
     return environment, dirname(file) if file is not None else None
 
 
-def add_fabric(settings: Settings, item: PlatformFacts, spec: dict[str, Any]) -> None:
+def add_fabric(settings: Settings, item: OsmoPlatformFacts, spec: dict[str, Any]) -> None:
     """Completes the Pods of a platform, if its tasks are to use InfiniBand."""
     pool = settings.pools[item.pool]
     requested = rdma_request(settings, pool, "{{USER_GPU}}")

@@ -21,7 +21,7 @@ from physical_ai.settings.facts.osmo import (
     CPU_PLATFORM,
     DEFAULT_GRACE_SECONDS,
     POD_POOL_LABEL,
-    PlatformFacts,
+    OsmoPlatformFacts,
     platforms,
 )
 from physical_ai.settings.facts.osmo_access import router_address
@@ -117,7 +117,7 @@ def _trace_environment() -> list[dict[str, Any]]:
     ]
 
 
-def platform_template(settings: Settings, item: PlatformFacts) -> dict[str, Any]:
+def platform_template(settings: Settings, item: OsmoPlatformFacts) -> dict[str, Any]:
     """Template that places a platform's pods, and gives them their GPUs.
 
     Nodes are chosen by pool: labels that name the GPU exist only once a node has run.
@@ -164,7 +164,7 @@ def resource_validations(settings: Settings) -> dict[str, list[Assertion]]:
     }
 
 
-def platform_validation(item: PlatformFacts) -> list[Assertion]:
+def platform_validation(item: OsmoPlatformFacts) -> list[Assertion]:
     """Limits of a task on the platform: the size of one node, and explicit GPUs."""
     size, room = f"a node of pool {item.pool}", item.room
     limits = [
@@ -185,7 +185,7 @@ def platform_validation(item: PlatformFacts) -> list[Assertion]:
     ]
 
 
-def default_variables(item: PlatformFacts) -> dict[str, Any]:
+def default_variables(item: OsmoPlatformFacts) -> dict[str, Any]:
     """Resources of a task that asks for none: part of its share of a node.
 
     USER_GPU is left to the pool, at 0: as a platform's default it would request a GPU that OSMO then hides from the
@@ -204,7 +204,7 @@ def _part(whole: int, part: tuple[int, int]) -> int:
     return whole * part[0] // part[1]
 
 
-def platform(item: PlatformFacts) -> dict[str, Any]:
+def platform(item: OsmoPlatformFacts) -> dict[str, Any]:
     """A platform of an OSMO pool."""
     named = template_name(item.name)
     what = f"{item.most} x {item.resource} at most" if item.has_gpu else "without GPU"
@@ -238,7 +238,9 @@ def pools(settings: Settings) -> dict[str, Any]:
     return result
 
 
-def _pool(settings: Settings, items: list[PlatformFacts], default: str, quota: dict[str, int] | None) -> dict[str, Any]:
+def _pool(
+    settings: Settings, items: list[OsmoPlatformFacts], default: str, quota: dict[str, int] | None
+) -> dict[str, Any]:
     times = settings.osmo.timeouts
     return {
         "description": f"Stack {settings.stack}",
@@ -256,7 +258,7 @@ def _pool(settings: Settings, items: list[PlatformFacts], default: str, quota: d
     }
 
 
-def _cpu(items: list[PlatformFacts]) -> PlatformFacts:
+def _cpu(items: list[OsmoPlatformFacts]) -> OsmoPlatformFacts:
     return next(item for item in items if item.pool == CPU_POOL)
 
 

@@ -41,7 +41,7 @@ _FAMILIES = {"rtx": 2, "tesla": 1}
 
 
 @dataclass(frozen=True)
-class PlatformFacts:
+class OsmoPlatformFacts:
     """A platform, as it follows from a pool."""
 
     name: str
@@ -86,15 +86,17 @@ def family(gpu: Gpu) -> str:
     return "".join(words[:count])
 
 
-def platforms(settings: Settings) -> list[PlatformFacts]:
+def platforms(settings: Settings) -> list[OsmoPlatformFacts]:
     """All platforms: cpu, and one for each resource of each GPU pool, in the order of the settings."""
     pool = settings.cpu_pool
     whole, tolerated = room(pool), _pairs(tolerations_for(pool.tolerate))
-    cpu = PlatformFacts(CPU_PLATFORM, CPU_POOL, None, 0, 0, pool.scale.most, whole, whole, tolerated, OsmoPlatform())
+    cpu = OsmoPlatformFacts(
+        CPU_PLATFORM, CPU_POOL, None, 0, 0, pool.scale.most, whole, whole, tolerated, OsmoPlatform()
+    )
     return [cpu, *gpu_platforms(settings)]
 
 
-def gpu_platforms(settings: Settings) -> Iterator[PlatformFacts]:
+def gpu_platforms(settings: Settings) -> Iterator[OsmoPlatformFacts]:
     """Platforms of the pools whose size the catalogue knows to have NVIDIA's GPUs.
 
     OSMO's pod templates and its accounts of a pool's GPUs know `nvidia.com/gpu` alone (NVIDIA/OSMO docs, pod templates:
@@ -107,7 +109,7 @@ def gpu_platforms(settings: Settings) -> Iterator[PlatformFacts]:
         resources, whole = gpu_resources(pool), room(pool)
         for resource, count in resources.items():
             suffix = f"-{_slug(resource)}" if len(resources) > 1 else ""
-            yield PlatformFacts(
+            yield OsmoPlatformFacts(
                 name=f"{bases[key]}{suffix}",
                 pool=key,
                 resource=resource,

@@ -7,7 +7,7 @@ from typing import Any
 
 from physical_ai.catalog import nearest
 from physical_ai.catalog.osmo import IMAGE_TAG, KAI_VERSION
-from physical_ai.settings.facts.osmo import PlatformFacts
+from physical_ai.settings.facts.osmo import OsmoPlatformFacts
 from workbench.osmo import units
 from workbench.osmo.lint import rules_task
 from workbench.osmo.lint.finding import Path
@@ -48,7 +48,7 @@ def _gangs(view: View) -> None:
     """GPUs that a group requests of each platform at the same time, compared with the maximum of its pool."""
     for number, group in enumerate(view.spec.groups):
         asked: dict[str, int] = {}
-        facts: dict[str, PlatformFacts] = {}
+        facts: dict[str, OsmoPlatformFacts] = {}
         for task in view.tasks:
             if task.group is group and task.facts is not None and task.resource is not None:
                 asked[task.platform_name] = asked.get(task.platform_name, 0) + (task.resource.gpu or 0)

@@ -12,7 +12,7 @@ from physical_ai.planning.osmo_platforms import DEFAULT_POOL
 from physical_ai.planning.osmo_service import SECTIONS
 from physical_ai.settings import Settings
 from physical_ai.settings.facts.gpu import has_host_mig, is_vgpu, knows_gpu
-from physical_ai.settings.facts.osmo import PlatformFacts, platforms
+from physical_ai.settings.facts.osmo import OsmoPlatformFacts, platforms
 from workbench.osmo.service.configuration import Configuration, load
 from workbench.osmo.service.stack_config import loaded_config
 from workbench.osmo.shapes import a_map
@@ -29,7 +29,7 @@ class Context:
     """Name of the stack, or of the file with the configuration."""
     config: Configuration
     pool: str = DEFAULT_POOL
-    facts: Mapping[str, PlatformFacts] = field(default_factory=dict[str, PlatformFacts])
+    facts: Mapping[str, OsmoPlatformFacts] = field(default_factory=dict[str, OsmoPlatformFacts])
     """Facts by platform; empty where the configuration is not the stack's own."""
     cut_vgpu: frozenset[str] = frozenset()
     """Platforms whose GPUs are vGPUs that Azure's host partitions by MIG."""
@@ -75,7 +75,7 @@ def of_stack(
     )
 
 
-def _is_cut(settings: Settings, facts: PlatformFacts) -> bool:
+def _is_cut(settings: Settings, facts: OsmoPlatformFacts) -> bool:
     pool = settings.pools.get(facts.pool)
     return pool is not None and knows_gpu(pool) and is_vgpu(pool) and has_host_mig(pool)
 

@@ -10,7 +10,7 @@ from typing import Any
 from physical_ai.catalog.osmo import CONTROL_CONTAINER
 from physical_ai.findings import Severity
 from physical_ai.planning.osmo_platforms import CAPABILITIES
-from physical_ai.settings.facts.osmo import PlatformFacts
+from physical_ai.settings.facts.osmo import OsmoPlatformFacts
 from workbench.osmo import units
 from workbench.osmo.lint.context import Context
 from workbench.osmo.lint.finding import Path, Rule
@@ -36,7 +36,7 @@ class TaskView:
     resource_path: Path
     platform_name: str
     platform: Platform | None
-    facts: PlatformFacts | None
+    facts: OsmoPlatformFacts | None
 
     @property
     def name(self) -> str:

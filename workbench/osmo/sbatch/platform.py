@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from physical_ai.settings.facts.osmo import PlatformFacts
+from physical_ai.settings.facts.osmo import OsmoPlatformFacts
 from workbench.osmo.lint.context import Context
 from workbench.osmo.sbatch.report import Wrong
 
@@ -31,7 +31,7 @@ def platforms_of(context: Context) -> list[Platform]:
     return [_platform(name, context.facts.get(name)) for name in context.config.pool(context.pool).platforms]
 
 
-def _platform(name: str, facts: PlatformFacts | None) -> Platform:
+def _platform(name: str, facts: OsmoPlatformFacts | None) -> Platform:
     if facts is None:
         return Platform(name, name, None)
     return Platform(name, facts.pool, facts.has_gpu, facts.most, facts.room.cpus, facts.room.memory_gib)
