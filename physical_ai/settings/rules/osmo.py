@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from physical_ai.catalog import nearest
 from physical_ai.settings.facts import gpu as gpu_facts
 from physical_ai.settings.facts import osmo as osmo_facts
+from physical_ai.settings.facts.data_services import PRODUCTION
 from physical_ai.settings.facts.osmo_access import ACCESS, control_plane_url
 from physical_ai.settings.layers.paths import Path
 from physical_ai.settings.models.tree import Settings
@@ -57,7 +58,8 @@ def _service(settings: Settings) -> Iterator[SettingFinding]:
         problem = (
             "With login dev the agents send a name and no secret: the control plane treats any caller as an admin."
         )
-        yield warning((*_OSMO, "login"), problem, "login: token, once the service has created one.")
+        severity = error if settings.environment == PRODUCTION else warning
+        yield severity((*_OSMO, "login"), problem, "login: token, once the service has created one.")
 
 
 def _is_plain(url: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from physical_ai.settings.facts.data_services import PRODUCTION
 from physical_ai.settings.facts.gateway_dns import APEX, last_address, relative_name
 from physical_ai.settings.facts.osmo_access import ACCESS, login_groups
 from physical_ai.settings.layers.paths import Path
@@ -111,8 +112,9 @@ def _dns(settings: Settings) -> Iterator[SettingFinding]:
 def _login(settings: Settings) -> Iterator[SettingFinding]:
     access, here = settings.osmo.access, (*ACCESS, "login")
     if access.login == "dev":
+        severity = error if settings.environment == PRODUCTION else warning
         problem = "With login dev the gateway treats every caller as an administrator."
-        yield warning(here, problem, "login: entra.", rule=rules.OSMO_LOGIN)
+        yield severity(here, problem, "login: entra.", rule=rules.OSMO_LOGIN)
         return
     if access.entra is None:
         problem = "login: entra needs an app registration."

@@ -57,8 +57,8 @@ def test_what_lies_behind_a_hub_reaches_them_too_in_ranges_that_do_not_overlap(s
 
 
 def test_a_gateway_without_encryption_is_reached_at_its_port_from_there(simulate: Simulate) -> None:
-    plain = {"login": "dev", "tls": None, "entra": None}
-    rules = declared(simulate, "prod-westeurope", {"osmo": {"access": plain, "login": "dev"}})
+    plain = {"osmo": {"mode": "platform", "access": {"login": "dev"}}, "dataServices": {"source": "azure"}}
+    rules = declared(simulate, "dev-westus2", {**plain, **network("private", vpn=VPN, resolver=RESOLVER)})
     rule = rules["allow-private-clients"]
     assert rule["destinationPortRanges"] == ["80", "443"]
 

@@ -24,7 +24,7 @@ OTHERS = {
 """Commands of other projects."""
 OFFLINE = ("explain", "sizes", "regions", "compat", "cost", "stacks", "lint", "osmo platforms", "osmo values", "charts")
 """Our commands that are fast and need neither a simulation nor a network."""
-STACK = re.compile(r"(dev|staging|prod|seed)-[a-z0-9]+")
+STACK = re.compile(r"(dev|quickstart|staging|prod|seed)-[a-z0-9]+")
 SCRIPT = f"""#!/bin/bash
 #SBATCH --time=30 --gres=gpu:h100:1 --container-image=example.com/train:1@sha256:{"0" * 64}
 srun python train.py

@@ -12,6 +12,7 @@ from physical_ai.settings.facts.osmo_access import control_plane_url, service_se
 GROUP = "aaaaaaaa-0000-4000-8000-000000000001"
 ENTRA = {"tenantId": "aaaaaaaa-0000-4000-8000-00000000000a", "clientId": "aaaaaaaa-0000-4000-8000-00000000000b"}
 DATA = {"source": "azure"}
+QUICK = {"dataServices": {"source": "inCluster", "inCluster": {"acceptOnePod": True, "snapshots": {"enabled": True}}}}
 ACCESS: dict[str, Any] = {
     "host": "osmo.contoso.com",
     "tls": {"source": "stack"},
@@ -68,6 +69,17 @@ def test_the_development_login_stays_inside() -> None:
     assert "osmo.access.login" in refused({"login": "dev", "scope": "public", "host": "osmo.contoso.com"})
     warned = {fault.where for fault in given({"login": "dev"}).warnings}
     assert "osmo.access.login" in warned
+
+
+def test_production_has_no_development_login() -> None:
+    with pytest.raises(SettingsError) as caught:
+        load("prod-westus2", [Overlay("test", {**QUICK, "osmo": {"mode": "platform", "access": {"login": "dev"}}})])
+    (fault,) = caught.value.faults
+    assert (fault.where, fault.fix) == ("osmo.access.login", "login: entra.")
+    agents = {"mode": "backend", "serviceUrl": "https://osmo.example.org", "login": "dev"}
+    with pytest.raises(SettingsError) as caught:
+        load("prod-westus2", [Overlay("test", {"osmo": agents})])
+    assert [fault.where for fault in caught.value.faults] == ["osmo.login"]
 
 
 def test_no_token_goes_over_http() -> None:

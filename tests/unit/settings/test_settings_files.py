@@ -50,7 +50,7 @@ def only_fault(root: Path, stack: str = "dev-westus2") -> Fault:
 RECORDS = ["seed-westus2"]
 """Stacks that record the past; what they warn of: test_seed_profile.py."""
 
-LABS = ["onprem-lab"]
+LABS = ["onprem-lab", "quickstart-westus2"]
 """Stacks for trials, in which everybody is an administrator."""
 
 
