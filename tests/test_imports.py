@@ -67,6 +67,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "osmo",
         "parts",
         "policies",
+        "preflight",
         "readiness",
         "settings",
         "simulator",

@@ -16,6 +16,7 @@ from docs.generator import (
     nccl,
     outputs,
     package_diagram,
+    prerequisites,
     reachability,
     settings,
     statements,
@@ -42,6 +43,7 @@ OWN: Mapping[Path, Callable[[], str]] = {
     troubleshooting.FILE: troubleshooting.renewed,
     nccl.FILE: nccl.renewed,
     reachability.FILE: reachability.renewed,
+    prerequisites.FILE: prerequisites.renewed,
     alerts.FILE: alerts.document,
     package_diagram.FILE: package_diagram.renewed,
 }

@@ -35,11 +35,16 @@ BudgetsOf = Annotated[
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Do not query Azure or the cluster, even with a login.")]
 
+Prerequisites = Annotated[
+    bool, typer.Option("--prerequisites", help="List what a first deployment needs, and what not. Queries nothing.")
+]
+
 
 def check(  # noqa: PLR0917 - each is an option
     stack: Stack = DEFAULT_STACK,
     subscription: SubscriptionOption = None,
     offline: Offline = False,
+    prerequisites: Prerequisites = False,
     severity: Least = Severity.ERROR,
     kubeconfig: BudgetsOf = None,
     file: Files = None,
@@ -53,6 +58,7 @@ def check(  # noqa: PLR0917 - each is an option
     """
     from physical_ai.settings.facts.created import region_of
     from workbench.cli.declared_needs import foreign_of
+    from workbench.cli.deployment_prerequisites import list_prerequisites
     from workbench.cli.existing_check import check_existing
     from workbench.cli.output import check as output
     from workbench.cli.requested_stack import read_stack
@@ -63,6 +69,9 @@ def check(  # noqa: PLR0917 - each is an option
     requested = read_stack(stack, file, set_)
     loaded = requested.loaded
     settings = loaded.settings
+    if prerequisites:
+        list_prerequisites(stack, requested, json=json)
+        return
     today = datetime.datetime.now(datetime.UTC).date()
     existing = check_existing(loaded, today, offline=offline)
     if existing is not None:
