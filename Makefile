@@ -103,6 +103,17 @@ simulator: $(READY) tools ## tests with the real engine and a real API server
 tools: $(READY) ## build the commands that the simulator runs, and Prometheus for the tests, once
 	@$(BIN)/physai tools --telemetry
 
+# Commands that a deployment from this machine runs, in one folder for PATH.
+AZURE := $(CURDIR)/$(VENV)/azure
+.PHONY: azure-tools
+azure-tools: $(READY) ## Pulumi with its plugins, and kubelogin, from verified archives: for a deployment from this machine
+	@$(BIN)/python .github/scripts/pulumi_programs.py record
+	@pulumi=$$($(BIN)/python .github/scripts/pulumi_programs.py install $(VENV)/pulumi) \
+	  && others=$$($(BIN)/physai tools --delivery) && mkdir -p $(AZURE) \
+	  && for folder in $$pulumi $$others; do ln -sf "$$(realpath $$folder)"/* $(AZURE)/ || exit 1; done \
+	  && ln -sf $(CURDIR)/$(BIN)/physai $(AZURE)/
+	@echo 'export PATH="$(AZURE):$$PATH"'
+
 lint: $(READY) ## style
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
