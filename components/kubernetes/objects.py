@@ -108,7 +108,7 @@ def declare_agent(
     common: str,
     also: Sequence[pulumi.Resource] = (),
 ) -> list[pulumi.Resource]:
-    """Limits before rights, and the files of an agent of `agents/`: what its Pods come after.
+    """Declares the limits, then the rights, and the files of an agent of `agents/`, and returns what its Pods need.
 
     Args:
         namespace: Of its Pods.

@@ -14,7 +14,7 @@ from physical_ai.settings.models.node_pools import Pool
 from physical_ai.settings.models.tree import Settings
 
 NAMESPACE = OPERATOR_NAMESPACE
-"""Exempt from the admission policies of GPU Pods, since the negative twin asks for compute only."""
+"""Namespace of the checks, exempt from the admission policies of GPU Pods, since one check asks for compute only."""
 CONTAINER = "check"
 CLAIM = "gpus"
 """Name of the claim in a check's Pod, where the pool gives its GPUs by claims."""

@@ -39,7 +39,7 @@ CAUGHT_UP = "controllers.caught-up"
 """File that the simulator's own controllers create after their first round. Until then a new cluster lacks objects
 such as storage classes, and a restarted one still shows the former state of its hosts, which are empty now."""
 CODE = "controllers.code"
-"""File in which they note what they have loaded."""
+"""File in which the controllers note the modules that they have loaded."""
 START_SECONDS = 180.0
 """A busy machine takes a minute for what an idle one does in four seconds. One that ends is reported at once."""
 START_POLL_SECONDS = 0.1

@@ -32,18 +32,23 @@ def bare_docstrings(source: str) -> Iterator[tuple[int, str]]:
                 pass
 
 
-def main() -> int:
-    """The exit code: 1 where a docstring begins with one of the words."""
+def findings() -> list[str]:
+    """A line for each docstring of the product that names nothing: file, line, word, and what to write."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--", *FOLDERS], cwd=ROOT, capture_output=True, check=True, text=True
     )
     names = [each for each in listed.stdout.split("\0") if each.endswith(".py") and (ROOT / each).is_file()]
-    found = [
+    return [
         f"{name}:{line}: The docstring begins with '{word}'. Begin with a noun that says what the thing is, or"
         " with what the function returns or does."
         for name in names
         for line, word in bare_docstrings((ROOT / name).read_text(encoding="utf-8"))
     ]
+
+
+def main() -> int:
+    """The exit code: 1 where a docstring begins with one of the words."""
+    found = findings()
     sys.stderr.writelines(f"{each}\n" for each in found)
     return int(bool(found))
 

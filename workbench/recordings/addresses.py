@@ -85,7 +85,7 @@ def _is_hidden(address: int, bits: int) -> bool:
 
 
 def _packed(nodes: list[tuple[int, int]], base: int, depth: int) -> Mapping[tuple[int, int], int]:
-    """What stands for the addresses below a prefix, where only bits at which two of them part are kept."""
+    """Replacements of the addresses below a prefix, in which only the bits where two addresses differ are kept."""
     found: dict[tuple[int, int], int] = {}
     stack = [(nodes, base, depth)]
     while stack:

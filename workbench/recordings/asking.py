@@ -90,7 +90,7 @@ def _resource(path: str) -> str:
 
 
 def _discovered(get: Bounded, paths: list[str]) -> Iterator[Entry]:
-    """What the API has; `paths` gets the lists that are to be read."""
+    """Entries about the groups and versions of the API; the paths of the lists to read are added to `paths`."""
     groups: list[Mapping[str, Any]] = []
     for path in ("/version", "/api/v1", "/apis"):
         try:

@@ -59,7 +59,7 @@ VOLATILE: Sequence[str] = (
 
 
 def fault(entry: Any) -> str | None:
-    """What is wrong with an entry, with the path in it; None where nothing is."""
+    """Problem with an entry, with the path in it; None where there is none."""
     if not is_mapping(entry):
         return "is no object"
     given = entry

@@ -46,7 +46,7 @@ KINDS = ("ids", "addresses", "hosts", "nodes", "names", "users", "mail")
 
 
 class Replacer:
-    """What stands for what in one recording. Made of all its entries, and then applied to each."""
+    """Replacements of names in one recording. They are collected from all its entries, and then applied to each."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._guids: dict[str, str] = {}

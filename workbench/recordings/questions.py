@@ -67,7 +67,7 @@ LOG_LINES = "200"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a recording may take."""
+    """Limits on the time, the requests and the size of a recording."""
 
     seconds: float = 600
     requests: int = 1500

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.lint_docstrings import bare_docstrings
+from tests.support.lint_docstrings import bare_docstrings, findings
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,7 @@ def test_docstrings_without_a_noun_are_found(source: str):
 )
 def test_docstrings_with_a_noun_and_other_texts_pass(source: str):
     assert list(bare_docstrings(source)) == []
+
+
+def test_docstrings_of_the_product_begin_with_a_noun():
+    assert findings() == []

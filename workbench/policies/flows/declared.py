@@ -44,7 +44,7 @@ _FILE: Mapping[str, Any] = safe_yaml.load(
 EVERYWHERE = frozenset(
     name for name, row in _FILE["parties"].items() if row.get("everywhere") or "namespace" not in row
 )
-"""Parties that each stack has: of no namespace of the program."""
+"""Parties outside of the program's namespaces, which every stack has."""
 DECLARED = frozenset(name for name, row in _FILE["parties"].items() if row.get("declared"))
 """Parties of which the program declares the workload itself: only stacks with that workload have them."""
 BESIDE: Mapping[str, str] = {name: row["beside"] for name, row in _FILE["parties"].items() if "beside" in row}

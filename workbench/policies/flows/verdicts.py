@@ -40,7 +40,7 @@ Hops = tuple[Verdict, ...]
 
 
 def best(ways: Iterable[Hops]) -> Hops:
-    """The way that `any_of` goes by."""
+    """The way whose verdict `any_of` takes."""
     found = list(ways)
     decided = any_of(all_of(each) for each in found)
     return next((each for each in found if all_of(each) is decided or all_of(each) == decided), (decided,))
