@@ -18,7 +18,7 @@ class Tool(Row):
     name: Text
     command: Text
     version: Text
-    """With names in braces for what a checkout pins or a stack sets."""
+    """Version of the command, with names in braces for values that a checkout pins or a stack sets."""
     when: Literal["always", "hand", "osmo", "pipeline"]
     purpose: Text
     get: Text

@@ -127,7 +127,7 @@ def _meaning(need: QuotaNeed) -> str:
 
 
 def _ordered(settings: Settings) -> Iterator[Prerequisite]:
-    """What belongs to somebody else, and takes an order or a decision."""
+    """Prerequisites that belong to somebody else, and take an order or a decision."""
     access = settings.osmo.access
     if access.entra is not None:
         what = "an Entra application, and a group for each role of OSMO"
@@ -153,7 +153,7 @@ def _plans() -> Iterator[Prerequisite]:
 
 
 def not_needed(settings: Settings) -> list[NotNeeded]:
-    """What this stack does not need, though stacks of this kind often do."""
+    """Prerequisites that this stack does not need, though stacks of this kind often do."""
     access = settings.osmo.access
     spot = all(pool.is_spot for pool in settings.pools.values())
     rows = (
