@@ -10,13 +10,13 @@ class Subscriptions:
     """One provider for each other subscription, with the login of the deployment."""
 
     def __init__(self, name: str, own: str, opts: pulumi.ResourceOptions) -> None:
-        self._name, self._own, self._opts = name, own, opts
+        self.own, self._name, self._opts = own, name, opts
         self._made: dict[str, azure_native.Provider] = {}
 
     def provider(self, resource_id: str) -> azure_native.Provider | None:
         """Provider for a resource of this id; None in the stack's own subscription, which has the default provider."""
         wanted = subscription_of(resource_id)
-        if wanted == self._own.lower():
+        if wanted == self.own.lower():
             return None
         if wanted not in self._made:
             name = f"{self._name}-subscription-{wanted}"

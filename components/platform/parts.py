@@ -9,12 +9,15 @@ import pulumi
 
 from components.gpu.operator import GpuOperator
 from components.kubernetes.chart_part import AzurePlace, ChartPart, ChartPartArgs
-from components.platform.azure_resources import AzureResources
-from components.platform.common import Common, InstallTarget
+from components.platform.install_target import InstallTarget
+from components.platform.parent import Parent
+from components.platform.target_cluster import AzureResources
 from parts.components import component_of
 from parts.part import GPU_OPERATOR, Part, Stage
 from parts.registry import PARTS
 from parts.runners.names import POOL as RUNNER_POOL
+from physical_ai.settings import Loaded
+from physical_ai.settings.secrets import Secrets
 
 
 @dataclass
@@ -25,14 +28,17 @@ class InstalledParts:
         by_name: components by the name of the part, and the GPU Operator's.
     """
 
-    common: Common
+    parent: Parent
+    loaded: Loaded
+    secrets: Secrets
+    subscription: str
     install: InstallTarget
     azure: AzureResources | None
     by_name: dict[str, ChartPart | GpuOperator] = field(default_factory=dict[str, ChartPart | GpuOperator])
 
     def declare(self, stage: Stage) -> Mapping[str, ChartPart]:
         """Declares the stack's parts of a stage, and returns them by name."""
-        wanted = [part for part in PARTS if part.stage == stage and part.name in self.common.plan.parts]
+        wanted = [part for part in PARTS if part.stage == stage and part.name in self.loaded.plan.parts]
         declared: dict[str, ChartPart] = {}
         for part in wanted:
             declared[part.name] = self.by_name[part.name] = self._declared(part)
@@ -56,18 +62,18 @@ class InstalledParts:
     def _declared(self, part: Part) -> ChartPart:
         args = ChartPartArgs(
             part=part,
-            plan=self.common.plan.parts[part.name],
-            settings=self.common.settings,
+            plan=self.loaded.plan.parts[part.name],
+            settings=self.loaded.settings,
             target=self.install.target,
             namespaces=self.install.namespaces,
-            secrets=self.common.secrets,
+            secrets=self.secrets,
             after=self.releases_of(part.needs),
             azure=self._place(),
         )
-        return component_of(part)(f"{self.common.name}-{part.resource_name}", args, self.common.protected)
+        return component_of(part)(f"{self.parent.name}-{part.resource_name}", args, self.parent.protected)
 
     def _place(self) -> AzurePlace | None:
         if self.azure is None:
             return None
-        pools = {RUNNER_POOL: self.azure.runner_pool.node_pool} if self.azure.runner_pool is not None else {}
-        return AzurePlace(self.azure.identities, self.common.subscription, self.azure.cluster.id, pools)
+        pools = {RUNNER_POOL: self.azure.aks.runner_pool.node_pool} if self.azure.aks.runner_pool is not None else {}
+        return AzurePlace(self.azure.identities, self.subscription, self.azure.aks.cluster.id, pools)

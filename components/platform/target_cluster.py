@@ -11,18 +11,108 @@ from typing import Any
 
 import pulumi
 
+from components.aks.access import ClusterAccess, ClusterAccessArgs
+from components.aks.kubernetes_access import KubernetesAccess, KubernetesAccessArgs
 from components.azure.account import azure_subscription
+from components.azure.role_propagation import wait_for_roles
+from components.azure.subscriptions import Subscriptions
+from components.azure.workload_identity import IdentityPlace
 from components.kubernetes.cluster_cleanup import ClusterCleanup, ClusterCleanupArgs
 from components.kubernetes.cluster_target import ClusterTarget
 from components.kubernetes.existing_cluster import ExistingCluster, ExistingClusterArgs
-from components.platform.azure_resources import AzureResources, declare_azure
-from components.platform.common import Common
+from components.network.gateway_dns import GatewayDns, GatewayDnsArgs
+from components.network.private_link import PrivateLink, PrivateLinkArgs
+from components.platform.azure_cluster import AzureCluster
+from components.platform.azure_network import AzureNetwork
+from components.platform.azure_services import AzureServices
+from components.platform.parent import Parent
+from components.platform.private_network import PrivateNetwork
 from physical_ai.planning.cleanup import NodeMarks, cleanup_plan, found_before
 from physical_ai.readiness.existing import FIELD_MANAGER, PATCH_ANNOTATIONS, STACK_LABEL, NodeChange
 from physical_ai.readiness.existing_record import MARK_LABEL
-from physical_ai.settings import Loaded
+from physical_ai.settings import Loaded, Settings
+from physical_ai.settings.facts.access import grants
+from physical_ai.settings.facts.data_services import pulls_from_registry_only
+from physical_ai.settings.facts.gateway_dns import gateway_record
+from physical_ai.settings.facts.naming import Names
+from physical_ai.settings.facts.private_network import ENDPOINTS, existing_zones, private_network
 from physical_ai.settings.rules.subscription import elsewhere
+from physical_ai.settings.secrets import Secrets
 from physical_ai.settings.target import existing_cluster, leaves_nothing
+
+
+class AzureResources:
+    """Everything around an AKS cluster, the cluster, and who may use it, in the order in which they are created.
+
+    Attributes:
+        link: private endpoints; None in the mode public, where services have public ones.
+        access: the provider for all resources in the cluster, once the roles on it, the cpu pool and the source of
+            images exist.
+    """
+
+    network: AzureNetwork
+    services: AzureServices
+    private: PrivateNetwork
+    link: PrivateLink | None = None
+    aks: AzureCluster
+    access: KubernetesAccess
+
+    def __init__(
+        self, parent: Parent, settings: Settings, secrets: Secrets, subscription: str, retry: pulumi.ErrorHook
+    ) -> None:
+        subscriptions = Subscriptions(parent.name, subscription, parent.unprotected)
+        self.network = AzureNetwork(parent, settings, subscription)
+        self.services = AzureServices(parent, settings, secrets, subscriptions, self.network)
+        self.private = PrivateNetwork(parent, settings, subscriptions, self.network)
+        if (record := gateway_record(settings)) is not None:
+            dns = GatewayDnsArgs(record, self.network.zones)
+            GatewayDns(f"{parent.name}-gateway-dns", dns, parent.unprotected)
+        targets = self.services.private_targets
+        if private_network(settings) is not None and targets:
+            link = PrivateLinkArgs(
+                targets=targets,
+                subnet_id=self.network.network.service_subnet_ids[ENDPOINTS],
+                location=settings.region,
+                zone=self.network.zones,
+                existing_zones=existing_zones(settings),
+            )
+            self.link = PrivateLink(f"{parent.name}-private-link", link, parent.protected)
+        self.aks = AzureCluster(
+            parent, settings, retry, azure=self.network, services=self.services, private=self.private
+        )
+        self.services.watch(self.aks.cluster)
+        roles = ClusterAccess(
+            f"{parent.name}-access",
+            ClusterAccessArgs(self.aks.cluster.id, subscription, grants(settings.access)),
+            # Not protected: roles are withdrawn in production too.
+            parent.unprotected,
+        )
+        access = KubernetesAccessArgs(
+            resource_group_name=self.network.group.name,
+            cluster=self.aks.cluster.managed_cluster,
+            cluster_name=Names(settings.stack).cluster,
+            # Not the GPU pools: one for which Azure has no capacity must not leave the others' cluster empty.
+            after=[*roles.assignments, self.aks.cpu_pool.node_pool, *self._images(settings)],
+        )
+        self.access = KubernetesAccess(f"{parent.name}-kubernetes", access, parent.protected)
+
+    @property
+    def identities(self) -> IdentityPlace:
+        """Resource group and issuer of the identities of workloads."""
+        return IdentityPlace(self.network.group.name, self.aks.cluster.oidc_issuer_url)
+
+    @property
+    def endpoints_ready(self) -> list[pulumi.Resource]:
+        """Private endpoints and what resolves their names; nothing in the mode public."""
+        return list(self.link.ready) if self.link is not None else []
+
+    def _images(self, settings: Settings) -> list[pulumi.Resource]:
+        """Resources that Pods need before they can pull an image from the stack's registry; empty for other
+        registries."""
+        data = self.services.data
+        if data is None or not pulls_from_registry_only(settings):
+            return []
+        return [*data.registry.ready, *self.endpoints_ready]
 
 
 @dataclass(frozen=True)
@@ -56,33 +146,33 @@ def subscription_of(loaded: Loaded) -> str:
     return subscription
 
 
-def declare_target_cluster(common: Common) -> TargetCluster:
-    given = existing_cluster(common.settings)
+def target_cluster(parent: Parent, loaded: Loaded, secrets: Secrets, subscription: str) -> TargetCluster:
+    """The existing cluster that the settings name, or a cluster on Azure with everything around it."""
+    settings, retry = loaded.settings, wait_for_roles(f"{parent.name}-role-propagation")
+    given = existing_cluster(settings)
     if given is None or given.context is None:
-        return _on_azure(common)
+        return _on_azure(AzureResources(parent, settings, secrets, subscription, retry), retry)
     cluster = ExistingCluster(
-        f"{common.name}-cluster",
-        ExistingClusterArgs(common.settings, common.plan, given.context, given.kubeconfig),
-        common.unprotected,
+        f"{parent.name}-cluster",
+        ExistingClusterArgs(settings, loaded.plan, given.context, given.kubeconfig),
+        parent.unprotected,
     )
-    labels = {STACK_LABEL: common.settings.stack, MARK_LABEL: cluster.mark}
-    target = ClusterTarget(
-        provider=cluster.provider, cluster=None, retry=common.retry, after=cluster.changed, labels=labels
-    )
-    if leaves_nothing(common.settings):
-        target = _cleaned(common, target, cluster)
+    labels = {STACK_LABEL: settings.stack, MARK_LABEL: cluster.mark}
+    target = ClusterTarget(provider=cluster.provider, cluster=None, retry=retry, after=cluster.changed, labels=labels)
+    if leaves_nothing(settings):
+        target = _cleaned(parent, loaded, target, cluster)
     return TargetCluster(cluster.kubeconfig, target, outputs={"cluster": given.context})
 
 
-def _cleaned(common: Common, target: ClusterTarget, cluster: ExistingCluster) -> ClusterTarget:
+def _cleaned(parent: Parent, loaded: Loaded, target: ClusterTarget, cluster: ExistingCluster) -> ClusterTarget:
     """The cluster with a release that removes the remains of the stack. Everything else is declared after the
     release, and so is deleted before it.
     """
-    charts = {chart.name for chart in common.plan.charts}
-    plan = cleanup_plan(common.settings, charts, [_marks(change) for change in cluster.classes])
+    charts = {chart.name for chart in loaded.plan.charts}
+    plan = cleanup_plan(loaded.settings, charts, [_marks(change) for change in cluster.classes])
     before = found_before(cluster.found.definitions, cluster.found.nodes, FIELD_MANAGER)
     args = ClusterCleanupArgs(target, plan, before)
-    cleanup = ClusterCleanup(f"{common.name}-cleanup", args, common.protected)
+    cleanup = ClusterCleanup(f"{parent.name}-cleanup", args, parent.protected)
     return replace(target, after=[*target.after, cleanup.release])
 
 
@@ -90,20 +180,18 @@ def _marks(change: NodeChange) -> NodeMarks:
     return NodeMarks(change.node, change.labels, PATCH_ANNOTATIONS, change.taints)
 
 
-def _on_azure(common: Common) -> TargetCluster:
-    azure = declare_azure(common)
-    outputs = {
-        "resourceGroup": azure.foundation.group.name,
-        "cluster": azure.cluster.name,
-        "oidcIssuerUrl": azure.cluster.oidc_issuer_url,
-        "natAddresses": azure.private.node_addresses,
-        "kubeconfig": azure.access.kubeconfig,
-    }
-    target = ClusterTarget(azure.access.provider, azure.cluster.managed_cluster, common.retry)
+def _on_azure(azure: AzureResources, retry: pulumi.ErrorHook) -> TargetCluster:
+    cluster, kubeconfig = azure.aks.cluster, azure.access.kubeconfig
     return TargetCluster(
-        kubeconfig=azure.access.kubeconfig,
-        target=target,
-        settled=[pool.settled for pool in azure.gpu_pools],
+        kubeconfig=kubeconfig,
+        target=ClusterTarget(azure.access.provider, cluster.managed_cluster, retry),
+        settled=[pool.settled for pool in azure.aks.gpu_pools],
         azure=azure,
-        outputs=outputs,
+        outputs={
+            "resourceGroup": azure.network.group.name,
+            "cluster": cluster.name,
+            "oidcIssuerUrl": cluster.oidc_issuer_url,
+            "natAddresses": azure.private.node_addresses,
+            "kubeconfig": kubeconfig,
+        },
     )

@@ -21,13 +21,8 @@ DISTRIBUTIONS: Mapping[str, frozenset[str]] = {
 """Folders and modules at the top, by the distribution that they belong to."""
 SMALL = 60
 """Lines of a module that might have been a part of its importer."""
-FROM_PROGRAM = (
-    "physical_ai/planning/gpu_operator/values.py",
-    "physical_ai/planning/grid_objects.py",
-    "components/aks/gpu_pool.py",
-    "components/osmo/osmo.py",
-)
-"""Modules that a reader of the program looks for."""
+CORE = ("components/", "physical_ai/planning/")
+"""Folders of what a reader of the program looks for: the components, and the values and objects that they declare."""
 
 
 def numbers(checkout: Checkout) -> list[tuple[str, str]]:
@@ -83,6 +78,14 @@ def steps(checkout: Checkout, target: str) -> list[str]:
     return ways.get(target, [])
 
 
+def distances(checkout: Checkout) -> Iterator[tuple[str, str, str]]:
+    """Each number of imports between the program and modules of the core, with the modules that are so far away."""
+    ways = {path: len(steps(checkout, path)) - 1 for path in checkout.modules if path.startswith(CORE)}
+    for number in sorted(set(ways.values()) - {-1}):
+        found = [path for path, own in ways.items() if own == number]
+        yield str(number), str(len(found)), code(found[-1])
+
+
 def small_with_one_importer(checkout: Checkout) -> list[str]:
     """Modules of less than SMALL lines that one other module imports."""
     importers: dict[str, int] = {}
@@ -110,8 +113,7 @@ def report(checkout: Checkout) -> Iterator[str]:
     yield table(("what", "number"), numbers(checkout))
     yield table(("distribution", "modules", "lines"), distributions(checkout))
     yield table(("part", "files", "lines", "modules outside that import it"), parts(checkout))
-    ways = ((target, steps(checkout, target)) for target in FROM_PROGRAM)
-    yield table(("from the program to", "imports"), ((code(to), str(len(way) - 1)) for to, way in ways if way))
+    yield table(("imports from the program", "modules of the core", "such as"), distances(checkout))
     rows = [
         (name, str(checkout.lines(name)), "yes" if name in checkout.program else "", ", ".join(sorted(targets)) or "–")
         for name, targets in sorted(checkout.arrows.items())

@@ -220,7 +220,7 @@ def test_the_roles_that_may_be_assigned_are_those_that_the_program_assigns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # A control plane that serves another stack; which one is in that stack's own file.
-    monkeypatch.setattr("components.platform.tokens.served_backends", lambda served: {"prod-eastus": "east"})
+    monkeypatch.setattr("components.platform.osmo_stage.served_backends", lambda served: {"prod-eastus": "east"})
     own = f"{'1' * 8}-1111-1111-1111-{'1' * 12}"
     named = [{"principalId": own, "role": role} for role in ("reader", "admin")]
     shown = [{"principalId": own, "role": role} for role in ("admin", "editor", "viewer")]

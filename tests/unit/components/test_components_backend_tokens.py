@@ -76,7 +76,9 @@ def test_the_job_creates_a_token_for_each_served_stack(root: Path) -> None:
 
 def test_each_identity_may_use_its_one_secret(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = load(OTHER, (), root).settings
-    monkeypatch.setattr("components.platform.tokens.served_backends", lambda served: {OTHER: loaded.osmo.backend_name})
+    monkeypatch.setattr(
+        "components.platform.osmo_stage.served_backends", lambda served: {OTHER: loaded.osmo.backend_name}
+    )
     recording = record("dev-westus2", {**own(), "osmo": {**own()["osmo"], "backends": []}, "secrets": GIVEN})
     roles = {
         each.name.rpartition("backend-tokens-")[2]: each.inputs
@@ -132,7 +134,7 @@ def test_no_secret_of_the_stack_is_needed_and_none_is_in_its_state(simulate: Sim
 
 def test_an_identity_of_another_subscription_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = {**FROM, "identity": IDENTITY.replace(SUBSCRIPTION, "99999999-0000-4000-8000-000000000000")}
-    monkeypatch.setattr("components.platform.platform.declare_target_cluster", None)  # before anything is declared
+    monkeypatch.setattr("components.platform.platform.target_cluster", None)  # before anything is declared
     with pytest.raises(pulumi.RunError, match=r"physical-ai:osmo\.tokenFrom\.identity\n  The identity is in"):
         record("dev-westus2", {"osmo": {**BACKEND, "tokenFrom": elsewhere}})
 

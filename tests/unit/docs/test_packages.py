@@ -8,7 +8,8 @@ import pytest
 
 from docs.generator.package_diagram import diagram, label
 from docs.generator.package_numbers import (
-    FROM_PROGRAM,
+    CORE,
+    distances,
     distributions,
     numbers,
     of_program,
@@ -18,6 +19,15 @@ from docs.generator.package_numbers import (
 )
 from docs.generator.packages import TOGETHER, Checkout, cycles, implied, read
 from physical_ai.repository import ROOT
+
+NEAR = 4
+FAR = {
+    "components/kubernetes/fields.py",
+    "components/monitoring/managed_grafana.py",
+    "components/network/api_reach.py",
+    "physical_ai/planning/release_upgrade.py",
+}
+"""Modules of the core that are farther away: helpers of one component each, and a component inside another one."""
 
 
 @pytest.fixture
@@ -109,7 +119,11 @@ def test_a_part_is_counted_by_its_files_and_by_who_imports_them(checkout: Checko
 
 def test_each_module_is_of_one_distribution(own: Checkout) -> None:
     assert sum(int(modules) for _, modules, _ in distributions(own)) == len(own.modules)
-    assert [name for name in FROM_PROGRAM if not steps(own, name)] == []
+
+
+def test_the_core_is_few_imports_away_from_the_program(own: Checkout) -> None:
+    assert {path for path in own.modules if path.startswith(CORE) and len(steps(own, path)) - 1 > NEAR} <= FAR
+    assert [number for number, _, _ in distances(own)][:NEAR] == ["1", "2", "3", "4"]
 
 
 def test_modules_that_import_each_other_are_a_cycle(checkout: Checkout) -> None:

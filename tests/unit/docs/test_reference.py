@@ -49,7 +49,7 @@ def test_a_stale_page_is_found_and_written(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_every_output_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.platform.tokens.served_backends", lambda served: {"prod-eastus": "east"})
+    monkeypatch.setattr("components.platform.osmo_stage.served_backends", lambda served: {"prod-eastus": "east"})
     osmo = {"mode": "platform", "backendName": "described", "access": {"login": "dev"}}
     found = {
         path
