@@ -30,6 +30,9 @@ them; those that mostly wait (host) take turns with those that compute (unit).""
 SHARED_FIXTURES = {"running": "running", "api_server": "api_server", "simulate": "recordings", "stack_name": "stacks"}
 """Expensive fixtures that a worker makes once; all tests that use one run on the same worker, one after the other."""
 
+ENDING = "running_to_the_end"
+"""A fixture of tests that end what their group shares, and come behind its other tests."""
+
 SCATTERED = ("test_stack", "test_interrupted", "test_faults", "test_kills")
 """Modules whose tests share nothing expensive, so that any worker may run each; other tests stay with their module.
 They run in this order, the longest tests first, so that no worker is left with a long one at the end."""
@@ -53,7 +56,7 @@ def layer(module: Path) -> str:
     return module.relative_to(Path(__file__).parent).parts[0].removesuffix(".py")
 
 
-def rank(item: pytest.Item) -> tuple[int, bool, str, int]:
+def rank(item: pytest.Item) -> tuple[int, bool, str, int, bool]:
     """Sorts the tests of a layer: the longest groups and those of expensive fixtures come first, others last."""
     found = group(item)
     shared = found in SHARED_FIXTURES.values()
@@ -62,6 +65,7 @@ def rank(item: pytest.Item) -> tuple[int, bool, str, int]:
         not shared,
         found if shared else "",
         -1 if found else SCATTERED.index(item.path.stem),
+        ENDING in getattr(item, "fixturenames", ()),
     )
 
 

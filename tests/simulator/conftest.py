@@ -211,6 +211,12 @@ def running(shared_deployment: Simulation, monkeypatch: pytest.MonkeyPatch) -> S
     return shared_deployment
 
 
+@pytest.fixture
+def running_to_the_end(running: Simulation) -> Simulation:
+    """The default stack, running, for a test that takes it down: see `tests/conftest.py`."""
+    return running
+
+
 @pytest.fixture(scope="module")
 def shared_cluster(api_server: ApiServer, users_tools: Path) -> SimulatedCluster:
     return simulated_cluster(api_server.kubeconfig, toolbox(users_tools).path("helm"))

@@ -83,10 +83,9 @@ def test_up_creates_the_stack_and_changes_nothing_the_second_time(running: Simul
 
 
 def test_a_pool_that_the_autoscaler_scaled_is_replaced_and_deleted_with_its_nodes(
-    home: Home, deployed: Simulation
+    running_to_the_end: Simulation,
 ) -> None:
     """That an update keeps the autoscaler's nodes is in test_autoscaling.py."""
-    del deployed
     cluster, namespace = client(), "default"
     tolerations = [*GPU_TOLERATED, {"key": SPOT_TAINT.split("=")[0], "operator": "Exists"}]
     for name in ("one", "two"):
@@ -114,7 +113,7 @@ def test_a_pool_that_the_autoscaler_scaled_is_replaced_and_deleted_with_its_node
     assert not old & {node["metadata"]["uid"] for node in nodes}
 
     physai("down")
-    assert list(home.folder.glob("simulations/*")) == []
+    assert list(running_to_the_end.home.folder.glob("simulations/*")) == []
 
 
 @pytest.mark.deep  # in `make test`: an `up` that is killed in test_interrupted.py, and `down` above
