@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.generator.packages import read
+from docs.generator.packages import LOADED, read
 from physical_ai.repository import ROOT
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -199,6 +200,30 @@ def test_agents_import_the_standard_library_only() -> None:
         if packages()[path] == "agents" and (beyond := imported(path) - sys.stdlib_module_names - own)
     }
     assert wrong == {}
+
+
+PROGRAM = ("__main__.py", "components/", "parts/", "physical_ai/")
+ABOVE = re.compile(r"(workbench|simulator|docs|tests)(\.\w+)+")
+"""Name of a module that the program must not know."""
+RUN_BY_NAME = {("components/downloads.py", "workbench.cli")}
+"""Modules above the program that it names in a text. The charts of a first deployment are pulled by a process of
+`physai`, since helm and what builds it belong to the workbench and the simulator."""
+
+
+def named_modules(path: str) -> Iterator[str]:
+    """Modules that a module of the program loads by a name that it makes, or names in a text."""
+    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            name = node.args[0]
+            yield str(name.value) if isinstance(name, ast.Constant) else LOADED.get(path, "any module")
+        elif isinstance(node, ast.Constant) and ABOVE.fullmatch(str(node.value)):
+            yield str(node.value)
+
+
+def test_the_program_names_no_module_above_it() -> None:
+    found = {(path, name) for path in packages() if path.startswith(PROGRAM) for name in named_modules(path)}
+    outside = {(path, name) for path, name in found if name.partition(".")[0] == "kubernetes"}
+    assert found - outside == RUN_BY_NAME | set(LOADED.items())
 
 
 def asks_for_target(path: str) -> bool:
