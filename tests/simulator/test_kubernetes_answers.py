@@ -22,7 +22,7 @@ from tests.simulator.plugin_dialogues import DIALOGUES
 from tests.simulator.plugin_process import plugin_process
 from tests.simulator.plugin_stack import Seen
 
-STAND_IN = {"short": 1, "settled": 20}
+STAND_IN = {"short": 1, "settled": 300}
 """Seconds: the stand-in does not let endpoints settle."""
 RECORDED: Mapping[str, Any] = recorded()
 
