@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from docs.generator.markdown import code, table
 from physical_ai.catalog.telemetry_rows import xids
 from physical_ai.repository import DOCS
-from physical_ai.telemetry.rules import AlertRow, Owner, themes
+from physical_ai.telemetry.rule_rows import AlertRow, Owner, themes
 
 FILE = DOCS / "runbooks" / "alerts.md"
 OWNERS: dict[Owner, str] = {

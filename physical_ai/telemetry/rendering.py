@@ -8,7 +8,8 @@ from typing import Any
 import yaml
 
 from physical_ai.telemetry.parameters import Parameters
-from physical_ai.telemetry.rules import Alert, Record, Severity, alerts, records
+from physical_ai.telemetry.rule_rows import Severity
+from physical_ai.telemetry.rules import Alert, Record, alerts, records
 
 AZURE_SEVERITY = {"critical": 0, "warning": 2, "info": 3}
 """Azure's names: 0 critical, 1 error, 2 warning, 3 informational, 4 verbose."""

@@ -12,7 +12,7 @@ import os
 from measure import DEFAULT_STACK, note, table
 
 from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
-from physical_ai.telemetry.rules import alert_rows
+from physical_ai.telemetry.rule_rows import alert_rows
 from simulator.clock import VARIABLE
 from simulator.faults import faults
 from simulator.home import Home

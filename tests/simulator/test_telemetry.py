@@ -12,7 +12,7 @@ import pytest
 from physical_ai.catalog.osmo import TASK_LABEL, WORKFLOW_LABEL, WORKFLOWS_NAMESPACE
 from physical_ai.settings.facts.osmo import POD_POOL_LABEL
 from physical_ai.telemetry.dashboards import dashboards
-from physical_ai.telemetry.rules import alert_rows
+from physical_ai.telemetry.rule_rows import alert_rows
 from simulator.clock import VARIABLE
 from simulator.cluster.names import GPU
 from simulator.cluster.objects import labels, name

@@ -13,7 +13,8 @@ import pytest
 from physical_ai.planning.scraping import pod_monitors
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.telemetry import rule_parameters
-from physical_ai.telemetry.rules import alert_rows, alerts
+from physical_ai.telemetry.rule_rows import alert_rows
+from physical_ai.telemetry.rules import alerts
 from simulator.clock import VARIABLE
 from simulator.home import Home
 from simulator.kubernetes.client import MERGE_PATCH, Client

@@ -12,7 +12,8 @@ from typing import Any
 from physical_ai.telemetry.parameters import Parameters
 from physical_ai.telemetry.promql import metrics
 from physical_ai.telemetry.rendering import rule_groups
-from physical_ai.telemetry.rules import alerts, records, themes
+from physical_ai.telemetry.rule_rows import themes
+from physical_ai.telemetry.rules import alerts, records
 from tests.support.promtool import promtool
 
 FIRING = 'count by (alertname, node, pod) (ALERTS{alertstate="firing"})'

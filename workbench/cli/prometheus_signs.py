@@ -173,7 +173,7 @@ def _by_node(samples: Sequence[Sample], recent: Container[tuple[str, ...]]) -> d
 def _alert(sample: Sample) -> Alert:
     """An alert by its series, which has no annotations: those of this project's rules are known."""
     from physical_ai.readiness.nodes.signs import Alert
-    from physical_ai.telemetry.rules import alert_rows
+    from physical_ai.telemetry.rule_rows import alert_rows
 
     name, labels = _split(sample.labels)
     row = alert_rows().get(name)

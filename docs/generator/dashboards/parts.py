@@ -15,7 +15,7 @@ from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
 from physical_ai.telemetry.dashboards.of_stack import CLUSTER, runbook
 from physical_ai.telemetry.promql import metrics, selecting
-from physical_ai.telemetry.rules import alert_rows
+from physical_ai.telemetry.rule_rows import alert_rows
 
 Unit = Literal[
     "short",

@@ -13,7 +13,7 @@ from physical_ai.settings.models.tree import Settings
 from physical_ai.settings.rules import registry as rules
 from physical_ai.settings.rules.finding import SettingFinding, Trust, error, warning
 from physical_ai.telemetry.counters import exporter_of, fields_for
-from physical_ai.telemetry.rules import alert_rows
+from physical_ai.telemetry.rule_rows import alert_rows
 
 _HERE: Path = ("monitoring",)
 NO_QUOTA = -1

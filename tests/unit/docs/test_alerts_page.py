@@ -10,7 +10,8 @@ from physical_ai.catalog.telemetry_rows import xids
 from physical_ai.repository import DOCS
 from physical_ai.settings import existing, load
 from physical_ai.settings.facts.telemetry import rule_parameters
-from physical_ai.telemetry.rules import alert_rows, alerts
+from physical_ai.telemetry.rule_rows import alert_rows
+from physical_ai.telemetry.rules import alerts
 
 
 def test_every_alert_of_every_stack_links_to_its_section() -> None:

@@ -10,7 +10,7 @@ import pytest
 from docs.generator.commands import commands
 from docs.generator.statements import DECISIONS, NOTHING, decided, statements
 from physical_ai.settings.layers.shape import shape_at
-from physical_ai.telemetry.rules import alert_rows
+from physical_ai.telemetry.rule_rows import alert_rows
 from tests.support.documentation import ROOT, anchors
 
 SEED = re.compile(r"[|] (?:T|N|R)(?:, (?:T|N|R))* [|]")

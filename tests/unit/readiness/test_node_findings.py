@@ -12,7 +12,7 @@ from physical_ai.readiness.model import ClosedGate
 from physical_ai.readiness.nodes.counts import counts
 from physical_ai.readiness.nodes.findings import NodeFinding, advice_of, findings_of
 from physical_ai.readiness.nodes.signs import Alert, NodeSigns, Seen, unusual
-from physical_ai.telemetry.rules import alert_rows
+from physical_ai.telemetry.rule_rows import alert_rows
 
 NODE = "aks-h100gpu-0"
 READY = {"type": "Ready", "status": "True"}

@@ -9,7 +9,7 @@ import pytest
 
 from parts.nvsentinel.names import GPU_MONITOR
 from physical_ai.catalog.telemetry_rows import dcgm_fields, xids
-from physical_ai.telemetry.rules import alert_rows
+from physical_ai.telemetry.rule_rows import alert_rows
 from simulator.faults import ANNOTATION, Fault, Injected, fault, faults, injected, node_faults
 from simulator.faults.catalogue import UnknownFault
 from simulator.faults.injection import Injector, NotPossible

@@ -13,7 +13,7 @@ from physical_ai.catalog import machine as machine_of
 from physical_ai.settings import Overlay, load
 from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.parameters import Parameters
-from physical_ai.telemetry.rules import alert_rows
+from physical_ai.telemetry.rule_rows import alert_rows
 from simulator.faults import Fault, faults
 from simulator.gpu.hardware import of_size
 from simulator.metrics.dcgm_units import Job

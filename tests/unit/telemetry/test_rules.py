@@ -14,7 +14,8 @@ from physical_ai.settings.facts.telemetry import rule_parameters
 from physical_ai.telemetry.parameters import Override, Parameters, metric_resource
 from physical_ai.telemetry.promql import metrics
 from physical_ai.telemetry.rendering import azure_rule_groups, prometheus_rule, rule_file
-from physical_ai.telemetry.rules import alert_rows, alerts, records
+from physical_ai.telemetry.rule_rows import alert_rows
+from physical_ai.telemetry.rules import alerts, records
 from tests.support.dra_settings import POOL
 from tests.support.gpu_settings import given_settings
 

@@ -1,0 +1,131 @@
+"""Rows of the alerts and recording rules, those of the core in `data/rules/` and those of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from physical_ai.catalog.load import CatalogError, read_mapping, row
+from physical_ai.catalog.node_causes import ADVISED_COMMANDS, alert_action
+from physical_ai.catalog.rows import Row, Text
+from physical_ai.repository import PARTS
+
+FILES = Path(__file__).parent / "data" / "rules"
+OF_PART = "alerts.yaml"
+"""Name of the file with a part's own rules, in its folder."""
+
+Severity = Literal["critical", "warning", "info"]
+Owner = Literal["platform", "job", "azure"]
+Condition = Literal[
+    "gpu-pools", "grid-pools", "amd-pools", "infiniband-pools", "mig-pools", "aks", "quarantine", "osmo"
+]
+Each = Literal["gpu-pool", "autoscaled-pool", "claim-pool"]
+
+
+class Threshold(Row):
+    """The number that an expression compares with, which settings can change within its limits."""
+
+    default: float
+    unit: Text
+    least: float
+    most: float
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not self.least <= self.default <= self.most:
+            raise ValueError(f"the default {self.default} is not within {self.least} and {self.most}")
+        return self
+
+
+class AlertRow(Row):
+    """One alert, for any stack."""
+
+    alert: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]+$")]
+    expression: Text
+    hold_minutes: Annotated[int, Field(ge=0, le=1440)]
+    """Time that the expression has to be true, in minutes."""
+    severity: Severity
+    owner: Owner
+    """Person who acts: the platform's team, the owner of the job, or Azure."""
+    summary: Text
+    """A Prometheus template."""
+    meaning: Text
+    action: Text
+    """Action of the reader. For an alert about a node the table of its causes has it
+    (catalog/data/gpu/node_causes.yaml)."""
+    commands: tuple[Text, ...]
+    """Words in capital letters are the reader's to replace."""
+    meaning_elsewhere: Text = "-"
+    """Meaning in an existing cluster, where Azure has no part in it; "-" for the same."""
+    when: Condition | None = None
+    """Condition on a stack for the alert to exist."""
+    each: Each | None = None
+    """One alert for each such pool."""
+    threshold: Threshold | None = None
+    source: Text
+
+    @property
+    def anchor(self) -> str:
+        """Anchor of its section on the page of the alerts."""
+        return self.alert.lower()
+
+
+class RecordRow(Row):
+    """One recording rule."""
+
+    record: Annotated[str, StringConstraints(pattern=r"^[a-z_]+:[a-z_]+$")]
+    expression: Text
+    meaning: Text
+    when: Condition | None = None
+    """Condition on a stack for the record to exist."""
+
+
+class Theme(Row):
+    """The rules of one theme."""
+
+    theme: Annotated[str, StringConstraints(pattern=r"^[a-z-]+$")]
+    alerts: tuple[AlertRow, ...] = ()
+    records: tuple[RecordRow, ...] = ()
+
+
+@lru_cache(maxsize=1)
+def themes() -> tuple[Theme, ...]:
+    """All rows, by theme: those of a part after the core's."""
+    found: dict[str, Theme] = {}
+    for file in (*sorted(FILES.glob("*.yaml")), *sorted(PARTS.glob(f"*/{OF_PART}"))):
+        label = file.name if file.parent == FILES else f"parts/{file.parent.name}/{OF_PART}"
+        data = read_mapping(file)
+        rows = data.pop("rules")
+        given = [
+            row(AlertRow, _with_action(each, label), f"{label}: {each['alert']}")
+            if "alert" in each
+            else row(RecordRow, each, f"{label}: {each}")
+            for each in rows
+        ]
+        before = found.get(data["theme"])
+        alerts = (*(before.alerts if before else ()), *(each for each in given if isinstance(each, AlertRow)))
+        records = (*(before.records if before else ()), *(each for each in given if isinstance(each, RecordRow)))
+        found[data["theme"]] = row(Theme, {**data, "alerts": alerts, "records": records}, label)
+    names = [alert.alert for theme in found.values() for alert in theme.alerts]
+    if len(set(names)) < len(names):
+        raise CatalogError("data/rules: an alert is a duplicate")
+    return tuple(found[name] for name in sorted(found))
+
+
+def _with_action(given: Mapping[str, Any], file: str) -> Mapping[str, Any]:
+    """The row of an alert with the repair of its cause, where the table of the causes has it."""
+    action = alert_action(given["alert"])
+    if action is None:
+        return given
+    if "action" in given:
+        raise CatalogError(f"{file}: {given['alert']} has its action in node_causes.yaml")
+    return {"commands": ADVISED_COMMANDS, "action": action, **given}
+
+
+def alert_rows() -> dict[str, AlertRow]:
+    """All alerts by name."""
+    return {alert.alert: alert for theme in themes() for alert in theme.alerts}
