@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from physical_ai.catalog.aks import IMAGE_LABEL
 from physical_ai.catalog.node_causes import with_remedies
 from physical_ai.catalog.own_names import GRID_DRIVER_READY
-from physical_ai.kubernetes.objects import at, condition, is_ready, labels, name
+from physical_ai.kubernetes.objects import at, condition, is_ready, name
 from physical_ai.readiness.causes import cause_of, causes
-from physical_ai.readiness.evidence import TITLES, Evidence, Role, is_available, passed, saw_driver_after
+from physical_ai.readiness.evidence import TITLES, Role, is_available, passed, saw_driver_after
 from physical_ai.readiness.fabric import fabric_cause, listed
-from physical_ai.readiness.model import ClosedGate, Expected, Json
+from physical_ai.readiness.gates_of_node import GatesOfNode
+from physical_ai.readiness.model import ClosedGate, Json
 from physical_ai.readiness.objects import allocatable, other_system
 from physical_ai.readiness.phase import active_container, is_running, phase, unfinished
 
@@ -42,16 +42,10 @@ def grid_cause(said: str) -> str:
     return found[0].id if found is not None else "grid-driver"
 
 
-class NodeGates:
+class NodeGates(GatesOfNode):
     """The gates of one node whose GPUs are missing."""
 
     operands: tuple[str, ...] = ("container-toolkit", "operator-validator", "device-plugin")
-
-    def __init__(self, expected: Expected, node: Json, evidence: Evidence) -> None:
-        self.expected, self.node, self.evidence = expected, node, evidence
-        self.name, self.labels = name(node), labels(node)
-        self.namespace = evidence.cluster.namespace
-        self.azure = not expected.existing
 
     def first_closed(self) -> ClosedGate:
         """The first closed gate, in the order in which gates open."""
@@ -96,7 +90,7 @@ class NodeGates:
             reason = str(reported.get("reason", ""))
             cause = grid_cause(f"{reason} {message}")
             # `message` is also a fact of the cause's sentence.
-            known = causes()[cause].describe({**self._facts(agent), "value": reason, "message": message})
+            known = causes()[cause].describe({**self.facts(agent), "value": reason, "message": message})
             return replace(self.closed("driver", cause, pod=agent, message=message, value=reason), reason=known[0])
         return self.pod("driver", "grid-agent") if self.evidence.daemonsets["grid-agent"] else None
 
@@ -250,13 +244,8 @@ class NodeGates:
         where = f", in container {container}" if container else ""
         failing = "fails" if "BackOff" in status or "Error" in status else "is not ready"
         found = self.wait(gate, f"The node's {TITLES[role]} {failing}{where}.", pod=pod, message=message)
-        fix = with_remedies(UNKNOWN_FAILURE, azure=self.azure).format(**self._facts(pod))
+        fix = with_remedies(UNKNOWN_FAILURE, azure=self.azure).format(**self.facts(pod))
         return replace(found, fix=fix) if failing == "fails" else found
-
-    @property
-    def holders(self) -> Sequence[str]:
-        """Pods that hold GPUs of the node, where they were read."""
-        return (self.evidence.cluster.work or {}).get(self.name, ())
 
     def _of_case(self, cause: str) -> str:
         """A driver that is gone comes back by whoever installs it: from AKS, only with another node image. One that
@@ -303,52 +292,3 @@ class NodeGates:
             return None
         reason, message = error
         return self.closed(gate, "policy-error", message=message or reason)
-
-    def closed(self, gate: str, cause: str, *, pod: Json | None = None, message: str = "", **facts: str) -> ClosedGate:
-        """A gate that is closed for a known cause; without `message` with the pod's own."""
-        known = causes()[cause]
-        container = unfinished(pod)[0] if pod else ""
-        reason, fix = known.describe({**self._facts(pod), **facts}, azure=self.azure)
-        said = message or (self.evidence.messages(pod)[0] if pod else "")
-        return self._closed(gate, reason, pod, said, container, cause, fix, may_recover=known.waits)
-
-    def _facts(self, pod: Json | None) -> dict[str, str]:
-        return {
-            "node": self.name,
-            "pool": self.expected.pool,
-            "stack": self.expected.stack,
-            "namespace": self.namespace,
-            "pod": name(pod) if pod else "",
-            "container": unfinished(pod)[0] if pod else "",
-            "image": self.labels.get(IMAGE_LABEL, "of this node"),
-        }
-
-    def wait(self, gate: str, reason: str, *, pod: Json | None = None, message: str = "") -> ClosedGate:
-        """A gate that has not opened yet, without a known cause."""
-        return self._closed(gate, reason, pod, message, unfinished(pod)[0] if pod else "", "", "", may_recover=True)
-
-    def _closed(  # noqa: PLR0917 - a plain constructor
-        self,
-        gate: str,
-        reason: str,
-        pod: Json | None,
-        message: str,
-        container: str,
-        cause: str,
-        fix: str,
-        *,
-        may_recover: bool,
-    ) -> ClosedGate:
-        return ClosedGate(
-            pool=self.expected.pool,
-            node=self.name,
-            gate=gate,
-            reason=reason,
-            cause=cause,
-            fix=fix,
-            pod=name(pod) if pod else "",
-            container=container,
-            phase=phase(pod) if pod else "",
-            message=message,
-            may_recover=may_recover,
-        )

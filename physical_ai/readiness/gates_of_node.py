@@ -1,0 +1,76 @@
+"""A closed gate of one node, with the facts of the node, the pool and the Pod that its reason names. Does no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from physical_ai.catalog.aks import IMAGE_LABEL
+from physical_ai.kubernetes.objects import labels, name
+from physical_ai.readiness.causes import causes
+from physical_ai.readiness.evidence import Evidence
+from physical_ai.readiness.model import ClosedGate, Expected, Json
+from physical_ai.readiness.phase import phase, unfinished
+
+
+class GatesOfNode:
+    """Knowledge about one node, and the closed gates that are made from it."""
+
+    def __init__(self, expected: Expected, node: Json, evidence: Evidence) -> None:
+        self.expected, self.node, self.evidence = expected, node, evidence
+        self.name, self.labels = name(node), labels(node)
+        self.namespace = evidence.cluster.namespace
+        self.azure = not expected.existing
+
+    @property
+    def holders(self) -> Sequence[str]:
+        """Pods that hold GPUs of the node, where they were read."""
+        return (self.evidence.cluster.work or {}).get(self.name, ())
+
+    def closed(self, gate: str, cause: str, *, pod: Json | None = None, message: str = "", **facts: str) -> ClosedGate:
+        """A gate that is closed for a known cause; without `message` with the pod's own."""
+        known = causes()[cause]
+        container = unfinished(pod)[0] if pod else ""
+        reason, fix = known.describe({**self.facts(pod), **facts}, azure=self.azure)
+        said = message or (self.evidence.messages(pod)[0] if pod else "")
+        return self._closed(gate, reason, pod, said, container, cause, fix, may_recover=known.waits)
+
+    def facts(self, pod: Json | None) -> dict[str, str]:
+        return {
+            "node": self.name,
+            "pool": self.expected.pool,
+            "stack": self.expected.stack,
+            "namespace": self.namespace,
+            "pod": name(pod) if pod else "",
+            "container": unfinished(pod)[0] if pod else "",
+            "image": self.labels.get(IMAGE_LABEL, "of this node"),
+        }
+
+    def wait(self, gate: str, reason: str, *, pod: Json | None = None, message: str = "") -> ClosedGate:
+        """A gate that has not opened yet, without a known cause."""
+        return self._closed(gate, reason, pod, message, unfinished(pod)[0] if pod else "", "", "", may_recover=True)
+
+    def _closed(  # noqa: PLR0917 - a plain constructor
+        self,
+        gate: str,
+        reason: str,
+        pod: Json | None,
+        message: str,
+        container: str,
+        cause: str,
+        fix: str,
+        *,
+        may_recover: bool,
+    ) -> ClosedGate:
+        return ClosedGate(
+            pool=self.expected.pool,
+            node=self.name,
+            gate=gate,
+            reason=reason,
+            cause=cause,
+            fix=fix,
+            pod=name(pod) if pod else "",
+            container=container,
+            phase=phase(pod) if pod else "",
+            message=message,
+            may_recover=may_recover,
+        )
