@@ -36,7 +36,7 @@ WOULD_REFUSE = "A real deployment would be refused:"
 
 
 def decode(value: Any) -> Any:
-    """The value of a text from the engine, which passes objects, lists, booleans and numbers as JSON."""
+    """Value of a text from the engine, which passes objects, lists, booleans and numbers as JSON."""
     if not isinstance(value, str):
         return value
     try:
@@ -61,15 +61,15 @@ def is_simulated(environment: Mapping[str, str]) -> bool:
 
 
 def configured() -> tuple[Loaded, Secrets]:
-    """The stack's settings and, beside them, its secrets.
+    """Settings and secrets of the stack.
 
-    Its warnings include those about the values of charts.
+    The warnings of the settings include the warnings about chart values.
 
     Raises:
-        SettingsError: the settings or a variable of the environment cannot be used, or the values or the archives of
-            charts. Against the real Azure that includes values from examples, with which a protected cluster would be
-            unreachable, versions that are incompatible or out of support, a stack without deployers, and plugins that
-            are not the recorded ones; a simulation only warns of the settings.
+        SettingsError: the settings, an environment variable, the chart values or the chart archives cannot be used.
+            Against the real Azure also: values from examples, with which a protected cluster would be unreachable;
+            versions that are incompatible or out of support; a stack without deployers; provider plugins that are not
+            the recorded ones. A simulation only warns of these settings.
     """
     if faults := environment_faults(os.environ):
         raise SettingsError(faults)
@@ -93,7 +93,9 @@ def configured() -> tuple[Loaded, Secrets]:
 
 
 def environment_faults(environment: Mapping[str, str]) -> list[Fault]:
-    """Variables that would fail the deployment where they are used, at its end."""
+    """Faults of environment variables that would otherwise fail the deployment only where they are used, at its
+    end.
+    """
     unusable = list(unusable_variables(environment))
     if environment.get(CHARTS_VARIABLE, "") not in ("", "cache"):
         unusable.append((CHARTS_VARIABLE, f"'{environment[CHARTS_VARIABLE]}': write cache, or omit it."))
@@ -101,9 +103,11 @@ def environment_faults(environment: Mapping[str, str]) -> list[Fault]:
 
 
 def with_verified_charts(loaded: Loaded, environment: Mapping[str, str]) -> Loaded:
-    """The stack with `charts.source: cache`, except in a simulation of another.
+    """The stack with `charts.source: cache`, unless a simulation asks for another source.
 
-    A release gets the archive that was verified: the plugin would download the chart again and compare it with nothing.
+    A real release is installed from the archive that was verified: Pulumi's Kubernetes provider would download the
+    chart
+    again, and compare the download with nothing.
     """
     if is_simulated(environment) and environment.get(CHARTS_VARIABLE) != "cache":
         return loaded
@@ -112,13 +116,18 @@ def with_verified_charts(loaded: Loaded, environment: Mapping[str, str]) -> Load
 
 
 def pulls_charts(loaded: Loaded, environment: Mapping[str, str]) -> bool:
-    """True where the program pulls the archives that it lacks. A pipeline has pulled them, with `--locked`."""
+    """True where the program itself pulls missing chart archives. A pipeline has pulled them before, with
+    `--locked`.
+    """
     by_itself = loaded.settings.charts.source == "repository" and environment.get(CHARTS_VARIABLE) != "cache"
     return by_itself and not is_simulated(environment)
 
 
 def pull_warnings(loaded: Loaded) -> list[Fault]:
-    """Pulls the charts; a warning for each whose first checksum was recorded. Raises SettingsError."""
+    """Pulls the charts, and returns a warning for each chart whose first checksum was recorded now.
+
+    Raises SettingsError.
+    """
     where = ("charts", "source")
     try:
         first = pulled_charts(pulumi.get_stack())
@@ -132,12 +141,14 @@ def pull_warnings(loaded: Loaded) -> list[Fault]:
 
 
 def plugin_faults() -> list[Fault]:
-    """Provider plugins that are not the recorded ones: the engine downloads them and compares them with nothing."""
+    """Faults of provider plugins that are not the recorded ones: the engine downloads plugins and compares them with
+    nothing.
+    """
     return [fault(str(CHECKSUMS.relative_to(ROOT)), name, problem, fix) for name, problem, fix in plugin_problems()]
 
 
 def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
-    """Settings that name a secret which the stack does not have."""
+    """Faults of settings that name a secret which the stack does not have."""
     names = frozenset(given)
     return [
         loaded.merged.fault(
@@ -151,7 +162,7 @@ def secret_faults(loaded: Loaded, given: Iterable[str]) -> list[Fault]:
 
 
 def key_faults(loaded: Loaded, texts: Mapping[str, str]) -> list[Fault]:
-    """A master encryption key that OSMO's control plane could not read. No error shows it."""
+    """Fault of a master encryption key that OSMO's control plane could not read; OSMO itself reports no error."""
     if MEK_SECRET not in texts or not loaded.settings.osmo.installs_service:
         return []
     problem, _, fix = (mek_problem(texts[MEK_SECRET]) or "").partition("\n  ")
@@ -159,12 +170,15 @@ def key_faults(loaded: Loaded, texts: Mapping[str, str]) -> list[Fault]:
 
 
 def archive_faults(loaded: Loaded) -> list[Fault]:
-    """Archives of the charts that are not what is pinned, in a stack with `charts.source: cache`."""
+    """Faults of chart archives that are not the pinned ones, in a stack with `charts.source: cache`."""
     return _faults(loaded, archive_problems(loaded.plan.charts))
 
 
 def missing_faults(loaded: Loaded) -> list[Fault]:
-    """Archives that such a stack needs and that were not pulled. The simulator has models of them."""
+    """Fault of chart archives that were not pulled, in a stack with `charts.source: cache`.
+
+    A simulation uses the simulator's models of charts instead.
+    """
     missing = ", ".join(f"{chart.name} {chart.version}" for chart in missing_archives(loaded.plan.charts))
     return _faults(loaded, [f"The archives of {missing} are not in {ARCHIVES.name}."] if missing else [])
 
@@ -182,9 +196,9 @@ def today() -> datetime.date:
 
 
 def engine_config() -> dict[str, Any]:
-    """All settings of this stack in the engine, declared in Pulumi.yaml or not.
+    """All settings of this stack in the engine's configuration, declared in Pulumi.yaml or not.
 
     `pulumi.Config` only returns values of known keys, so a mistyped key would be ignored without an error.
-    The language host passes everything in PULUMI_CONFIG, the Automation API in the runtime's own map.
+    The language host passes everything in PULUMI_CONFIG; the Automation API passes it in the runtime's own map.
     """
     return of_project({**get_config_env(), **CONFIG.get()}, pulumi.get_project())

@@ -1,6 +1,6 @@
-"""Charts and provider plugins, which a deployment downloads while it holds a login, compared before they are used.
+"""Charts and provider plugins, which a deployment downloads while it holds a login: they are compared before use.
 
-A simulation has neither: the simulator has models of the charts, and providers of its own.
+A simulation downloads neither: the simulator has models of the charts, and providers of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from typing import Any
 from physical_ai.repository import ROOT
 
 CHECKSUMS = ROOT / ".github" / "checksums.toml"
-"""Checksums of archives, and of the program in each plugin's; .github/scripts/pulumi_programs.py writes them."""
+"""File with the checksums of the charts' and plugins' archives, and of the program in each plugin's archive;
+.github/scripts/pulumi_programs.py writes it.
+"""
 PROVIDERS = ("azure-native", "kubernetes", "random")
 RECORD = "Run .venv/bin/python .github/scripts/pulumi_programs.py record, and commit .github/checksums.toml."
 INSTALL = (
@@ -29,17 +31,20 @@ INSTALL = (
     "plugin, find out why it was published again."
 )
 _PULL_SECONDS = 3600
-"""The first pull may have to build helm."""
+"""Seconds that a pull may take: the first one may have to build helm."""
 
 
 class PullFailed(Exception):
-    """Raised where the charts could not be pulled, or are not the pinned ones; the text is that of the command."""
+    """Raised where the charts could not be pulled, or are not the pinned ones; its text is the output of the
+    command.
+    """
 
 
 def pulled_charts(stack: str) -> list[tuple[str, str]]:
-    """Pulls a stack's charts with `physai charts pull`; title and checksum of each that had none before.
+    """Pulls a stack's charts with `physai charts pull`, and returns title and checksum of each chart that had no
+    checksum before.
 
-    A process of its own, since the program of a stack contains neither helm nor what finds it.
+    The command runs in a process of its own, since a stack's program contains neither helm nor the code that finds it.
     """
     words = [sys.executable, "-m", "workbench.cli", "charts", "pull", stack, "--json"]
     try:
@@ -86,13 +91,15 @@ def _problems(
 
 
 def archive_name(name: str, pin: str) -> str:
-    """The publisher's archive of a plugin for this machine."""
+    """File name of the archive in which the publisher offers a plugin for this machine."""
     chip = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
     return f"pulumi-resource-{name}-v{pin}-{platform.system().lower()}-{chip}.tar.gz"
 
 
 def installed_plugins(name: str, pin: str, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Programs that the engine may run as this plugin: one on PATH, which precedes the installed one, and that."""
+    """Programs that the engine may run as this plugin: first one on PATH, which takes precedence, then the installed
+    one.
+    """
     program = f"pulumi-resource-{name}"
     if ambient := shutil.which(program, path=environment.get("PATH", "")):
         yield Path(ambient)

@@ -65,7 +65,7 @@ OUTPUTS: Mapping[str, str] = {
     f"osmo.served.{ANY}.clientId": "Client id of that identity.",
     "osmo.serviceValues": "Values for OSMO's chart `service`, as `physai osmo values` prints them.",
 }
-"""A description of each output, by its path. Anything below these paths may change."""
+"""Description of each output, by its path. Fields below these paths may change without notice."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class Deployed:
     """Commands that the owners of hub and zone have to run, by the name of the output."""
     data: DataServices | None = None
     served: Sequence[Settings] = ()
-    """Stacks whose clusters the control plane serves."""
+    """Settings of the stacks whose clusters the control plane serves."""
     tokens: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Vault and identity with which each served stack takes its agents' token, by stack."""
+    """Vault and identity with which each served stack fetches its agents' token, by stack."""
 
 
 def stack_outputs(settings: Settings, found: Deployed) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from physical_ai.repository import PARTS as FOLDER
 
 
 def component_of(part: Part) -> type[ChartPart]:
-    """The class in the constant COMPONENT of a part's `component.py`; `ChartPart` where it has no such module.
+    """Component class of a part: the constant COMPONENT of its `component.py`; `ChartPart` where it has no such
+    module.
 
     Raises:
         pulumi.RunError: The module has no such class.

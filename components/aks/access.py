@@ -1,4 +1,4 @@
-"""Roles on the cluster."""
+"""Role assignments that let users and groups in to the cluster."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ class ClusterAccess(pulumi.ComponentResource):
 
 
 def earlier_names(name: str, grant: Grant, grants: Sequence[Grant]) -> list[pulumi.Alias]:
-    """Names of the assignment in stacks of before, when there was one deployer: it has the same id in Azure."""
+    """Earlier names of this role assignment: stacks with a single deployer declared it as `<name>-deployer-admin`,
+    with the same id in Azure.
+    """
     first = next((each for each in grants if each.name.endswith("-deployer")), None)
     return [pulumi.Alias(name=f"{name}-deployer-admin")] if grant == first else []

@@ -33,10 +33,10 @@ class NodePoolProperties(TypedDict):
 
 
 def node_pool_properties(pool: NodePool, kubernetes_version: str) -> NodePoolProperties:
-    """Size, disk, placement and scale of `pool`, as AKS names them.
+    """Size, disk, placement and scale of `pool`, as arguments of AKS's node pools.
 
     `type` is always sent: without it AKS has refused Spot pools (Azure/bicep-types-az#2217). Nodes that are scaled
-    away are deleted: deallocated ones still count against the quota, and the GPU Operator does not survive them
+    away are deleted: deallocated nodes still count against the quota, and the GPU Operator does not survive them
     (NVIDIA/gpu-operator#729).
     """
     properties = NodePoolProperties(
@@ -63,7 +63,9 @@ def node_pool_properties(pool: NodePool, kubernetes_version: str) -> NodePoolPro
 
 
 def os_disk_gb(disk: OsDisk) -> int | None:
-    """GiB to request; with None an ephemeral disk uses the complete local device."""
+    """GiB of the OS disk to request; None for an ephemeral disk without a size, which then uses the complete local
+    device.
+    """
     if disk.size_gb is None and disk.type == "Managed":
         return MANAGED_DISK_GIB
     return disk.size_gb
@@ -92,7 +94,9 @@ def system_upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgrade
 
 
 def ignored_changes(pool: NodePool, prefix: str = "") -> list[str]:
-    """The node count of an autoscaled pool is the autoscaler's, once the pool exists. Paths in camelCase."""
+    """Paths, in camelCase, of the pool's properties that updates leave alone: the node count of an autoscaled pool,
+    which the autoscaler changes once the pool exists.
+    """
     return [f"{prefix}count"] if pool.scale.is_autoscaled else []
 
 
@@ -114,7 +118,7 @@ class UserPoolArgs:
 
 
 def declare_user_pool(name: str, args: UserPoolArgs, parent: pulumi.Resource) -> containerservice.AgentPool:
-    """A user pool without GPUs."""
+    """Declares a user pool without GPUs."""
     return containerservice.AgentPool(
         name,
         agent_pool_name=args.pool_name,

@@ -63,7 +63,7 @@ class ClusterArgs:
     behind_firewall: bool = False
     """True where the subnets reach the internet through routes to a firewall, not through NAT gateways."""
     after: Sequence[pulumi.Resource] = ()
-    """Other resources that nodes need to join: peerings, DNS servers."""
+    """Resources other than the control plane's that nodes need to join: peerings, DNS servers."""
 
 
 class Cluster(pulumi.ComponentResource):
@@ -78,7 +78,9 @@ class Cluster(pulumi.ComponentResource):
     name: pulumi.Output[str]
     oidc_issuer_url: pulumi.Output[str]
     upgrade_guard: pulumi.ResourceHook
-    """Names the budgets for which AKS would refuse an upgrade of the cluster or a pool."""
+    """Hook that fails an upgrade of the cluster or of a pool which AKS would refuse, and names the
+    PodDisruptionBudgets that block it.
+    """
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:azure:Cluster", name, {}, opts)
@@ -96,7 +98,7 @@ class Cluster(pulumi.ComponentResource):
             node_resource_group=args.names.node_resource_group,
             kubernetes_version=args.settings.kubernetes_version,
             sku=containerservice.ManagedClusterSKUArgs(name="Base", tier=args.settings.tier),
-            # AKS's default is to have no support plan, as all clusters that were created before the setting.
+            # AKS's default is no support plan; clusters that were created before this setting have none either.
             support_plan=args.settings.support_plan if args.settings.long_term else None,
             identity=containerservice.ManagedClusterIdentityArgs(
                 type=containerservice.ResourceIdentityType.USER_ASSIGNED,
@@ -153,7 +155,7 @@ class Cluster(pulumi.ComponentResource):
 
 
 def _forced(until: datetime.datetime | None) -> containerservice.ClusterUpgradeSettingsArgs | None:
-    """The override that forces upgrades until a time. None without a time, since ARM would ignore the override."""
+    """Override that forces upgrades until the time; None without a time, since ARM would ignore such an override."""
     if until is None:
         return None
     return containerservice.ClusterUpgradeSettingsArgs(
@@ -182,13 +184,20 @@ def _addons(args: ClusterArgs) -> dict[str, containerservice.ManagedClusterAddon
 
 
 def _logs_addon(workspace: pulumi.Input[str]) -> dict[str, containerservice.ManagedClusterAddonProfileArgs]:
-    """Container Insights. It logs in with the cluster's own identity, and collects what a rule associates it with."""
+    """Container Insights as an add-on.
+
+    The add-on logs in with the cluster's own identity, and collects what the data collection rules associated with the
+    cluster name.
+    """
     config = {"logAnalyticsWorkspaceResourceID": workspace, "useAADAuth": "true"}
     return {"omsagent": containerservice.ManagedClusterAddonProfileArgs(enabled=True, config=config)}
 
 
 def _metrics_profile() -> containerservice.ManagedClusterAzureMonitorProfileArgs:
-    """The add-on. Without the list, kube-state-metrics exports no label of any object."""
+    """Azure Monitor's add-on for metrics.
+
+    Without the list of allowed labels, its kube-state-metrics exports no label of any object.
+    """
     return containerservice.ManagedClusterAzureMonitorProfileArgs(
         metrics=containerservice.ManagedClusterAzureMonitorProfileMetricsArgs(
             enabled=True,
@@ -224,10 +233,11 @@ def _network_profile(
 
 
 def _api_access(args: ClusterArgs) -> containerservice.ManagedClusterAPIServerAccessProfileArgs:
-    """Ranges that reach the API server, none to leave it open, and whether commands do by way of Azure's own API.
+    """Address ranges that may reach the API server (absent where all may), and whether `az aks command invoke` is
+    allowed.
 
-    The nodes too reach it from outside, through the NAT gateways or the firewall, so every list includes their
-    addresses. A private one has no such list.
+    The nodes too reach the API server from outside, through the NAT gateways or the firewall, so every list includes
+    their addresses. A private API server has no such list.
     """
     access = args.settings.api_access
     if args.private_api is not None:
@@ -251,5 +261,8 @@ def _single_address_range(address: str) -> str:
 
 
 def _issuer_url(profile: object) -> str:
-    """A cluster whose issuer is on always has a URL; the SDK's types allow for one where it is off."""
+    """URL of the token issuer in an OIDC issuer profile.
+
+    A cluster whose issuer is enabled always has one; the SDK's types allow for a disabled issuer.
+    """
     return getattr(profile, "issuer_url", None) or ""

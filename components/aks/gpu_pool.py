@@ -35,7 +35,7 @@ class GpuProperties(TypedDict):
 
 
 def gpu_properties(name: str, pool: Pool) -> GpuProperties:
-    """Labels, taints, driver, Secure Boot, the kubelet's policies, and what Spot and GRID require.
+    """Labels, taints, driver, Secure Boot and kubelet settings of a GPU pool, and what Spot and GRID require.
 
     A Spot pool evicts by deletion, since a deallocated node keeps its quota and breaks the GPU Operator when it
     returns (NVIDIA/gpu-operator#729). Secure Boot is always set explicitly, since few drivers' modules are signed.
@@ -67,8 +67,9 @@ def gpu_properties(name: str, pool: Pool) -> GpuProperties:
 class GpuPoolArgs:
     """Inputs of one GPU node pool from the rest of the platform.
 
-    `subnet_assignment` lets the control plane join the subnet; `retry` waits until that role works;
-    `guard` names the budgets that AKS refuses an upgrade for.
+    `subnet_assignment`: the role with which the control plane joins the subnet.
+    `retry`: waits until that role is in effect.
+    `guard`: fails an upgrade that AKS would refuse, and names the PodDisruptionBudgets that block it.
     """
 
     name: str
@@ -122,5 +123,6 @@ class GpuPool(pulumi.ComponentResource):
             ),
         )
         self.settled = self.node_pool.urn.recover(lambda _: args.name)
-        # Plain text: an output of a pool that failed would end the program, and with it what does not need the pool.
+        # The name as plain text, not as the pool's output: an output of a failed pool would end the program, and with
+        # it what does not need the pool.
         self.register_outputs({"nodePoolName": args.name})

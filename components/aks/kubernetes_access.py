@@ -16,8 +16,10 @@ from physical_ai.readiness.kubeconfig import exec_kubeconfig
 
 @dataclass(frozen=True)
 class KubernetesAccessArgs:
-    """Inputs of `KubernetesAccess`. `after` is what must exist before anything is installed: roles in the cluster,
-    and nodes to run on.
+    """Inputs of `KubernetesAccess`.
+
+    `after` are resources that must exist before anything is installed: the deployer's roles in the cluster, and nodes
+      to run on.
     """
 
     resource_group_name: pulumi.Input[str]
@@ -67,7 +69,7 @@ class KubernetesAccess(pulumi.ComponentResource):
 
 
 def _user_kubeconfig(kubeconfigs: Sequence[Any]) -> str:
-    """The first kubeconfig of AKS's answer, decoded, with a login that needs no terminal."""
+    """First kubeconfig in AKS's answer, decoded, with a login that needs no terminal."""
     try:
         return exec_kubeconfig(base64.b64decode(kubeconfigs[0].value).decode())
     except (IndexError, ValueError) as error:

@@ -11,7 +11,7 @@ from physical_ai.settings import Upgrades, Window
 
 
 def maintenance_window(window: Window) -> containerservice.MaintenanceWindowArgs:
-    """A window in ARM's form, `startTime` as HH:MM."""
+    """Maintenance window as ARM's argument, with `startTime` as HH:MM."""
     if window.week is None:
         weekly = containerservice.WeeklyScheduleArgs(day_of_week=window.day, interval_weeks=1)
         schedule = containerservice.ScheduleArgs(weekly=weekly)
@@ -37,7 +37,9 @@ class MaintenanceArgs:
 
 
 class Maintenance(pulumi.ComponentResource):
-    """Two windows under the names AKS reserves for them: Kubernetes upgrades, and node images."""
+    """The two maintenance windows under the names that AKS reserves for them: one for Kubernetes upgrades, one for
+    node images.
+    """
 
     def __init__(self, name: str, args: MaintenanceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:azure:Maintenance", name, {}, opts)

@@ -9,7 +9,7 @@ from components.aks.agent_pool import UserPoolArgs, declare_user_pool
 
 
 class RunnerPool(pulumi.ComponentResource):
-    """Nodes for nothing but jobs of GitHub: tainted, and none while no job runs."""
+    """Node pool for GitHub runner jobs only: tainted, and without nodes while no job runs."""
 
     node_pool: containerservice.AgentPool
 

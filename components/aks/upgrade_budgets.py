@@ -1,4 +1,6 @@
-"""Names the disruption budgets for which AKS would refuse an upgrade, in the preview and before the request."""
+"""Check, in the preview and before the request, for PodDisruptionBudgets because of which AKS would refuse an
+upgrade.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,11 @@ from physical_ai.readiness.upgrade_budgets import blocking, is_forced, is_upgrad
 def budgets_let_go(
     name: str, resource_group_name: pulumi.Input[str], cluster_name: str, until: datetime.datetime | None
 ) -> pulumi.ResourceHook:
-    """A hook for updates of a cluster and its pools: it fails an upgrade that a budget of the cluster stands against.
+    """Hook for updates of the cluster and its pools: it fails an upgrade that a PodDisruptionBudget in the cluster
+    blocks.
 
-    A cluster that this identity cannot read is AKS' to judge: the hook warns, and says so. It runs in previews too.
+    If the deployer's identity cannot read the cluster, the hook only warns, and AKS itself decides. The hook runs in
+    previews too.
     """
 
     async def check(args: pulumi.ResourceHookArgs) -> None:

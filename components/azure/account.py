@@ -1,6 +1,7 @@
 """The subscription of a deployment, and its tenant.
 
-Who is logged in decides nothing: the settings name the deployers, so a run by another identity plans the same.
+The plan does not depend on who is logged in: the settings name the deployers, so a run by another identity plans the
+same.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ def azure_subscription() -> str:
 
 
 def azure_tenant() -> str:
-    """Id of the Entra tenant of that subscription, which a vault has to name."""
+    """Id of the Entra tenant of the selected subscription, which a key vault has to name."""
     return authorization.get_client_config().tenant_id
 
 
 def selected(subscription_id: str | None) -> str:
-    """The selected subscription. Raises pulumi.RunError where there is none."""
+    """The subscription id as given. Raises pulumi.RunError where it is absent because no subscription is selected."""
     if not subscription_id:
         raise pulumi.RunError(
             "No Azure subscription is selected. Run 'az account set --subscription <id>' or set ARM_SUBSCRIPTION_ID."

@@ -32,9 +32,9 @@ class Identities(pulumi.ComponentResource):
     that the control plane may use the kubelet identity and may join each subnet.
 
     Attributes:
-        assignments: role assignments that must exist before the cluster. On destroy the order is reversed, and
-            keeps the subnets until the cluster, and the pools in it, have left them.
-        subnet_assignments: those on subnets, by the names in `IdentitiesArgs.subnet_ids`.
+        assignments: role assignments that must exist before the cluster. A destroy deletes them after the cluster, so
+            the subnets remain until the cluster, and the pools in it, have left them.
+        subnet_assignments: role assignments on the subnets, by the names in `IdentitiesArgs.subnet_ids`.
     """
 
     control_plane: managedidentity.UserAssignedIdentity

@@ -1,4 +1,4 @@
-"""Random values that exist once, in the stack's state, where they are encrypted."""
+"""Random values that are generated once and kept, encrypted, in the stack's state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["RandomBytes", "RandomPassword", "generated_password"]
 
 
 class RandomPassword(pulumi_random.RandomPassword):
-    """Text of letters and digits. Another `keepers` makes another text; every other change does too.
+    """Random text of letters and digits. A change of `keepers`, or of any other input, makes a new text.
 
     Attributes:
         result: the text, secret.
@@ -42,13 +42,13 @@ class RandomPassword(pulumi_random.RandomPassword):
 def generated_password(
     name: str, length: int, generation: int, opts: pulumi.ResourceOptions, *, first: str | None = None
 ) -> pulumi.Output[str]:
-    """The password of a generation.
+    """Password of the given generation, the last one.
 
-    Those before it stay in the state: what is protected cannot be deleted or replaced.
+    The passwords of earlier generations stay in the state: protected resources cannot be deleted or replaced.
 
     Args:
-        name: of the resource, with `{}` for the number of a generation.
-        first: name of the first one, if it has no number.
+        name: name of the resource, with `{}` for the number of the generation.
+        first: name of the first generation's resource, if that name has no number.
     """
     names = [first or name.format(1), *(name.format(number) for number in range(2, generation + 1))]
     return [RandomPassword(each, length=length, opts=opts) for each in names][-1].result

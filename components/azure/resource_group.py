@@ -17,7 +17,7 @@ class ResourceGroupArgs:
 
 
 class ResourceGroup(pulumi.ComponentResource):
-    """One group per stack, so that cost, access and deletion are the stack's."""
+    """Resource group of one stack: cost, access and deletion are per stack."""
 
     group: resources.ResourceGroup
     name: pulumi.Output[str]

@@ -13,8 +13,8 @@ from physical_ai.catalog.azure_identity import TOKEN_AUDIENCE
 
 @dataclass(frozen=True)
 class IdentityPlace:
-    """Resource group in which identities are created, and the issuer of the cluster's service account tokens that they
-    trust.
+    """Resource group in which identities are created, and the issuer of the cluster's service account tokens, which
+    the identities trust.
     """
 
     resource_group_name: pulumi.Input[str]
@@ -23,8 +23,10 @@ class IdentityPlace:
 
 @dataclass(frozen=True)
 class WorkloadIdentityArgs:
-    """Inputs of `WorkloadIdentity`. `accounts` are service accounts as `(namespace, name)`. None may be a
-    namespace's `default`, as which every Pod runs that names no other.
+    """Inputs of `WorkloadIdentity`.
+
+    `accounts`: service accounts as `(namespace, name)`. A namespace's account `default` is not allowed: every Pod that
+      names no account runs as `default`.
     """
 
     identity_name: str

@@ -10,12 +10,12 @@ import pulumi
 from physical_ai.settings.facts.data_services import DataFacts, DataNames
 
 ENABLED = {True: "Enabled", False: "Disabled"}
-"""ARM's two words for a switch."""
+"""ARM's words for a switch that is on or off."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Location of a stack's data services, and the decisions that concern all of them."""
+    """Location, names and tags of a stack's data services, and the decisions that concern all of them."""
 
     names: DataNames
     resource_group_name: pulumi.Input[str]
@@ -25,9 +25,11 @@ class Place:
 
     @property
     def public_access(self) -> str:
-        """`publicNetworkAccess` of each service."""
+        """Value of `publicNetworkAccess` for every data service."""
         return ENABLED[self.plan.public]
 
     def kept(self, parent: pulumi.Resource) -> pulumi.ResourceOptions:
-        """Options of resources that contain data. It is protected beyond its parent where the plan says so."""
+        """Options of resources that contain data: besides what the parent sets, they are protected where the plan says
+        so.
+        """
         return pulumi.ResourceOptions(parent=parent, protect=True if self.plan.protected else None)

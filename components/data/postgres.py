@@ -29,7 +29,7 @@ PARAMETERS = {
     "require_secure_transport": "on",
     "ssl_min_protocol_version": "TLSv1.2",
 }
-"""Parameters of the server: extensions that may be created, and no connection without TLS."""
+"""Parameters of the PostgreSQL server: the extensions that may be created, and no connection without TLS."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class PostgresArgs:
 
 
 class Postgres(pulumi.ComponentResource):
-    """A server with one database, and the extensions that OSMO creates in it.
+    """PostgreSQL server with one database, and the extensions that OSMO creates in it.
 
-    With `restore` a second server besides, which has the first one's database as it was at a point in time; connections
-    go to it. Where the restored server is another stack's, the stack has no first one.
+    With `restore` there is a second server, with the first server's database as it was at a point in time; connections
+    go to the second one. Where another stack's server is restored, this stack has no first server.
 
     Attributes:
-        server: the one that connections go to.
+        server: the server that connections go to.
         host, port, database, user, password: of a connection, which has to use TLS.
     """
 
@@ -99,7 +99,10 @@ class Postgres(pulumi.ComponentResource):
         return server
 
     def _restored(self, name: str, restore: Restore, source: pulumi.Input[str]) -> dbforpostgresql.Server:
-        """Declares a server from a backup, with the database and the login of its source. Azure restores no standby."""
+        """Declares a server from a backup, with the database and the login of its source.
+
+        Azure restores no standby server.
+        """
         plan = self._args.place.plan
         server = self._server(
             f"{name}-server",
@@ -117,8 +120,9 @@ class Postgres(pulumi.ComponentResource):
         return server
 
     def _in_time(self, hook: pulumi.ResourceHookArgs) -> None:
-        """Checks the time of the restore before the server is created, in previews too; later the time may be long
-        ago.
+        """Checks that the backups still cover the time to restore, before the server is created, in previews too.
+
+        Later deployments skip the check, when the time may be long ago.
         """
         restore = self._args.settings.restore
         problem = restore and restore_problem(restore.at, self._args.place.plan.backup_days, datetime.now(UTC))
@@ -160,7 +164,9 @@ class Postgres(pulumi.ComponentResource):
         )
 
     def _configure(self, name: str, server: dbforpostgresql.Server, first: pulumi.Resource, rules: str) -> None:
-        """Parameters and firewall, one after the other: the server refuses a second change during a first one."""
+        """Declares the server's parameters and firewall rules, one after the other: the server refuses a second change
+        during a first one.
+        """
         args, before = self._args, first
         for parameter, value in PARAMETERS.items():
             before = dbforpostgresql.Configuration(

@@ -12,7 +12,7 @@ from physical_ai.catalog.data_services import REDIS_POLICY, REDIS_PORT
 from physical_ai.settings.models.data_services import Redis as RedisSettings
 
 DATABASE = "default"
-"""The only name that a database may have."""
+"""The only name that a database of Azure Managed Redis may have."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class RedisArgs:
 
 
 class Redis(pulumi.ComponentResource):
-    """A cluster with one database.
+    """Azure Managed Redis cluster with one database.
 
     Attributes:
         host, port, key: of a connection, which has to use TLS.

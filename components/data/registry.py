@@ -1,4 +1,4 @@
-"""The registry that nodes pull through: it caches images of others, and holds the stack's own."""
+"""The registry that nodes pull through: it caches images of other registries, and holds the stack's own images."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class DataServicesArgs:
 
 
 class DataServices(pulumi.ComponentResource):
-    """All five, none of which waits for the cluster.
+    """All five data services; none of them waits for the cluster.
 
     Attributes:
         private_targets: the services that have private endpoints in a network without public access.

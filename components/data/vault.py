@@ -21,10 +21,11 @@ class VaultArgs:
 
 
 class Vault(pulumi.ComponentResource):
-    """A key vault that decides by Azure RBAC who reads its secrets. It grants no role.
+    """Key vault whose secrets are readable by Azure RBAC. The component itself assigns no role.
 
-    Azure keeps a deleted vault for days, and its name with it, and azure-native purges none. So a vault has a fresh
-    name each time it is created, and a stack that was destroyed can be deployed again at once.
+    Azure keeps a deleted vault for days, and with it the vault's name, and azure-native never purges a vault. So a
+    vault
+    gets a fresh name each time it is created, and a destroyed stack can be deployed again at once.
     """
 
     vault: keyvault.Vault
@@ -54,7 +55,7 @@ class Vault(pulumi.ComponentResource):
                 enable_purge_protection=True if plan.purge_protection else None,
                 public_network_access=place.public_access,
                 network_acls=keyvault.NetworkRuleSetArgs(
-                    # ARM itself, which writes the secrets, is such a service.
+                    # ARM, which writes the secrets, counts as a trusted Azure service.
                     bypass="AzureServices",
                     default_action="Allow" if plan.public else "Deny",
                 ),
@@ -68,7 +69,9 @@ class Vault(pulumi.ComponentResource):
     def keep(
         self, secret_name: str, value: pulumi.Input[str], before_update: Sequence[pulumi.ResourceHook] = ()
     ) -> keyvault.Secret:
-        """Writes a secret through ARM, so that the deployer needs no right inside the vault and no way to it."""
+        """Writes a secret through ARM, so that the deployer needs neither a right inside the vault nor a network path
+        to it.
+        """
         return keyvault.Secret(
             f"{self._prefix}-{secret_name}",
             secret_name=secret_name,

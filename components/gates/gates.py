@@ -1,4 +1,7 @@
-"""The mode of gates that the environment variable sets for this deployment. `configured` has refused unknown values."""
+"""The mode of gates that the environment variable sets for this deployment.
+
+`configured` has already refused unknown values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of a deployment: it succeeds once the GPUs are ready, or fails and names the gates that are closed."""
+"""Last step of a deployment: it succeeds once the GPUs are ready, or fails and names the closed gates."""
 
 from __future__ import annotations
 
@@ -19,32 +19,39 @@ from physical_ai.readiness.waiting import DELETES_NOTHING, bound_seconds
 
 @dataclass(frozen=True)
 class GpuGateArgs:
-    """Inputs of `GpuGate`. `after` is what GPUs depend on: the operator's release, its drivers and configurations."""
+    """Inputs of `GpuGate`.
+
+    `after` are the resources that GPUs depend on: the operator's release, its drivers and configurations.
+    """
 
     kubeconfig: pulumi.Input[str]
     expected: Sequence[Expected]
     timeout_minutes: int
-    """0 reads once and warns."""
+    """Minutes to wait. With 0 the gate reads the cluster once, and only warns."""
     after: Sequence[pulumi.Resource]
     settled: Sequence[pulumi.Input[str]] = ()
-    """Known when the node pools exist or have failed. Not among `after`: the SDK ends a program in which a resource
-    depends on one that has failed, and the other pools' deployment with it (pulumi 3.259, runtime/_depends_on.py)."""
+    """Outputs that are known when the node pools exist or have failed.
+
+    They are not among `after`: the SDK ends a program in which a resource depends on a failed one, and with it the
+    deployment of the other pools (pulumi 3.259, runtime/_depends_on.py).
+    """
     connect: Callable[[str], Get] | None = None
-    """Opens a reader of the cluster of a kubeconfig; tests replace it."""
+    """Function that opens a reader of the cluster from a kubeconfig; tests replace it."""
 
 
 class GpuGate(pulumi.ComponentResource):
     """Waits until the nodes of every pool offer their GPUs. Previews do not wait, and pools without nodes pass.
 
-    When time is up the deployment fails with the closed gate of each node. Created resources remain, the stack's
-    outputs are written, and the next deployment checks again. Where all GPUs are offered, and only a rollout is not
-    complete, it ends with a warning instead.
+    When the time is up, the deployment fails with the closed gate of each node. Created resources remain, the stack's
+    outputs are written, and the next deployment checks again. Where all GPUs are offered, and only a rollout is
+    incomplete, the deployment ends with a warning instead.
 
-    It waits within `apply`, because every deployment has to wait, also one that changes no resource: the operations and
-    hooks of a resource run only when it changes.
+    The gate waits within `apply`, because every deployment has to wait, also a deployment that changes no resource:
+    the
+    operations and hooks of a resource run only when the resource changes.
 
     Attributes:
-        gpus: what was found, by pool: `{state, nodes, driverSource, gpus, closed}`. Unknown in a preview.
+        gpus: result by pool: `{state, nodes, driverSource, gpus, closed}`. Unknown in a preview.
     """
 
     gpus: pulumi.Output[dict[str, Any]]
@@ -53,7 +60,7 @@ class GpuGate(pulumi.ComponentResource):
         after = pulumi.ResourceOptions(depends_on=args.after)
         super().__init__("physical-ai:gpu:GpuGate", name, {}, pulumi.ResourceOptions.merge(opts, after))
         if pulumi.runtime.is_dry_run():
-            unknown: Any = pulumi.UNKNOWN  # unknown in a preview, as all that only a deployment finds out
+            unknown: Any = pulumi.UNKNOWN  # unknown in a preview, like everything that only a deployment finds out
             self.gpus = pulumi.Output.from_input(unknown)
         elif mode() == "skip":
             self.gpus = pulumi.Output.from_input({})

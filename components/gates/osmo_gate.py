@@ -1,4 +1,6 @@
-"""The end of a deployment with OSMO: waits for what Helm does not, and deletes workflows before their agents."""
+"""Last step of a deployment with OSMO: waits for what Helm does not wait for, and deletes workflows before their
+agents.
+"""
 
 from __future__ import annotations
 
@@ -24,26 +26,28 @@ DELETION_MINUTES = 10
 
 @dataclass(frozen=True)
 class OsmoGateArgs:
-    """Inputs of `OsmoGate`. `after` is what has to be installed before the gate reads the cluster."""
+    """Inputs of `OsmoGate`. `after` are the resources that have to be installed before the gate reads the cluster."""
 
     kubeconfig: pulumi.Input[str]
     backend: bool
-    """True where the stack has the agents. The gate deletes the workflows of agents that a stack no longer has."""
+    """True where the stack has OSMO's agents. Where it no longer has them, the gate deletes their workflows."""
     service: bool
-    """True where the stack has the control plane."""
+    """True where the stack has OSMO's control plane."""
     after: Sequence[pulumi.Resource]
     connect: Callable[[str], Get] | None = None
     change: Callable[[str], Send] | None = None
-    """Opens a writer to the cluster of a kubeconfig; tests replace it."""
+    """Function that opens a writer to the cluster from a kubeconfig; tests replace it."""
 
 
 class OsmoGate(pulumi.ComponentResource):
-    """Waits until scheduler, agents and control plane are available, as far as the stack has them. Without agents it
-    deletes the workflows of those that the deployment is about to delete.
+    """Waits until scheduler, agents and control plane are available, as far as the stack has them.
 
-    It acts within `apply`, because every deployment has to, also one that changes no resource. The engine deletes what
-    a stack no longer has at the end of a deployment, after the program. So this is where workflows can still be deleted
-    in order: their Pods carry a finalizer that only the agents remove.
+    In a stack without agents, deletes the workflows of agents that the deployment is about to delete.
+
+    The gate acts within `apply`, because every deployment needs it, also a deployment that changes no resource. The
+    engine deletes what a stack no longer has at the end of a deployment, after the program. So this is where workflows
+    can
+    still be deleted in order: their Pods carry a finalizer that only the agents remove.
     """
 
     def __init__(self, name: str, args: OsmoGateArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -76,7 +80,7 @@ class OsmoGate(pulumi.ComponentResource):
         pulumi.log.warn(text, self)
 
     def _report_token(self, get: Get) -> None:
-        """Warns of a token that expires soon. It may expire between deployments, and all workflows would wait from then
+        """Warns of an agents' token that expires soon: if it expires between deployments, all workflows wait from then
         on.
         """
         try:

@@ -1,4 +1,6 @@
-"""The end of a deployment: it fails if a Helm release has failed, also where the engine's state does not know it."""
+"""Last step of a deployment: it fails if a Helm release has failed, also where the engine's state does not know of the
+failure.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,14 @@ class ReleaseGateArgs:
     releases: Mapping[str, str]
     after: Sequence[pulumi.Resource]
     connect: Callable[[str], Get] | None = None
-    """Opens a reader of the cluster of a kubeconfig; tests replace it."""
+    """Function that opens a reader of the cluster from a kubeconfig; tests replace it."""
 
 
 class ReleaseGate(pulumi.ComponentResource):
-    """Reads the status of every release from the cluster, once.
+    """Reads the status of every release from the cluster, once, and fails the deployment if one has failed.
 
-    It acts within `apply`, because every deployment has to, also one that changes no resource: with `--refresh`, an
-    upgrade that failed in the last deployment is no difference any more (docs/delivery.md).
+    The gate acts within `apply`, because every deployment needs it, also a deployment that changes no resource: with
+    `--refresh`, an upgrade that failed in the last deployment no longer shows as a difference (docs/delivery.md).
     """
 
     def __init__(self, name: str, args: ReleaseGateArgs, opts: pulumi.ResourceOptions | None = None) -> None:

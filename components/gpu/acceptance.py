@@ -1,4 +1,6 @@
-"""Checks of GPU nodes that are there without the command `physai accept`: suspended, or on a schedule."""
+"""Checks of GPU nodes that do not need the command `physai accept`: CronJobs that are suspended, or run on a
+schedule.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ class AcceptanceArgs:
     target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace
     objects: Sequence[Mapping[str, Any]]
-    """CronJobs, and what they need."""
+    """The CronJobs, and the objects that they need."""
 
 
 class Acceptance(pulumi.ComponentResource):

@@ -16,7 +16,7 @@ from components.kubernetes.objects import declare
 class GpuAdmissionArgs:
     target: ClusterTarget
     policies: Sequence[Mapping[str, Any]]
-    """Policies and their bindings."""
+    """Admission policies and their bindings."""
     after: Sequence[pulumi.Resource] = ()
 
 

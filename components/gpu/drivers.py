@@ -9,15 +9,17 @@ from physical_ai.planning.gpu_operator import DriverResource
 
 API_VERSION = "nvidia.com/v1alpha1"
 IMMUTABLE = ("spec.driverType", "spec.usePrecompiled")
-"""Fields that the API server refuses to change (NVIDIADriver CRD)."""
+"""Fields of an NVIDIADriver that the API server refuses to change (NVIDIADriver CRD)."""
 BACKGROUND_DELETION = {"pulumi.com/deletionPropagationPolicy": "background"}
-"""Deleted before its DaemonSet: otherwise the removal of a pool waits for pods on nodes that no longer exist."""
+"""Annotation with which an NVIDIADriver is deleted before its DaemonSet: otherwise the removal of a pool waits for
+Pods on nodes that no longer exist.
+"""
 
 
 def nvidia_driver(
     resource: str, driver: DriverResource, release: kubernetes.helm.v3.Release, opts: pulumi.ResourceOptions
 ) -> kubernetes.apiextensions.CustomResource:
-    """The resource of one pool. The engine does not wait for it: the driver takes minutes to build.
+    """Declares the NVIDIADriver of one pool. The engine does not wait for it: the driver takes minutes to build.
 
     One field is known only when the release is: the preview of an upgrade would otherwise check the new release's
     fields against the kind that the running release installed, and fail (`field not declared in schema`).

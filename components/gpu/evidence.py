@@ -1,4 +1,4 @@
-"""Record of each GPU machine: a small program on every GPU node, its rights, and the end of old records."""
+"""Record of each GPU machine: a small program on every GPU node, its rights, and the removal of old records."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from components.kubernetes.objects import declare_agent
 from physical_ai.planning.evidence_objects import EvidenceObjects
 
 OBJECTS = "gpu-evidence"
-"""Name of the objects, or its first part."""
+"""Name, or first part of the name, of the evidence objects."""
 
 
 @dataclass(frozen=True)
 class GpuEvidenceArgs:
-    """Inputs of `GpuEvidence`. `namespace` must allow host paths: the Pods read the host's Python and the data that
-    its hypervisor provides.
+    """Inputs of `GpuEvidence`.
+
+    `namespace` must allow host paths: the Pods read the host's Python and the data that the VM's hypervisor provides.
     """
 
     target: ClusterTarget
@@ -29,7 +30,9 @@ class GpuEvidenceArgs:
 class GpuEvidence(pulumi.ComponentResource):
     """Two DaemonSets that record machines, the second with `nvidia-smi`, and a CronJob that removes old records.
 
-    Limits come before rights, and both before the Pods. The engine does not wait for the Pods.
+    The policies that limit the program's rights are created before the rights, and both before the Pods. The engine
+    does
+    not wait for the Pods.
     """
 
     def __init__(self, name: str, args: GpuEvidenceArgs, opts: pulumi.ResourceOptions | None = None) -> None:

@@ -21,14 +21,15 @@ class GridDriverArgs:
     target: ClusterTarget
     namespace: kubernetes.core.v1.Namespace
     plan: GridPlan | None
-    """Plan of the driver; None in a stack without a GRID pool."""
+    """Plan of the GRID driver; None in a stack without a GRID pool."""
 
 
 class GridDriver(pulumi.ComponentResource):
-    """The agent's DaemonSet, its files, its rights and their limits; nothing in a stack without a GRID pool.
+    """The agent's DaemonSet, its files, its rights, and the policies that limit them; nothing in a stack without a
+    GRID pool.
 
-    It exists for pools without nodes too, since a node gets its driver when it joins. Limits come before rights, and
-    both before the Pods. The engine does not wait for drivers.
+    The agent is declared for pools without nodes too, since a node gets its driver when it joins. Limits are created
+    before rights, and both before the Pods. The engine does not wait for drivers.
 
     Attributes:
         daemon_set: None without a GRID pool.

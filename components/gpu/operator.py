@@ -36,15 +36,17 @@ class GpuOperatorArgs:
     after: Sequence[pulumi.Resource] = ()
     """Resources that must exist before the first operand runs."""
     installs: bool = True
-    """False where the cluster has one already: then it gets the ConfigMaps only, for its owner to name."""
+    """False where the cluster has a GPU Operator already: then only the ConfigMaps are created, which the operator's
+    owner has to name.
+    """
 
 
 class GpuOperator(pulumi.ComponentResource):
-    """The operator, after the ConfigMaps that its operands mount and before the drivers that it installs.
+    """The GPU Operator, created after the ConfigMaps that its operands mount and before the drivers that it installs.
 
     Attributes:
-        releases: the chart, whose CRDs remain when it is deleted; nothing where the operator was there before.
-        installed: the same by name.
+        releases: the Helm release, whose CRDs remain when it is deleted; empty where the operator was there before.
+        installed: the same release, by name.
         drivers: NVIDIADriver resources by pool. They are deleted before the release, which removes their DaemonSets.
         configs: ConfigMaps by name.
     """

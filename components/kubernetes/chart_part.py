@@ -1,4 +1,6 @@
-"""The component of an optional part: what its plan has before, as and after Helm releases."""
+"""Component of an optional part: the objects of its plan before the Helm releases, the releases, and the objects after
+them.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ class AzurePlace:
     subscription_id: str
     cluster_id: pulumi.Input[str]
     pools: Mapping[str, pulumi.Resource]
-    """Node pools of parts, by name."""
+    """Node pools that parts bring, by name."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +41,15 @@ class ChartPartArgs:
     """The platform's namespaces, by name."""
     secrets: Secrets
     after: Sequence[pulumi.Resource]
-    """Releases that exist before the part's own."""
+    """Releases that must exist before the part's own releases."""
     azure: AzurePlace | None = None
-    """Place of the stack in Azure; None on a cluster that the stack does not create."""
+    """The Azure resources of the stack; None on a cluster that the stack does not create."""
 
 
 class ChartPart(pulumi.ComponentResource):
-    """The objects and Secrets before a part's releases, the releases, and the objects of kinds that these bring.
+    """Objects and Secrets before a part's releases, the releases, and objects of kinds that the releases bring.
 
-    A part with more than that has a class of its own, which adds resources in `before` and `after`.
+    A part that needs more has a class of its own, which declares further resources in `before` and `after`.
 
     Attributes:
         installed: the releases, by name.
@@ -71,17 +73,17 @@ class ChartPart(pulumi.ComponentResource):
         self.register_outputs(self.reported())
 
     def before(self) -> list[pulumi.Resource]:
-        """Declares what the releases come after, and returns it."""
+        """Declares the resources that the releases depend on, and returns them."""
         spaces = self.namespaces(*(space for release in self.args.plan.releases for space in release.namespaces))
         objects = declare(self.name, self, self.args.target, self.args.plan.before, after=spaces)
         return [*objects, *(self._secret(each, spaces) for each in self.args.plan.secrets)]
 
     def after(self) -> None:
-        """Declares what comes after the releases."""
+        """Declares the objects that come after the releases."""
         self._objects(self.name, self.args.plan.after, [*self.releases.values()])
 
     def ready(self) -> list[pulumi.Resource]:
-        """Resources that exist once the part works: what needs it comes after them."""
+        """Resources that exist once the part works, for whatever needs the part to depend on."""
         return [*self.releases.values()]
 
     def reported(self) -> dict[str, Any]:
@@ -89,18 +91,20 @@ class ChartPart(pulumi.ComponentResource):
         return {"version": self.args.plan.releases[0].chart.version}
 
     def known_after(self, key: str, value: Mapping[str, Any]) -> pulumi.Output[Mapping[str, Any]]:
-        """A field of an object whose kind a release brings: it is known only when the release is.
+        """The given field of an object whose kind a release brings, as an output that is known only once the release
+        is.
 
-        A preview looks for the kind of an object of which it knows everything, and there is none before the release.
+        A preview looks up the kind of any object whose fields are all known, and the kind does not exist before the
+        release.
         """
         return self.releases[key].status.apply(lambda _: value)
 
     def namespaces(self, *names: str) -> list[pulumi.Resource]:
-        """Namespaces as resources, each once, in the order of their names."""
+        """Resources of the named namespaces, each once, in the order given."""
         return [self.args.namespaces[name] for name in dict.fromkeys(names)]
 
     def options(self, after: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
-        """Options of a resource of the part in the cluster."""
+        """Options of a resource that the part declares in the cluster."""
         return self.args.target.options(self, list(after))
 
     def _secret(self, plan: SecretPlan, after: Sequence[pulumi.Resource]) -> kubernetes.core.v1.Secret:
@@ -122,7 +126,7 @@ class ChartPart(pulumi.ComponentResource):
             )
 
     def declare_release(self, plan: ReleasePlan, after: Sequence[pulumi.Resource]) -> kubernetes.helm.v3.Release:
-        """Declares a release after what comes before all of them."""
+        """Declares a release after `after`, the part's earlier resources, and the releases that it needs."""
         earlier = [self.releases[key] for key in plan.needs]
         return kubernetes.helm.v3.Release(
             f"{self.name}-{plan.key}",

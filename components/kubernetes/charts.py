@@ -23,19 +23,21 @@ class InstalledRelease:
 
 
 class Installs(Protocol):
-    """A component with Helm releases."""
+    """Protocol of components with Helm releases."""
 
     @property
     def installed(self) -> Mapping[str, InstalledRelease]: ...
 
 
 def missing_archives(charts: Iterable[Chart]) -> list[Chart]:
-    """The charts that `charts.source: cache` cannot install, because their archive was not pulled."""
+    """Charts that `charts.source: cache` cannot install, because their archives were not pulled."""
     return [chart for chart in charts if not installed_chart(chart).exists()]
 
 
 def archive_problems(charts: Iterable[Chart]) -> Iterator[str]:
-    """Reasons not to install an archive: it is not the pinned one, or the pin has no checksum to compare it with."""
+    """Reasons not to install an archive: it is not the pinned one, or the pin has no checksum to compare the archive
+    with.
+    """
     for chart in charts:
         try:
             verify(chart, installed_chart(chart))
@@ -46,15 +48,16 @@ def archive_problems(charts: Iterable[Chart]) -> Iterator[str]:
 
 
 def release_options(chart: Chart, source: ChartSourceName, *, skip_await: bool = False) -> dict[str, Any]:
-    """The arguments of a `helm.v3.Release` that are the same for all: its chart, and how it is installed.
+    """Arguments of a `helm.v3.Release` that are the same for all releases: its chart, and how it is installed.
 
-    What a failed installation leaves behind shows the reason, and the next `up` continues from there.
+    A failed installation is left in place: it shows the reason, and the next `up` continues from there.
 
     Args:
-        chart: The pin.
-        source: `repository`: its address, with which a simulation finds the model. `cache`: the pulled archive, which
-            was verified before any resource was declared; all that a real deployment installs.
-        skip_await: Whether something else waits until the release works.
+        chart: The pinned chart.
+        source: `repository`: the chart's address, by which a simulation finds the simulator's model of it. `cache`:
+            the
+            pulled archive, which was verified before any resource was declared; a real deployment installs no other.
+        skip_await: True where something else waits until the release works.
     """
     return {
         **_archive(chart, source),

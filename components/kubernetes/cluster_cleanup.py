@@ -1,4 +1,4 @@
-"""The end of a stack in a cluster that remains: a Job that removes what other releases leave."""
+"""Removal of a stack from a cluster that remains: a Job that removes what the other releases leave."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIMEOUT_SECONDS = 900
 
 @dataclass(frozen=True)
 class ClusterCleanupArgs:
-    """Inputs of `ClusterCleanup`. `found` is what was in the cluster before."""
+    """Inputs of `ClusterCleanup`. `found` describes what the cluster had before the stack."""
 
     target: ClusterTarget
     plan: CleanupPlan
@@ -25,10 +25,12 @@ class ClusterCleanupArgs:
 
 
 class ClusterCleanup(pulumi.ComponentResource):
-    """A release of hooks only. It has to be created before everything else in the cluster, so that it is deleted last.
+    """Helm release that has hooks only.
+
+    It has to be created before everything else in the cluster, so that it is deleted last.
 
     Attributes:
-        release: its values keep what was in the cluster when it was created.
+        release: the release; its values keep what the cluster had when the release was created.
     """
 
     release: kubernetes.helm.v3.Release

@@ -14,9 +14,11 @@ class ClusterTarget:
     """A cluster with its provider, and the hook that repeats an operation until fresh roles are in effect.
 
     Attributes:
-        cluster: one that the stack creates; None for one that remains when the stack is deleted.
-        after: what comes before every object in the cluster.
-        labels: of the stack's namespaces, by which a later run knows them; none where the whole cluster is the stack's.
+        cluster: the cluster's resource where the stack creates it; None for a cluster that remains when the stack is
+            deleted.
+        after: resources that must exist before every object in the cluster.
+        labels: labels of the stack's namespaces, by which a later run recognizes them; none where the whole cluster
+            belongs to the stack.
     """
 
     provider: kubernetes.Provider
@@ -31,8 +33,11 @@ class ClusterTarget:
         depends_on: Sequence[pulumi.Resource] = (),
         before_update: Sequence[pulumi.ResourceHook] = (),
     ) -> pulumi.ResourceOptions:
-        """Options of an object that is deleted with a cluster of the stack's own, so that neither a destroy nor a
-        replacement of the cluster needs its API server, or nodes for the hooks of releases.
+        """Options of an object in the cluster.
+
+        Where the cluster is the stack's own, the object is deleted with it, so that neither a destroy nor a
+        replacement of the
+        cluster needs its API server, or nodes for the hooks of releases.
         """
         return pulumi.ResourceOptions(
             parent=parent,

@@ -22,7 +22,7 @@ class DriftReaderArgs:
 
 
 class DriftReader(pulumi.ComponentResource):
-    """Reading rights on the kinds that the program declares, and that AKS RBAC Reader does not cover."""
+    """Rights to read the kinds that the program declares and that the role AKS RBAC Reader does not cover."""
 
     def __init__(self, name: str, args: DriftReaderArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:DriftReader", name, {}, opts)

@@ -1,4 +1,4 @@
-"""A cluster that exists already: access to it, and what its nodes get to be classes of the stack's."""
+"""A cluster that exists already: access to it, and the labels and taints that its nodes get."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from physical_ai.settings import Settings
 
 @dataclass(frozen=True)
 class ExistingClusterArgs:
-    """Inputs of an existing cluster. `kubeconfig` is the path of a file; None for that of the environment."""
+    """Inputs of an existing cluster. `kubeconfig` is the path of a file; None for the environment's kubeconfig."""
 
     settings: Settings
     plan: Plan
@@ -33,17 +33,17 @@ class ExistingClusterArgs:
 
 
 class ExistingCluster(pulumi.ComponentResource):
-    """The provider for a cluster that the stack has not created, and the labels and taints of its classes of nodes.
+    """The provider for a cluster that the stack has not created, and the labels and taints of its node classes.
 
-    It reads the cluster while the program runs, previews included, so that a preview shows every node that changes, and
-    refuses to take over objects of other owners before anything is changed.
+    The component reads the cluster while the program runs, previews included, so that a preview shows every node that
+    changes, and refuses to take over objects of other owners before anything is changed.
 
     Attributes:
         kubeconfig: text with the login of its user, for the gates; no output of the stack.
-        changed: the nodes' labels and taints. What runs on the classes comes after them.
+        changed: the nodes' labels and taints. Workloads on the node classes come after them.
         mark: distinguishes this deployment from another one of the same name, whose state is elsewhere.
-        found: what the cluster has.
-        classes: what its nodes get.
+        found: software and nodes of the cluster.
+        classes: labels and taints that its nodes get.
     """
 
     kubeconfig: pulumi.Output[str]
@@ -66,7 +66,7 @@ class ExistingCluster(pulumi.ComponentResource):
         self.kubeconfig, self.found = pulumi.Output.secret(text), found
         record = pulumi.Stash(
             f"{name}-record",
-            # A preview creates no mark, since two previews would differ.
+            # A preview creates no mark: each preview would otherwise show a different one.
             input={CLUSTER: found.id, MARK: "" if pulumi.runtime.is_dry_run() else token_hex(8)},
             # The state keeps the input of the first deployment.
             opts=pulumi.ResourceOptions(parent=self, ignore_changes=["input"]),
@@ -85,7 +85,7 @@ class ExistingCluster(pulumi.ComponentResource):
             # All objects need the provider, so that nothing is declared in a cluster that is not the stack's.
             kubeconfig=record.output.apply(checked),
             context=args.context,
-            # Without it, another cluster of the same name would get only the changed objects.
+            # Without an identifier, another cluster of the same name would get only the changed objects.
             cluster_identifier=found.id,
             enable_server_side_apply=True,
             enable_config_map_mutable=True,
@@ -97,7 +97,9 @@ class ExistingCluster(pulumi.ComponentResource):
         self.register_outputs({"nodes": len(verdict.changes)})
 
     def _patch(self, name: str, change: NodeChange) -> kubernetes.core.v1.NodePatch:
-        """Owned by a field manager of the stack's own, so that its deletion removes these labels and taints only."""
+        """Patch of a node, owned by a field manager of the stack's own, so that its deletion removes these labels and
+        taints only.
+        """
         taints = [
             kubernetes.core.v1.TaintPatchArgs(
                 key=each["key"], value=each.get("value"), effect=each["effect"], time_added=each.get("timeAdded")
@@ -117,9 +119,11 @@ class ExistingCluster(pulumi.ComponentResource):
 
 
 def open_cluster(settings: Settings, file: str, context: str) -> tuple[str, Survey]:
-    """The kubeconfig of the context, and what the cluster has. `settings` are for a run without any cluster.
+    """Kubeconfig of the context, and the software and nodes of the cluster.
 
-    Raises pulumi.RunError where one of the two cannot be read.
+    `settings` are used only in a run without any cluster.
+
+    Raises pulumi.RunError where the kubeconfig or the cluster cannot be read.
     """
     del settings
     try:
@@ -130,7 +134,10 @@ def open_cluster(settings: Settings, file: str, context: str) -> tuple[str, Surv
 
 
 def read_cluster(file: str, context: str, kubeconfig: str, reader: Callable[[str], Get] | None = None) -> Survey:
-    """Software and nodes of the cluster. Raises pulumi.RunError where it does not answer or refuses the login."""
+    """Software and nodes of the cluster.
+
+    Raises pulumi.RunError where the cluster does not answer or refuses the login.
+    """
     try:
         return survey((reader or connect)(kubeconfig))
     except (Unusable, Unreachable, Missing) as problem:

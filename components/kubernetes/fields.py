@@ -1,7 +1,8 @@
-"""A check that an object has only fields that its kind has.
+"""Check that an object has only the fields that its kind has.
 
-Pulumi's plugin creates an object with a POST that is not strict: the API server drops a field that it does not know,
-and nothing is reported. For kinds of Kubernetes itself the plugin leaves it out of later updates, too.
+Pulumi's Kubernetes provider creates an object with a POST that is not strict: the API server drops a field that it
+does
+not know, and reports nothing. For kinds of Kubernetes itself the provider leaves the field out of later updates, too.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _OF_ITSELF = ("apiVersion", "kind")
 
 
 def unknown_fields(resource: type[Any], obj: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each field that the type of the SDK does not have. It does not look into Outputs."""
+    """A sentence for each field that the SDK's type does not have. Fields inside Outputs are not checked."""
     named = _properties(resource, of_resource=True)
     for key, value in obj.items():
         if key in named:
@@ -46,14 +47,14 @@ def _unknown(type: Any, value: Any, path: str) -> Iterator[str]:
 
 
 def _element(type: Any) -> Any:
-    """The type of the elements of a list or a map; None where the SDK does not say."""
+    """Type of the elements of a list or a map; None where the SDK does not say."""
     arguments: tuple[Any, ...] = getattr(type, "__args__", ())
     return arguments[-1] if arguments else None
 
 
 @cache
 def _properties(type: Any, *, of_resource: bool = False) -> Mapping[str, Any]:
-    """The types of a type's properties, by the API's names."""
+    """Types of a type's properties, by the names in the Kubernetes API."""
     return cast("Mapping[str, Any]", _types.resource_types(type) if of_resource else _types.output_type_types(type))
 
 

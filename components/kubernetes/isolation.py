@@ -1,4 +1,4 @@
-"""Network policies: which Pods reach the platform's own namespaces, and which destinations these reach."""
+"""Network policies: which Pods reach the platform's own namespaces, and which destinations the Pods in these reach."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.kubernetes.objects import declare
 class IsolationArgs:
     target: ClusterTarget
     policies: Sequence[Mapping[str, Any]]
-    """One policy for each namespace that denies all traffic, and those that allow some."""
+    """The NetworkPolicies: one for each namespace that denies all traffic, and further ones that allow some."""
     after: Sequence[pulumi.Resource]
     """The namespaces."""
 

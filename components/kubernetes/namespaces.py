@@ -18,16 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NamespacesArgs:
-    """Inputs of `Namespaces`. `without` are namespaces of the manifest that this stack does not need."""
+    """Inputs of `Namespaces`. `without` are namespaces in the manifest that this stack does not need."""
 
     target: ClusterTarget
     without: Collection[str] = ()
     found: Collection[str] = ()
-    """Namespaces that existed before the stack: they are read, and neither changed nor deleted."""
+    """Namespaces that existed before the stack: the stack reads them, and neither changes nor deletes them."""
 
 
 class Namespaces(pulumi.ComponentResource):
-    """Namespaces are deleted after their contents, or with the cluster, so that a destroy needs no API server."""
+    """The platform's namespaces.
+
+    They are deleted after their contents, or with the cluster, so that a destroy needs no API server.
+    """
 
     namespaces: dict[str, kubernetes.core.v1.Namespace]
 

@@ -37,7 +37,7 @@ _ARGUMENTS = {
     "automountServiceAccountToken": "automount_service_account_token",
     "preemptionPolicy": "preemption_policy",
 }
-"""Fields whose argument has another name."""
+"""Names of the SDK's arguments for fields whose argument is not called like the field."""
 _IMMUTABLE = ("ResourceClaim", "ResourceClaimTemplate")
 """Kinds whose spec the API server never changes (Kubernetes API reference, resource.k8s.io/v1)."""
 _ENVELOPE = ("apiVersion", "kind", "metadata")
@@ -52,13 +52,13 @@ def declare(
     after: Sequence[pulumi.Resource] = (),
     common: str = "",
 ) -> list[pulumi.Resource]:
-    """The objects as resources.
+    """Declares the objects as resources, and returns these.
 
     Args:
         name: First part of every resource's name; the object's namespace, name and kind follow.
         manifests: Objects of the kinds known here. Values may be Outputs.
         after: Resources that must exist before any of them.
-        common: Prefix of all names, which resource names omit. Where it is given, they omit namespaces too.
+        common: Prefix of all object names, which resource names omit. Where it is given, they omit namespaces too.
 
     Raises:
         pulumi.RunError: an object has a field that its kind does not have.
@@ -88,7 +88,7 @@ def declare(
 
 
 class AgentObjects(Protocol):
-    """Objects that an agent needs before its Pods."""
+    """Objects that an agent of `agents/` needs before its Pods."""
 
     @property
     def limits(self) -> Sequence[Mapping[str, Any]]: ...
@@ -111,8 +111,8 @@ def declare_agent(
     """Declares the limits, then the rights, and the files of an agent of `agents/`, and returns what its Pods need.
 
     Args:
-        namespace: Of its Pods.
-        also: Other namespaces that it has rights in.
+        namespace: Namespace of the Pods.
+        also: Other namespaces that the agent has rights in.
     """
     limits = declare(name, parent, target, objects.limits, after=[namespace, *also], common=common)
     rights = declare(name, parent, target, objects.rights, after=limits, common=common)
@@ -132,6 +132,8 @@ def declare_agent(
 
 
 def _word(kind: str) -> str:
-    """`ValidatingAdmissionPolicyBinding` -> `policy-binding`, `ClusterRole` -> `cluster-role`."""
+    """Short form of a kind for resource names: `ValidatingAdmissionPolicyBinding` -> `policy-binding`, `ClusterRole`
+    -> `cluster-role`.
+    """
     short = kind.removeprefix("ValidatingAdmission")
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in short).strip("-")

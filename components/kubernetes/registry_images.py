@@ -1,4 +1,4 @@
-"""The policies with which Pods pull from the stack's registry only."""
+"""Admission policies because of which Pods pull from the stack's registry only."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ class RegistryImagesArgs:
 
 
 class RegistryImages(pulumi.ComponentResource):
-    """Policies that replace the images of Pods, created before anything else in the cluster, so that no Pod of the
-    platform has another image.
+    """Admission policies that replace the images of Pods.
+
+    They are created before anything else in the cluster, so that no Pod of the platform gets another image.
 
     Attributes:
         declared: the policies and their bindings.

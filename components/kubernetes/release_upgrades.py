@@ -1,4 +1,4 @@
-"""Checks of changes that cannot be undone, just before they are made."""
+"""Hooks that check changes that cannot be undone, just before they are made."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ import pulumi
 from physical_ai.planning.release_upgrade import key_refusal, osmo_refusal, refusal
 
 Judge = Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], str | None]
-"""Returns the problem with a change from old inputs to new ones; None where there is none."""
+"""Function of old and new inputs that returns the problem with the change; None where there is none."""
 
 
 def checked_upgrades(name: str, new_version: str) -> pulumi.ResourceHook:
-    """A hook that fails an update of the GPU Operator which the running release does not allow."""
+    """Hook that fails an update of the GPU Operator which the running release does not allow."""
     return _checked(name, "gpuOperator.version", lambda old, _new: refusal(old, new_version))
 
 
 def checked_osmo(name: str, new_tag: str) -> pulumi.ResourceHook:
-    """A hook that fails an update of OSMO's control plane to an older release."""
+    """Hook that fails an update of OSMO's control plane to an older release."""
     return _checked(name, "osmo.imageTag", lambda old, _new: osmo_refusal(old, new_tag))
 
 
 def kept_key(name: str) -> pulumi.ResourceHook:
-    """A hook that fails an update of the vault's secret to another master encryption key."""
+    """Hook that fails an update of the vault's secret to another master encryption key."""
     return _checked(name, "secrets.osmoMek", key_refusal)
 
 
 def _checked(name: str, where: str, judge: Judge) -> pulumi.ResourceHook:
-    """A hook that checks a change of a release, in previews too.
+    """Hook that checks a change of a release, in previews too.
 
-    Only a hook sees both sides: the wanted release of the settings, and the present one of the state.
+    Only a hook sees both sides: the wanted release of the settings, and the present release in the state.
     """
 
     async def check(args: pulumi.ResourceHookArgs) -> None:

@@ -23,7 +23,7 @@ from physical_ai.telemetry.rendering import INTERVAL_SECONDS, azure_rule_groups,
 STREAM = "Microsoft-PrometheusMetrics"
 DESTINATION = "MonitoringAccount"
 SHORT_NAME_LENGTH = 12
-"""ARM's limit of an action group's short name."""
+"""ARM's limit on the length of an action group's short name, in characters."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,15 @@ class AzureMetricsArgs:
 
 
 class AzureMetrics(pulumi.ComponentResource):
-    """A workspace with Managed Grafana; with `watch`, a cluster's metrics flow into it, and rules are evaluated.
+    """An Azure Monitor workspace with Managed Grafana.
+
+    With `watch`, a cluster's metrics flow into the workspace, and alert rules are evaluated.
 
     Attributes:
-        workspace: keeps metrics for 18 months.
-        endpoint: takes the metrics.
+        workspace: the workspace, which keeps metrics for 18 months.
+        endpoint: the data collection endpoint, which receives the metrics.
         grafana: None where it is switched off.
-        private_targets: what is read through private endpoints only.
+        private_targets: the resources that are read through private endpoints only.
     """
 
     workspace: monitor.AzureMonitorWorkspace
@@ -63,7 +65,7 @@ class AzureMetrics(pulumi.ComponentResource):
             resource_group_name=args.resource_group_name,
             location=args.settings.region,
             tags=args.settings.tags,
-            # Access for queries only; the data collection endpoint decides who may send.
+            # The switch concerns queries only; the data collection endpoint decides who may send.
             public_network_access="Disabled" if is_closed else None,
             opts=self._child,
         )
@@ -86,7 +88,7 @@ class AzureMetrics(pulumi.ComponentResource):
         self.register_outputs({"workspaceId": self.workspace.id})
 
     def watch(self, cluster_id: pulumi.Input[str], cluster_name: pulumi.Input[str]) -> None:
-        """Brings the metrics of a cluster into the workspace, and evaluates the rules over them."""
+        """Sends the metrics of a cluster to the workspace, and evaluates the alert rules over them."""
         self._collect(cluster_id)
         self._rules(cluster_name, self._receivers(self._name, self._args))
 
@@ -102,7 +104,10 @@ class AzureMetrics(pulumi.ComponentResource):
         return managed_grafana(self._name, args, self)
 
     def _collect(self, cluster_id: pulumi.Input[str]) -> None:
-        """The way from the cluster's add-on into the workspace. All of it has to be in the workspace's region."""
+        """Declares what brings the metrics of the cluster's add-on into the workspace.
+
+        All of it has to be in the workspace's region.
+        """
         name, args, own = self._name, self._args, self._args.names.data_collection
         rule = monitor.DataCollectionRule(
             f"{name}-collection",
@@ -134,7 +139,9 @@ class AzureMetrics(pulumi.ComponentResource):
         )
 
     def _receivers(self, name: str, args: AzureMetricsArgs) -> dict[AlertSeverity, list[pulumi.Input[str]]]:
-        """Ids of action groups by the severity that they are notified of: one group for each receiver."""
+        """Ids of action groups, by the alert severities for which the group is notified. Each receiver has one
+        group.
+        """
         found: dict[AlertSeverity, list[pulumi.Input[str]]] = {}
         for key, receiver in args.settings.monitoring.receivers.items():
             group = receiver.action_group or self._action_group(name, key, receiver, args).id

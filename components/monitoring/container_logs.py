@@ -19,7 +19,10 @@ class ContainerLogsArgs:
 
 
 class ContainerLogs(pulumi.ComponentResource):
-    """The agent's ConfigMap. The rule that brings the output into the workspace is `Monitoring`'s."""
+    """ConfigMap of Azure's log agent in the cluster.
+
+    `Monitoring` declares the rule that brings the output into the workspace.
+    """
 
     def __init__(self, name: str, args: ContainerLogsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:kubernetes:ContainerLogs", name, {}, opts)

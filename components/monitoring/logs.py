@@ -32,8 +32,10 @@ class MonitoringArgs:
 
 
 class Monitoring(pulumi.ComponentResource):
-    """A Log Analytics workspace; with `watch`, it gets the logs and metrics of the cluster's control plane, and the
-    output of containers."""
+    """A Log Analytics workspace.
+
+    With `watch`, it gets the logs and metrics of the cluster's control plane, and the output of containers.
+    """
 
     workspace: operationalinsights.Workspace
 
@@ -58,7 +60,9 @@ class Monitoring(pulumi.ComponentResource):
         self.register_outputs({"workspaceId": self.workspace.id})
 
     def watch(self, cluster_id: pulumi.Input[str], endpoint_id: pulumi.Input[str] | None = None) -> None:
-        """Sends the logs of a cluster to the workspace; what containers print, through a data collection endpoint."""
+        """Sends the logs of a cluster's control plane to the workspace, and the output of containers through a data
+        collection endpoint.
+        """
         # Deleted on its own, not with the cluster: ARM keeps a deleted resource's diagnostic settings, and they would
         # apply again to a cluster of the same name.
         monitor.DiagnosticSetting(
@@ -79,8 +83,8 @@ class Monitoring(pulumi.ComponentResource):
     def _collect(
         self, wanted: ContainerLogs, cluster_id: pulumi.Input[str], endpoint_id: pulumi.Input[str] | None
     ) -> None:
-        """Declares the rule for what the cluster's add-on collects (learn.microsoft.com, Container insights, data
-        collection rules).
+        """Declares the rule for the container logs that the cluster's add-on collects (learn.microsoft.com, Container
+        insights, data collection rules).
         """
         settings = {
             "interval": f"{wanted.interval_minutes}m",

@@ -1,4 +1,6 @@
-"""Managed Grafana over a workspace of metrics: its identity, who may log in, and its own way to a closed workspace."""
+"""Managed Grafana over a metrics workspace: its identity, its users, and its private endpoint to a closed
+workspace.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _REQUEST = "Dashboards of the stack"
 
 @dataclass(frozen=True)
 class GrafanaArgs:
-    """Inputs of `Grafana`. `is_closed`: neither the workspace nor Grafana is reached from the internet."""
+    """Inputs of `Grafana`. `is_closed`: True where neither the workspace nor Grafana can be reached from the
+    internet.
+    """
 
     names: Names
     resource_group_name: pulumi.Input[str]
@@ -30,7 +34,7 @@ class GrafanaArgs:
 
 
 def managed_grafana(name: str, args: GrafanaArgs, parent: pulumi.Resource) -> dashboard.Grafana:
-    """Declare Grafana. Login is through Entra; without roles no one can log in."""
+    """Declares Grafana. Login is through Entra; without an assigned role nobody can log in."""
     child = pulumi.ResourceOptions(parent=parent)
     identity, reader = _reading_identity(name, args, child)
     grafana = dashboard.Grafana(
@@ -78,7 +82,7 @@ def managed_grafana(name: str, args: GrafanaArgs, parent: pulumi.Resource) -> da
 def _reading_identity(
     name: str, args: GrafanaArgs, child: pulumi.ResourceOptions
 ) -> tuple[managedidentity.UserAssignedIdentity, pulumi.Resource]:
-    """Grafana's identity, and its right to read the workspace."""
+    """Grafana's identity, and the assignment of its right to read the workspace."""
     identity = managedidentity.UserAssignedIdentity(
         f"{name}-grafana-identity",
         resource_name_=args.names.identity("grafana"),
@@ -100,7 +104,10 @@ def _reading_identity(
 
 
 def _private_way(name: str, args: GrafanaArgs, grafana: dashboard.Grafana, parent: pulumi.Resource) -> None:
-    """Grafana runs outside of the network. Whoever owns the workspace has to approve the connection once."""
+    """Declares the private endpoint of Grafana, which runs outside the network, to the workspace.
+
+    The workspace's owner has to approve the connection once.
+    """
     dashboard.ManagedPrivateEndpoint(
         f"{name}-grafana-way",
         managed_private_endpoint_name="metrics",

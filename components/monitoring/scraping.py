@@ -1,4 +1,6 @@
-"""Selection of the Pods that the collector scrapes, and policies by which only the collector reaches them."""
+"""Selection of the Pods that the metrics collector scrapes, and network policies by which only the collector reaches
+their ports.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from physical_ai.settings import Settings
 
 @dataclass(frozen=True)
 class ScrapingArgs:
-    """Inputs of `Scraping`. `after` are the exporters' namespaces, and what brings the kind of the monitors."""
+    """Inputs of `Scraping`. `after` are the exporters' namespaces, and the release that brings the kind PodMonitor."""
 
     target: ClusterTarget
     settings: Settings

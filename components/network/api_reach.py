@@ -1,4 +1,4 @@
-"""Refuses a change of the nodes' public address that would cut them off from the API server."""
+"""Check that refuses a change of the nodes' public address which would cut the nodes off from the API server."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ _FIX = (
 def keep_api_server(
     name: str, resource_group_name: pulumi.Input[str], cluster_name: str, address: pulumi.Output[str]
 ) -> pulumi.ResourceHook:
-    """A hook for the update of a subnet: it fails if the subnet changes to a gateway whose address the cluster refuses.
+    """Hook for the update of a subnet: it fails if the subnet changes to a NAT gateway whose address the cluster does
+    not accept.
 
     The nodes reach the API server from outside, through their gateway. Subnets are updated before the cluster, which
-    needs them, so the cluster has to accept the new address before. Azure is asked what the cluster accepts: an earlier
-    run may have failed after it had changed the state of some resources. It runs in previews too.
+    depends on them, so the cluster has to accept the new address in advance. The hook asks Azure what the cluster
+    accepts,
+    not the state: an earlier run may have failed after it had changed the state of some resources. It runs in previews
+    too.
     """
 
     async def check(args: pulumi.ResourceHookArgs) -> None:
@@ -48,7 +51,7 @@ def _gateway(inputs: Mapping[str, Any] | None) -> Any:
 
 
 def _authorized(group: str, cluster: str) -> list[str]:
-    """Ranges that the cluster accepts now; empty if it accepts all, or does not exist."""
+    """Address ranges from which the cluster accepts requests now; empty if it accepts all, or does not exist."""
     try:
         found = containerservice.get_managed_cluster(resource_group_name=group, resource_name=cluster)
     except Exception as problem:

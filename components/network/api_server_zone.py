@@ -33,13 +33,15 @@ class ApiServerZoneArgs:
 
 
 class ApiServerZone(pulumi.ComponentResource):
-    """A zone of the stack's own, or an existing one. AKS checks both roles before it creates the cluster.
+    """A private DNS zone that the stack creates, or an existing one.
+
+    AKS checks both roles before it creates the cluster.
 
     AKS itself links an existing zone to the network of the nodes.
 
     Attributes:
-        zone_id: of the zone.
-        ready: what the cluster has to wait for.
+        zone_id: id of the zone.
+        ready: resources that the cluster has to wait for.
     """
 
     zone_id: pulumi.Input[str]

@@ -1,4 +1,4 @@
-"""A DNS private resolver: answers for the private zones to those who cannot ask Azure's own."""
+"""A DNS private resolver: answers queries for the private zones from clients that cannot ask Azure's own DNS."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from physical_ai.settings.facts.naming import Names
 
 @dataclass(frozen=True)
 class ResolverArgs:
-    """Inputs of `Resolver`. `address` is one of the subnet's, static."""
+    """Inputs of `Resolver`. `address` is a static address in the subnet."""
 
     names: Names
     resource_group_name: pulumi.Input[str]

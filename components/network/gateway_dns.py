@@ -1,4 +1,4 @@
-"""The DNS record with which the name of OSMO's gateway resolves."""
+"""DNS record that resolves the name of OSMO's gateway."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ class GatewayDnsArgs:
 
 
 class GatewayDns(pulumi.ComponentResource):
-    """An A record with the address that an internal load balancer asks for, or a CNAME record with the name that Azure
-    gives the address of a public one. Both are known before the cluster exists, so nothing here waits for it."""
+    """DNS record of OSMO's gateway: an A record with the address of an internal load balancer, or a CNAME record with
+    Azure's name of a public address. Address and name are known before the cluster exists, so the record does not
+    wait for it.
+    """
 
     def __init__(self, name: str, args: GatewayDnsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("physical-ai:azure:GatewayDns", name, {}, opts)

@@ -13,8 +13,10 @@ from physical_ai.settings.models.private_network import Hub
 
 @dataclass(frozen=True)
 class HubPeeringArgs:
-    """Inputs of `HubPeering`. `after` is what writes to the network before; `provider` is for the hub's
-    subscription, None for the stack's.
+    """Inputs of `HubPeering`.
+
+    `after` is the last resource that writes to the network before the peering; `provider` is for the hub's
+      subscription, None for the stack's.
     """
 
     names: Names
@@ -26,10 +28,10 @@ class HubPeeringArgs:
 
 
 class HubPeering(pulumi.ComponentResource):
-    """Peering with a hub: both sides of it, or the stack's only where someone else creates the hub's.
+    """Peering with a hub: both sides of it, or only the stack's side where someone else creates the hub's.
 
     Attributes:
-        ready: what has to exist before traffic passes.
+        ready: resources that have to exist before traffic passes.
     """
 
     ready: list[pulumi.Resource]
@@ -59,7 +61,7 @@ class HubPeering(pulumi.ComponentResource):
             virtual_network_name=args.virtual_network.name,
             remote_virtual_network=network.SubResourceArgs(id=args.hub.virtual_network_id),
             allow_virtual_network_access=True,
-            # Traffic from the firewall and from networks behind the hub.
+            # Lets in traffic from the firewall and from networks behind the hub.
             allow_forwarded_traffic=True,
             use_remote_gateways=args.hub.use_gateway,
             opts=pulumi.ResourceOptions(

@@ -1,4 +1,6 @@
-"""The private link scope of Azure Monitor: the destinations of the network, and the data that is read in it."""
+"""Azure Monitor Private Link Scope: what the network reaches through it, and the data that is read from the
+network.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ CONFIGURATION = "configurationAccessEndpoint"
 
 @dataclass(frozen=True)
 class MonitorScopeArgs:
-    """Inputs of the scope. `connected` are the ids of its contents, by a short name."""
+    """Inputs of `MonitorScope`. `connected` are the ids of the resources in the scope, by a short name."""
 
     names: Names
     resource_group_name: pulumi.Input[str]
@@ -32,15 +34,15 @@ class MonitorScopeArgs:
 
 
 class MonitorScope(pulumi.ComponentResource):
-    """A scope with the stack's workspaces and endpoints, or their entries in an existing one.
+    """A private link scope with the stack's workspaces and endpoints, or the entries of these in an existing scope.
 
     Agents in a private network take their configuration from a data collection endpoint in the scope (Azure docs,
     azure-monitor/containers/kubernetes-monitoring-private-link).
 
     Attributes:
-        endpoint: from which agents take their configuration.
+        endpoint: endpoint from which agents take their configuration.
         private_targets: the scope itself, which needs a private endpoint; nothing for an existing one.
-        ready: what has to exist before agents reach Azure Monitor.
+        ready: resources that have to exist before agents reach Azure Monitor.
     """
 
     endpoint: monitor.DataCollectionEndpoint
@@ -86,7 +88,9 @@ class MonitorScope(pulumi.ComponentResource):
     def _connect(
         self, args: MonitorScopeArgs, group: pulumi.Input[str], scope: pulumi.Input[str]
     ) -> list[pulumi.Resource]:
-        """One after the other: each changes the scope, which refuses a second change at the same time."""
+        """Declares the entries of the scope, one after the other: each changes the scope, which refuses a second
+        change at the same time.
+        """
         found: list[pulumi.Resource] = []
         for key, resource_id in {**args.connected, "configuration": self.endpoint.id}.items():
             found.append(
@@ -109,7 +113,7 @@ class MonitorScope(pulumi.ComponentResource):
         return found
 
     def configure(self, cluster_id: pulumi.Input[str]) -> None:
-        """Leads a cluster's agents to the endpoint with their configuration."""
+        """Makes a cluster's agents take their configuration from the scope's endpoint."""
         monitor.DataCollectionRuleAssociation(
             f"{self._name}-association",
             association_name=CONFIGURATION,

@@ -17,7 +17,7 @@ from physical_ai.settings.facts.private_network import ENDPOINTS, ServiceSubnet
 
 @dataclass(frozen=True)
 class Outbound:
-    """A NAT gateway as the subnets need it: its id, and the hook for subnets that change to it."""
+    """A NAT gateway as subnets need it: its id, and the hook that checks a subnet's change to this gateway."""
 
     gateway_id: pulumi.Output[str]
     guard: pulumi.ResourceHook
@@ -25,10 +25,12 @@ class Outbound:
 
 @dataclass(frozen=True)
 class NetworkArgs:
-    """Inputs of `Network`. `subnets` maps a name (`system`, or a GPU pool's) to its CIDR inside `address_space`.
+    """Inputs of `Network`.
 
-    `service_subnets` hold no nodes. `dns_servers` are Azure's own unless given. `firewall` is the address that the
-    nodes' route to the internet names, where there are no gateways.
+    `subnets`: CIDR inside `address_space` of each subnet, by name (`system`, or a GPU pool's).
+    `service_subnets`: subnets that hold no nodes.
+    `dns_servers`: empty for Azure's own.
+    `firewall`: next hop of the nodes' route to the internet, where there are no NAT gateways.
     """
 
     names: Names
@@ -46,12 +48,12 @@ class NetworkArgs:
 
 
 class Network(pulumi.ComponentResource):
-    """A virtual network whose subnets share a security group and leave through NAT gateways.
+    """A virtual network whose subnets share a security group and reach the internet through NAT gateways.
 
     Attributes:
-        subnet_ids: ARM ids by the names given in `NetworkArgs.subnets`.
-        service_subnet_ids: those of `NetworkArgs.service_subnets`, by key.
-        complete: the last subnet, after which others may write to the network.
+        subnet_ids: ARM ids of the nodes' subnets, by the names given in `NetworkArgs.subnets`.
+        service_subnet_ids: ARM ids of `NetworkArgs.service_subnets`, by key.
+        complete: the last subnet; only after it may others write to the network.
         nat_addresses: public IPv4 addresses of the nodes, and of gateways that are prepared.
     """
 
@@ -92,9 +94,12 @@ class Network(pulumi.ComponentResource):
         self.register_outputs({"subnetIds": self.subnet_ids, "natAddresses": self.nat_addresses})
 
     def _inbound(self, name: str, args: NetworkArgs, group: network.NetworkSecurityGroup) -> list[pulumi.Resource]:
-        """The last rule. Each is a resource of its own, so that rules which a landing zone's policy adds stay.
+        """Declares the inbound security rules, and returns the last one.
 
-        One after the other and before the subnets: ARM refuses a write on a group that is being written.
+        Each rule is a resource of its own, so that rules which a landing zone's policy adds stay.
+
+        The rules are created one after the other and before the subnets: ARM refuses a write on a group that is being
+        written.
         """
         previous: list[pulumi.Resource] = []
         for rule in args.inbound:
@@ -156,7 +161,7 @@ class Network(pulumi.ComponentResource):
         )
 
     def _routes(self, name: str, args: NetworkArgs) -> network.RouteTable:
-        """The nodes' way to the internet through the firewall (AKS docs, egress-udr)."""
+        """Declares the route of the nodes to the internet through the firewall (AKS docs, egress-udr)."""
         return network.RouteTable(
             f"{name}-routes",
             route_table_name=args.names.route_table,
@@ -247,7 +252,10 @@ class Network(pulumi.ComponentResource):
 
 
 def _known_address(address: str | None) -> str:
-    """A static address is assigned when the resource is created, although it is optional in ARM's schema."""
+    """The address that Azure returned.
+
+    A static address is assigned when the resource is created, although ARM's schema makes it optional.
+    """
     if not address:
         raise pulumi.RunError("Azure returned no IP address for a NAT gateway's public address; run the command again.")
     return address

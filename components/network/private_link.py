@@ -27,10 +27,11 @@ class PrivateLinkArgs:
 
 
 class PrivateLink(pulumi.ComponentResource):
-    """One endpoint for each target, registered in the zones of its kind, which exist once.
+    """One private endpoint for each target, registered in the private DNS zones of the target's kind, each declared
+    once.
 
     Attributes:
-        ready: the registrations; what uses a service by its name waits for them.
+        ready: the registrations; whatever uses a service by its name waits for them.
     """
 
     ready: list[pulumi.Resource]
@@ -42,7 +43,9 @@ class PrivateLink(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _zones(self, name: str, args: PrivateLinkArgs) -> dict[str, tuple[pulumi.Input[str], list[pulumi.Resource]]]:
-        """Zone id, and what to wait for before a name in it resolves, by the zone's key."""
+        """Id of each private DNS zone, and the resources to wait for before a name in the zone resolves, by the zone's
+        key.
+        """
         wanted = {key: zone for each in args.targets for key, zone in zones_of(each.group, args.location).items()}
         found: dict[str, tuple[pulumi.Input[str], list[pulumi.Resource]]] = {}
         for key, zone in wanted.items():

@@ -13,9 +13,9 @@ class PrivateTarget:
     """A service that a private endpoint may be made for.
 
     Attributes:
-        name: short, as `vault`.
+        name: short name, such as `vault`.
         group: the sub-resource of the private link.
-        after: what the endpoint waits for, so that it has all names when it is registered.
+        after: resources that the endpoint waits for, so that all of the service's names exist when it is registered.
     """
 
     name: str

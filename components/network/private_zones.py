@@ -13,7 +13,10 @@ from physical_ai.settings.facts.naming import Names
 
 @dataclass(frozen=True)
 class ZoneArgs:
-    """Inputs of `Zone`. `hub_id` is the hub's network, where its DNS servers answer for the zones; None for none."""
+    """Inputs of `linked_zone`.
+
+    `hub_id` is the hub's network, where the hub's DNS servers answer for the zones; None without one.
+    """
 
     names: Names
     resource_group_name: pulumi.Input[str]
@@ -24,14 +27,14 @@ class ZoneArgs:
 
 @dataclass(frozen=True)
 class LinkedZone:
-    """A zone, and the links without which nothing resolves it."""
+    """A private DNS zone, and its links to networks: without a link, no network resolves names in the zone."""
 
     zone: privatedns.PrivateZone
     links: list[privatedns.VirtualNetworkLink]
 
 
 def linked_zone(logical: str, zone_name: str, args: ZoneArgs, parent: pulumi.Resource) -> LinkedZone:
-    """Declare a zone and its links. Zones are global resources."""
+    """Declares a private DNS zone and its links to networks. Zones are global resources."""
     zone = privatedns.PrivateZone(
         logical,
         private_zone_name=zone_name,

@@ -15,7 +15,7 @@ from physical_ai.settings.models.private_network import Vpn as VpnSettings
 
 @dataclass(frozen=True)
 class VpnArgs:
-    """Inputs of `Vpn`. `zones` are the region's, all of which the gateway's address is in."""
+    """Inputs of `Vpn`. `zones` are the availability zones of the region; the gateway's address is in all of them."""
 
     names: Names
     resource_group_name: pulumi.Input[str]
@@ -27,7 +27,7 @@ class VpnArgs:
 
 
 class Vpn(pulumi.ComponentResource):
-    """A gateway that clients of the Azure VPN Client connect to. It takes Azure half an hour and more to create."""
+    """VPN gateway that users of the Azure VPN Client connect to. Azure needs half an hour or more to create it."""
 
     gateway: network.VirtualNetworkGateway
 
@@ -65,7 +65,7 @@ class Vpn(pulumi.ComponentResource):
             ],
             vpn_client_configuration=network.VpnClientConfigurationArgs(
                 vpn_client_address_pool=network.AddressSpaceArgs(address_prefixes=[str(args.settings.client_range)]),
-                # The only protocol with Entra, and the only login.
+                # OpenVPN is the only protocol with Entra logins, and Entra the only login offered here.
                 vpn_client_protocols=["OpenVPN"],
                 vpn_authentication_types=["AAD"],
                 aad_tenant=f"https://login.microsoftonline.com/{tenant}",

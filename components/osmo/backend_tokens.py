@@ -1,4 +1,4 @@
-"""Tokens for the clusters of other stacks: a secret of the vault for each, which one identity may read."""
+"""Tokens for the clusters of other stacks: one vault secret for each, which one identity may read."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from physical_ai.settings.facts.osmo_token import served_secret
 from physical_ai.settings.models.osmo import TokenFrom
 
 NOTHING_YET = "none"
-"""Value of a secret until the Job writes a token: ARM creates no empty one."""
+"""Value of a vault secret until the Job writes a token: ARM creates no empty secret."""
 
 
 @dataclass(frozen=True)
 class BackendTokensArgs:
-    """Inputs of `BackendTokens`. `backends` are names in OSMO, by the stacks that have them."""
+    """Inputs of `BackendTokens`. `backends` maps each stack to the name of its backend in OSMO."""
 
     vault: Vault
     backends: Mapping[str, str]
@@ -41,12 +41,12 @@ class BackendTokensArgs:
 
 
 class BackendTokens(pulumi.ComponentResource):
-    """Vault secrets and identities of the served backends: the Job of the control plane writes a secret for each, and
-    an identity per backend reads that secret and nothing else. The backend's own stack federates that identity with
-    its cluster.
+    """Vault secrets and identities of the served backends: the Job of the control plane writes a secret for each
+    backend, and each backend has an identity that reads its secret and nothing else. The backend's own stack
+    federates the identity with its cluster.
 
     Attributes:
-        login: of the Job, which may write these secrets.
+        login: login of the Job, which may write these secrets.
         served: what each of the other stacks needs to take its token; nothing in it is secret.
     """
 
@@ -80,8 +80,9 @@ class BackendTokens(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _secret(self, backend: str) -> pulumi.Output[str]:
-        """The secret of a backend's token: the scope of its roles, which ARM assigns on existing resources only. The
-        Job writes its value.
+        """Declares the vault secret of a backend's token, and returns its id.
+
+        Roles are assigned on this secret, which ARM requires to exist; the Job writes its value.
         """
         args = self._args
         return keyvault.Secret(
@@ -129,7 +130,9 @@ def fetching_login(
     tenant_id: str,
     opts: pulumi.ResourceOptions,
 ) -> VaultLogin:
-    """Federates the identity of the control plane's stack with this cluster's program, and nothing else of it."""
+    """Federates the identity of the control plane's stack with the one program in this cluster that fetches the
+    token.
+    """
     parts: Sequence[str] = source.identity.split("/")
     credential = managedidentity.FederatedIdentityCredential(
         name,

@@ -29,7 +29,7 @@ from physical_ai.settings.secrets import Secrets
 
 TIMEOUT_SECONDS = 900
 DATA = "data"
-"""The container that tasks read and write with their own identity."""
+"""Name of the storage container that tasks read and write with their own identity."""
 
 
 @dataclass(frozen=True)
@@ -42,19 +42,21 @@ class ControlPlaneArgs:
     names: Names
     subscription_id: str
     identities: IdentityPlace | None
-    """Resource group and issuer of the identity that reads storage in Azure."""
+    """Resource group and token issuer of the identity that reads storage in Azure."""
     namespace: kubernetes.core.v1.Namespace
     after: Sequence[pulumi.Resource] = ()
-    """Other resources that its Pods need: DNS names of the data services, the gateway's certificate."""
+    """Other resources that the control plane's Pods need: DNS names of the data services, the gateway's
+    certificate.
+    """
 
 
 class ControlPlane(pulumi.ComponentResource):
-    """The control plane in `osmo-control-plane`, attached to the stack's data services.
+    """OSMO's control plane in the namespace `osmo-control-plane`, connected to the stack's data services.
 
     Attributes:
-        release: the Helm release; its Pods may still start.
+        release: the Helm release; its Pods may still be starting.
         installed: the release by its name.
-        identity: that of the control plane's Pods; None where their storage takes keys.
+        identity: identity of the control plane's Pods; None where their storage takes keys.
     """
 
     release: kubernetes.helm.v3.Release
@@ -105,7 +107,7 @@ class ControlPlane(pulumi.ComponentResource):
     def _identity(
         self, name: str, args: ControlPlaneArgs, account: pulumi.Input[str], place: IdentityPlace
     ) -> tuple[WorkloadIdentity, pulumi.Resource]:
-        """Declares the identity of the Pods, with its role on the storage account."""
+        """Declares the identity of the control plane's Pods, with its role on the storage account."""
         child = pulumi.ResourceOptions(parent=self)
         given = WorkloadIdentity(
             f"{name}-identity",
@@ -146,7 +148,10 @@ class ControlPlane(pulumi.ComponentResource):
 
 
 def _digest(args: ControlPlaneArgs) -> pulumi.Output[str] | None:
-    """Digest of the gateway's certificate, which every client sees; the key is not part of it."""
+    """Digest of the gateway's certificate, which every client sees; the private key is not part of it.
+
+    None where the certificate does not come from the stack's secrets.
+    """
     tls = args.settings.osmo.access.tls
     if tls is None or tls.source != "stack":
         return None
@@ -156,9 +161,9 @@ def _digest(args: ControlPlaneArgs) -> pulumi.Output[str] | None:
 def share_data(
     name: str, data: DataServices, principal_id: pulumi.Input[str], subscription_id: str, opts: pulumi.ResourceOptions
 ) -> pulumi.Resource:
-    """Lets tasks read and write the one container with their data, and no other.
+    """Lets tasks read and write the one storage container with their data, and no other.
 
-    Their Pods have no keys for it: OSMO gives them an address, and they use the identity that they run with.
+    The tasks' Pods have no keys for it: OSMO gives them an address, and they use the identity that they run with.
     """
     account, container = data.storage.storage_account.id, data.storage.containers[DATA]
     return assign_role(

@@ -1,4 +1,4 @@
-"""Secrets of OSMO's control plane: generated once, kept in the vault, and mounted by its Pods."""
+"""Secrets of OSMO's control plane: generated once, kept in the vault, and mounted by the control plane's Pods."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from physical_ai.settings.facts.osmo_access import MEK_SECRET, OIDC_SECRET, TLS_
 from physical_ai.settings.secrets import Secrets
 
 KEPT_MEK, KEPT_ADMIN = "osmo-mek", "osmo-admin-password"
-"""Names in the vault."""
+"""Names of the secrets in the key vault: the master encryption key, and the administrator's password."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ControlPlaneSecretsArgs:
     target: ClusterTarget
     settings: Settings
     given: Secrets
-    """The stack's secrets."""
+    """The stack's secrets, by name."""
     postgres_password: pulumi.Output[str]
     redis_key: pulumi.Output[str]
     vault: Vault | None
@@ -36,14 +36,15 @@ class ControlPlaneSecretsArgs:
 
 
 class ControlPlaneSecrets(pulumi.ComponentResource):
-    """The Secrets, one of them with the master encryption key (MEK).
+    """The Kubernetes Secrets of OSMO's control plane, one of them with the master encryption key (MEK).
 
-    That key is never changed in place: with another one, nothing that the database holds encrypted could be read. It is
-    in the vault as well, where there is one, and a stack with the secret `osmoMek` gets that key instead, for a cluster
-    that is created again over a restored database.
+    The MEK is never changed in place: with another key, nothing that the database holds encrypted could be read. Where
+    there is a vault, the MEK is in it as well. A stack with the secret `osmoMek` uses that key instead of a generated
+    one,
+    for a cluster that is created again over a restored database.
 
     Attributes:
-        objects: what must exist before the release.
+        objects: resources that must exist before the release.
     """
 
     objects: list[pulumi.Resource]

@@ -1,4 +1,4 @@
-"""The certificate of OSMO's gateway from a key vault, read by AKS' secrets provider."""
+"""The certificate of OSMO's gateway from a key vault, read by AKS's secrets provider."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ class GatewayCertificateArgs:
 
 
 class GatewayCertificate(pulumi.ComponentResource):
-    """The gateway's own account and identity, which may read this one certificate, and the class that its Pods mount.
+    """The gateway's service account and identity, which may read this one certificate, and the SecretProviderClass
+    that the gateway's Pods mount.
 
-    The Secret is not declared: the provider makes it when the first Pod mounts the class, and renews it.
+    The Secret is not declared: the secrets provider makes it when the first Pod mounts the class, and renews it.
 
     Attributes:
-        before: what must exist before the gateway's Pods.
+        before: resources that must exist before the gateway's Pods.
     """
 
     before: list[pulumi.Resource]

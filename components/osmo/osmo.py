@@ -37,7 +37,7 @@ PATCH_FORCE = "pulumi.com/patchForce"
 """Annotation with which Pulumi takes over fields that somebody else has written, instead of refusing the update
 (pulumi-kubernetes, server-side apply)."""
 SERVICE_VALUES = "osmo-service-values"
-"""ConfigMap with the values for OSMO's service, for its installation and so that a preview shows their changes."""
+"""ConfigMap with the values for OSMO's service: an installation uses them, and a preview shows their changes."""
 TIMEOUT_SECONDS = 900
 
 
@@ -46,11 +46,11 @@ class OsmoArgs:
     target: ClusterTarget
     settings: Settings
     backend: OsmoBackend | None
-    """Scheduler and agents; None with `osmo.mode: namespaces`."""
+    """OSMO's scheduler and agents; None with `osmo.mode: namespaces`."""
     secrets: Secrets
     names: Names
     identities: IdentityPlace | None
-    """Resource group and issuer of the Pods' identities; None where they have none."""
+    """Resource group and token issuer of the Pods' identities; None where the Pods have no identity."""
     kubeconfig: pulumi.Input[str]
     namespaces: Mapping[str, kubernetes.core.v1.Namespace]
     service_values: Mapping[str, str]
@@ -58,22 +58,22 @@ class OsmoArgs:
     admission: Sequence[pulumi.Resource] = ()
     """Admission policies that must exist before the first Pod of a workflow is created."""
     token: OsmoTokenObjects | None = None
-    """Objects that create the agents' token; None where the stack has it as a secret, or needs none."""
+    """Objects that create the agents' token; None where the token is a secret of the stack, or no token is needed."""
     token_login: VaultLogin | None = None
-    """Access to the vault with the token of this stack's agents, or with those of other stacks."""
+    """Login to the vault that holds the token of this stack's agents, or the tokens of other stacks' agents."""
     service: Sequence[pulumi.Resource] = ()
-    """Resources without which the stack's own control plane does not answer; empty in a stack without one."""
+    """Resources that the stack's own control plane needs to answer; empty in a stack without one."""
 
 
 class Osmo(pulumi.ComponentResource):
-    """OSMO's namespaces with their contents; with mode `backend` its scheduler and agents too.
+    """OSMO's namespaces with their contents; with `osmo.mode: backend` its scheduler and agents too.
 
     With mode `platform`, `components.osmo.control_plane` installs into `osmo-control-plane` besides.
 
     Attributes:
         installed: Helm releases by name.
         workflows: identity of workflows' Pods in Azure; the stack assigns it no role. None outside of Azure.
-        operator: identity of the agents; likewise.
+        operator: identity of the agents' Pods in Azure; None outside of Azure.
     """
 
     installed: dict[str, InstalledRelease]
@@ -139,7 +139,9 @@ class Osmo(pulumi.ComponentResource):
         )
 
     def _install(self, name: str, args: OsmoArgs, backend: OsmoBackend, objects: Sequence[pulumi.Resource]) -> None:
-        """The scheduler, and then the agents, where they have a control plane and a login."""
+        """Declares the scheduler's release and then, where they have a control plane and a login, the agents'
+        release.
+        """
         scheduler, agents = backend.scheduler, backend.agents
         self._release(f"{name}-scheduler", args, scheduler, scheduler.values, [args.namespaces[scheduler.namespace]])
         # The chart makes this namespace. Nothing runs in it while no GPU is shared by fractions.
@@ -171,7 +173,9 @@ class Osmo(pulumi.ComponentResource):
         self._release(f"{name}-agents", args, agents, values, after)
 
     def _agent_token(self, name: str, args: OsmoArgs) -> list[pulumi.Resource]:
-        """The Secret that the agents log in with, and what fills it."""
+        """Declares the Secret that the agents log in with and, where a Job creates the token, that Job; returns
+        both.
+        """
         options = args.target.options(self, [args.namespaces[osmo.OPERATOR_NAMESPACE]])
         # The chart mounts the Secret with every login; with `dev` nothing reads it.
         data: dict[str, pulumi.Input[str]] | None = {osmo.TOKEN_KEY: args.secrets.get(AGENT_TOKEN, "")}

@@ -18,8 +18,9 @@ from physical_ai.planning.osmo_token import IDENTITY_FILE, OBJECTS, OsmoTokenObj
 
 @dataclass(frozen=True)
 class VaultLogin:
-    """Access of the Job's Pods to the vault with the tokens of other stacks' agents; `ready` are resources they need
-    first.
+    """Login of the Job's Pods to the vault that holds the tokens of other stacks' agents.
+
+    `ready` are resources that the Pods need first.
     """
 
     vault: pulumi.Input[str]
@@ -30,8 +31,9 @@ class VaultLogin:
 
 @dataclass(frozen=True)
 class OsmoTokenArgs:
-    """Inputs of `OsmoToken`. `secret` is the agents' Secret, which the Job fills; `after` what the service needs to
-    answer.
+    """Inputs of `OsmoToken`.
+
+    `secret` is the agents' Secret, which the Job fills; `after` are the resources that the service needs to answer.
     """
 
     target: ClusterTarget
@@ -45,10 +47,12 @@ class OsmoTokenArgs:
 
 
 class OsmoToken(pulumi.ComponentResource):
-    """A Job that creates the token and writes it to the Secret, and a CronJob that reports a token that ends or is
-    refused.
+    """A Job that creates the agents' token and writes it to the Secret, and a CronJob that reports a token which
+    expires soon or is refused.
 
-    The engine waits until the Job has ended, so what comes after `job` finds a token. Another rotation is another Job.
+    The engine waits until the Job has ended, so resources that depend on `job` find a token. Another rotation is
+    another
+    Job.
     """
 
     job: kubernetes.batch.v1.Job
@@ -88,7 +92,7 @@ class OsmoToken(pulumi.ComponentResource):
 
 
 def _with_login(spec: Mapping[str, Any], login: VaultLogin | None) -> Any:
-    """The spec of a Job or CronJob, with the values that are known only during the deployment."""
+    """The spec of a Job or CronJob, with the vault login's values, which are known only during the deployment."""
     result: Any = copy.deepcopy(dict(spec))
     if login is not None:
         inner = result["jobTemplate"]["spec"] if "jobTemplate" in result else result

@@ -1,1 +1,1 @@
-"""The component of the whole platform and its parts, in the order in which they are deployed."""
+"""The component of the whole platform and its stages, in the order in which they are deployed."""

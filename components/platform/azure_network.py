@@ -21,10 +21,10 @@ from physical_ai.settings.facts.private_network import (
 
 
 class AzureNetwork:
-    """The first resources of a stack on Azure.
+    """Resource group, network and identities of a stack on Azure, which are created first.
 
     Attributes:
-        zones: place of private DNS zones, which are linked to the network.
+        zones: arguments for private DNS zones, which are linked to the network.
     """
 
     group: ResourceGroup

@@ -21,11 +21,12 @@ from physical_ai.settings.secrets import Secrets
 
 
 class AzureServices:
-    """Services that are created in parallel to the cluster: a database takes as long.
+    """Services that are created in parallel to the cluster, because a database takes as long to create as a cluster.
 
     Attributes:
-        data: None where the settings name no data services, or those in the cluster.
-        logs: the workspace for logs, which the cluster's add-on for the logs of containers names.
+        data: the data services in Azure; None where the settings name no data services, or data services in the
+            cluster.
+        logs: the workspace for logs; the cluster's add-on for container logs refers to it.
         metrics: the workspace for metrics; None where metrics are stored elsewhere.
         scope: the private link scope of Azure Monitor; None where Azure Monitor is public.
     """
@@ -79,7 +80,7 @@ class AzureServices:
 
     @property
     def private_targets(self) -> list[PrivateTarget]:
-        """Everything that has a private endpoint in a network that is not public."""
+        """Services that have a private endpoint in a network that is not public."""
         own = (self.data, self.scope, self.metrics)
         return [target for each in own if each is not None for target in each.private_targets]
 

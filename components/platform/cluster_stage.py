@@ -20,10 +20,11 @@ from physical_ai.settings.facts.gpu import OPERATOR_NAMESPACE
 
 
 class ClusterStage:
-    """The parts of the stage `cluster`, and what follows from settings about monitoring, admission and checks.
+    """The parts of the stage `cluster`, and the resources for monitoring, admission and checks that the settings ask
+    for.
 
     Attributes:
-        admission: the API server's policies, before which OSMO starts no Pod.
+        admission: the admission policies, which must exist before OSMO starts a Pod.
     """
 
     admission: GpuAdmission

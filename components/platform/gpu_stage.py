@@ -38,7 +38,7 @@ class GpuStage:
         *,
         settled: Sequence[pulumi.Input[str]],
     ) -> None:
-        """Declares it in the order in which a node needs it.
+        """Declares the GPU software in the order in which a node needs it.
 
         Args:
             settled: Outputs that are known when all nodes have the labels and taints of their pools.

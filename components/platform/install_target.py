@@ -1,4 +1,4 @@
-"""Namespaces of a stack in its cluster, and what exists before anything is installed into them."""
+"""Namespaces of a stack in its cluster, and the resources that must exist before anything is installed into them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ from physical_ai.settings import Loaded
 
 
 class InstallTarget:
-    """The namespaces with their isolation, and the account that reads drift.
+    """The platform's namespaces with their isolation, and the account of the drift reader.
 
     Attributes:
-        target: access to the cluster; with images from the stack's registry alone, once nothing else is pulled.
+        target: access to the cluster. With `registry.only`, objects in it also wait for the policies that allow no
+            other
+            images.
         namespaces: the platform's namespaces by name.
     """
 

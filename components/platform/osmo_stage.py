@@ -32,7 +32,8 @@ from physical_ai.settings.secrets import Secrets
 
 
 class OsmoStage:
-    """OSMO as the settings ask for it: namespaces alone, agents of a control plane elsewhere, or one of the stack.
+    """OSMO as the settings ask for it: namespaces alone, agents of a control plane elsewhere, or the stack's own
+    control plane.
 
     Attributes:
         control_plane: None in a stack without `osmo.mode: platform`.
@@ -91,7 +92,7 @@ class OsmoStage:
             share_data(f"{parent.name}-workflow-data", data, principal, subscription, parent.unprotected)
 
     def _certificate(self, settings: Settings) -> list[pulumi.Resource]:
-        """The gateway's certificate; an empty list where it is in no key vault."""
+        """Resources of the gateway's certificate; an empty list where the certificate is not in a key vault."""
         plan, azure = gateway_certificate(settings), self.azure
         if plan is None or azure is None:
             return []
@@ -148,7 +149,7 @@ class OsmoStage:
         return BackendTokens(f"{self.parent.name}-backend-tokens", args, self.parent.unprotected)
 
     def _fetching_login(self, settings: Settings) -> VaultLogin | None:
-        """Access of the stack's Job to the vault of another stack; None where it needs none."""
+        """Login of the stack's Job to the vault of another stack; None where it needs none."""
         source, azure = settings.osmo.token_from, self.azure
         if azure is None or source is None or not settings.osmo.fetches_token:
             return None

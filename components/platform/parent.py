@@ -9,15 +9,18 @@ import pulumi
 
 @dataclass(frozen=True)
 class Parent:
-    """Name and options that every component of a platform gets."""
+    """Name and options that a platform passes to each of its components."""
 
     name: str
     """First part of the components' names."""
     protected: pulumi.ResourceOptions
     """Options of components that a protected stack keeps.
 
-    Components pass `protect` on to their children. All components get it: a destroy that is refused for one resource
-    continues with the others, and would forget, without deleting them, those deleted with the cluster.
+    Components pass `protect` on to their children. Every such component has the option, although one would stop a
+    destroy:
+    the engine continues with the other resources after a refusal, and would drop those that are deleted with the
+    cluster
+    from the state without deleting them.
     """
     unprotected: pulumi.ResourceOptions
     """Options of components that a protected stack may delete too, such as gates, and roles, which are withdrawn."""

@@ -22,10 +22,10 @@ from physical_ai.settings.secrets import Secrets
 
 @dataclass
 class InstalledParts:
-    """The parts that a stack has so far, with their resources.
+    """The parts of a stack that are declared so far, with their resources.
 
     Attributes:
-        by_name: components by the name of the part, and the GPU Operator's.
+        by_name: components by the name of the part; the GPU Operator's component is among them.
     """
 
     parent: Parent
@@ -45,17 +45,17 @@ class InstalledParts:
         return declared
 
     def offering(self) -> list[ChartPart | GpuOperator]:
-        """The GPU Operator, and the parts without which nodes offer no GPU."""
+        """Components without which nodes offer no GPU: the GPU Operator, and parts such as AMD's."""
         names = [GPU_OPERATOR, *(part.name for part in PARTS if part.offers_gpus)]
         return [self.by_name[name] for name in names if name in self.by_name]
 
     def releases_of(self, names: Sequence[str]) -> list[pulumi.Resource]:
-        """The releases of parts and of the GPU Operator, by name, as far as the stack has them."""
+        """Helm releases of the named parts and of the GPU Operator, as far as the stack has them."""
         found = (self.by_name[name] for name in names if name in self.by_name)
         return [release.resource for each in found for release in each.installed.values()]
 
     def ready(self, name: str) -> list[pulumi.Resource]:
-        """Resources that what needs a part waits for; nothing where the stack does not have the part."""
+        """Resources that the users of a part have to wait for; empty where the stack does not have the part."""
         part = self.by_name.get(name)
         return part.ready() if isinstance(part, ChartPart) else []
 

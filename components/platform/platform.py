@@ -22,10 +22,10 @@ from physical_ai.settings.secrets import Secrets
 
 
 class Platform(pulumi.ComponentResource):
-    """A cluster with GPU pools, created on Azure or there already and, installed in it, the GPU stack and OSMO.
+    """A cluster with GPU pools, created on Azure or existing, with the GPU stack and OSMO installed in it.
 
     Attributes:
-        outputs: what the stack exports, by name. Nothing in it is secret.
+        outputs: the stack's outputs by name. None of them is secret.
     """
 
     outputs: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Network of a stack in the modes hybrid and private: peering, DNS, VPN, and the place of a private API server."""
+"""Network of a stack in the modes hybrid and private: peering, DNS, VPN, and the DNS zone of a private API server."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class PrivateNetwork:
     """Peering, resolver, VPN and zone that the settings ask for; nothing in the mode public.
 
     Attributes:
-        node_addresses: addresses of the nodes on the internet.
-        api: place of a private API server; None for a public one.
-        before_cluster: resources that exist before the cluster.
+        node_addresses: public addresses of the nodes.
+        api: zone and subnet of a private API server; None for a public one.
+        before_cluster: resources that must exist before the cluster.
     """
 
     node_addresses: Sequence[pulumi.Output[str]]
@@ -75,7 +75,7 @@ class PrivateNetwork:
             # The cluster needs the resolver first: its nodes ask it for names.
             self.before_cluster.append(Resolver(f"{parent.name}-resolver", resolver, parent.protected).inbound)
         if private.vpn is not None:
-            # The cluster does not wait for it.
+            # The cluster does not wait for the VPN gateway.
             vpn = VpnArgs(
                 names=names,
                 resource_group_name=group,
@@ -92,13 +92,15 @@ class PrivateNetwork:
     def _api(
         self, parent: Parent, settings: Settings, subscriptions: Subscriptions, azure: AzureNetwork, kind: str
     ) -> PrivateApi:
-        """The API server's place: in a zone of the stack, in one that exists, or in one that AKS creates."""
+        """DNS zone and subnet of a private API server: the zone is the stack's, an existing one, or one that AKS
+        creates.
+        """
         subnet = azure.network.service_subnet_ids.get(API_SERVER)
         source: str | ExistingZone | None = own_api_zone(settings)
         if (existing := existing_api_zone(settings)) is not None:
             source = ExistingZone(existing, subscriptions.provider(existing), assigns_zone_role(settings))
         if source is None:
-            # The mode none has the private address in public DNS, and needs that name.
+            # With `none`, the private address is in public DNS, so the API server needs its public name.
             return PrivateApi(kind, kind == "none", subnet)
         zone = ApiServerZone(
             f"{parent.name}-api-zone",
@@ -110,7 +112,7 @@ class PrivateNetwork:
 
 
 def network_commands(settings: Settings, subscription: str, azure: AzureNetwork) -> dict[str, pulumi.Input[str]]:
-    """Commands for the owners of hub and zone, where the deployment does not do their part."""
+    """Commands that the owners of hub and zone have to run, where the deployment does not do their part."""
     commands: dict[str, pulumi.Input[str]] = {}
     if (peering := peering_command(settings, subscription)) is not None:
         commands["hubPeeringCommand"] = peering

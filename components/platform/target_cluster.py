@@ -1,6 +1,6 @@
 """The cluster that a stack is installed in: an AKS cluster with its Azure resources, or an existing cluster.
 
-The only component module that depends on the target: the Azure part is declared completely or not at all.
+No other component module depends on the kind of cluster: the Azure resources are declared completely or not at all.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ from physical_ai.settings.target import existing_cluster, leaves_nothing
 
 
 class AzureResources:
-    """Everything around an AKS cluster, the cluster, and who may use it, in the order in which they are created.
+    """The AKS cluster, the Azure resources around it, and the roles on it, in the order in which they are created.
 
     Attributes:
-        link: private endpoints; None in the mode public, where services have public ones.
-        access: the provider for all resources in the cluster, once the roles on it, the cpu pool and the source of
-            images exist.
+        link: private endpoints; None in the mode public, where services have public endpoints.
+        access: the provider for all resources in the cluster, usable once the roles on the cluster, the cpu pool and
+            the
+            source of images exist.
     """
 
     network: AzureNetwork
@@ -98,12 +99,12 @@ class AzureResources:
 
     @property
     def identities(self) -> IdentityPlace:
-        """Resource group and issuer of the identities of workloads."""
+        """Resource group and token issuer of the workload identities."""
         return IdentityPlace(self.network.group.name, self.aks.cluster.oidc_issuer_url)
 
     @property
     def endpoints_ready(self) -> list[pulumi.Resource]:
-        """Private endpoints and what resolves their names; nothing in the mode public."""
+        """Private endpoints and the DNS registrations of their names; empty in the mode public."""
         return list(self.link.ready) if self.link is not None else []
 
     def _images(self, settings: Settings) -> list[pulumi.Resource]:
@@ -120,9 +121,9 @@ class TargetCluster:
     """Access to the cluster, and what is known of it.
 
     Attributes:
-        settled: known when the node pools exist or have failed.
-        azure: what is around an AKS cluster; None for a cluster that exists already.
-        outputs: what the stack exports of the cluster.
+        settled: outputs that are known when the node pools exist or have failed.
+        azure: the Azure resources around an AKS cluster; None for an existing cluster.
+        outputs: the stack's outputs about the cluster.
     """
 
     kubeconfig: pulumi.Output[str]
@@ -147,7 +148,7 @@ def subscription_of(loaded: Loaded) -> str:
 
 
 def target_cluster(parent: Parent, loaded: Loaded, secrets: Secrets, subscription: str) -> TargetCluster:
-    """The existing cluster that the settings name, or a cluster on Azure with everything around it."""
+    """The existing cluster that the settings name, or an AKS cluster with all Azure resources around it."""
     settings, retry = loaded.settings, wait_for_roles(f"{parent.name}-role-propagation")
     given = existing_cluster(settings)
     if given is None or given.context is None:
@@ -165,8 +166,8 @@ def target_cluster(parent: Parent, loaded: Loaded, secrets: Secrets, subscriptio
 
 
 def _cleaned(parent: Parent, loaded: Loaded, target: ClusterTarget, cluster: ExistingCluster) -> ClusterTarget:
-    """The cluster with a release that removes the remains of the stack. Everything else is declared after the
-    release, and so is deleted before it.
+    """Declares a release that removes the remains of the stack from an existing cluster, and returns the cluster's
+    target: everything declared in it comes after the release, and so is deleted before it.
     """
     charts = {chart.name for chart in loaded.plan.charts}
     plan = cleanup_plan(loaded.settings, charts, [_marks(change) for change in cluster.classes])

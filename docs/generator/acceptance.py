@@ -25,7 +25,7 @@ _POOLS = {
 
 
 def document() -> str:
-    """The complete page."""
+    """Text of the complete page."""
     return "\n".join([_HEAD, _checks(), _images(), _floors(), _defects()])
 
 

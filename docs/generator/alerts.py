@@ -58,7 +58,7 @@ Prometheus has nothing that inhibits, and so a rule is the only place that holds
 
 
 def document() -> str:
-    """The page."""
+    """Text of the page."""
     return "\n".join(_page())
 
 

@@ -32,7 +32,7 @@ row there names its source, the date on which it was read, and the fields withou
 
 
 def document() -> str:
-    """The complete page."""
+    """Text of the complete page."""
     sections = (_sizes, _servers, _regions, _prices, _kubernetes, _releases, _drivers, _vgpus, _images, _mig, _charts)
     return "\n".join([_HEAD, *(section() for section in sections)])
 
@@ -75,7 +75,9 @@ def _sizes() -> str:
 
 
 def _os_disk(disks: LocalDisks) -> str:
-    """The largest ephemeral OS disk, and where its room is not known."""
+    """GiB of the largest ephemeral OS disk, and on which local disk it fits; a mark where that size is assumed, not
+    verified.
+    """
     if not disks.placements:
         return "–"
     names = {"CacheDisk": "cache", "ResourceDisk": "temp disk", "NvmeDisk": "NVMe"}

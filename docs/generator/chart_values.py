@@ -35,7 +35,7 @@ _SAID = {"error": "refused", "warning": "named"}
 
 
 def document() -> str:
-    """The complete page."""
+    """Text of the complete page."""
     rows = [each for each in needs() if each.severity != "info"]
     parts = [_HEAD, "## Every chart\n", table(_NEEDS, _needed(each for each in rows if "*" in each.charts))]
     for chart, owners in OWNED_VALUES.items():

@@ -30,7 +30,7 @@ _EXIT_CODES = """\
 
 
 def commands(command: Any = None, words: tuple[str, ...] = ("physai",)) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command with its name, as words."""
+    """Every command of the command line, with the words of its name."""
     command = typer.main.get_command(app) if command is None else command
     below: dict[str, Any] | None = getattr(command, "commands", None)
     if below is None or command.invoke_without_command:
@@ -40,7 +40,7 @@ def commands(command: Any = None, words: tuple[str, ...] = ("physai",)) -> Itera
 
 
 def document() -> str:
-    """The complete page."""
+    """Text of the complete page."""
     found = list(commands())
     listed = [(f"[`{' '.join(words)}`](#{'-'.join(words)})", _first(command.help)) for words, command in found]
     parts = [_HEAD, table(("command", "does"), listed), _EXIT_CODES]

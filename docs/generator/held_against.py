@@ -26,7 +26,7 @@ value which a stack passes has its effect in the genuine chart is tested with `t
 
 
 def document() -> str:
-    """The complete page."""
+    """Text of the complete page."""
     charts = table(("chart", "known", "held against", "how", "agrees", "differs", "on", "repeated"), _charts())
     models, policies = (_table(kind) for kind in ("model", "policy"))
     parts = ["## Charts\n", charts, "## Models of the simulator\n", models, "## Policies\n", policies]

@@ -29,7 +29,7 @@ No image runs with the identity that deploys.
 
 
 def document() -> str:
-    """The complete page."""
+    """Text of the complete page."""
     charts = table(("chart", "images read at", "image", "with `registry.only`"), _charts())
     own = table(("image", "tag", "digest", "source"), _own())
     floating = table(

@@ -11,13 +11,13 @@ _CODE = re.compile(r"(`[^`]*`)")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table. In cells, `|` is escaped, `<` outside of code as well, and a line break becomes a space."""
+    """Text of a table. In cells, `|` is escaped, `<` outside of code as well, and a line break becomes a space."""
     lines = [_line(head), "|" + "---|" * len(head), *(_line([_cell(text) for text in row]) for row in rows)]
     return "\n".join(lines) + "\n"
 
 
 def marked_part(file: Path, begin: str, content: str) -> str:
-    """A page with this content between the mark `begin` and the next `<!-- end -->`.
+    """Text of a page with this content between the mark `begin` and the next `<!-- end -->`.
 
     Raises:
         ValueError: The page does not contain the marks.

@@ -19,7 +19,7 @@ WORDS = {
 
 
 def renewed() -> str:
-    """The page with the current tables. Raises ValueError where it does not contain their marks."""
+    """Text of the page with the current tables. Raises ValueError where the page does not contain their marks."""
     return marked_part(FILE, BEGIN, "\n".join(_tables()))
 
 

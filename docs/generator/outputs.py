@@ -48,7 +48,7 @@ class _Field:
 
 @dataclass(frozen=True)
 class Component:
-    """A component as its source describes it."""
+    """A Pulumi component, as its source file describes it."""
 
     name: str
     type: str
@@ -59,7 +59,7 @@ class Component:
 
 
 def components() -> list[Component]:
-    """Every component, by name."""
+    """All components, sorted by name."""
     found = [each for file in sorted(_COMPONENTS.rglob("*.py")) for each in _components(file)]
     return sorted(found, key=lambda each: each.name)
 
@@ -88,7 +88,7 @@ def _fields(node: ast.ClassDef) -> Iterator[_Field]:
 
 
 def _docstring(node: ast.ClassDef) -> tuple[str, dict[str, str]]:
-    """The description of a class, and of each attribute in its section `Attributes`."""
+    """Description of a class, and of each attribute in its section `Attributes`, from the class's docstring."""
     text, _, section = (ast.get_docstring(node) or "").partition("Attributes:\n")
     attributes: dict[str, str] = {}
     last = ""
@@ -104,7 +104,7 @@ def _docstring(node: ast.ClassDef) -> tuple[str, dict[str, str]]:
 
 
 def _type(node: ast.ClassDef) -> str:
-    """The type token: the first argument of `super().__init__`."""
+    """Type token of a component: the first argument of its call of `super().__init__`."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "super().__init__":
             token = call.args[0]
@@ -113,7 +113,7 @@ def _type(node: ast.ClassDef) -> str:
 
 
 def document() -> str:
-    """The complete page."""
+    """Text of the complete page."""
     rows = [(code(path), text) for path, text in OUTPUTS.items()]
     parts = [_HEAD, "## Outputs of a stack\n", table(("output", "what it is"), rows), _ABOUT]
     return "\n".join([*parts, *map(_section, components()), _PARTS, table(_PART_COLUMNS, _parts())])

@@ -15,12 +15,14 @@ REST = "Workbench, simulator, agents"
 
 
 def renewed() -> str:
-    """The page with the current diagram. Raises ValueError where it does not contain its marks."""
+    """Text of the page with the current diagram. Raises ValueError where the page does not contain its marks."""
     return marked_part(FILE, BEGIN, f"```mermaid\n{diagram(read(ROOT))}```\n")
 
 
 def diagram(checkout: Checkout) -> str:
-    """The packages of a checkout in Mermaid's notation. An arrow that others imply is left out.
+    """The packages of a checkout, and the imports between them, in Mermaid's notation.
+
+    An import that others imply is left out.
 
     Raises:
         ValueError: Packages import each other.
@@ -51,7 +53,7 @@ def _id(package: str) -> str:
 
 
 def label(package: str) -> str:
-    """The package as the diagram names it."""
+    """Name of a package in the diagram."""
     others = [each for each, other in TOGETHER.items() if other == package]
     if others:
         return ", ".join((package, *others))

@@ -20,13 +20,15 @@ DISTRIBUTIONS: Mapping[str, frozenset[str]] = {
 }
 """Folders and modules at the top, by the distribution that they belong to."""
 SMALL = 60
-"""Lines of a module that might have been a part of its importer."""
+"""Lines below which a module with one importer might as well be a part of that importer."""
 CORE = ("components/", "physical_ai/planning/")
-"""Folders of what a reader of the program looks for: the components, and the values and objects that they declare."""
+"""Folders that a reader of the program looks for first: the components, and the values and objects that they
+declare.
+"""
 
 
 def numbers(checkout: Checkout) -> list[tuple[str, str]]:
-    """Names and values of the figures."""
+    """Names and values of all figures that the command prints."""
     modules = [each for each in checkout.modules.values() if each.package]
     longest = max(modules, key=lambda each: each.lines)
     function = max(modules, key=lambda each: each.longest_function)
@@ -67,7 +69,9 @@ def of_program(checkout: Checkout) -> tuple[int, int]:
 
 
 def steps(checkout: Checkout, target: str) -> list[str]:
-    """The modules on a shortest way of imports from the program to a module, both included; empty where none leads."""
+    """Modules on a shortest path of imports from the program to a module, both included; empty where there is no
+    path.
+    """
     ways = {f"{ENTRY}.py": [f"{ENTRY}.py"]}
     rest = deque(ways)
     while rest:
@@ -79,7 +83,9 @@ def steps(checkout: Checkout, target: str) -> list[str]:
 
 
 def distances(checkout: Checkout) -> Iterator[tuple[str, str, str]]:
-    """Each number of imports between the program and modules of the core, with the modules that are so far away."""
+    """Each number of imports between the program and a core module, with how many modules have that distance, and one
+    of them.
+    """
     ways = {path: len(steps(checkout, path)) - 1 for path in checkout.modules if path.startswith(CORE)}
     for number in sorted(set(ways.values()) - {-1}):
         found = [path for path, own in ways.items() if own == number]

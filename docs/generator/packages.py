@@ -1,4 +1,7 @@
-"""The packages of a checkout, their sizes, and the imports between them. Reads the source and imports nothing of it."""
+"""The packages of a checkout, their sizes, and the imports between them.
+
+The module reads source files, and imports none of them.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,15 @@ EXCLUDED = {"tests"}
 COMPOSITION = PurePosixPath("components/platform")
 """The folder that puts components and parts together."""
 TOGETHER = {"parts": "settings", "planning": "settings"}
-"""Packages by the one that they form a floor with: a part has its settings in the tree, and its plan reads the tree;
-loading a stack makes its plan."""
+"""Packages that count as one package with another, by that other: a part has its settings in the tree of settings, and
+its plan reads that tree; loading a stack makes its plan.
+"""
 LOADED: Mapping[str, str] = {
     "parts/components.py": "parts/*/component.py",
     "parts/registry.py": "parts/*/part.py",
     "physical_ai/settings/models/parts.py": "parts/*/model.py",
 }
-"""Modules that load others by a name that they make, and the modules that these are."""
+"""Modules that import others by a computed name, and the pattern of the modules that they import."""
 ENTRY = "__main__"
 """The program that `pulumi up` runs."""
 
@@ -64,7 +68,7 @@ class Checkout:
 
     @cached_property
     def by_name(self) -> dict[str, str]:
-        """Paths by dotted name: relative to the root, and to the folder above the outermost package."""
+        """Paths of the modules by dotted name: relative to the root, and to the folder above the outermost package."""
         found: dict[str, str] = {}
         for path in self.modules:
             base = (self.root / path).parent
@@ -77,7 +81,7 @@ class Checkout:
 
     @cached_property
     def imports(self) -> dict[str, set[str]]:
-        """The modules that each module imports or loads by name, by path."""
+        """The modules that each module imports or loads by name; keys and values are paths."""
         return {
             path: {target for name in module.names if (target := self._target(*name))} - {path} | self._loaded(path)
             for path, module in self.modules.items()
@@ -88,7 +92,7 @@ class Checkout:
         return {each for each in self.modules if PurePosixPath(each).match(pattern)} if pattern else set()
 
     def _target(self, module: str, name: str) -> str | None:
-        """The path of an imported module: of `from a import b` that of `a.b` if it is a module, else that of `a`."""
+        """Path of an imported module: for `from a import b`, the path of `a.b` if that is a module, else of `a`."""
         return self.by_name.get(f"{module}.{name}") or self.by_name.get(module)
 
     @cached_property
@@ -103,7 +107,7 @@ class Checkout:
 
     @cached_property
     def floors(self) -> dict[str, set[str]]:
-        """The packages that each package imports, where those in `TOGETHER` count as one."""
+        """The packages that each package imports, where packages in `TOGETHER` count as one."""
         found: dict[str, set[str]] = {}
         for package, targets in self.arrows.items():
             own = TOGETHER.get(package, package)
@@ -112,7 +116,7 @@ class Checkout:
 
     @cached_property
     def program(self) -> set[str]:
-        """The packages that the program imports, directly or not."""
+        """The packages that the program imports, directly or indirectly."""
         return reachable(self.arrows, ENTRY) | {ENTRY}
 
     def lines(self, package: str) -> int:
@@ -158,7 +162,10 @@ def _module(path: Path, relative: str) -> Module:
 
 
 def statements(module: ast.Module) -> Iterator[ast.stmt]:
-    """Every statement, at any depth. Expressions, which are most of a tree, have none in them."""
+    """All statements of a module, at any depth.
+
+    Expressions, which are most of the tree, contain none and are not visited.
+    """
     rest: list[Any] = [module]
     while rest:
         node = rest.pop()

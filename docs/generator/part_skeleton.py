@@ -142,7 +142,7 @@ metadata:
 
 
 def files(name: str, chart: str, version: str, date: datetime.date) -> dict[str, str]:
-    """The content of each file of a new part."""
+    """Content of each file of a new part, by path."""
     words = {
         "NAME": name,
         "CHART": chart,
@@ -161,7 +161,7 @@ def files(name: str, chart: str, version: str, date: datetime.date) -> dict[str,
 
 
 def next_steps(name: str, root: Path = ROOT) -> Iterator[str]:
-    """Open points of a part, a line each."""
+    """Open steps for a new part, a line each."""
     if f'"{name}"' not in (root / REGISTRY).read_text():
         yield f'{REGISTRY}: NAMES: write "{name}", at its place in the order of declaration'
     for file, number, key, text in open_lines(root / "parts" / name):

@@ -20,13 +20,13 @@ STACKS = {
     "dev-southeastasia": "a whole platform with logins, public",
     "prod-westeurope": "the same for production, private",
 }
-"""A stack of each kind, and the kind."""
+"""One example stack of each kind, with a description of the kind."""
 SHARED = ("tool", "GitHub")
-"""Topics that hold for every stack."""
+"""Topics of prerequisites that hold for every stack."""
 
 
 def renewed() -> str:
-    """The page with the current tables. Raises ValueError where it does not contain its marks."""
+    """Text of the page with the current tables. Raises ValueError where the page does not contain their marks."""
     return marked_part(FILE, BEGIN, "\n".join(_tables()))
 
 

@@ -12,7 +12,7 @@ WHERE = {"isolated": ", where its namespace denies what is not named", "scraped"
 
 
 def renewed() -> str:
-    """The page with the current table. Raises ValueError where it does not contain its marks."""
+    """Text of the page with the current table. Raises ValueError where the page does not contain its marks."""
     return marked_part(FILE, BEGIN, table(("from", "to", "port", "must be", "why"), map(_row, FLOWS)))
 
 

@@ -39,7 +39,7 @@ class _Row:
 
 
 class _Pages:
-    """Walks the JSON schema of the settings; models that several keys use get a separate section."""
+    """Walk through the JSON schema of the settings; models that several keys use get a separate section."""
 
     def __init__(self) -> None:
         self.schema: dict[str, Any] = Settings.model_json_schema(by_alias=True)
@@ -64,7 +64,7 @@ class _Pages:
             yield f"### {name}\n\n{model.get('description', '')}\n\n{_table(list(self.fields('', model)))}"
 
     def about(self, value: Mapping[str, Any]) -> str:
-        """The description of a key, or of its model."""
+        """Description of a key, or, where it has none, of its model."""
         name = _model(value, self.models)
         return str(value.get("description") or (self.models[name].get("description", "") if name else ""))
 
@@ -74,7 +74,7 @@ class _Pages:
             yield from self.rows(f"{prefix}{key}", value, required=key in required)
 
     def rows(self, path: str, value: Mapping[str, Any], *, required: bool) -> Iterator[_Row]:
-        """A row for a key, and rows for the keys below it."""
+        """Rows of the table for a key and for the keys below it."""
         inner, below = self.inside(path, value)
         if inner is not None and inner not in self.shared:
             if below != path or _is_optional(value):
@@ -96,7 +96,7 @@ class _Pages:
         return None, path
 
     def form(self, value: Mapping[str, Any]) -> str:
-        """The allowed values, as text."""
+        """Allowed values of a key, as text."""
         if "$ref" in value:
             name = str(value["$ref"]).removeprefix(_REFERENCE)
             model = self.models[name]
@@ -157,5 +157,5 @@ def _table(rows: list[_Row]) -> str:
 
 
 def document() -> str:
-    """The complete page."""
+    """Text of the complete page."""
     return "\n".join([_HEAD, *_Pages().sections()])

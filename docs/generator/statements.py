@@ -37,13 +37,15 @@ _CELLS = re.compile(r"(?<!\\\\)[|]")
 class Statement:
     asks: str
     where: tuple[str, ...]
-    """Paths, pages with an anchor, `physai` and a command, `alert:` and a name, `setting:` and a path."""
+    """References to what serves the statement: paths, pages with an anchor, `physai` and a command, `alert:` and a
+    name, `setting:` and a path.
+    """
     why: str
 
 
 @lru_cache(maxsize=1)
 def statements() -> Mapping[str, tuple[Statement, ...]]:
-    """Statements by group."""
+    """Statements by the name of their group."""
     given: Sequence[Mapping[str, Any]] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
     return {
         group["group"]: tuple(
@@ -54,7 +56,7 @@ def statements() -> Mapping[str, tuple[Statement, ...]]:
 
 
 def document() -> str:
-    """The complete page."""
+    """Text of the complete page."""
     return "\n".join([_HEAD, *_tables()])
 
 
@@ -73,10 +75,11 @@ def _tables() -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def decided() -> Mapping[str, tuple[Statement, ...]]:
-    """Statements of the architectures that `docs/decisions/` discusses, by page and section, as its tables have them.
+    """Statements of the architectures that `docs/decisions/` discusses, by page and section, from the tables of these
+    pages.
 
-    `why` is the last column, what a stack does, or what is true now where a stack does nothing about it. Its links
-    hold, since both pages are as deep as each other.
+    The field `why` is the last column of a table: what a stack does, or, where it does nothing, the present state. The
+    links in it stay valid, since both pages are at the same depth.
     """
     found: dict[str, list[Statement]] = {}
     for title, page in DECISIONS.items():
@@ -99,7 +102,7 @@ def decided() -> Mapping[str, tuple[Statement, ...]]:
 
 
 def slug(heading: str) -> str:
-    """The anchor of a heading that has no code and no second of its name."""
+    """Anchor of a heading that contains no code and is unique on its page."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 

@@ -12,6 +12,6 @@ BEGIN = "<!-- from physical_ai/readiness/data/causes.yaml: python -m docs.genera
 
 
 def renewed() -> str:
-    """The page with the current list. Raises ValueError where it does not contain its marks."""
+    """Text of the page with the current list. Raises ValueError where the page does not contain its marks."""
     lines = [f"- {cause.symptom}: [{cause.id}]({GATES_FILE.name}#{cause.id})" for cause in causes().values()]
     return marked_part(FILE, BEGIN, "\n".join(lines) + "\n")

@@ -1,4 +1,6 @@
-"""AMD GPU Operator: what its DeviceConfigs refer to, its release, and a DeviceConfig for each pool of AMD's GPUs."""
+"""Component of the AMD GPU Operator: what its DeviceConfigs refer to, its release, and a DeviceConfig for each pool of
+AMD's GPUs.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,16 @@ from physical_ai.telemetry.amd_counters import CONFIG_MAP
 
 
 class AmdOperator(ChartPart):
-    """The release, and before its end the DeviceConfigs: while the operator runs, it takes their finalizer off.
+    """AMD's GPU Operator and its DeviceConfigs, which are deleted before it: only the running operator removes their
+    finalizer.
 
     The release's CRDs remain when it is deleted.
     """
 
     def before(self) -> list[pulumi.Resource]:
-        """The release comes after neither the registry's login nor the exporter's fields: its DeviceConfigs do."""
+        """Declares the registry's login and the exporter's fields, and returns an empty list: only the DeviceConfigs,
+        not the release, depend on them.
+        """
         plan, spaces = self._plan(), self.namespaces(NAMESPACE)
         registry = kubernetes.core.v1.Secret(
             f"{self.name}-registry",
@@ -39,7 +44,7 @@ class AmdOperator(ChartPart):
         return []
 
     def after(self) -> None:
-        """The DeviceConfigs."""
+        """Declares a DeviceConfig for each pool."""
         for pool, spec in self._plan().configs.items():
             kubernetes.apiextensions.CustomResource(
                 f"{self.name}-{pool}",
@@ -51,7 +56,7 @@ class AmdOperator(ChartPart):
             )
 
     def reported(self) -> dict[str, Any]:
-        """The version, and the pools."""
+        """Outputs of the component: the version, and the names of the pools."""
         return {**super().reported(), "pools": sorted(self._plan().configs)}
 
     def _plan(self) -> AmdPlan:

@@ -18,7 +18,10 @@ Repository = Annotated[
         "a repository of a registry without a tag, like contoso.azurecr.io/amd/driver",
     ),
 ]
-"""The operator makes the tag: <system>-<release>-<kernel>-<driver> (ROCm/gpu-operator api/v1alpha1)."""
+"""Repository of the built drivers, without a tag.
+
+The operator makes the tag: <system>-<release>-<kernel>-<driver> (ROCm/gpu-operator api/v1alpha1).
+"""
 
 
 class AmdDriver(Model):

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 CHART = "gpu-operator-charts"
-"""AMD's name for it (helm-charts-k8s/Chart.yaml); NVIDIA's is gpu-operator."""
+"""AMD's name of the chart (helm-charts-k8s/Chart.yaml); NVIDIA's is gpu-operator."""
 RELEASE = "amd-gpu-operator"
 NAMESPACE = "kube-amd-gpu"
 """Namespace of the release and of everything that the operator creates (helm-charts-k8s/README.md)."""
 CONTROLLER = f"{RELEASE}-{CHART}-controller-manager"
-"""Deployment of the operator."""
+"""Name of the operator's Deployment."""
 BUILDER = f"{RELEASE}-kmm-controller"
-"""Deployment of Kernel Module Management, which builds and loads the driver."""
+"""Name of the Deployment of Kernel Module Management, which builds and loads the driver."""
 
 API_VERSION, KIND = "amd.com/v1alpha1", "DeviceConfig"
 FINALIZER = "amd.node.kubernetes.io/deviceconfig-finalizer"
 REGISTRY_SECRET = "amd-driver-registry"  # noqa: S105 - a name
 DOCKER_CONFIG = ".dockerconfigjson"
-"""Key, and type, of a Secret with a registry's login (Kubernetes docs, docker config Secrets)."""
+"""Key of the login in a registry's Secret, and part of the Secret's type (Kubernetes docs, docker config Secrets)."""
 METRICS_PORT = 5000
 """Port of the device metrics exporter."""
 NFD_LABELS = ("feature.node.kubernetes.io/amd-gpu", "feature.node.kubernetes.io/amd-vgpu")
@@ -31,7 +31,7 @@ PLUGIN_IMAGE, LABELLER_IMAGE = (
 
 
 def images(version: str) -> tuple[str, ...]:
-    """Other images that Pods of a version of the release and of the operator run.
+    """Images, other than the replaceable ones, that Pods of this version of the release and of the operator run.
 
     Source: ROCm/gpu-operator helm-charts-k8s/README.md of v1.4.0, values; internal/metricsexporter/metricsexporter.go.
     The tag of the exporter is that of the operator.
@@ -49,7 +49,7 @@ def images(version: str) -> tuple[str, ...]:
 
 
 def device_plugin(config: str) -> str:
-    """DaemonSet of a DeviceConfig's device plugin."""
+    """Name of the DaemonSet with the device plugin of a DeviceConfig."""
     return f"{config}-device-plugin"
 
 

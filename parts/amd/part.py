@@ -17,7 +17,7 @@ SETTING: Path = ("amdGpuOperator",)
 
 
 def images(settings: Settings) -> Mapping[str, Path]:
-    """The images of the release and of the operator, two of which settings can replace."""
+    """Images of the release and of the operator, with the setting that can replace each; two can be replaced."""
     given = settings.amd_gpu_operator
     if given is None:
         return {}
@@ -29,7 +29,7 @@ def images(settings: Settings) -> Mapping[str, Path]:
 
 
 def secrets(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """The password of the registry for built drivers."""
+    """Setting and name of the secret with the registry's password for built drivers."""
     if settings.amd_gpu_operator is not None:
         yield (*SETTING, "driver", "registrySecret"), settings.amd_gpu_operator.driver.registry_secret
 
@@ -43,7 +43,7 @@ EXPORTER = Exporter(
     "job_.+|kfd_process_id|hostname|card_model|deployment_mode|gpu_(compute|memory)_partition_type",
     namespace=names.NAMESPACE,
 )
-"""Labels and port: ROCm/gpu-operator internal/metricsexporter/metricsexporter.go."""
+"""The AMD exporter. Labels and port: ROCm/gpu-operator internal/metricsexporter/metricsexporter.go."""
 
 PART = Part(
     name="amd",

@@ -1,8 +1,8 @@
 """The AMD GPU Operator: values of its chart, and a DeviceConfig for each pool of AMD's GPUs.
 
-A DeviceConfig selects its pool by name: Node Feature Discovery calls the GPUs of Azure's VMs amd-vgpu, and the chart's
-own DeviceConfig, which selects amd-gpu, finds no node (ROCm/gpu-operator helm-charts-k8s/README.md). Two that select
-one node exclude each other, which pools never do.
+A DeviceConfig selects its pool by the pool's name: Node Feature Discovery labels the GPUs of Azure's VMs as amd-vgpu,
+so the chart's own DeviceConfig, which selects amd-gpu, finds no node (ROCm/gpu-operator helm-charts-k8s/README.md).
+Two DeviceConfigs must not select the same node; those of two pools never do.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from physical_ai.telemetry.amd_counters import CONFIG_MAP, KEY, exporter_config
 
 FILE = f"amd/{names.CHART}-values.yaml"
 RELEASE = "release"
-"""Key of its one release."""
+"""Key of the plan's only release."""
 OWNED = {
     "node-feature-discovery": "nothing: the GPU Operator brings it, and two would fight over its labels",
     "kmm.enabled": "amdGpuOperator.driver",
@@ -38,7 +38,7 @@ OWNED = {
     "installdefaultNFDRule": "nothing: readiness looks for its labels",
     "controllerManager.nodeSelector": "cpuPool",
 }
-"""Keys that the file may not set, with what to change instead."""
+"""Keys that the values file may not set, each with what to change instead."""
 TIMEOUT_SECONDS = 1800
 ONE_AT_A_TIME = {
     "enable": True,
@@ -47,20 +47,20 @@ ONE_AT_A_TIME = {
     # Pods end by themselves, as with other drivers of this program: the default evicts by force after five minutes.
     "nodeDrainPolicy": {"force": False, "timeoutSeconds": 0, "gracePeriodSeconds": -1},
 }
-"""Policy by which a node gets another driver."""
+"""Policy by which nodes get a changed driver: one node at a time."""
 
 
 @dataclass(frozen=True)
 class RegistryLogin:
-    """Login with which drivers are pushed and pulled."""
+    """Login to the registry with which built drivers are pushed and pulled."""
 
     server: str
     user: str
     secret: str
-    """The stack's secret with the password."""
+    """Name of the stack's secret with the password."""
 
     def document(self, password: str) -> str:
-        """The login as Docker keeps it, which a Secret of type kubernetes.io/dockerconfigjson holds."""
+        """The login as JSON in Docker's format, for a Secret of type kubernetes.io/dockerconfigjson."""
         auth = base64.b64encode(f"{self.user}:{password}".encode()).decode()
         return json.dumps({"auths": {self.server: {"username": self.user, "password": password, "auth": auth}}})
 
@@ -80,7 +80,7 @@ class AmdPlan(PartPlan):
 
 
 def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[Fault]]:
-    """The plan of a stack, and the faults of the values file; None without `amdGpuOperator`."""
+    """Plan of a stack, and the faults of the values file; the plan is None without `amdGpuOperator`."""
     given = settings.amd_gpu_operator
     if given is None:
         return None, []
@@ -110,7 +110,7 @@ def amd_plan(settings: Settings, root: FilePath) -> tuple[AmdPlan | None, list[F
 
 
 def chart_values(settings: Settings) -> dict[str, Any]:
-    """The values that follow from settings alone."""
+    """Chart values that follow from settings alone."""
     # The chart prefers a control-plane node, and AKS has no such nodes in the cluster.
     selector = services_selector(settings)
     on_cpu_pool: dict[str, Any] = {"nodeSelector": selector}

@@ -28,7 +28,7 @@ CHECKS = Rule("amd-acceptance", "physical_ai/catalog/data/acceptance/checks.yaml
 
 
 def check_amd(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about AMD's GPUs."""
+    """Findings of all rules about AMD's GPUs."""
     pools = amd_pools(settings)
     if trust(_HERE, ("pools",)):
         yield from _operator(settings, pools)
@@ -64,7 +64,9 @@ def _operator(settings: Settings, pools: dict[str, Pool]) -> Iterator[SettingFin
 
 
 def _certificates(settings: Settings, pools: dict[str, Pool], trust: Trust) -> Iterator[SettingFinding]:
-    """Quiet where the stack installs cert-manager: the operator's release then comes after it."""
+    """Warning that the operator's webhook needs cert-manager; none where the stack itself installs cert-manager, since
+    the release then comes after it.
+    """
     if settings.amd_gpu_operator is None or not pools or (trust(ACCESS) and installs_cert_manager(settings)):
         return
     problem = (
@@ -76,7 +78,9 @@ def _certificates(settings: Settings, pools: dict[str, Pool], trust: Trust) -> I
 
 
 def _driver_image(settings: Settings) -> Iterator[SettingFinding]:
-    """Pods that load a driver have its image, which cannot be imported before it is built."""
+    """Warning where Pods may pull from the stack's registry only: the Pods that load the driver run its image, which
+    cannot be imported before it is built.
+    """
     given, data = settings.amd_gpu_operator, managed(settings)
     if given is None or data is None or not data.registry.only:
         return
@@ -91,7 +95,7 @@ def _driver_image(settings: Settings) -> Iterator[SettingFinding]:
 
 
 def _nvidias(name: str, pool: Pool) -> Iterator[SettingFinding]:
-    """Settings about NVIDIA's driver and device plugin."""
+    """Errors of an AMD pool that sets NVIDIA's driver or device plugin, or Secure Boot."""
     driver = pool.driver
     given = {
         "driver.version": driver.version is not None,

@@ -1,1 +1,1 @@
-"""cert-manager, which has the certificate of OSMO's gateway issued."""
+"""cert-manager, which gets the certificate of OSMO's gateway issued."""

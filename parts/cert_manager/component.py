@@ -22,10 +22,10 @@ from physical_ai.settings.models.osmo_access import Acme
 
 
 class CertManager(ChartPart):
-    """The release, for an authority an identity with a role on the host's zone and the issuer, and the certificate.
+    """cert-manager's release, its issuer with an identity for DNS records, and the gateway's certificate.
 
     Attributes:
-        certificate: is declared when it has been issued.
+        certificate: the gateway's certificate, a resource that is created once the certificate is issued.
     """
 
     certificate: pulumi.Resource
@@ -60,7 +60,9 @@ class CertManager(ChartPart):
         return plan
 
     def _identity(self, acme: Acme) -> tuple[pulumi.Output[str], list[pulumi.Resource]]:
-        """The identity of its Pods, which may write records of the one zone."""
+        """Declares the identity of cert-manager's Pods, which may write records of the one DNS zone; returns its
+        client id, and the resources to wait for.
+        """
         settings, azure = self.args.settings, self.args.azure
         assert azure is not None  # a zone is Azure's, and the rules want a cluster that the stack creates
         child = pulumi.ResourceOptions(parent=self)

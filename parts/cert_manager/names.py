@@ -11,8 +11,10 @@ GROUP, VERSION = "cert-manager.io", "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
 ISSUER_KIND = "ClusterIssuer"
 ISSUER = "osmo-gateway"
-"""Name of the issuer that the program declares, and of the certificate."""
+"""Name of the declared issuer, and of the certificate."""
 CERTIFICATE = "osmo-gateway"
 ACCOUNT_KEY = "osmo-gateway-acme-account"
-"""Secret in cert-manager's namespace: the key of the account at the certificate authority, which it makes itself."""
+"""Name of the Secret, in cert-manager's namespace, with the key of the account at the certificate authority;
+cert-manager creates it.
+"""
 LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory"

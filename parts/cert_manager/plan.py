@@ -27,12 +27,12 @@ OWNED = {
     "podLabels": "osmo.access.tls.certManager",
     "serviceAccount": "osmo.access.tls.certManager",
 }
-"""Keys that the file may not set, with what to change instead."""
+"""Keys that the values file may not set, each with what to change instead."""
 WAIT_FOR = "pulumi.com/waitFor"
 
 
 RELEASE = "release"
-"""Key of the one release. Its values lack the identity, which only a deployment knows."""
+"""Key of the plan's only release. The release's values lack the identity, which is known only in a deployment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class CertManagerPlan(PartPlan):
     secret_name: str
 
     def with_identity(self, client_id: Any) -> dict[str, Any]:
-        """The values for an identity that its Pods exchange their token for."""
+        """Values of the chart, with the identity that cert-manager's Pods exchange their token for."""
         own = {
             "podLabels": {IDENTITY_USE_LABEL: "true"},
             "serviceAccount": {"annotations": {IDENTITY_CLIENT_ANNOTATION: client_id}},
@@ -54,7 +54,10 @@ class CertManagerPlan(PartPlan):
         return merge_values(self.release(RELEASE).values, own)
 
     def cluster_issuer(self, acme: Acme, client_id: Any) -> dict[str, Any]:
-        """The issuer. It answers the authority's question with a record in the zone, as the identity."""
+        """Manifest of the ClusterIssuer.
+
+        It answers the authority's challenge with a record in the DNS zone, as the identity.
+        """
         parts = acme.zone_id.split("/")
         zone = {
             "subscriptionID": parts[2],
@@ -78,7 +81,10 @@ class CertManagerPlan(PartPlan):
         }
 
     def certificate(self) -> dict[str, Any]:
-        """The certificate. A deployment waits until it is issued, and fails with the reason where it is not."""
+        """Manifest of the Certificate.
+
+        A deployment waits until it is issued, and fails with the reason if that does not happen.
+        """
         return {
             "apiVersion": names.API_VERSION,
             "kind": "Certificate",
@@ -97,7 +103,9 @@ class CertManagerPlan(PartPlan):
 
 
 def cert_manager_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of a stack, and the faults of the values file; None where the certificate comes from elsewhere."""
+    """Plan of a stack, and the faults of the values file; the plan is None where the certificate comes from
+    elsewhere.
+    """
     access = settings.osmo.access
     tls = access.tls
     if not installs_cert_manager(settings) or tls is None or tls.cert_manager is None or access.host is None:

@@ -13,7 +13,9 @@ IDENTITY = Rule("cert-manager-identity", "cert-manager docs, configuration/acme/
 
 
 def check_identity(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """An issuer that writes records of a zone of Azure's does so with a workload identity of an AKS cluster."""
+    """Error where the issuer writes records of an Azure DNS zone, and the cluster is not an AKS cluster with workload
+    identities.
+    """
     tls = settings.osmo.access.tls
     if tls is not None and tls.cert_manager is not None and tls.cert_manager.acme is not None and trust(ACME):
         problem = "The issuer writes records of Azure DNS as an identity that only a cluster of the stack has."

@@ -1,4 +1,4 @@
-"""The component of storage and load balancer, which has the version of each."""
+"""Component of Longhorn and MetalLB, whose outputs have the version of each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from components.kubernetes.chart_part import ChartPart
 
 
 class ClusterServices(ChartPart):
-    """The releases, each with the objects of its own kinds after it."""
+    """The releases of Longhorn and MetalLB, each followed by the objects of the kinds that it brings."""
 
     def reported(self) -> dict[str, Any]:
         return {"versions": {each.name: each.chart.version for each in self.args.plan.releases}}

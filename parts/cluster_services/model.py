@@ -81,7 +81,7 @@ class LoadBalancer(Model):
 
 
 def bounds(text: str) -> tuple[IPv4Address, IPv4Address] | None:
-    """First and last address of a range; None where it is none.
+    """First and last address of a range; None where the text is no range.
 
     >>> bounds("10.0.9.10-10.0.9.20")
     (IPv4Address('10.0.9.10'), IPv4Address('10.0.9.20'))

@@ -39,11 +39,13 @@ OWNED: Mapping[str, Mapping[str, str]] = {
         "frrk8s.enabled": "nothing: addresses are announced by ARP",
     },
 }
-"""Keys that the files may not set, by chart, with the setting to change instead."""
+"""Keys that the values files may not set, by chart, each with the setting to change instead."""
 
 
 def cluster_services_plan(settings: Settings, root: FilePath) -> Planned:
-    """The plan of storage and addresses, and the faults of the values files; None where the stack asks for neither."""
+    """Plan of storage and addresses, and the faults of the values files; the plan is None where the stack asks for
+    neither.
+    """
     found: list[ReleasePlan] = []
     faults: list[Fault] = []
     longhorn, metallb = settings.storage.longhorn, settings.load_balancer.metallb
@@ -79,9 +81,10 @@ def _release(
 
 
 def longhorn_values(settings: Settings, longhorn: Longhorn) -> dict[str, Any]:
-    """The values that follow from settings.
+    """Values of Longhorn's chart that follow from settings.
 
-    The manager runs on every node, GPU nodes included: volumes are attached where their Pods run. Replicas are on
+    Longhorn's manager runs on every node, GPU nodes included: volumes are attached where their Pods run. Replicas are
+    on
     labeled nodes only.
     """
     tolerations = [CONTROL_PLANE, *all_tolerations(settings)]
@@ -105,7 +108,9 @@ def longhorn_values(settings: Settings, longhorn: Longhorn) -> dict[str, Any]:
 
 
 def snapshot_class() -> dict[str, Any]:
-    """Snapshots inside of Longhorn, which end with their volume; backups would be of type `bak`."""
+    """Manifest of the VolumeSnapshotClass: snapshots inside of Longhorn, which end with their volume; backups would be
+    of type `bak`.
+    """
     return {
         "apiVersion": "snapshot.storage.k8s.io/v1",
         "kind": "VolumeSnapshotClass",
@@ -117,7 +122,7 @@ def snapshot_class() -> dict[str, Any]:
 
 
 def metallb_values(settings: Settings) -> dict[str, Any]:
-    """The values that follow from settings: layer 2 alone, without the programs that speak BGP."""
+    """Values of MetalLB's chart that follow from settings: layer 2 alone, without the programs that speak BGP."""
     return {
         "controller": {"tolerations": [CONTROL_PLANE]},
         "speaker": {"tolerations": [CONTROL_PLANE, *all_tolerations(settings)], "frr": {"enabled": False}},
@@ -126,7 +131,7 @@ def metallb_values(settings: Settings) -> dict[str, Any]:
 
 
 def address_objects(metallb: MetalLb) -> tuple[dict[str, Any], ...]:
-    """The pool of addresses, and who announces it."""
+    """Manifests of the address pool, and of the L2Advertisement that announces it."""
     metadata = {"name": names.ADDRESS_POOL, "namespace": names.METALLB_NAMESPACE}
     announced: dict[str, Any] = {"ipAddressPools": [names.ADDRESS_POOL]}
     if metallb.interfaces:

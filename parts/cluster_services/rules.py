@@ -18,7 +18,7 @@ METALLB_RANGE = Rule("metallb-range", "MetalLB docs, installation: cloud compati
 
 
 def check_cluster_services(settings: Settings, trust: Trust) -> Iterator[SettingFinding]:
-    """All rules about Longhorn and MetalLB."""
+    """Findings of all rules about Longhorn and MetalLB."""
     longhorn, metallb = settings.storage.longhorn, settings.load_balancer.metallb
     if longhorn is not None and trust(_STORAGE):
         yield from _replicas(longhorn)

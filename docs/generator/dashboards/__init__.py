@@ -1,5 +1,5 @@
 """Dashboards as code, with Grafana's Foundation SDK. `python -m docs.generator.dashboards` writes their JSON.
 
-The SDK's version says which Grafana its schema is of: 11.6, which the later ones of Managed Grafana and of
-kube-prometheus-stack import, too.
+The SDK's version fixes the Grafana release whose schema is used: 11.6. The later releases of Managed Grafana and of
+kube-prometheus-stack import that schema, too.
 """

@@ -1,4 +1,4 @@
-"""The JSON of every dashboard, and which files it belongs in."""
+"""The JSON text of every dashboard, and the file that each belongs in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CODE: Mapping[str, Callable[[], Dashboard]] = {
 
 
 def document(name: str) -> str:
-    """The JSON that Grafana imports."""
+    """JSON text of a dashboard, as Grafana imports it."""
     built = CODE[name]().build()
     # Grafana numbers the panels of a dashboard that is imported by hand, but links need numbers that stay.
     for number, panel in enumerate(built.panels or (), 1):
@@ -32,7 +32,7 @@ def document(name: str) -> str:
 
 
 def stale() -> dict[Path, str]:
-    """Files that differ from the generated text, with that text."""
+    """Generated text of each file that differs from it."""
     wanted = {FOLDER / f"{name}.json": document(name) for name in CODE}
     return {
         path: text for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text

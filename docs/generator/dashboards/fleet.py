@@ -1,4 +1,4 @@
-"""The fleet: what each pool has, who uses it at what cost, what is wrong with it."""
+"""Dashboard of the fleet: the GPUs of each pool, who uses them at what cost, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from docs.generator.dashboards.parts import Query, figures, lines
 from docs.generator.dashboards.pools import BUSY, CHOSEN, HELD, PRICE, of_pools, on_nodes, positive, recorded
 
 _SHOWN = 10
-"""Lines of a panel about GPUs: of a thousand, those that are worst."""
+"""Number of lines that a panel about GPUs shows: the worst ones of possibly a thousand."""
 _GPU = "{{node}} GPU {{gpu}}"
 
 
@@ -35,12 +35,12 @@ def dashboard() -> Dashboard:
 
 
 def _hours(series: str, labels: str) -> str:
-    """GPU-hours of a recorded series in the time shown: it has one sample a minute."""
+    """Query for the GPU-hours of a recorded series, which has one sample a minute, in the time range shown."""
     return f"sum by ({labels}) (sum_over_time({series}{CHOSEN}[$__range])) / 60"
 
 
 def _usd(series: str) -> str:
-    """The hours of a series by pool, at the list price of the pool's GPU."""
+    """Query for the cost in USD of a series' GPU-hours by pool, at the list price of the pool's GPU."""
     return f"({_hours(series, 'pool')}) * {PRICE}"
 
 

@@ -1,4 +1,5 @@
-"""OSMO's agents in this cluster: whether they hear the API server, whether the service hears them, how long jobs take.
+"""Dashboard of OSMO's agents in this cluster: whether they reach the API server and the service, and how long jobs
+take.
 
 Series: NVIDIA/OSMO src/operator/backend_listener.py and backend_worker.py, in the names
 that OpenTelemetry's exporter for Prometheus gives them.
@@ -66,7 +67,7 @@ def dashboard() -> Dashboard:
 
 
 def _rate(series: str) -> Query:
-    """Zero while the agents answer and have counted none yet."""
+    """Query for the rate of a series by event type; 0 while the agents answer and have counted no event yet."""
     rates = f"sum by (event_type) (rate({series}[$__rate_interval]))"
     return Query(or_zero(rates, _ALIVE, "event_type"), "{{event_type}}")
 

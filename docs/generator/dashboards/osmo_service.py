@@ -1,4 +1,4 @@
-"""OSMO's service, where it runs in the cluster: tasks by state, and the queues of its workers.
+"""Dashboard of OSMO's service, where it runs in the cluster: tasks by state, and the queues of its workers.
 
 Series: NVIDIA/OSMO src/service, in the names that OpenTelemetry's exporter for Prometheus gives them.
 """

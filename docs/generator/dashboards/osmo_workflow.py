@@ -1,7 +1,10 @@
-"""The resources of one task, where OSMO's own pages link to.
+"""Dashboard with the resources of one task, to which OSMO's own pages link.
 
-OSMO appends `var-namespace`, `var-uuid`, `from` and `to` to `grafana_url` of the backend, and its dashboard has the uid
-`workflow_resources` (NVIDIA/OSMO src/service/core/workflow/helpers.py; docs/deployment_guide). This one has both.
+OSMO appends `var-namespace`, `var-uuid`, `from` and `to` to `grafana_url` of the backend, and its own dashboard has
+the
+uid `workflow_resources` (NVIDIA/OSMO src/service/core/workflow/helpers.py; docs/deployment_guide). This dashboard
+takes
+these variables and has that uid.
 """
 
 from __future__ import annotations
@@ -15,8 +18,12 @@ from physical_ai.catalog.osmo import WORKFLOWS_NAMESPACE
 
 UID = "workflow_resources"
 REASONS = {"heat": (0x20, 0x40), "power": (0x4, 0x80), "hardware": (0x8,)}
-"""Bits of the field (NVML, clocks event reasons): thermal slowdown by software and hardware; power cap, power brake;
-hardware slowdown. 1 is an idle GPU."""
+"""Bits of DCGM's field for clock event reasons (NVML, clocks event reasons), by group.
+
+`heat`: thermal slowdown by software and by hardware.
+`power`: power cap and power brake.
+`hardware`: hardware slowdown. The bit 1, in no group, is an idle GPU.
+"""
 _PODS = 'namespace=~"$namespace",pod=~".*($uuid)"'
 _CONTAINERS = f'{_PODS},container!="",container!="POD"'
 TASKS = f"physical_ai:gpu_tasks{{{_PODS}}}"

@@ -34,25 +34,27 @@ Unit = Literal[
 ]
 """Units as Grafana names them; `mbytes` is MiB."""
 SOURCE = model.DataSourceRef(type_val="prometheus", uid="${datasource}")
-"""A variable of the dashboard: the id of the data source differs between instances."""
+"""Data source of all panels: a variable of the dashboard, since the id of the data source differs between
+instances.
+"""
 HEIGHT = 8
 COLUMNS = 24
 OURS = "physical-ai"
 EVERYWHERE = frozenset({"physical_ai:nodes_wanted", "physical_ai:gpu_hour_usd"})
-"""Series about pools, of which a rule records none by cluster."""
+"""Series about pools that the recording rules do not record by cluster."""
 ALERT_COLOR = "red"
 
 
 @dataclass(frozen=True)
 class Query:
-    """One expression; the legend names labels as `{{node}}`."""
+    """A query of a panel: its expression, and a legend that names labels as `{{node}}`."""
 
     expression: str
     legend: str
 
 
 def dashboard(uid: str, title: str) -> dashboards.Dashboard:
-    """An empty dashboard with the choice of a data source, and links to the others."""
+    """An empty dashboard with a variable for the data source, and links to the other dashboards."""
     links = dashboards.DashboardLink("Dashboards").type(model.DashboardLinkType.DASHBOARDS).tags([OURS])
     source = dashboards.DatasourceVariable("datasource").label("Data source").type("prometheus")
     return (
@@ -70,7 +72,9 @@ def dashboard(uid: str, title: str) -> dashboards.Dashboard:
 
 
 def _clusters() -> dashboards.QueryVariable:
-    """A Prometheus of one cluster has no such label, which `.*` takes too."""
+    """Variable for the choice of clusters. "All" is `.*`, which also selects series without the label `cluster`, as a
+    Prometheus of a single cluster has them.
+    """
     query = "label_values(kube_node_info, cluster)"
     made = dashboards.QueryVariable(CLUSTER).label("Cluster").datasource(SOURCE).query(query)
     made = made.multi(True).include_all(True).all_value(".*")
@@ -79,10 +83,10 @@ def _clusters() -> dashboards.QueryVariable:
 
 
 def choice(name: str, label: str, series: str, *, first: str = "") -> dashboards.QueryVariable:
-    """A choice from the values of a label. Its series must exist on every node, vGPU nodes included.
+    """Variable for a choice from the values of a label. Its series must exist on every node, vGPU nodes included.
 
     Args:
-        first: The value at first; everything without it.
+        first: The value that is chosen at first; everything without it.
     """
     return (
         dashboards.QueryVariable(name)
@@ -98,11 +102,11 @@ def choice(name: str, label: str, series: str, *, first: str = "") -> dashboards
 
 
 def or_zero(expression: str, alive: str, label: str) -> str:
-    """The expression; a single 0 while it has no result, as long as what reports it is alive.
+    """Query for the expression; a single 0 while the expression has no result and its reporter is alive.
 
     Args:
-        alive: Series that exist while it is.
-        label: Label that the result is by; "none" there.
+        alive: Series that exist while the reporter is alive.
+        label: Label by which the result is grouped; the 0 has the value "none".
     """
     zero = f'label_replace(sum({alive}) * 0, "{label}", "none", "", "")'
     return f"{expression} or ({zero} unless on () ({expression}))"
@@ -123,14 +127,14 @@ def lines(
     stacked: bool = False,
     colors: Mapping[str, str] = MappingProxyType({}),
 ) -> timeseries.Panel:
-    """Lines over time, from 0 on.
+    """Panel with lines over time, whose axis starts at 0.
 
     Args:
-        text: What the panel shows, where the title does not say it.
-        width: Of 24 columns.
-        target: A line to reach.
+        text: Description of the panel, where the title does not suffice.
+        width: Width in Grafana's grid of 24 columns.
+        target: Value of a line that the others should reach.
         alert: An alert about the same values: its threshold is a line, and its runbook a link.
-        colors: Of lines with a meaning of their own, by legend.
+        colors: Colors of lines with a meaning of their own, by legend.
     """
     steps = [model.Threshold(value=None, color="blue")]
     panel = timeseries.Panel().title(title).description(text).datasource(SOURCE).unit(unit).min(0)
@@ -158,7 +162,7 @@ def lines(
 
 
 def figures(title: str, *queries: Query, unit: Unit = "short", text: str = "", width: int = 8) -> table.Panel:
-    """A table of present values: a line for what the labels name, a column for each query.
+    """Panel with a table of present values: one line for each combination of labels, one column for each query.
 
     The last word of a legend is its column's name: Grafana would call it `Value #A`.
     """
@@ -177,7 +181,7 @@ def figures(title: str, *queries: Query, unit: Unit = "short", text: str = "", w
 
 
 def firing(title: str, query: Query, *, text: str, width: int) -> table.Panel:
-    """A table of alerts: the name of each leads to its runbook."""
+    """Panel with a table of firing alerts: the name of each links to its runbook."""
     link = dashboards.DashboardLink("Runbook").url(runbook("${__value.raw}")).target_blank(True).build()
     panel = figures(title, query, text=text, width=width)
     opens = model.DynamicConfigValue(id_val="links", value=[{"title": link.title, "url": link.url}])
@@ -188,10 +192,10 @@ def firing(title: str, query: Query, *, text: str, width: int) -> table.Panel:
 def number(
     title: str, query: Query, *, unit: Unit = "short", text: str = "", bad: str = "", width: int = 4
 ) -> stat.Panel:
-    """One number, to be read from across the room.
+    """Panel with one large number.
 
     Args:
-        bad: The color from 1 on; without it the number is neither good nor bad.
+        bad: The color of values from 1 on; without it, the number has one color.
     """
     steps = [model.Threshold(value=None, color="green" if bad else "blue")]
     if bad:
@@ -209,7 +213,7 @@ def _link(alert: str) -> dashboards.DashboardLink:
 
 
 def _of_clusters(expression: str) -> str:
-    """The expression for the clusters that are chosen."""
+    """The expression, restricted to the chosen clusters."""
     return selecting(expression, metrics(expression) - EVERYWHERE, f'cluster=~"${CLUSTER}"')
 
 

@@ -18,12 +18,12 @@ OFFERED = f"sum by (cluster, node) (kube_node_status_allocatable{{{_GPUS}}})"
 
 
 def of_pools(series: str) -> str:
-    """The series of nodes in the chosen pools, with the label `pool`; the series has one sample a node."""
+    """Query for the series of nodes in the chosen pools, with the label `pool`; the series has one sample per node."""
     return f"({series}) * on (cluster, node) group_left (pool) {POOL_OF_NODE}"
 
 
 def on_nodes(series: str) -> str:
-    """The series about nodes in the chosen pools, as it is."""
+    """Query for the series of nodes in the chosen pools, with the labels unchanged."""
     return f"{series} and on (cluster, node) {POOL_OF_NODE}"
 
 
@@ -43,7 +43,9 @@ HEALTHY = by_pool(
     f" and on (cluster, node) {_READY} == 1 unless on (cluster, node) {UNSCHEDULABLE}"
     f' unless on (cluster, node) ALERTS{{{FIRING},severity="critical"}}) > bool 0'
 )
-"""Nodes that are ready, take work, offer every GPU that they have, and have no critical alert."""
+"""Query for the number of nodes by pool that are ready, take work, offer every GPU that they have, and have no
+critical alert.
+"""
 WAITING = (
     'sum(sum by (cluster, namespace, pod) (kube_pod_status_phase{phase="Pending"}) and on (cluster, namespace, pod)'
     f" sum by (cluster, namespace, pod) (kube_pod_container_resource_requests{{{_GPUS}}}) > 0)"
@@ -51,10 +53,10 @@ WAITING = (
 
 
 def recorded(series: str) -> str:
-    """A recorded series by pool; 0 for a pool without a sample, so that no panel is empty."""
+    """Query for a recorded series by pool; 0 for a pool without a sample, so that no panel is empty."""
     return f"sum by (pool) ({series}{CHOSEN}) or {WANTED} * 0"
 
 
 def positive(more: str, less: str) -> str:
-    """Query for the excess of the first over the second by pool, never below 0."""
+    """Query for the excess of the first query over the second by pool, never below 0."""
     return f"clamp_min(({more}) - on (pool) ({less}), 0)"

@@ -1,4 +1,4 @@
-"""The dashboard to open first: it shows whether anything is wrong and where, to someone who was just woken."""
+"""The dashboard to open first: it shows someone who was just woken whether anything is wrong, and where."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _count(severity: str) -> str:
 
 
 def _known(alerts: str) -> str:
-    """The alerts, or one line that says that none fires."""
+    """Query for the alerts; a single line that says so where none fires."""
     return parts.or_zero(alerts, _ALIVE, "alertname")
 
 

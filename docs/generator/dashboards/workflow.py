@@ -1,4 +1,4 @@
-"""One workflow: whether its tasks use their GPUs, and if not, what they wait for."""
+"""Dashboard of one workflow: whether its tasks use their GPUs, and if not, what they wait for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from docs.generator.dashboards import parts
 from docs.generator.dashboards.parts import Query, figures, lines
 
 TARGET = 0.8
-"""Share of time in which the SMs should be active."""
+"""Target for the share of time in which a task's SMs are active."""
 _LEGEND = "{{task}} GPU {{gpu}}"
 TASKS = 'physical_ai:gpu_tasks{namespace=~"$namespace",workflow=~"$workflow"}'
 
@@ -83,11 +83,12 @@ def dashboard() -> Dashboard:
 
 
 def of_tasks(name: str, percent: str = "", *, tasks: str) -> str:
-    """A field of the GPUs that tasks hold, by task and GPU.
+    """Query for a DCGM field of the GPUs that tasks hold, by task and GPU.
 
     Args:
-        percent: A field that takes its place where a GPU does not report it, in percent.
-        tasks: Which tasks: a selection of `physical_ai:gpu_tasks`.
+        name: The field.
+        percent: Another field, in percent, for GPUs that do not report `name`.
+        tasks: Selection of the tasks: a query for `physical_ai:gpu_tasks`.
     """
     held = 'exported_namespace=~"$namespace",exported_pod!=""'
     field = f"{name}{{{held}}}" + (f" or {percent}{{{held}}} / 100" if percent else "")
@@ -96,9 +97,11 @@ def of_tasks(name: str, percent: str = "", *, tasks: str) -> str:
 
 
 def limited_by(bits: Sequence[int], *, tasks: str) -> str:
-    """Share of the GPUs of each task whose clock is lower for any of these reasons.
+    """Query for the share of each task's GPUs whose clock is reduced for any of these reasons.
 
-    The field is a mask of bits, so that no mean of it says anything. It has two names; an exporter knows one or both.
+    The field is a bit mask, so its mean has no meaning: the query takes it apart. The field has two names, and an
+    exporter
+    has one of them or both.
     """
     held = 'exported_namespace=~"$namespace",exported_pod!=""'
     labels = "cluster, exported_namespace, exported_pod, node, gpu"
@@ -108,14 +111,14 @@ def limited_by(bits: Sequence[int], *, tasks: str) -> str:
 
 
 def _with_task(series: str, tasks: str) -> str:
-    """A series of the exporter by Pod, with the Pod's task."""
+    """Query for a series of the exporter by Pod, with the label `task` of that Pod's task."""
     named = f'label_replace({series}, "namespace", "$1", "exported_namespace", "(.+)")'
     named = f'label_replace({named}, "pod", "$1", "exported_pod", "(.+)")'
     return f"{named} * on (cluster, namespace, pod) group_left (task) max by (cluster, namespace, pod, task) ({tasks})"
 
 
 def _workflows() -> parts.dashboards.QueryVariable:
-    # A Pod of no workflow has none of these labels, and is part of "All".
+    # "All" includes Pods of no workflow, which have none of these labels.
     series = 'kube_pod_labels{namespace=~"$namespace",label_osmo_workflow_id!=""}'
     return parts.choice("workflow", "label_osmo_workflow_id", series).all_value(".*")
 
@@ -133,5 +136,7 @@ def _hours(measure: str) -> str:
 
 
 def _of_task(series: str, tasks: str) -> str:
-    """Pods of one name can be in several namespaces and clusters."""
+    """Query for a series by Pod, with the label `task`; joined by cluster and namespace too, since Pods of one name
+    can be in several of them.
+    """
     return f"{series} * on (cluster, namespace, pod) group_left (task) max by (cluster, namespace, pod, task) ({tasks})"
