@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "osmo": {"planning", "catalog", "settings", "untrusted"},
     "policies": {"planning", "catalog", "kubernetes", "settings"},
     "preflight": {"planning", "catalog", "kubernetes", "parts", "servers", "settings"},
-    "verdict": {"catalog", "readiness"},
+    "verdict": {"catalog", "preflight", "readiness"},
     "costs": {"catalog", "parts", "settings"},
     "recordings": {"catalog", "kubernetes", "preflight", "readiness", "servers"},
     # A part's settings are in the tree of settings, and its plan reads that tree.

@@ -100,7 +100,7 @@ class _Impatient(RequestsTransport):
 def world(folder: Path, **questions: Any) -> Generator[World]:
     """A subscription without resources, of which one caller is the owner and another one reads."""
     cloud_options = {name: questions.pop(name) for name in ("quota", "taken") if name in questions}
-    closed = questions.pop("foreign", ())
+    closed, faults = questions.pop("foreign", ()), questions.pop("faults", ())
     directory = Directory(principals={READER: "User"}, roles=(StandingRole(READER, guid_of("Reader")),), closed=closed)
     cloud = Cloud(folder / "azure.json", MemoryHost(), directory=directory, **cloud_options)
     tenant = "The access token is from the wrong issuer 'https://sts.windows.net/9/'. It must match the tenant"
@@ -110,7 +110,7 @@ def world(folder: Path, **questions: Any) -> Generator[World]:
         "expired": Login(refused=("ExpiredAuthenticationToken", "The access token expiry is earlier than now.")),
         "other": Login(refused=("InvalidAuthenticationTokenTenant", f"{tenant} '{TENANT}' of this subscription.")),
     }
-    web = ArmWeb(Questions(cloud, **questions), logins)
+    web = ArmWeb(Questions(cloud, **questions), logins, list(faults))
     server, address = web.serve()
     try:
         yield World(web, address)

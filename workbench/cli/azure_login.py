@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from physical_ai.repository import user_folder
+
 if TYPE_CHECKING:
-    from workbench.preflight import Azure
+    from workbench.preflight import AzureRest
+    from workbench.preflight.kept_answers import Kept
     from workbench.preflight.rest import Exchange, Get
 
 SUBSCRIPTION_VARIABLE = "ARM_SUBSCRIPTION_ID"
@@ -38,13 +44,27 @@ def subscription_of_login(get: Get, chosen: str | None = None) -> str:
     return found[0].id
 
 
-def azure_of_login(subscription: str | None) -> tuple[Azure | None, str | None]:
+@dataclass(frozen=True)
+class Reached:
+    """Azure as the caller reaches it."""
+
+    azure: AzureRest
+    subscription: str
+    kept: Kept
+    exchange: Exchange | None
+
+
+def azure_of_login(subscription: str | None, *, fresh: bool = False) -> tuple[Reached | None, str | None]:
     """Azure as the caller sees it; or None, and the reason why it is not queried.
+
+    Args:
+        fresh: Whether answers that were kept of an earlier command do not count.
 
     Raises:
         typer.BadParameter: the login has several subscriptions, and no option selects one.
     """
     from workbench.preflight import AzureRest, Unanswered
+    from workbench.preflight.kept_answers import Kept
     from workbench.preflight.login import NoLogin
 
     try:
@@ -52,9 +72,18 @@ def azure_of_login(subscription: str | None) -> tuple[Azure | None, str | None]:
     except NoLogin as problem:
         return None, f"no login: {problem}"
     try:
-        return AzureRest(get, subscription_of_login(get, subscription), exchange), None
+        chosen = subscription_of_login(get, subscription)
     except Unanswered as problem:
         return None, str(problem)
+    kept = Kept(get, answers_folder() / re.sub(r"[^0-9A-Za-z-]", "_", chosen), fresh=fresh)
+    return Reached(AzureRest(kept, chosen, exchange), chosen, kept, exchange), None
+
+
+def answers_folder() -> Path:
+    """Folder of the answers that are kept."""
+    from workbench.preflight.kept_answers import FOLDER
+
+    return user_folder() / FOLDER
 
 
 def _login() -> Get:

@@ -6,9 +6,13 @@ import io
 from collections.abc import Iterable
 from contextlib import redirect_stderr
 from functools import cache
+from typing import TYPE_CHECKING
 
 from workbench.cli.requested_stack import RequestedStack, read_stack
 from workbench.preflight.declared import DeclaredResource, ForeignScope, foreign_scopes
+
+if TYPE_CHECKING:
+    from workbench.policies import Stack as Declared
 
 
 def declared_by(requested: RequestedStack) -> list[DeclaredResource]:
@@ -18,9 +22,14 @@ def declared_by(requested: RequestedStack) -> list[DeclaredResource]:
     """
     from workbench.cli.policy_pack import declared_resources
 
+    return needs_of(declared_resources(requested, preview=False))
+
+
+def needs_of(declared: Declared) -> list[DeclaredResource]:
+    """The resources of a run of the program, as the checks of its needs read them."""
     return [
         DeclaredResource(each.type, each.name, each.inputs, each.options.provider, each.urn)
-        for each in declared_resources(requested, preview=False).resources
+        for each in declared.resources
     ]
 
 

@@ -10,22 +10,22 @@ from workbench.verdict.model import Hidden, Plan, Recorded
 if TYPE_CHECKING:
     from workbench.cli.requested_stack import RequestedStack
     from workbench.policies import Resource
+    from workbench.policies import Stack as Declared
 
 _KNOWN_BEFORE = ("fullyQualifiedDomainName", "hostName", "loginServer", "primaryEndpoints", "name", "vaultUri")
 """Outputs that follow from names, so that the recorded values are right."""
 
 
-def plan_of(requested: RequestedStack, subscription: str) -> Plan:
-    """Templates of a stack in a subscription, from a run of the program of about a second. Raises pulumi.RunError."""
+def plan_of(requested: RequestedStack, declared: Declared, subscription: str) -> Plan:
+    """Templates of a stack in a subscription, of what the program declares there."""
     from physical_ai.settings.facts.created import region_of
-    from workbench.cli.policy_pack import declared_resources
     from workbench.mocks.azure_answers import DEPLOYER, guid
     from workbench.verdict.template import plan
 
     settings = requested.loaded.settings
-    declared = declared_resources(requested, preview=False, subscription=subscription).resources
     fixed = {guid("tenant"): "subscription().tenantId", DEPLOYER: "deployer().objectId"}
-    return plan(recorded(declared, subscription), subscription, region_of(settings) or "", settings.stack, fixed)
+    found = recorded(declared.resources, subscription)
+    return plan(found, subscription, region_of(settings) or "", settings.stack, fixed)
 
 
 def recorded(resources: tuple[Resource, ...], subscription: str) -> Iterator[Recorded]:

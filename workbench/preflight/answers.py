@@ -59,6 +59,17 @@ class PostgresOffer:
 
 
 @dataclass(frozen=True)
+class TypeOffer:
+    """A resource type in the subscription's list of providers."""
+
+    versions: tuple[str, ...]
+    locations: tuple[str, ...]
+    """Regions by their long names, as `West US 2`."""
+    zones: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Zones by region; a region is missing where Azure does not say."""
+
+
+@dataclass(frozen=True)
 class Permission:
     """The caller's rights on the subscription: patterns of actions, except those of `denied`."""
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from workbench.preflight.answers import Permission, PostgresOffer, SizeOffer, Subscription, Unanswered, Usage, Version
+from workbench.preflight.answers import (
+    Permission,
+    PostgresOffer,
+    SizeOffer,
+    Subscription,
+    TypeOffer,
+    Unanswered,
+    Usage,
+    Version,
+)
 
 ARM = "https://management.azure.com"
 Get = Callable[[str, Mapping[str, str]], Any]
@@ -22,6 +31,9 @@ _VERSIONS = {
     "features": "2021-07-01",
     "permissions": "2022-04-01",
     "kubernetesVersions": "2025-05-01",
+    "Microsoft.Network": "2024-05-01",
+    "Microsoft.PolicyInsights": "2023-03-01",
+    "Microsoft.ManagedIdentity/userAssignedIdentities": "2023-01-31",
     "Microsoft.Storage/storageAccounts": "2023-05-01",
     "Microsoft.ContainerRegistry/registries": "2023-07-01",
     "Microsoft.DBforPostgreSQL/flexibleServers": "2024-08-01",
@@ -61,6 +73,57 @@ class AzureRest:
             for row in self._list("providers", "providers")
             for kind in _rows(row.get("resourceTypes"))
         }
+
+    def type_offers(self) -> Mapping[str, TypeOffer]:
+        """Versions, regions and zones of each type, by its name in lower case."""
+        return {
+            f"{_text(row, 'namespace')}/{_text(kind, 'resourceType')}".lower(): TypeOffer(
+                _texts(kind.get("apiVersions")),
+                _texts(kind.get("locations")),
+                {_text(each, "location"): _texts(each.get("zones")) for each in _rows(kind.get("zoneMappings"))},
+            )
+            for row in self._list("providers", "providers")
+            for kind in _rows(row.get("resourceTypes"))
+        }
+
+    def counts(self, namespace: str, region: str) -> Mapping[str, tuple[int, int]]:
+        """Used and most of what a provider counts in a region, by name. Its newest version is asked."""
+        offer = self.type_offers().get(f"{namespace}/locations/usages".lower())
+        version = max(offer.versions) if offer is not None and offer.versions else _VERSIONS.get(namespace)
+        if version is None:
+            raise Unanswered(f"{namespace}: Azure's list of providers has no usages of it")
+        path = f"providers/{namespace}/locations/{region}/usages"
+        rows = self._list(path, namespace, {"api-version": version})
+        return {
+            _text(_map(row.get("name")), "value"): (_number(row.get("currentValue")), _number(row.get("limit")))
+            for row in rows
+        }
+
+    def restrictions(self, body: Mapping[str, Any]) -> Any:
+        """Azure's evaluation of its policies for a resource."""
+        path = self._path("providers/Microsoft.PolicyInsights/checkPolicyRestrictions")
+        status, document = self._ask("POST", path, "Microsoft.PolicyInsights", body)
+        if status != 200:
+            raise Unanswered(f"{path}: Azure answered {status}")
+        return document
+
+    def credentials(self, group: str) -> Mapping[str, Sequence[str]]:
+        """Subjects of the federated credentials of a group's identities, by the name of each; none without the group.
+
+        Raises Unanswered.
+        """
+        kind = "Microsoft.ManagedIdentity/userAssignedIdentities"
+        status, document = self._ask("GET", self._path(f"resourceGroups/{group}/providers/{kind}"), kind, None)
+        if status == 404:
+            return {}
+        if status != 200:
+            raise Unanswered(f"{group}: Azure answered {status}")
+        found: dict[str, Sequence[str]] = {}
+        for row in _rows(_map(document).get("value")):
+            path = f"{_text(row, 'id')}/federatedIdentityCredentials"
+            rows = _rows_of(path, _document(path, self._get(path, {"api-version": _VERSIONS[kind]})))
+            found[_text(row, "name")] = [_text(_map(each.get("properties")), "subject") for each in rows]
+        return found
 
     def feature(self, namespace: str, name: str) -> str:
         path = self._path(f"providers/Microsoft.Features/providers/{namespace}/features/{name}")
@@ -111,7 +174,7 @@ class AzureRest:
             raise Unanswered(f"{path}: Azure answered {status}")
         return status == 200
 
-    def _ask(self, method: str, path: str, kind: str, body: Mapping[str, str] | None) -> tuple[int, Any]:
+    def _ask(self, method: str, path: str, kind: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
         if self._exchange is None:
             raise Unanswered(f"{path}: there is no login for it")
         status, document, _ = self._exchange(method, path, {"api-version": _VERSIONS[kind]}, body)
@@ -123,7 +186,7 @@ class AzureRest:
         """Every row of a list, page by page, below `root` or else the subscription."""
         address, asked = (
             f"{root}/{below}" if root else self._path(below),
-            {"api-version": _VERSIONS[kind], **(parameters or {})},
+            {"api-version": _VERSIONS.get(kind, ""), **(parameters or {})},
         )
         for _ in range(MOST_PAGES):
             document = _document(below, self._get(address, asked))

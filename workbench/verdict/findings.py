@@ -54,7 +54,8 @@ def _refusal(plan: Plan, said: Said, pools: Sequence[str], origin: Origin) -> Ve
     path = setting(subject, said, pools) if subject is not None else ""
     file = origin(path) if path else ""
     policies = f" Denied by {', '.join(said.policies)}." if said.policies else ""
-    known = advice(f"{said.code}: {said.message}")
+    known = advice(f"{said.code}: {said.message}") or ""
+    known = known[:1].upper() + known[1:]
     place = f"Set by {path}{f' in {file}' if file else ', a default'}." if path else ""
     fix = " ".join(each for each in (place, known or where_to_look(said.code)) if each)
     where = (

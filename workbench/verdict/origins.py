@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from workbench.verdict.model import Said, Subject
 
 _POOL: Mapping[str, str] = {
+    "ossku": "osSku",
     "vmsize": "sku",
     "sku": "sku",
     "osdisk": "osDisk",
@@ -18,7 +19,6 @@ _POOL: Mapping[str, str] = {
     "scalesetpriority": "priority",
     "lowpriority": "priority",
     "gpuprofile": "driver",
-    "ossku": "osSku",
     "vnetsubnetid": "subnet",
     "count": "scale",
     "quota": "scale",
@@ -63,6 +63,7 @@ _TYPES: Mapping[str, str] = {
 _CLUSTER: Mapping[str, str] = {
     "kubernetesversion": "cluster.kubernetesVersion",
     "orchestratorversion": "cluster.kubernetesVersion",
+    "vcpu": "systemPool.scale",
     "agentpoolprofiles": "systemPool",
     "supportplan": "cluster.supportPlan",
     "authorizedip": "cluster.apiAccess.authorizedIpRanges",

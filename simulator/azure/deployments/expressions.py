@@ -18,6 +18,12 @@ class InvalidTemplate(Exception):
     """A template that ARM does not read; the text is ARM's sentence."""
 
 
+class Unresolved(str):
+    """What is computed of a resource that was refused: a text, and so is every property of it."""
+
+    __slots__ = ()
+
+
 @dataclass
 class Scope:
     """Values that expressions of one template may name."""
@@ -56,6 +62,8 @@ class Scope:
         while tokens and tokens[0] == ("mark", "."):
             tokens.pop(0)
             name = _take(tokens, "name")
+            if isinstance(value, Unresolved):
+                continue
             holder: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
             if name not in holder:
                 raise InvalidTemplate(f"The language expression property '{name}' doesn't exist.")

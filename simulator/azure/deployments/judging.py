@@ -14,7 +14,7 @@ from simulator.azure import ids, puts, rights, schema
 from simulator.azure.bodies import Json, get, to_body
 from simulator.azure.cloud import Cloud
 from simulator.azure.deployments.expanding import Asked, Expander, Place
-from simulator.azure.deployments.expressions import InvalidTemplate
+from simulator.azure.deployments.expressions import InvalidTemplate, Unresolved
 from simulator.azure.deployments.inputs import inputs_of
 from simulator.azure.errors import ArmError
 from simulator.azure.rules import Put, refusals
@@ -92,6 +92,8 @@ class _Staging:
     judge: Judge
     store: Store
     verdict: Verdict
+    broken: set[str] = field(default_factory=set[str])
+    """Keys of resources of a wrong form, of which nothing can be computed."""
 
     def state(self) -> AzureState:
         now = self.judge.cloud.azure()
@@ -100,6 +102,8 @@ class _Staging:
     def reference(self, resource_id: str) -> Any:
         """Outputs that Azure computes for a resource."""
         found = self.state().get(resource_id)
+        if ids.key(resource_id) in self.broken:
+            return Unresolved("unresolved")
         if found is None:
             raise InvalidTemplate(f"The resource '{resource_id}' is not defined in the template, and does not exist.")
         return found.outputs
@@ -110,6 +114,7 @@ class _Staging:
         if mapping is None:
             message = f"The resource type '{asked.type}' could not be found."
             self.verdict.errors.append({"code": "InvalidResourceType", "message": message, "target": asked.id})
+            self.broken.add(ids.key(asked.id))
             return
         if missing := self._unregistered(asked):
             self.verdict.errors.append(missing)
@@ -128,7 +133,7 @@ class _Staging:
         try:
             puts.record(put, self.store, self.judge.cloud.clock)
         except (KeyError, TypeError, ValueError, AttributeError):
-            return  # it was refused for its form, so nothing can be said of what it would be
+            self.broken.add(ids.key(asked.id))
 
     def _refused(self, asked: Asked, put: Put) -> Iterator[Json]:
         try:

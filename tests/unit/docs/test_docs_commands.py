@@ -59,7 +59,12 @@ def faults(command: Command) -> Iterator[str]:
             yield f"no command {first}"
         return
     parameters = COMMANDS[name].params
-    options = {option: each for each in parameters if each.param_type_name == "option" for option in each.opts}
+    options = {
+        option: each
+        for each in parameters
+        if each.param_type_name == "option"
+        for option in (*each.opts, *each.secondary_opts)
+    }
     places = [each for each in parameters if each.param_type_name == "argument"]
     given: list[str] = []
     rest = list(arguments)

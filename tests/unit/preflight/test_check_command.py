@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,6 +21,9 @@ from workbench.cli import azure_login
 from workbench.cli.commands import check as check_command
 from workbench.preflight import AzureRest, Unanswered, login
 from workbench.preflight.rest import subscriptions
+
+NOWHERE = Path("/dev/null/answers")
+"""A folder in which nothing can be kept."""
 
 
 def on_path(name: str) -> str | None:
@@ -138,6 +142,7 @@ def command(monkeypatch: pytest.MonkeyPatch, answers: Answers | Exception, *argu
 
     monkeypatch.setattr(azure_login, "_login", log_in)
     monkeypatch.setattr(azure_login, "_exchange", lambda: None)
+    monkeypatch.setattr(azure_login, "answers_folder", lambda: NOWHERE)
     monkeypatch.setattr(check_command.shutil, "which", on_path)
     return call("check", *arguments)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import shutil
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +18,8 @@ from workbench.cli.options import DEFAULT_STACK, Assignments, Files, Json, Least
 
 if TYPE_CHECKING:
     from physical_ai.settings import Settings
+    from workbench.cli.azure_login import Reached
+    from workbench.cli.requested_stack import RequestedStack
 
 
 SubscriptionOption = Annotated[
@@ -33,6 +34,15 @@ BudgetsOf = Annotated[
         help="The stack's AKS cluster, whose disruption budgets are read too: some keep AKS from every upgrade.",
     ),
 ]
+Verdict = Annotated[
+    bool,
+    typer.Option(
+        "--verdict/--no-verdict",
+        help="Have Azure Resource Manager validate all resources, and say what they change. Nothing is created.",
+    ),
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ask anew what was answered and kept within a day.")]
+Table = Annotated[bool, typer.Option("--questions", help="List what is asked, and the right that each question needs.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Do not query Azure or the cluster, even with a login.")]
 
 Prerequisites = Annotated[
@@ -45,6 +55,9 @@ def check(  # noqa: PLR0917 - each is an option
     subscription: SubscriptionOption = None,
     offline: Offline = False,
     prerequisites: Prerequisites = False,
+    verdict: Verdict = True,
+    fresh: Fresh = False,
+    questions: Table = False,
     severity: Least = Severity.ERROR,
     kubeconfig: BudgetsOf = None,
     file: Files = None,
@@ -57,15 +70,16 @@ def check(  # noqa: PLR0917 - each is an option
     existing cluster, it reads that cluster instead: software, storage, machines, and other owners of its GPUs.
     """
     from physical_ai.settings.facts.created import region_of
-    from workbench.cli.declared_needs import foreign_of
     from workbench.cli.deployment_prerequisites import list_prerequisites
     from workbench.cli.existing_check import check_existing
     from workbench.cli.output import check as output
     from workbench.cli.requested_stack import read_stack
-    from workbench.preflight import check as check_azure
     from workbench.preflight.backends import claims
     from workbench.preflight.charts import unverified
 
+    if questions:
+        output.print_questions(json=json)
+        return
     requested = read_stack(stack, file, set_)
     loaded = requested.loaded
     settings = loaded.settings
@@ -73,23 +87,53 @@ def check(  # noqa: PLR0917 - each is an option
         list_prerequisites(stack, requested, json=json)
         return
     today = datetime.datetime.now(datetime.UTC).date()
-    existing = check_existing(loaded, today, offline=offline)
+    existing, reached = check_existing(loaded, today, offline=offline), None
     if existing is not None:
         findings, why_not = existing
-        queried, asked = False, "The cluster"
+        asked = "The cluster"
     else:
-        azure, why_not = (None, "--offline") if offline else azure_of_login(subscription)
-        findings = check_azure(settings, azure, shutil.which, today, partial(foreign_of, requested))
-        queried, asked = azure is not None, "Azure"
-    if existing is None:
-        findings = [*findings, *_budgets(settings, kubeconfig)]
+        reached, why_not = (None, "--offline") if offline else azure_of_login(subscription, fresh=fresh)
+        findings = [*_of_azure(requested, reached, today, verdict=verdict), *_budgets(settings, kubeconfig)]
+        asked = "Azure"
     findings = [*findings, *unverified(loaded.plan.charts), *claims(settings, _others(stack))]
+    oldest = reached.kept.oldest if reached is not None else None
     if json:
-        print_json(output.document(stack, region_of(settings), findings, queried=queried, why_not=why_not))
+        queried = reached is not None
+        print_json(
+            output.document(stack, region_of(settings), findings, queried=queried, why_not=why_not, oldest=oldest)
+        )
     else:
         output.print_findings(stack, findings, why_not, asked)
+        output.print_age(oldest)
     if any_at_least(findings, severity):
         raise typer.Exit(FINDINGS)
+
+
+def _of_azure(
+    requested: RequestedStack, reached: Reached | None, today: datetime.date, *, verdict: bool
+) -> list[Finding]:
+    """Findings of a stack that creates its cluster on Azure: of its settings, and of what it declares."""
+    import pulumi
+
+    from workbench.cli.azure_questions import asked, flow_findings
+    from workbench.cli.declared_needs import foreign_to, needs_of
+    from workbench.cli.policy_pack import declared_resources
+    from workbench.preflight import check as check_azure
+
+    settings, azure = requested.loaded.settings, reached.azure if reached is not None else None
+    try:
+        declared = declared_resources(
+            requested, preview=False, subscription=reached.subscription if reached is not None else None
+        )
+    except pulumi.RunError as refusal:
+        found = check_azure(settings, azure, shutil.which, today)
+        return [*found, Finding(Severity.ERROR, "program", "declared resources", str(refusal), None, "the program")]
+    needed = needs_of(declared)
+    found = check_azure(settings, azure, shutil.which, today, lambda own: foreign_to(needed, own))
+    found += flow_findings(declared)
+    if reached is not None:
+        found += asked(requested, declared, reached, verdict=verdict)
+    return found
 
 
 def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:

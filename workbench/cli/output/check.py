@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,20 +11,34 @@ from rich.markup import escape
 from rich.table import Table
 
 from physical_ai.findings import Severity
-from workbench.cli.console import STYLES, err, out
+from workbench.cli.console import STYLES, err, out, print_json
 
 if TYPE_CHECKING:
     from physical_ai.findings import Finding
 
 
+SCHEMA_VERSION = 1
+"""Version of the document: it increases when a key changes its meaning or is removed, not with a new one."""
+OF_A_VERDICT = ("code", "resource", "setting", "file")
+"""Keys that only findings of Azure's verdict have."""
+
+
 def document(
-    stack: str, region: str | None, findings: Sequence[Finding], *, queried: bool, why_not: str | None
+    stack: str,
+    region: str | None,
+    findings: Sequence[Finding],
+    *,
+    queried: bool,
+    why_not: str | None,
+    oldest: datetime.datetime | None = None,
 ) -> dict[str, Any]:
     return {
+        "schemaVersion": SCHEMA_VERSION,
         "stack": stack,
         "region": region,
         "azureAsked": queried,
         "whyNot": why_not,
+        "oldestAnswer": oldest.isoformat(timespec="seconds") if oldest is not None else None,
         "summary": dict(Counter(each.severity.value for each in findings)),
         "findings": [
             {
@@ -33,6 +48,7 @@ def document(
                 "message": each.problem,
                 "fix": each.fix,
                 "source": each.source,
+                **{key: getattr(each, key) or None for key in OF_A_VERDICT if hasattr(each, key)},
             }
             for each in findings
         ],
@@ -56,3 +72,37 @@ def print_findings(stack: str, findings: Sequence[Finding], why_not: str | None,
         login = why_not != "--offline" and asked == "Azure"
         hint = "; log in with `az login` or a workload identity to query it" if login else ""
         err.print(f"{asked} was not queried ({why_not}){hint}", style="yellow", markup=False)
+
+
+def print_age(oldest: datetime.datetime | None) -> None:
+    """A line about the oldest answer that was not asked anew."""
+    if oldest is not None:
+        minutes = int((datetime.datetime.now(datetime.UTC) - oldest).total_seconds() // 60)
+        age = f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+        err.print(f"some of Azure's answers were kept from up to {age} ago; --fresh asks anew", markup=False)
+
+
+def print_questions(*, json: bool) -> None:
+    """The table of questions."""
+    from workbench.preflight.questions import QUESTIONS
+
+    if json:
+        rows = [
+            {
+                "topic": each.topic,
+                "asks": each.asks,
+                "request": each.request,
+                "right": each.right,
+                "without": each.without,
+                "keptHours": each.hours,
+            }
+            for each in QUESTIONS
+        ]
+        print_json({"schemaVersion": SCHEMA_VERSION, "questions": rows})
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("topic", "asks", "right", "without it"):
+        table.add_column(column, overflow="fold")
+    for each in QUESTIONS:
+        table.add_row(each.topic, each.asks, each.right, each.without)
+    out.print(table)

@@ -1,0 +1,62 @@
+"""Policies of the organisation that would deny declared resources, as Azure evaluates them. Pure, but for the asking.
+
+Shapes: azure-rest-api-specs, Microsoft.PolicyInsights 2023-03-01, checkPolicyRestrictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from physical_ai.findings import Finding, Severity
+from workbench.verdict.model import Subject
+
+TOPIC, SOURCE = "policy", "Azure Policy"
+API_VERSION = "2023-03-01"
+MOST_REQUESTS = 60
+PATH = "providers/Microsoft.PolicyInsights/checkPolicyRestrictions"
+Ask = Callable[[Mapping[str, Any]], Any]
+"""Answer to a body of the request."""
+
+
+def request(subject: Subject) -> dict[str, Any]:
+    """Body of the question about a resource."""
+    content = {"type": subject.arm_type, "name": subject.resource_id.rpartition("/")[2], **subject.body}
+    scope = subject.resource_id.rpartition("/providers/")[0] or None
+    details = {"resourceContent": content, "apiVersion": subject.api_version, **({"scope": scope} if scope else {})}
+    return {"resourceDetails": details, "pendingFields": []}
+
+
+def policy_findings(subjects: Sequence[Subject], ask: Ask) -> Iterator[Finding]:
+    """Findings about one resource of each type, which stands for the others. `ask` raises where it has no answer."""
+    first = {each.arm_type: each for each in reversed(subjects)}
+    asked = list(first.values())[:MOST_REQUESTS]
+    denied = 0
+    for each in asked:
+        for effect, policy, reason in _evaluations(ask(request(each))):
+            denied += effect == "deny"
+            severity = Severity.ERROR if effect == "deny" else Severity.INFO
+            verb = "denies it" if effect == "deny" else f"has the effect {effect}"
+            problem = f"The policy {policy} {verb}{f': {reason}' if reason else '.'}"
+            fix = "Ask its owner for an exemption, or change what it names." if effect == "deny" else None
+            yield Finding(severity, TOPIC, each.arm_type, problem, fix, SOURCE)
+    if asked and not denied:
+        yield Finding(Severity.OK, TOPIC, f"{len(asked)} types", "no policy denies one of them", None, SOURCE)
+
+
+def _evaluations(answer: Any) -> Iterator[tuple[str, str, str]]:
+    """Effect in lower case, name of the assignment, and reason of what is not compliant."""
+    result = _map(_map(answer).get("contentEvaluationResult"))
+    rows = result.get("policyEvaluations")
+    for row in cast("list[Any]", rows) if isinstance(rows, list) else []:
+        each = _map(row)
+        if each.get("evaluationResult") != "NonCompliant":
+            continue
+        effect = str(_map(each.get("effectDetails")).get("policyEffect") or "Deny").lower()
+        assignment = str(_map(each.get("policyInfo")).get("policyAssignmentId") or "").rpartition("/")[2]
+        reason = str(_map(each.get("evaluationDetails")).get("reason") or "")
+        yield effect, assignment or "without a name", reason
+
+
+def _map(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
