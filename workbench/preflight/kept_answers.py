@@ -28,7 +28,7 @@ class Kept:
 
     get: Get
     folder: Path
-    """Of one subscription and one login."""
+    """Folder of one subscription."""
     fresh: bool = False
     """True where what was kept before this command does not count."""
     clock: Callable[[], datetime.datetime] = now

@@ -19,7 +19,7 @@ class Question:
     request: str
     right: str
     without: str
-    """What happens where the right is missing."""
+    """Consequence of a missing right."""
     hours: int = 0
 
     @property
@@ -138,6 +138,6 @@ QUESTIONS: tuple[Question, ...] = (
 
 
 def hours(address: str) -> int:
-    """How long the answer to a GET is kept; 0 where it is not."""
+    """Hours for which the answer to a GET is kept; 0 where it is not."""
     path = re.sub(r"^https://[^/]+", "", address).partition("?")[0]
     return next((each.hours for each in QUESTIONS if each.hours and each.pattern.match(path)), 0)

@@ -19,7 +19,7 @@ class InvalidTemplate(Exception):
 
 
 class Unresolved(str):
-    """What is computed of a resource that was refused: a text, and so is every property of it."""
+    """Computed value of a resource that was refused: a text, and so is every property of it."""
 
     __slots__ = ()
 
