@@ -7,12 +7,14 @@ what needs a node that runs programs: the forwarded port, and OSMO's own client.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 STACK = "quickstart-westus2"
 CHECKOUT, OUTPUT = "physical-ai", ".submitted"
@@ -51,8 +53,24 @@ def az(words: list[str]) -> int:
 def physai(words: list[str]) -> int:
     """As a job runs it: `check` asks a subscription that has what the stack needs."""
     from tests.simulator import pipeline_commands
+    from tests.support.azure_subscription import SUBSCRIPTION
+    from workbench.cli.azure_login import SUBSCRIPTION_VARIABLE
 
+    os.environ[SUBSCRIPTION_VARIABLE] = SUBSCRIPTION
+    answers: Any = pipeline_commands.azure()
+    answers.change("skus", _with_small_size)
+    pipeline_commands.azure = lambda: answers
     return pipeline_commands.physai(words)
+
+
+def _with_small_size(document: dict[str, Any]) -> None:
+    """The recorded answer has the whole GPU of its kind only."""
+    for row in [each for each in document["value"] if each["name"].startswith("Standard_NC144ds_xl_RTXPRO6000")]:
+        own = copy.deepcopy(row)
+        own["name"] = "Standard_NC24lds_xl_RTXPRO6000BSE_v6"
+        for each in own["capabilities"]:
+            each["value"] = "24" if each["name"] == "vCPUs" else each["value"]
+        document["value"].append(own)
 
 
 def pulumi(words: list[str]) -> int:
@@ -65,8 +83,11 @@ def pulumi(words: list[str]) -> int:
         environment |= Simulation(STACK).environment()
     else:
         assert words[0] in {"login", "config"} or words[:2] == ["stack", "init"], words
-        environment |= {"PULUMI_CONFIG_PASSPHRASE": PASSPHRASE, "PULUMI_HOME": str(Path(".pulumi-home").resolve())}
-        environment["HOME"] = environment["PULUMI_HOME"]
+        home = Path(".pulumi-home").resolve()
+        home.mkdir(exist_ok=True)
+        environment |= {"PULUMI_CONFIG_PASSPHRASE": PASSPHRASE, "PULUMI_HOME": str(home)}
+        # Pulumi takes the person's folder from the system, and not from $HOME.
+        words = ["login", f"file://{home}"] if words == ["login", "--local"] else words
     return subprocess.run([_engine(), *words], env=environment, check=False).returncode
 
 

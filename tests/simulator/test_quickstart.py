@@ -40,6 +40,7 @@ def test_the_commands_lead_to_a_finished_workflow(home: Home, tmp_path: Path) ->
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert "osmo: platform; platforms cpu (cpu), h100 (h100gpu), rtxpro (rtxprogpu)" in done.stdout
-    assert done.stdout.rstrip().endswith("COMPLETED")
-    assert "rtxpro" in done.stdout.splitlines()[-1]
+    ended = [line.split() for line in done.stdout.splitlines() if line.rstrip().endswith("COMPLETED")]
+    assert [words[:2] for words in ended] == [["cuda-smoke-1", "smoke"]]
+    assert "rtxpro" in ended[0]
     assert (tmp_path / CHECKOUT / "quickstart.kubeconfig").read_text().startswith("apiVersion")
