@@ -30,6 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "policies": {"planning", "catalog", "kubernetes", "settings"},
     "preflight": {"planning", "catalog", "kubernetes", "parts", "servers", "settings"},
     "verdict": {"catalog", "preflight", "readiness"},
+    "first_contact": {"catalog"},
     "costs": {"catalog", "parts", "settings"},
     "recordings": {"catalog", "kubernetes", "preflight", "readiness", "servers"},
     # A part's settings are in the tree of settings, and its plan reads that tree.
@@ -43,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "planning",
         "catalog",
         "costs",
+        "first_contact",
         "health",
         "kubernetes",
         "mocks",

@@ -56,6 +56,7 @@ PANELS = {
         "reach": "Show who reaches whom, and what decides it",
         "compat": "Check that a stack's versions are compatible",
         "check": "Query Azure: quota, sizes, versions, permissions",
+        "first": "Bring a stack to a new subscription in stages",
         "obtain": "Compare a pool with its fallbacks: quota, price",
         "gates": "Show why nodes do not offer their GPUs",
         "accept": "Run acceptance checks on GPU nodes",
