@@ -124,8 +124,8 @@ def test_a_state_of_another_cluster_declares_nothing_in_this_one() -> None:
     answer = ("record", {"input": kept, "output": kept})
     made = azure_answers.created
 
-    def created(type_: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        return answer if type_ == "pulumi:index:Stash" else made(type_, name, inputs)
+    def created(type_: str, name: str, inputs: dict[str, Any], subscription: str) -> tuple[str, dict[str, Any]]:
+        return answer if type_ == "pulumi:index:Stash" else made(type_, name, inputs, subscription)
 
     recorder = Recorder(preview=False)
     with (

@@ -113,16 +113,20 @@ def test_what_cannot_work_is_refused(assignments: list[str], pool: dict[str, Any
     assert words in text
 
 
+ENTRA_ID = "00000000-0000-4000-8000-000000000001"
+
+
 def test_cert_manager_is_asked_for_unless_the_stack_installs_it() -> None:
     def asked(*assignments: str) -> bool:
         return "amd-cert-manager" in {each.rule for each in supplied(*assignments).warnings}
 
     tls = "tls: {source: certManager, certManager: {clusterIssuer: corp}}"
-    access = f"{{login: dev, host: osmo.contoso.com, {tls}}}"
+    entra = f"entra: {{tenantId: {ENTRA_ID}, clientId: {ENTRA_ID}}}, roles: {{osmo-user: [{ENTRA_ID}]}}"
+    access = f"host: osmo.contoso.com, login: entra, {entra}"
     platform = ["dataServices={source: azure}", "osmo.mode=platform"]
     assert asked()
-    assert asked(*platform, "osmo.access={login: dev}")
-    assert not asked(*platform, f"osmo.access={access}")
+    assert asked(*platform, f"osmo.access={{{access}, tls: {{source: stack}}}}")
+    assert not asked(*platform, f"osmo.access={{{access}, {tls}}}")
 
 
 def test_images_that_the_registry_does_not_cache_are_named() -> None:

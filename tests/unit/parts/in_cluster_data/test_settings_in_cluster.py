@@ -60,7 +60,7 @@ PLACE = "dataServices.inCluster"
         ({"storageClass": "azurefile-csi"}, f"{PLACE}.storageClass", "file shares"),
         ({"storageClass": "longhorn"}, f"{PLACE}.snapshots.className", "class of its own driver"),
         ({"storageClass": "Big Disks"}, f"{PLACE}.storageClass", "name of a class"),
-        ({"cache": {"memoryGb": 8}}, f"{PLACE}.cache.storageGb", "anew"),
+        ({"cache": {"memoryGb": 8}}, f"{PLACE}.cache.storageGb", "writes its data of up to 8 GiB again"),
         ({"snapshots": {"enabled": False}, "restores": ["20261120-0217"]}, f"{PLACE}.snapshots.enabled", "no"),
         ({"restores": ["yesterday"]}, f"{PLACE}.restores[0]", "20261123-0217"),
         ({"restores": ["20261120-0217"] * 2}, f"{PLACE}.restores", "twice"),
