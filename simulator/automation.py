@@ -1,4 +1,4 @@
-"""Pulumi's Automation API with one run of the CLI for an operation, in place of four."""
+"""Pulumi's Automation API, changed to start the CLI once for each operation instead of four times."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from simulator import program_process
 
 
 class Command(automation.PulumiCommand):
-    """Names to the CLI the process in which the program runs, if it has its own.
+    """The Pulumi CLI, told which resident process runs the program, if there is one.
 
-    The CLI in the tools is of the SDK's version; asking it would start it once more.
+    The CLI in the tools folder has the SDK's version, so it is not started just to ask for it.
     """
 
     def __init__(self, root: Path) -> None:
@@ -37,14 +37,16 @@ class Command(automation.PulumiCommand):
 
 
 class Workspace(automation.LocalWorkspace):
-    """Workspace whose stack is named in every command and known to exist, so that none has to be selected first."""
+    """Workspace that names the stack in every command and takes it to exist, so that no `stack select` is needed."""
 
     def select_stack(self, stack_name: str) -> None:
         del stack_name
 
 
 class Stack(automation.Stack):
-    """Runs the CLI once for an operation: the SDK would run it three more times for data in the state file."""
+    """Stack that runs the CLI once for an operation; the SDK would run it three more times for data that the state file
+    has.
+    """
 
     def outputs(self) -> automation.OutputMap:
         return {}

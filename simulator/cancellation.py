@@ -1,4 +1,4 @@
-"""Ends a run from outside: one that is under way, or the lock that a killed one has left."""
+"""Cancellation of a run from outside: ends a running one, or removes the lock that a killed one has left."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ PATIENCE = 120
 
 
 def cancel(checkpoint: Checkpoint, lock: Path, running: Sequence[psutil.Process]) -> str:
-    """Report of the cancellation. `running` are the stack's engines; `lock` is the file that every command on it locks.
+    """Cancels the run or removes its lock; returns a report. `running`: the stack's engines; `lock`: the file that
+    every command locks.
 
     Raises:
         NothingToCancel: no run is under way, and there is no lock.
-        Busy: the run has been asked to end, and has not.
+        Busy: the run was asked to end and has not ended in time.
     """
     if _is_locked(lock):
         for engine in running:

@@ -1,4 +1,4 @@
-"""The engine's state of one stack as its file backend keeps it, read without the engine."""
+"""The engine's state of one stack, read from the files of its backend without running the engine."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ STACK_TYPE = "pulumi:pulumi:Stack"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Checkpoint of a stack in the engine's backend. `backend` is the backend's folder; nothing of it has to exist."""
+    """Checkpoint of a stack in the engine's file backend. `backend`: the backend's folder, which need not exist yet."""
 
     backend: Path
     stack: str
 
     @property
     def file(self) -> Path | None:
-        """The stack's file; None before its first command."""
+        """The stack's checkpoint file; None before the stack's first command."""
         return next(self.backend.glob(f".pulumi/stacks/*/{self.stack}.json"), None)
 
     def create(self, project: str) -> None:
-        """Writes the empty state of a new stack, as `pulumi stack init` does in half a second.
+        """Writes the empty state of a new stack; `pulumi stack init` takes half a second to do the same.
 
         Format: pulumi/pkg 3.259, backend/diy/{meta,stack}.go, and apitype.VersionedCheckpoint.
         """
@@ -40,7 +40,7 @@ class Checkpoint:
         unfinished.rename(file)
 
     def deployment(self) -> dict[str, Any]:
-        """The state as it was last written; empty before the first update."""
+        """The stack's last saved deployment; empty before the first update."""
         file = self.file
         return json.loads(file.read_text())["checkpoint"].get("latest") or {} if file is not None else {}
 
@@ -48,7 +48,7 @@ class Checkpoint:
         return self.deployment().get("resources") or []
 
     def pending(self) -> list[dict[str, Any]]:
-        """Operations that had started, and whose outcome is not known."""
+        """Operations that were started and whose outcome is not known."""
         return self.deployment().get("pending_operations") or []
 
     def protected(self) -> list[str]:
@@ -56,14 +56,14 @@ class Checkpoint:
         return [resource["urn"].rsplit("::", 1)[-1] for resource in self.resources() if resource.get("protect")]
 
     def outputs(self) -> dict[str, Any]:
-        """The stack's outputs, secret ones left out."""
+        """The stack's outputs without the secret ones."""
         given: list[dict[str, Any]] = [
             each.get("outputs") or {} for each in self.resources() if each["type"] == STACK_TYPE
         ]
         return {name: value for outputs in given for name, value in outputs.items() if not is_secret(value)}
 
     def config(self) -> dict[str, Any]:
-        """The configuration of the newest update, by full key; empty before the first one.
+        """The configuration of the newest update, by full key; empty before the first update.
 
         Format: pulumi/pkg 3.259, backend/diy/state.go (history files), and backend.UpdateInfo.
         """
@@ -75,7 +75,7 @@ class Checkpoint:
         return {}
 
     def locks(self) -> list[dict[str, Any]]:
-        """The locks of running updates, and of updates that were killed: `pid`, `username`, `hostname`, `timestamp`."""
+        """Locks of running or killed updates, each with `pid`, `username`, `hostname` and `timestamp`."""
         return [json.loads(file.read_text()) for file in self._lock_files()]
 
     def unlock(self) -> None:
@@ -87,9 +87,10 @@ class Checkpoint:
         return self.backend.glob(f".pulumi/locks/**/{self.stack}/*.json")
 
     def repair(self) -> None:
-        """Removes the files of attributes that an engine with other settings has written beside each file.
+        """Removes the `.attrs` files that an engine with other settings has written beside the state files.
 
-        It does not write them atomically, and refuses a checkpoint with a damaged one; without one it reads it.
+        The engine does not write an `.attrs` file atomically, and refuses a checkpoint whose `.attrs` file is damaged;
+        it reads a checkpoint without one.
         """
         for attributes in self.backend.rglob("*.attrs"):
             attributes.unlink()

@@ -1,4 +1,6 @@
-"""Pods of the Job that removes what a stack leaves: the program that was deployed, with the rights of its account."""
+"""Pods of the Job that removes what a stack leaves in a cluster: they run the deployed program with their account's
+rights.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ SELECTOR = "app.kubernetes.io/name=cluster-cleanup"
 
 
 class Cleanup:
-    """Follows the Pods in all namespaces."""
+    """Runs the cleanup Pods of all namespaces."""
 
     def __init__(self, client: Client) -> None:
         self.loop = Loop("cleanup", self._round)

@@ -1,4 +1,4 @@
-"""Speed of model time in the simulator."""
+"""Speed of simulated time."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ IDLE_DEFAULT = 20.0
 
 
 def seconds_per_model_minute() -> float:
-    """Seconds that a minute of Azure or of a driver's build takes here.
+    """Real seconds that stand for one minute of Azure's work or of a driver build.
 
     Raises:
-        SimulationError: the environment asks for something else than a positive number.
+        SimulationError: the environment variable is not a positive number.
     """
     return _seconds(VARIABLE, DEFAULT)
 
 
 def seconds_per_idle_minute() -> float:
-    """Seconds that a minute takes in which nothing happens and the autoscaler counts.
+    """Real seconds that stand for one idle minute, in which the cluster autoscaler waits before it deletes nodes.
 
-    Longer than the others: what a person does between two commands takes as long here as it does on Azure, and nodes
-    that are deleted after seconds could not be inspected.
+    Idle minutes are longer than other simulated minutes: what a person does between two commands takes as long here as
+    on Azure, and nodes that are deleted after seconds could not be inspected.
 
     Raises:
-        SimulationError: the environment asks for something else than a positive number.
+        SimulationError: the environment variable is not a positive number.
     """
     return _seconds(IDLE_VARIABLE, IDLE_DEFAULT)
 

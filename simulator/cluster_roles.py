@@ -1,4 +1,6 @@
-"""ClusterRoles that reach as far as a role of Azure RBAC for Kubernetes, where Kubernetes has none of its own."""
+"""ClusterRoles with the rights of Azure RBAC's roles for Kubernetes, for those that Kubernetes has no role of its own
+for.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ custom resources in it.
 
 
 def reader_role() -> Object:
-    """The ClusterRole of AKS RBAC Reader."""
+    """The ClusterRole with the rights of Azure's role AKS RBAC Reader."""
     rules = [
         {"apiGroups": [group], "resources": list(names), "verbs": ["get", "list", "watch"]}
         for group, names in READ.items()

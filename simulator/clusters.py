@@ -53,13 +53,13 @@ class Clusters:
     # What the simulation asks for
 
     def ids(self) -> list[str]:
-        """Ids of the clusters that exist."""
+        """Ids of the existing clusters."""
         return list(self._slots())
 
     def prepare(self, *, spare: bool) -> None:
-        """Starts, in the background, what is stopped or has other code than the checkout.
+        """Starts, in the background, stopped control planes and those that run older code than the checkout.
 
-        With `spare` that is a new control plane, if there is no cluster yet.
+        With `spare` it starts a new control plane if there is no cluster yet.
         """
         planes = [self._plane(slot) for slot in self._slots().values()]
         if spare and not planes:
@@ -77,14 +77,14 @@ class Clusters:
         self._preparing.start()
 
     def wait(self) -> None:
-        """Waits until existing clusters answer again, or have failed to: a provider that is configured earlier finds
-        none.
+        """Waits until the existing clusters answer again, or failed to start: a provider that is configured earlier
+        finds no cluster.
         """
         if self._preparing is not None and self._slots():
             self._preparing.join()
 
     def settle(self) -> None:
-        """Ends what `prepare` started and no cluster took."""
+        """Removes the control plane that `prepare` started and no cluster has taken."""
         if self._preparing is not None:
             self._preparing.join()
         taken = set(self._slots().values())
@@ -93,12 +93,12 @@ class Clusters:
                 self._plane(folder.name).wipe()
 
     def stop(self) -> None:
-        """Stops every process and keeps the state."""
+        """Stops every control plane and keeps its state."""
         for folder in self._folder.glob("*/"):
             self._plane(folder.name).stop()
 
     def wipe(self) -> None:
-        """Stops every process and removes all clusters."""
+        """Stops every control plane and removes all clusters."""
         for folder in self._folder.glob("*/"):
             self._plane(folder.name).wipe()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -114,11 +114,11 @@ class Clusters:
         return self._existing(cluster_id).admin_kubeconfig()
 
     def metrics(self, cluster_id: str) -> str:
-        """Address of the exporters of a cluster: `127.0.0.1:PORT`; empty before its first start."""
+        """Address of the metrics exporters of a cluster: `127.0.0.1:PORT`; empty before the cluster's first start."""
         return self._existing(cluster_id).metrics
 
     def osmo(self, cluster_id: str) -> str:
-        """Address of the gateway of the cluster's OSMO: `http://127.0.0.1:PORT`; empty before its first start."""
+        """URL of the gateway of the cluster's OSMO: `http://127.0.0.1:PORT`; empty before the cluster's first start."""
         return address(self._existing(cluster_id).folder)
 
     def is_running(self, cluster_id: str) -> bool:
@@ -126,10 +126,10 @@ class Clusters:
         return slot is not None and self._plane(slot).is_running()
 
     def refusal(self, kubeconfig: Kubeconfig) -> str:
-        """Reason why a program's kubeconfig is not used; empty where it names one of these clusters, logged in to as
-        AKS does.
+        """Reason why a program's kubeconfig is not used; empty if it is for one of these clusters and logs in as AKS's
+        kubeconfigs do.
 
-        An exec stanza is a command that runs as this user.
+        An exec section of a kubeconfig is a command that would run as the present user.
         """
         if kubeconfig.server not in {self._plane(slot).server for slot in self._slots().values()}:
             return f"{kubeconfig.server} is not a cluster of this simulation, and the simulator connects to no other"
@@ -143,7 +143,9 @@ class Clusters:
     # What Azure asks for
 
     def create(self, cluster_id: str, kubernetes_version: str) -> None:
-        """Starts the cluster's API server, in the installed version whatever patch release Azure would choose."""
+        """Starts the cluster's API server, always in the installed version, whatever patch version Azure
+        would choose.
+        """
         self._prepared()
         with self._lock:
             slots = self._slots()
@@ -152,7 +154,7 @@ class Clusters:
             self._save({**slots, cluster_id: slot})
 
     def pod_log(self, cluster_id: str, path: str, container: str) -> str | None:
-        """The log of an acceptance Pod by its path in the API; None where there is none."""
+        """The log of an acceptance Pod, by the log's path in the API; None if there is none."""
         return pod_log(self._folder / self._slots()[cluster_id], path, container)
 
     def enable_metrics(self, cluster_id: str) -> None:
@@ -176,9 +178,10 @@ class Clusters:
         return self._existing(cluster_id).user_kubeconfig(parts[4], parts[-1])
 
     def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
-        """Makes the pool's nodes exactly these, and waits until they are Ready.
+        """Makes the pool's nodes equal to these, and waits until they are Ready.
 
-        Server-side apply as AKS: labels and taints it no longer sets go, those that others have set stay.
+        It uses server-side apply, as AKS does: labels and taints that AKS no longer sets are removed, those that others
+        have set stay.
         """
         if not nodes and self._failure is not None:
             return  # a control plane that can't start has no nodes to show, and is deleted with its cluster

@@ -1,4 +1,6 @@
-"""The real Pulumi engine on a simulated stack: own backend, own copy of the stack file, providers of this process."""
+"""The real Pulumi engine for a simulated stack, with its own backend, its own copy of the stack file, and providers in
+this process.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ PARALLEL = 32
 
 
 class Engine:
-    """Runs one stack of the program in `ROOT` with everything it writes kept in `folder`."""
+    """Pulumi engine that runs one stack of the program in `ROOT` and writes only below `folder`."""
 
     def __init__(
         self, folder: Path, stack: str, tools: Toolbox, kubelogin: Path, kubernetes: Plugin = STAND_IN
@@ -68,18 +70,21 @@ class Engine:
 
     @property
     def recovers(self) -> bool:
-        """True where resources that a killed run has left are adopted into the state: by the stand-in, not by the
-        official plugin.
+        """True if resources that a killed run has left are adopted into the state.
+
+        The simulator's Kubernetes provider can do so, the official plugin cannot.
         """
         return self._kubernetes.name == "stand-in"
 
     @property
     def has_state(self) -> bool:
-        """True where the engine has recorded an update, which the next one can continue."""
+        """True if the engine has recorded an update, which the next one can continue."""
         return (self._folder / "work" / "Pulumi.yaml").exists() and bool(self.checkpoint.deployment())
 
     def configure(self, project: Mapping[str, Any], config: Mapping[str, Any], secret: Mapping[str, str]) -> None:
-        """Writes the copy of the project and the stack file that the engine reads; the user's own are not touched."""
+        """Writes the copies of the project and the stack file that the engine reads; the user's files stay
+        unchanged.
+        """
         work = self._folder / "work"
         stacks = work / "stacks"
         shutil.rmtree(work, ignore_errors=True)
@@ -101,17 +106,17 @@ class Engine:
         file.remember(secret)
 
     def _keep_no_logs(self) -> None:
-        """Puts a file in the place of the folder in which the engine keeps a debug log of each run.
+        """Puts a file where the engine would create its folder for debug logs of each run, which turns them off.
 
-        Compressing and encrypting it takes a third of the engine's processor time, and it has no switch; without the
-        folder it does without the log (pulumi/pkg 3.259, logging/encrypted.go).
+        Compressing and encrypting a log takes a third of the engine's processor time, and there is no option against
+        it; if it cannot create the folder, the engine writes no log (pulumi/pkg 3.259, logging/encrypted.go).
         """
         logs = self._folder / "home" / "logs"
         if not logs.exists():
             logs.touch()
 
     def up(self, providers: ProviderHost, on_event: OnEvent, options: RunOptions = DEFAULTS) -> dict[str, Any]:
-        """Deploys; the outputs, secret ones left out.
+        """Deploys the stack; returns its outputs without the secret ones.
 
         Raises:
             EngineFailed: something was refused or did not become ready.
@@ -126,10 +131,10 @@ class Engine:
         policy_packs: Sequence[Path] = (),
         options: RunOptions = DEFAULTS,
     ) -> None:
-        """Previews, and checks each resource with the policy packs.
+        """Previews the deployment, and checks each resource with the policy packs.
 
         Raises:
-            EngineFailed: something was refused, by a policy pack perhaps.
+            EngineFailed: something was refused, possibly by a policy pack.
             ChangesFound: there are changes, and the options expect none.
         """
         packs = [str(pack) for pack in policy_packs] or None
@@ -141,11 +146,11 @@ class Engine:
         self._run(lambda stack: stack.preview(policy_packs=packs, **given), providers)
 
     def refresh(self, providers: ProviderHost, on_event: OnEvent, options: RunOptions = DEFAULTS) -> None:
-        """Reads every resource, and records in the state what it finds.
+        """Reads every resource, and updates the state to what it finds.
 
         Raises:
             EngineFailed: a resource could not be read.
-            ChangesFound: Azure differs from the state, and the options expect that it does not.
+            ChangesFound: Azure differs from the state, and the options expect no changes.
         """
         given: dict[str, Any] = {
             **self._arguments(options, on_event),
@@ -158,7 +163,7 @@ class Engine:
         self._run(lambda stack: stack.destroy(run_program=options.run_program, **given), providers)
 
     def _changing(self, options: RunOptions, on_event: OnEvent) -> dict[str, Any]:
-        """Arguments of operations that change something."""
+        """Arguments for operations that change resources."""
         own = {"refresh": options.refresh or None, "continue_on_error": options.continue_on_error or None}
         return {**self._arguments(options, on_event), **own}
 
@@ -167,7 +172,7 @@ class Engine:
         return {"parallel": PARALLEL, "color": "never", "on_event": on_event, **shared}
 
     def recover(self, recoveries: Callable[[], Mapping[str, ProviderRecovery]]) -> list[str]:
-        """Makes state and cloud agree after a run that was killed; the URNs it adopted."""
+        """Makes state and cloud agree after a run that was killed; returns the URNs of the adopted resources."""
         if not self.has_state:
             return []
         self._kill_orphans()
@@ -184,7 +189,7 @@ class Engine:
         return adopted
 
     def _cli(self, *arguments: str) -> automation.CommandResult:
-        """A plain command of the CLI on this stack; secrets remain encrypted in an export."""
+        """Result of a plain CLI command on this stack; secrets remain encrypted in an export."""
         work = str(self._folder / "work")
         try:
             return self._command().run([*arguments, "--stack", self._stack], work, self._env(None))
@@ -192,13 +197,16 @@ class Engine:
             raise EngineFailed(_errors_in(str(problem))) from problem
 
     def _kill_orphans(self) -> None:
-        """Kills engines of an earlier command; without their program they fail too, but later."""
+        """Kills engines that an earlier command has left.
+
+        Without their program they would fail by themselves, but later.
+        """
         for process in self._engines():
             process.kill()
             process.wait(10)
 
     def _engines(self) -> list[psutil.Process]:
-        """Running engines of this simulation."""
+        """Running engine processes of this simulation."""
         return engines(self._folder / "home")
 
     def _run(self, operation: Callable[[automation.Stack], Any], providers: ProviderHost) -> Any:
@@ -237,9 +245,10 @@ class Engine:
         return Command(root)
 
     def environment(self) -> dict[str, str]:
-        """Variables with which the plain CLI reads this stack's state, refreshes it and destroys it.
+        """Variables with which the plain CLI can read this stack's state, refresh it and destroy it.
 
-        It cannot run the program with them, which would need the settings that `physai` adds for a simulation.
+        The CLI cannot run the program with these variables alone: that needs settings that `physai` adds for a
+        simulation.
         """
         own = self._env(None)
         shared = (
@@ -252,7 +261,7 @@ class Engine:
         return {**{name: own[name] for name in shared}, "PULUMI_STACK": self._stack}
 
     def _passphrase(self) -> Path:
-        """The file of this simulation's own passphrase."""
+        """The file with this simulation's own passphrase, created if it does not exist."""
         passphrase = self._folder / "passphrase"
         if not passphrase.exists():
             descriptor = os.open(passphrase, os.O_WRONLY | os.O_CREAT, 0o600)
@@ -261,7 +270,7 @@ class Engine:
         return passphrase
 
     def _env(self, providers: ProviderHost | None) -> dict[str, str]:
-        """Variables that point the engine at this simulation and away from everything else."""
+        """Environment variables that direct the engine to this simulation only."""
         return {
             "PULUMI_HOME": str(self._folder / "home"),
             "PULUMI_BACKEND_URL": f"file://{self._folder / 'backend'}{NO_ATTRIBUTES}",
@@ -281,13 +290,13 @@ class Engine:
 
 
 def _errors_in(output: str) -> str:
-    """The errors in the output of the CLI, each once; the rest is progress, which is also reported as events."""
+    """The errors in the CLI's output, each once; all other lines are progress, which is also reported as events."""
     lines = [line.strip().removeprefix("stderr: ") for line in output.splitlines()]
     errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
     return "\n".join(dict.fromkeys(errors)) or output.strip()
 
 
 def _is_connection_loss(said: str) -> bool:
-    """True for a message about nothing but a lost engine. After another error the loss is only its consequence."""
+    """True if every line of the message is about a lost engine. After another error the loss is only a consequence."""
     lines = said.splitlines()
     return bool(lines) and all(LOST in line for line in lines)

@@ -1,7 +1,7 @@
 """The simulated Entra ID: one tenant, one subscription, a few principals, and their tokens.
 
-A principal has rights only through role assignments: those that the program declares, and those that
-exist before it (`Principal.roles`), as `physai bootstrap` makes them for the pipelines.
+A principal has rights only through role assignments: those that the program declares, and those that exist before the
+program runs (`Principal.roles`), as `physai bootstrap` creates them for the pipelines.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ Kind = Literal["User", "Group", "ServicePrincipal"]
 
 @dataclass(frozen=True)
 class Principal:
-    """Principal in Entra. `roles` are names of roles on the subscription, assigned before the program runs for the
-    first time.
-    """
+    """Principal in Entra. `roles`: names of roles that it has on the subscription before the program first runs."""
 
     name: str
     object_id: str
@@ -82,11 +80,11 @@ PRINCIPALS = (DEPLOYER, SECOND_DEPLOYER, READER, BYSTANDER)
 
 
 class UnknownPrincipal(ValueError):
-    """Raised where the tenant has no such principal; the text lists those that it has."""
+    """Error if the tenant has no principal of this name; the text lists those that it has."""
 
 
 def principal(name: str) -> Principal:
-    """Principal of a name. Raises UnknownPrincipal."""
+    """The principal with this name. Raises UnknownPrincipal."""
     found = next((each for each in PRINCIPALS if each.name == name), None)
     if found is None:
         known = ", ".join(each.name for each in PRINCIPALS)
@@ -95,7 +93,10 @@ def principal(name: str) -> Principal:
 
 
 def tokens_file(folder: Path) -> Path:
-    """The API server's token file for every principal, made once in `folder`. On AKS too a user is an object id."""
+    """The API server's token file with a token for every principal, created once in `folder`.
+
+    The user name is the principal's object id, as on AKS.
+    """
     path = folder / "tokens.csv"
     if not path.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -107,5 +108,7 @@ def tokens_file(folder: Path) -> Path:
 
 
 def _rows(principals: Sequence[Principal]) -> list[list[str]]:
-    """token, user name, user id and, in one field, the groups (Kubernetes docs, static token file)."""
+    """Lines of the token file: token, user name, user id and, in one field, the groups (Kubernetes docs, static token
+    file).
+    """
     return [[secrets.token_urlsafe(32), each.object_id, each.object_id, ",".join(each.groups)] for each in principals]

@@ -1,4 +1,4 @@
-"""Failures that a user can encounter; each text describes what to do."""
+"""Failures that a user can encounter; each text says what to do."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ class SimulationError(Exception):
 
 
 class Busy(SimulationError):
-    """Raised where another command is at work on the same simulated stack."""
+    """Error if another command is running on the same simulated stack."""
 
 
 class Protected(SimulationError):
-    """Raised where the stack's resources are protected against deletion."""
+    """Error if resources of the stack are protected against deletion."""
 
 
 class ControlPlaneFailed(SimulationError):
-    """A control-plane process did not start; the text names it, its last lines and its log."""
+    """Error if a control-plane process did not start; the text has its name, its last lines and its log file."""
 
 
 class Interrupted(SimulationError):
-    """Raised where the user stopped the run; the engine has saved its progress."""
+    """Error if the user stopped the run; the engine has saved its progress."""
 
 
 class UnknownTarget(SimulationError):
-    """Raised where no resource has the name that a target or an exclusion has."""
+    """Error if no resource has the name given as a target or an exclusion."""
 
     def __init__(self, name: str, near: Sequence[str]) -> None:
         hint = f"Did you mean {' or '.join(near)}?" if near else "`pulumi stack --show-urns` lists the resources."
@@ -38,25 +38,23 @@ class UnknownTarget(SimulationError):
 
 
 class NotSimulated(SimulationError):
-    """Raised where the stack has not been deployed."""
+    """Error if the stack has not been deployed in the simulator."""
 
 
 class NothingToCancel(SimulationError):
-    """Raised where no run is under way, and none has left a lock."""
+    """Error if there is nothing to cancel: no run is under way, and no lock is left."""
 
 
 class ChangesFound(SimulationError):
-    """Raised where there are differences, and the caller expected none."""
+    """Error if an operation finds changes and its options expect none."""
 
 
 class EngineFailed(SimulationError):
-    """Raised where the engine ended with an error. Its diagnostics went to the event callback; this names the
-    operation.
-    """
+    """Error if the engine failed. The text names the operation; the engine's diagnostics went to the event callback."""
 
 
 class Locked(EngineFailed):
-    """Raised where another run holds the lock of the stack, or a killed one has left it."""
+    """Error if the stack is locked by another run, or by a killed run that has left its lock."""
 
     def __init__(self, stack: str, locks: Sequence[Mapping[str, Any]]) -> None:
         holders = [
@@ -76,6 +74,7 @@ class Locked(EngineFailed):
 
 
 class EngineLost(EngineFailed):
-    """Raised where the program lost its connection to the engine: no fault of the stack's, and the same run may well
-    succeed.
+    """Error if the program lost its connection to the engine.
+
+    The stack is not the cause, and a repeated run may succeed.
     """

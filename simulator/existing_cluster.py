@@ -1,6 +1,6 @@
-"""The cluster that exists before a stack is deployed in it: made by the simulator, not by the stack.
+"""The cluster that exists before a stack is deployed into it: created by the simulator, not by the stack.
 
-A simulation has one such cluster, which ends with it.
+A simulation has at most one such cluster, which is removed with the simulation.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ NOT_READY = "node.kubernetes.io/not-ready"
 
 
 def provide(existing: ExistingClusterInput, clusters: Clusters, folder: Path) -> dict[str, Any]:
-    """Makes the cluster of a stack that needs one, with the nodes that the stack describes, unless it is there.
+    """Creates, if it does not exist, the cluster into which a stack is deployed, with the nodes that the stack
+    describes.
 
-    Returns what the target of the simulated stack says beside: the kubeconfig that leads to it.
+    Returns additional settings for the target of the simulated stack: the kubeconfig of that cluster.
 
     Raises:
-        ControlPlaneFailed: it did not start.
+        ControlPlaneFailed: the cluster did not start.
     """
     id = f"{PREFIX}{existing.context}"
     if id not in clusters.ids():
@@ -53,14 +54,15 @@ def provide(existing: ExistingClusterInput, clusters: Clusters, folder: Path) ->
 
 
 def id_of(clusters: Clusters) -> str | None:
-    """The id of the cluster that existed before its stack; None where the stack has created its own."""
+    """The id of the cluster that existed before its stack; None if the stack has created its own cluster."""
     return next((id for id in clusters.ids() if id.startswith(PREFIX)), None)
 
 
 def changed_since(clusters: Clusters, folder: Path) -> list[str] | None:
-    """Differences of the cluster from its state before the first deployment; None where no cluster existed before it.
+    """Differences of the cluster from its state before the first deployment; None if no cluster existed before it.
 
-    It is read until two answers are the same: controllers end their work after what they act on is gone.
+    The cluster is read until two readings are equal: controllers finish their work some time after an object is
+    deleted.
     """
     id = id_of(clusters)
     if id is None:
@@ -90,7 +92,9 @@ def _register(client: Client, existing: ExistingClusterInput) -> None:
 
 
 def _complete(client: Client) -> None:
-    """Waits for the objects that Kubernetes adds to every namespace, which would look like a change later."""
+    """Waits for the objects that Kubernetes adds to every namespace; if they appeared later they would look like a
+    change.
+    """
     wanted = {"serviceaccounts": "default", "configmaps": "kube-root-ca.crt"}
     end = time.monotonic() + READY_SECONDS
     while True:
@@ -108,18 +112,18 @@ def _complete(client: Client) -> None:
 
 
 def _having(client: Client, kind: str, name: str) -> set[str]:
-    """Namespaces with an object of this kind and name."""
+    """Namespaces that contain an object of this kind and name."""
     found = client.get(f"/api/v1/{kind}", {"fieldSelector": f"metadata.name={name}"})["items"]
     return {str(at(each, "metadata.namespace")) for each in found}
 
 
 def _is_settled(node: Mapping[str, Any]) -> bool:
-    """True for a node that is ready, and has lost the taint that Kubernetes gives it until then."""
+    """True for a node that is ready and no longer has the taint that Kubernetes sets until then."""
     return is_ready(node) and not any(taint["key"] == NOT_READY for taint in at(node, "spec.taints", []))
 
 
 def _named(kubeconfig: str, context: str) -> str:
-    """The kubeconfig with its one context, cluster and user called after the context."""
+    """The kubeconfig with its one context, cluster and user all named `context`."""
     document: dict[str, Any] = json.loads(kubeconfig)
     parts: Mapping[str, Mapping[str, str]] = {"context": {"cluster": context, "user": context}}
     for section in ("clusters", "users", "contexts"):
@@ -130,7 +134,7 @@ def _named(kubeconfig: str, context: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes a file for its owner only: it has the key of an administrator."""
+    """Writes a file that only its owner can read: it contains an administrator's key."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text)

@@ -11,13 +11,13 @@ from physical_ai.repository import HOME_VARIABLE, ROOT, user_folder
 
 
 def checkout_prefix(checkout: Path = ROOT) -> str:
-    """Prefix of the names of a checkout's folders."""
+    """Prefix for the names of a checkout's folders."""
     return hashlib.sha256(str(checkout).encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True)
 class Home:
-    """A folder outside the checkout: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
+    """The simulator's folder outside the checkout: $PHYSAI_HOME, or `physical-ai` in the user's cache folder."""
 
     folder: Path
 
@@ -30,11 +30,13 @@ class Home:
         return self.folder / "tools"
 
     def simulation(self, stack: str, checkout: Path = ROOT) -> Path:
-        """The folder of one stack of a checkout; two checkouts never share a simulation."""
+        """The folder for one stack of a checkout; two checkouts never share a simulation."""
         return self.folder / "simulations" / f"{checkout_prefix(checkout)}-{re.sub(r'[^a-z0-9-]', '_', stack)}"
 
     def leftovers(self, simulation: str) -> Path:
-        """The file with the objects that a simulation has left in an existing cluster, which outlives it."""
+        """The file that lists objects that a simulation has left in an existing cluster; it is kept when the simulation
+        is removed.
+        """
         return self.folder / "remains" / f"{simulation}.txt"
 
     def lock(self, stack: str) -> Path:

@@ -1,4 +1,4 @@
-"""Ctrl-C while the engine works: it gets time to record what it has done."""
+"""Handling of Ctrl-C while the engine works: the engine gets time to record what it has done."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import psutil
 
 @contextmanager
 def graceful_interrupts(engines: Callable[[], Iterable[psutil.Process]]) -> Generator[list[int]]:
-    """Lets the engine end on the first interrupt, and kills it on the second; yields the signals received.
+    """Lets the engine end by itself on the first interrupt, and kills it on the second; yields the received signals.
 
-    A terminal sends Ctrl-C to the engine too. A signal sent to this process alone is passed on to it.
+    A terminal sends Ctrl-C to the engine, too. A signal that only this process received is passed on to the engine.
     """
     seen: list[int] = []
 
@@ -60,7 +60,7 @@ def as_interrupts() -> Generator[None]:
 
 
 def _comes_from_terminal() -> bool:
-    """True for the terminal's foreground job: Ctrl-C then reaches every process of it."""
+    """True if this process is in the terminal's foreground job, where Ctrl-C reaches every process."""
     try:
         return os.tcgetpgrp(sys.stderr.fileno()) == os.getpgrp()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Every object of a cluster, and how two such lists differ."""
+"""Inventory of every object of a cluster, and the differences of two inventories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_THE_MOMENT = ("conditions",)
 
 
 def inventory(client: Client) -> dict[str, Any]:
-    """Every object of every kind that can be listed. Raises ApiError."""
+    """Every object of every kind that can be listed, by a line with its kind and name. Raises ApiError."""
     found: dict[str, Any] = {}
     for group_version, kind in _kinds(client):
         group = group_version.rpartition("/")[0]

@@ -24,11 +24,11 @@ WORKLOAD_IDENTITY_VARIABLES = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDE
 
 
 class LoginFailed(Exception):
-    """Raised where a login gives no token; the text is for the user."""
+    """Error if a login gives no token; the text is for the user."""
 
 
 def login_method(flag: str, environment: dict[str, str]) -> str:
-    """The mode in force: kubelogin lets AAD_LOGIN_METHOD win over the flag (its options are updated from it last).
+    """The login mode in effect: kubelogin lets AAD_LOGIN_METHOD override the flag, because it reads the variable last.
 
     Raises:
         LoginFailed: the mode is unknown, would wait for a person, or lacks what it needs.
@@ -46,7 +46,7 @@ def login_method(flag: str, environment: dict[str, str]) -> str:
 
 
 def token(tokens: Path, principal: str) -> str:
-    """The token of a principal, by object id; of the first one listed (the deployer) when `principal` is empty."""
+    """The token of a principal, by object id; the deployer's, which is listed first, if `principal` is empty."""
     with tokens.open(newline="") as file:
         known = {row[1]: row[0] for row in csv.reader(file)}
     if principal and principal not in known:

@@ -52,7 +52,7 @@ def _result(machine: Machine, test: str, gpu: int) -> dict[str, Any]:
 
 
 def _fault(machine: Machine, test: str, gpu: int) -> str:
-    """Reason why a test fails on a GPU; empty where it passes."""
+    """Reason why the `dcgmi diag` test `test` fails on a GPU; empty if it passes."""
     if test == "software" and machine.field(gpu, "DCGM_FI_DEV_ROW_REMAP_FAILURE"):
         return f"GPU {gpu} had uncorrectable memory errors and row remapping failed."
     if test == "software" and machine.field(gpu, "DCGM_FI_DEV_ROW_REMAP_PENDING"):

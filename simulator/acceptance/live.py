@@ -26,13 +26,15 @@ MESSAGE_BYTES = 4096
 
 
 class Checks:
-    """The containers of acceptance: each ends as soon as it has a node, with the output of its program there."""
+    """Watches the Pods of acceptance checks: each container ends as soon as its Pod has a node, and its program's
+    computed output is kept as its log.
+    """
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:
         self._cluster, self._folder = cluster, folder / LOGS
 
     def run(self, kubelets: Kubelets) -> bool:
-        """Looks once; returns whether a Pod has ended."""
+        """Runs one round over the acceptance Pods; returns True if any Pod has ended."""
         pods = [pod for pod in self._cluster.all("Pod") if CHECK_LABEL in labels(pod)]
         self._forget(pods)
         nodes = {name(node): node for node in self._cluster.nodes}
@@ -54,8 +56,8 @@ class Checks:
         return moved
 
     def _rank(self, pod: Json, pods: list[Json], nodes: Mapping[str, Json], kubelets: Kubelets) -> bool:
-        """Runs one of several Pods: the first ends when all that it names run, the others serve until they are
-        deleted.
+        """Runs one Pod of a several-Pod run: the first ends when all other ranks that it names are running; the others
+        serve until they are deleted.
         """
         job = str(at(pod, "spec.subdomain", ""))
         # Without its files a Pod does not start, and without the Service it has no name.
@@ -72,7 +74,9 @@ class Checks:
         return True
 
     def diagnose(self, pod: Json, kubelets: Kubelets) -> tuple[str, int, str] | None:
-        """The init container of a task that finds a faulty GPU, its exit code and message; None where none does."""
+        """Result of the diagnostic init container of a task: its name, exit code and message if it finds a faulty GPU;
+        else None.
+        """
         containers: list[Json] = at(pod, "spec.initContainers", [])
         mine = next((each for each in containers if each["name"] == TASK_DIAGNOSTIC), None)
         kubelet = kubelets.of(str(at(pod, "spec.nodeName", "")))
@@ -101,7 +105,7 @@ class Checks:
         (folder / f"{container}.log").write_text(text, encoding="utf-8")
 
     def _forget(self, pods: list[Json]) -> None:
-        """A log goes with its Pod."""
+        """Removes the kept logs of Pods that no longer exist."""
         known = {(str(at(pod, "metadata.namespace")), name(pod)) for pod in pods}
         for folder in self._folder.glob("*/*"):
             if (folder.parent.name, folder.name) not in known:
@@ -117,7 +121,9 @@ def _rank(pod: Json | None, nodes: Mapping[str, Json], kubelets: Kubelets) -> Ra
 
 
 def machine(container: Mapping[str, object], node: Json, state: NodeState, *, claimed: int = 0) -> Machine:
-    """Hardware that a container sees on a node: as many of the offered GPUs as it requests, or its Pod has claimed."""
+    """Hardware that a container sees on a node: as many of the node's GPUs as the container requests, plus those its
+    Pod has claimed.
+    """
     limits: Mapping[str, str] = at(container, "resources.limits", {})
     wanted = claimed + sum(int(count) for key, count in limits.items() if key.startswith(NVIDIA))
     environment: list[Json] = at(container, "env", [])
@@ -138,7 +144,7 @@ def machine(container: Mapping[str, object], node: Json, state: NodeState, *, cl
 
 
 def pod_log(folder: Path, path: str, container: str) -> str | None:
-    """The log behind a request for `/api/v1/namespaces/<namespace>/pods/<pod>/log`; None where none was kept.
+    """The kept log for a request to `/api/v1/namespaces/<namespace>/pods/<pod>/log`; None if no log was kept.
 
     The API server fetches logs from kubelets, which simulated nodes do not have.
     """

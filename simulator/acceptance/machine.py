@@ -1,4 +1,4 @@
-"""Hardware that the programs of acceptance see on a node. Pure."""
+"""Hardware that the acceptance programs see on a node. Does no I/O."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DATA = Path(__file__).parent / "data" / "figures.yaml"
 
 @dataclass(frozen=True)
 class Figures:
-    """GB/s of a healthy GPU."""
+    """Bandwidths of a healthy GPU in GB/s: host to device, GPU to GPU, and all-reduce."""
 
     host_device: float
     peer: float
@@ -28,19 +28,19 @@ class Figures:
 
 @cache
 def figures() -> dict[str, Figures]:
-    """Figures by GPU model."""
+    """Bandwidth figures by GPU model."""
     rows: list[dict[str, Any]] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
     return {row["model"]: Figures(row["hostDevice"], row["peer"], row["allReduce"]) for row in rows}
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A node, as a container of acceptance sees it.
+    """A node, as a container of an acceptance check sees it.
 
     Attributes:
         gpus: Numbers of the GPUs that the container was given.
-        graphics: Whether the container asked for graphics.
-        claimed: Whether its GPUs are devices of a claim: whole ones, with all of the driver.
+        graphics: True if the container asked for graphics.
+        claimed: True if the container got its GPUs through a resource claim: whole GPUs with all driver libraries.
     """
 
     name: str
@@ -57,8 +57,10 @@ class Machine:
 
     @property
     def has_closed_modules(self) -> bool:
-        """True for proprietary kernel modules: of the host's driver, or as the operator's driver Pod asks. Where it
-        leaves the choice to the installer, these GPUs get the open ones.
+        """True if the GPUs run on proprietary kernel modules.
+
+        Either the host's driver has them or the operator's driver Pod asks for them. If that Pod leaves the choice to
+        the installer, these GPU models get the open modules.
         """
         host, pod = self.state.host, self.state.driver_pod
         if host.driver or pod is None:
@@ -77,17 +79,17 @@ class Machine:
 
     @property
     def has_libraries(self) -> bool:
-        """True where graphics libraries are in the container."""
+        """True if the container has the driver's graphics libraries."""
         if "no-graphics" in self.defects:
             return False
         return self.graphics or self.claimed or "graphics-everywhere" in self.defects
 
     def effects(self, gpu: int) -> list[Effects]:
-        """Effects of faults on a GPU."""
+        """Effects of the injected faults on a GPU."""
         return [effects for effects, _ in self.state.faults.of_gpu(gpu)]
 
     def field(self, gpu: int, name: str) -> float:
-        """A DCGM field that a fault has set; 0 where none has."""
+        """Value that a fault has set for a DCGM field of a GPU; 0 if no fault has set it."""
         return max((each.fields.get(name, 0.0) for each in self.effects(gpu)), default=0.0)
 
     def rate(self, gpu: int, name: str) -> float:
@@ -95,7 +97,7 @@ class Machine:
 
     @property
     def cuda_error(self) -> str:
-        """Error for which no CUDA program runs; empty where they do."""
+        """Error with which every CUDA program fails on this machine; empty if CUDA programs run."""
         if self.state.faults.driver_lost:
             return "CUDA driver version is insufficient for CUDA runtime version"
         return "" if self.claimed else cuda(self.state.devices)

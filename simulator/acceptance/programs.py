@@ -1,4 +1,7 @@
-"""The programs of acceptance, by what a container's command runs. Pure: a machine in, exit code and output out."""
+"""The simulated acceptance programs, chosen by a container's command.
+
+Pure functions: a machine in, exit code and output out.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ _RAY_TRACING = ("VK_KHR_acceleration_structure", "VK_KHR_ray_query", "VK_KHR_ray
 
 
 def run(container: Mapping[str, Any], machine: Machine) -> Result:
-    """Exit code of a container, and its log. A command that none of the models knows is not found."""
+    """Exit code of a container, and its log. A command that no simulated program matches ends as "not found"."""
     command = " ".join([*container.get("command", ()), *container.get("args", ())])
     program = next((each for mark, each in _PROGRAMS.items() if mark in (command or container["image"])), None)
     if program is None:
@@ -128,7 +131,9 @@ def _matrix(machine: Machine, test: str) -> list[str]:
 
 
 def _link(machine: Machine, gpu: int) -> float:
-    """The part of its bandwidth that a GPU's link reaches; a link that repeats packets loses much of it."""
+    """Fraction of its nominal bandwidth that a GPU's link reaches; a link that has to repeat packets loses
+    much of it.
+    """
     if "slow-link" in machine.defects:
         return 0.5
     return 0.6 if machine.rate(gpu, "DCGM_FI_DEV_PCIE_REPLAY_COUNTER") else 1.0
@@ -145,7 +150,7 @@ def _all_reduce(machine: Machine, command: str) -> Result:
 
 
 def all_reduce_table(devices: Sequence[tuple[str, str, int]], bus: float, wrong: int) -> Result:
-    """Output of `all_reduce_perf` for a run over these GPUs: host, product and number of each rank's."""
+    """Output of `all_reduce_perf` for a run over these GPUs, each given as host, product and device number."""
     ranks = [
         f"#  Rank {rank:>2} Group  0 Pid     41 on {host} device {gpu:>2} [0x0{gpu}] {product}"
         for rank, (host, product, gpu) in enumerate(devices)

@@ -1,7 +1,8 @@
-"""An all-reduce over the Pods of one Job, as `agents/nccl_ranks/start.sh` starts it. Pure: Pods and their machines in.
+"""An all-reduce over the Pods of one Job, as `agents/nccl_ranks/start.sh` starts it. Pure functions over Pods and their
+machines.
 
-NCCL uses InfiniBand where each Pod was given adapters, may lock memory for them, and all nodes are of one pool,
-which is one placement group; otherwise it uses TCP or fails, as the real one does.
+NCCL uses InfiniBand if each Pod was given adapters and may lock memory for them, and all nodes are in one pool, which
+is one placement group; otherwise it uses TCP or fails, as the real one does.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ FAILED = 3
 
 @dataclass(frozen=True)
 class Rank:
-    """One Pod, and the node that it runs on."""
+    """One Pod of the all-reduce, and the node that it runs on."""
 
     pod: Json
     node: Json
@@ -63,12 +64,12 @@ class Rank:
 
 
 def is_rank(pod: Mapping[str, Any]) -> bool:
-    """True for a Pod that is one of several that run one program."""
+    """True for a Pod that is one of several that run one program together."""
     return any(each["name"] == HOSTS for each in at(pod, "spec.containers", [{}])[0].get("env", ()))
 
 
 def hosts_of(pod: Mapping[str, Any]) -> list[str]:
-    """The names by which the ranks reach each other."""
+    """Host names by which the ranks reach each other."""
     found = next(each for each in pod["spec"]["containers"][0]["env"] if each["name"] == HOSTS)
     return str(found["value"]).split()
 
@@ -80,7 +81,7 @@ def host_of(pod: Mapping[str, Any]) -> str:
 
 
 def run_ranks(ranks: Sequence[Rank]) -> Result:
-    """Exit code of the first Pod's container, and its log."""
+    """Exit code and log of the first rank's container."""
     code, text = _run(ranks)
     return (code, text[: len(text) // 2]) if "garbled" in ranks[0].machine.defects else (code, text)
 
@@ -106,7 +107,7 @@ def _run(ranks: Sequence[Rank]) -> Result:
 
 
 def _bus(ranks: Sequence[Rank]) -> float:
-    """GB/s that were measured in this setup, less what is wrong on the slowest node."""
+    """Bus bandwidth in GB/s: the value measured in this setup, reduced by the worst defect of any node."""
     size = ranks[0].machine.size.name
     bus = PAIRS.get(size, UNKNOWN) if len(ranks) == 2 else UNKNOWN
     parts = [1.0]
@@ -120,7 +121,7 @@ def _bus(ranks: Sequence[Rank]) -> float:
 
 
 def _said(ranks: Sequence[Rank], words: Callable[[Rank], list[str]]) -> str:
-    """The lines of NCCL_DEBUG=INFO; without it NCCL says nothing."""
+    """Lines that NCCL prints with NCCL_DEBUG=INFO; empty without that setting."""
     if ranks[0].environment.get("NCCL_DEBUG") not in ("INFO", "TRACE"):
         return ""
     return "".join(f"{line}\n" for each in ranks for line in words(each))

@@ -1,5 +1,8 @@
-"""`nvidia-smi -q` of a simulated node, as text or with `-x` as XML, and /proc/driver/nvidia/version: the lines that
-matter, in their places."""
+"""Output of `nvidia-smi -q` on a simulated node, as text or with `-x` as XML, and the content of
+/proc/driver/nvidia/version.
+
+Only the lines that checks read are there, at their real places.
+"""
 
 from __future__ import annotations
 

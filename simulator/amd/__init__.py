@@ -1,7 +1,7 @@
-"""A model of AMD's operator, of Kernel Module Management, and of the nodes with AMD's GPUs.
+"""Simulation of AMD's GPU operator, of Kernel Module Management, and of nodes with AMD GPUs.
 
 Sources: ROCm/gpu-operator helm-charts-k8s, docs and the operator's debugging guide (references/architecture.md and
-failure_patterns.md), 2026-11-23. Nothing of it was recorded from a running operator.
+failure_patterns.md), 2026-11-23. No part of it was recorded from a running operator.
 """
 
 from __future__ import annotations

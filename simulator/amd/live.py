@@ -35,10 +35,12 @@ RETRY_SECONDS = 0.5
 
 
 class AmdStack:
-    """Acts while the operator's Deployment is available; builds and loads drivers while its builder's is."""
+    """Simulates AMD's operator while its Deployment is available, and driver builds while Kernel Module Management's
+    is.
+    """
 
     def __init__(self, client: Client, speed: float) -> None:
-        """`speed`: model seconds in one second."""
+        """`speed`: simulated seconds per real second."""
         self._client, self._speed = client, speed
         self.loop = Loop(model.MODEL, self.round)
         self._operators = Watch(client, "/apis/apps/v1/deployments", self.loop.wake, OPERATORS)
@@ -47,7 +49,9 @@ class AmdStack:
         """Start of each build, by the Pod's uid."""
 
     def round(self) -> float | None:
-        """One round; returns the seconds until the next one while a driver is built, or cannot be."""
+        """Runs one round; returns the seconds until the next one while a driver build is running or
+        blocked, else None.
+        """
         running = {name(each) for each in self._operators.all() if int(at(each, "status.availableReplicas", 0)) > 0}
         if amd.CONTROLLER not in running:
             return None
@@ -69,7 +73,7 @@ class AmdStack:
         return RETRY_SECONDS if any(waits) else None
 
     def _serve(self, config: Json, nodes: list[Json] | None, refused: dict[str, str], builds: bool) -> bool:
-        """Does everything that one DeviceConfig asks for; returns whether time has to pass."""
+        """Does everything that one DeviceConfig asks for; returns True if another round is needed after some time."""
         if amd.FINALIZER not in at(config, "metadata.finalizers", []):
             self._patch(config, {"metadata": {"finalizers": [amd.FINALIZER]}})
         if nodes is None:
@@ -86,7 +90,7 @@ class AmdStack:
         return bool(problem) or any(annotations_of(node).get(model.DRIVER) != version for node in nodes)
 
     def _driver(self, config: Json, nodes: list[Json]) -> str:
-        """Builds missing images and loads built ones; returns the reason where it can't."""
+        """Builds missing driver images and loads built ones; returns the reason if it can't."""
         wanted = at(config, "spec.driver.imageRegistrySecret.name")
         path = f"/api/v1/namespaces/{amd.NAMESPACE}/secrets/{wanted}"
         problem = model.login_problem(config, self._client.find(path) if wanted else None)
@@ -130,7 +134,9 @@ class AmdStack:
         self._delete(f"/api/v1/namespaces/{amd.NAMESPACE}/pods/{name(pod)}")
 
     def _report(self, node: Json) -> None:
-        """The operands' Pods of a node, what it offers, and its labels."""
+        """Updates what the operands report for a node: the status of their Pods, the node's AMD devices, and its
+        labels.
+        """
         gpu, driver = model.gpu_of(node), annotations_of(node).get(model.DRIVER, "")
         here = [
             pod
@@ -162,7 +168,7 @@ class AmdStack:
     # Writes
 
     def _pod(self, wanted: Json) -> Json:
-        """The Pod, made if it does not exist."""
+        """The Pod in the cluster, created if it does not exist."""
         path = f"/api/v1/namespaces/{amd.NAMESPACE}/pods"
         found = self._client.find(f"{path}/{name(wanted)}")
         return found if found is not None else self._client.request("POST", path, wanted)
@@ -187,7 +193,7 @@ class AmdStack:
         self._patch(config, {"status": {"conditions": [{**found, "lastTransitionTime": timestamp()}]}}, "/status")
 
     def _event(self, pod: Json) -> None:
-        """A container's last line: logs of simulated containers cannot be read."""
+        """Writes a container's last line as an Event of its Pod: logs of simulated containers cannot be read."""
         now, metadata = timestamp(), pod["metadata"]
         body: Json = {
             "apiVersion": "v1",
@@ -211,7 +217,9 @@ class AmdStack:
         self._client.request("POST", f"/api/v1/namespaces/{amd.NAMESPACE}/events", body)
 
     def _forget(self, config: Json) -> None:
-        """Removes the finalizer of a deleted DeviceConfig: the API server then removes the objects that it owns."""
+        """Removes the finalizer of a deleted DeviceConfig, so that the API server can remove the objects
+        that it owns.
+        """
         kept = [each for each in at(config, "metadata.finalizers", []) if each != amd.FINALIZER]
         if kept != at(config, "metadata.finalizers", []):
             self._patch(config, {"metadata": {"finalizers": kept}})

@@ -32,13 +32,15 @@ BUILD_MINUTES = 10
 
 
 def gpu_of(node: Mapping[str, Any]) -> Gpu | None:
-    """AMD's GPUs of a node's machine; None for all other nodes."""
+    """AMD's GPUs of a node's machine; None for nodes without AMD GPUs."""
     found = machine_of(node)
     return found.gpu if found is not None and found.gpu is not None and found.gpu.vendor is AMD else None
 
 
 def features(node: Mapping[str, Any], *, has_rule: bool) -> dict[str, str]:
-    """NFD's labels for the GPUs: by vendor, and by the rule of AMD's chart, which knows virtual functions (74b5)."""
+    """NFD's labels for the GPUs of a node: by PCI vendor, and, with `has_rule`, by the NodeFeatureRule of AMD's chart,
+    which also knows virtual functions (74b5).
+    """
     gpu = gpu_of(node)
     if gpu is None:
         return {}
@@ -47,7 +49,7 @@ def features(node: Mapping[str, Any], *, has_rule: bool) -> dict[str, str]:
 
 
 def claims(configs: Iterable[Json], nodes: Iterable[Json]) -> tuple[dict[str, list[Json]], dict[str, str]]:
-    """The nodes of each DeviceConfig, and why another one gets none: a node can have one only, the older one's."""
+    """Nodes of each DeviceConfig, and the refusal for each DeviceConfig that selects a node of an older one."""
     found: dict[str, list[Json]] = {}
     refused: dict[str, str] = {}
     taken: dict[str, str] = {}
@@ -75,7 +77,7 @@ def tag(config: Json, node: Json) -> str:
 
 
 def login_problem(config: Json, secret: Json | None) -> str:
-    """Reason why Kernel Module Management can't use the registry; empty where it can."""
+    """Reason why Kernel Module Management can't log in to the image registry; empty if it can."""
     wanted = at(config, "spec.driver.imageRegistrySecret.name")
     if not wanted:
         return ""
@@ -90,7 +92,7 @@ def login_problem(config: Json, secret: Json | None) -> str:
 
 
 def build_problem(config: Json) -> str:
-    """Reason why a build fails; empty where it ends with an image."""
+    """Reason why a driver build fails; empty if it produces an image."""
     image = str(at(config, "spec.driver.image", ""))
     if ":" in image.rpartition("/")[2]:
         return f"failed to resolve image {image}: the tag is the operator's to choose"
@@ -98,7 +100,7 @@ def build_problem(config: Json) -> str:
 
 
 def build_pod(config: Json, tag: str) -> Json:
-    """Compiles the driver and pushes its image."""
+    """The Pod that compiles the driver and pushes its image."""
     given: Json = at(config, "spec.driver", {})
     pod = _pod(config, BUILD, at(config, "spec.selector", {}), given.get("tolerations") or [])
     pod["spec"]["containers"] = [
@@ -112,7 +114,7 @@ def build_pod(config: Json, tag: str) -> Json:
 
 
 def load_pod(config: Json, node: Json) -> Json:
-    """Loads the built driver on one node."""
+    """The Pod that loads the built driver on one node."""
     pod = _pod(config, LOAD, {}, at(config, "spec.driver.tolerations", []))
     itself = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name(node)]}]}
     terms = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [itself]}}
@@ -140,7 +142,7 @@ def owner_of(config: Json) -> Json:
 
 
 def daemon_sets(config: Json) -> list[Json]:
-    """Device plugin, node labeller and metrics exporter, as far as the DeviceConfig asks for them."""
+    """DaemonSets that the DeviceConfig asks for: device plugin, node labeller and metrics exporter."""
     key, spec = name(config), at(config, "spec", {})
     plugin, metrics = at(spec, "devicePlugin", {}), at(spec, "metricsExporter", {})
     image = plugin.get("devicePluginImage") or amd.PLUGIN_IMAGE
@@ -154,7 +156,7 @@ def daemon_sets(config: Json) -> list[Json]:
 
 
 def _exporter(config: Json, given: Json) -> Json:
-    """The metrics exporter (internal/metricsexporter/metricsexporter.go)."""
+    """The DaemonSet of the metrics exporter (internal/metricsexporter/metricsexporter.go)."""
     image = given.get("image") or amd.EXPORTER_IMAGE
     item = _daemon_set(config, amd.metrics_exporter(name(config)), image, given.get("tolerations"))
     own = {"daemonset-name": name(config), PART_LABEL: EXPORTER}
@@ -208,7 +210,7 @@ def node_labels(gpu: Gpu, driver: str) -> dict[str, str]:
 
 
 def operand_status(pod: Json, now: str, *, loaded: bool) -> Json:
-    """The status of an operand's Pod: it waits for the driver, then runs."""
+    """The status of an operand's Pod: waiting in its init container until the driver is loaded, then running."""
     (init,), (main,) = at(pod, "spec.initContainers", []), at(pod, "spec.containers", [])
     shown = {"imageID": "", "restartCount": 0}
     waits = {"running": {"startedAt": now}}

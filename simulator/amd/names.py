@@ -1,4 +1,5 @@
-"""Names that AMD's operator gives and reads, as its source has them: the model's own.
+"""Names that AMD's operator gives to objects and reads from them, copied from its source separately from the deployed
+code.
 
 Source: ROCm/gpu-operator v1.4.0, api/v1alpha1/deviceconfig_types.go, internal/controllers/device_config_reconciler.go,
 internal/utils.go, internal/kmmmodule, internal/nodelabeller, internal/metricsexporter, helm-charts-k8s (README.md,
@@ -26,7 +27,7 @@ EXPORTER_IMAGE = "docker.io/rocm/device-metrics-exporter:v1.4.0"
 
 
 def device_plugin(config: str) -> str:
-    """DaemonSet of a DeviceConfig's device plugin."""
+    """Name of the DaemonSet of a DeviceConfig's device plugin."""
     return f"{config}-device-plugin"
 
 

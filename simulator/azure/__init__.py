@@ -1,4 +1,4 @@
-"""A stand-in for Azure Resource Manager and AKS: as strict as the real ones, with its state in one file.
+"""The simulated Azure Resource Manager and AKS: as strict as the real ones, with their state in one file.
 
 `Cloud` is the simulated Azure, `AzureNative` the provider through which the Pulumi engine calls it.
 """

@@ -1,6 +1,6 @@
-"""The part of Azure Resource Manager's REST API that tools beside Pulumi use: node pools, machines, impact reports.
+"""The part of Azure Resource Manager's REST API that tools other than Pulumi use: node pools, machines, impact reports.
 
-An operation that the real one only begins has ended when the answer comes.
+An operation that the real API would only start has already ended when this one answers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ IMPACT = re.compile(
 
 @dataclass(frozen=True)
 class ArmEndpoint:
-    """The API as one caller sees it."""
+    """The simulated Resource Manager API for one caller."""
 
     cloud: Cloud
     caller: str
@@ -48,7 +48,7 @@ class ArmEndpoint:
     """File of the impact reports."""
 
     def __call__(self, method: str, path: str, parameters: Mapping[str, str], body: Any) -> tuple[int, Any]:
-        """Status and body of an answer."""
+        """HTTP status and JSON body of the answer to a request."""
         try:
             return self._answer(method, path.partition("?")[0], parameters, body)
         except ArmError as error:
@@ -92,7 +92,9 @@ class ArmEndpoint:
         return 200, _shown(self._pool(found[1]))
 
     def _resize(self, found: re.Match[str], body: Any) -> tuple[int, Any]:
-        """Answers a PUT, of which the count alone is modelled: everything else has to be as a GET returned it."""
+        """Answers a PUT that changes a pool's node count; refuses a PUT that changes any other property that a GET
+        returned.
+        """
         self._allow("Microsoft.ContainerService/managedClusters/agentPools/write", found[1])
         pool = self._pool(found[1])
         before, sent = _shown(pool)["properties"], dict(get(body, "properties", {}))
@@ -112,7 +114,9 @@ class ArmEndpoint:
 
     @models("aks-delete-machines", "aks-delete-machines-unknown")
     def _delete_machines(self, found: re.Match[str], body: Any) -> tuple[int, Any]:
-        """Deletes machines by name. Nothing is drained, and the count goes down by as many."""
+        """Answers a request that deletes machines by name: without draining them, and lowering the pool's count by
+        their number.
+        """
         self._allow("Microsoft.ContainerService/managedClusters/agentPools/deleteMachines/action", found[1])
         pool = self._pool(found[1])
         names = [str(each) for each in items(body, "machineNames")]
@@ -171,7 +175,7 @@ def _there(pool: Resource | None) -> Resource:
 
 
 def _without(pool: Resource, names: list[str], azure: AzureState) -> Resource:
-    """The pool without these machines."""
+    """The pool without the machines of these names."""
     cluster, own = ids.parent(pool.id), ids.name(pool.id)
     numbers = {nodes.node_name(cluster, own, number): number for number in puts.machines_of(pool.facts)}
     unknown = [name for name in names if name not in numbers]

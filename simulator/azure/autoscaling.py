@@ -1,4 +1,4 @@
-"""The pools that a cluster's autoscaler scales, and Azure's answer to a request for nodes."""
+"""The pools that the cluster autoscaler scales, and Azure's answers to its requests for nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Stage = Callable[[Resource | None, AzureState], Resource]
 
 @dataclass(frozen=True)
 class ScaledPool:
-    """One autoscaled pool."""
+    """One autoscaled pool, as the cluster autoscaler sees it."""
 
     pool: str
     scale_set: str
@@ -34,13 +34,13 @@ class ScaledPool:
 
 
 def profile(cluster_id: str, azure: AzureState) -> Json:
-    """`autoScalerProfile` of the cluster; empty where it leaves all to AKS."""
+    """`autoScalerProfile` of the cluster; empty if the cluster sets none."""
     cluster = azure.get(cluster_id, "ManagedCluster")
     return dict(get(cluster.body, "properties.autoScalerProfile", {})) if cluster else {}
 
 
 def scaled_pools(cluster_id: str, azure: AzureState) -> Iterator[ScaledPool]:
-    """The autoscaled pools of a cluster, by name."""
+    """The autoscaled pools of a cluster, ordered by name."""
     for pool in sorted(azure.children(cluster_id, "AgentPool"), key=lambda each: each.id):
         spec = puts.spec_of(pool, azure)
         if not spec.get("enableAutoScaling") or pool.state == "Deleting" or "version" not in pool.facts:
@@ -60,11 +60,11 @@ def scaled_pools(cluster_id: str, azure: AzureState) -> Iterator[ScaledPool]:
 
 
 def staged(pool: Resource | None, count: int, azure: AzureState, without: Collection[int]) -> Resource:
-    """The pool after its autoscaler has requested `count` nodes, limited to the pool's bounds.
+    """The pool after its autoscaler has requested `count` nodes, kept within the pool's minimum and maximum.
 
     Raises:
         ValueError: the pool does not exist, or does not autoscale.
-        ArmError: the subscription has no quota for more of them.
+        ArmError: the subscription has no quota for more nodes.
     """
     spec: dict[str, Any] = puts.spec_of(pool, azure) if pool else {}
     if pool is None or pool.state == "Deleting" or not spec.get("enableAutoScaling"):
@@ -79,5 +79,5 @@ def staged(pool: Resource | None, count: int, azure: AzureState, without: Collec
 
 
 def allocation_failure(spec: Json) -> str:
-    """Azure's message when it has no capacity."""
+    """Azure's message when it has no capacity for the pool's VM size."""
     return capacity.MESSAGE.format(place="zone" if spec.get("availabilityZones") else "region")

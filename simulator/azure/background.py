@@ -1,6 +1,7 @@
-"""Work that Azure starts on a cluster, such as an upgrade in a maintenance window: requests are refused meanwhile.
+"""Work that Azure starts on a cluster by itself, such as an upgrade in a maintenance window; requests are refused
+meanwhile.
 
-How long it takes is counted in refused requests, not in time: so a deployment meets it however slow the machine is.
+Its duration is counted in refused requests rather than in time, so that a deployment meets it on any machine.
 """
 
 from __future__ import annotations
@@ -15,21 +16,23 @@ KINDS = ("ManagedCluster", "AgentPool")
 
 
 class Background:
-    """Operations that Azure runs itself. `busy` is for each cluster or pool, by name, the number of requests that
-    are refused; the store counts them.
+    """Operations that Azure runs by itself. `busy`: number of requests that are refused, by name of the cluster or
+    pool.
+
+    The store counts the refused requests.
     """
 
     def __init__(self, store: Store, busy: Mapping[str, int]) -> None:
         self._store, self._busy = store, busy
 
     def operations(self) -> dict[str, str]:
-        """Operations that run now: `ids.key` → name."""
+        """Operations that are running now: key of the resource's id → name of the operation."""
         if not self._busy:
             return {}
         return {ids.key(r.id): UPGRADING for r in self._store if r.kind in KINDS and self._left(ids.name(r.id))}
 
     def refused(self, resource_id: str) -> None:
-        """Counts a refused request for each operation that stands in its way."""
+        """Counts one refused request for each running operation that blocks a request on this resource."""
         mine = ids.key(resource_id)
         for other in self.operations():
             if other == mine or mine.startswith(f"{other}/") or other.startswith(f"{mine}/"):

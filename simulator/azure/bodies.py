@@ -18,7 +18,10 @@ API_VERSION_INPUT = "azureApiVersion"
 
 
 def to_body(mapping: TypeMapping, inputs: Mapping[str, Any]) -> Json:
-    """The PUT body, with the resource's own name in it as ARM sees it. Absent and null are the same."""
+    """The body of the resource's PUT, including the resource's own name, as ARM receives it.
+
+    A null input counts as absent.
+    """
     body: Json = {}
     for name, value in inputs.items():
         if value is None or name == API_VERSION_INPUT or name in mapping.path_params or name in mapping.input_only:
@@ -68,19 +71,21 @@ def _place(into: Json, path: list[str], value: Any) -> None:
 
 
 def table(body: Any, path: str) -> Json:
-    """The map at a path; empty when there is none."""
+    """The map at a path of the body; empty if there is none."""
     value = get(body, path)
     return dict(cast("Json", value)) if isinstance(value, Mapping) else {}
 
 
 def items(body: Any, path: str) -> list[Any]:
-    """The list at a path; empty when there is none or it is not a list."""
+    """The list at a path of the body; empty if there is none or the value is not a list."""
     value = get(body, path)
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def preview_outputs(mapping: TypeMapping, inputs: Mapping[str, Any]) -> Json:
-    """Outputs as azure-native foretells them: what was put in, and unknown for all else, nested objects included."""
+    """Outputs that azure-native predicts in a preview: the given inputs, and "unknown" for everything else, in nested
+    objects too.
+    """
     outputs: Json = {}
     for name in mapping.outputs:
         value = inputs.get(name)

@@ -20,7 +20,9 @@ MESSAGE = (
 
 
 def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, azure: AzureState) -> int:
-    """Nodes that a pool gets: the `held` ones that it has, and further ones as far as there is capacity."""
+    """Number of nodes that a pool gets: the `held` ones that it already has, and further ones while there
+    is capacity.
+    """
     most = azure.capacity.get(vm_size)
     if most is None or wanted <= held:
         return wanted
@@ -33,8 +35,9 @@ def obtainable(pool_id: str, vm_size: str, wanted: int, held: int, azure: AzureS
 
 
 def outcome(resource: Resource, azure: AzureState) -> str:
-    """The state in which an operation ends: Failed for a pool that is short of nodes or could not be drained, and for
-    its cluster's PUT."""
+    """The state in which an operation ends: Failed for a pool that lacks nodes or could not be drained, and for the PUT
+    of that pool's cluster; else Succeeded.
+    """
     return FAILED if any(_is_short(pool) or KEPT in pool.facts for pool in _pools(resource, azure)) else SUCCEEDED
 
 

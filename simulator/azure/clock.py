@@ -1,4 +1,4 @@
-"""Model time: minutes in Azure are a moment here, in proportion."""
+"""Simulated time: a fixed, much shorter real time stands for each minute in Azure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _timer(seconds: float, call: Callable[[], None]) -> Callable[[], None]:
 
 @dataclass(frozen=True)
 class ModelClock:
-    """Speed of model time, and the delay until a role assignment works.
+    """Speed of simulated time, and the delay until a role assignment takes effect.
 
     >>> ModelClock(seconds_per_model_minute=0.5, role_delay_minutes=1).role_delay_seconds
     0.5

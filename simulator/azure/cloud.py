@@ -1,8 +1,8 @@
 """The simulated Azure: handles PUTs and DELETEs, rejects as ARM does, and creates the nodes of node pools.
 
-The cloud survives a kill at any moment. Every operation is in the file before it changes a cluster, with the state
-Creating, Updating or Deleting, and leaves that state when its work in the cluster is done. `settle` completes what a
-killed process left unfinished, as Azure does without its client. All of that work is idempotent.
+The cloud survives a kill at any moment. Every operation is saved in the state file before it changes a cluster, with
+the state Creating, Updating or Deleting, and leaves that state when its work in the cluster is done. `settle` completes
+what a killed process left unfinished, as Azure does without its client. All of that work is idempotent.
 """
 
 from __future__ import annotations
@@ -49,12 +49,14 @@ class Cloud:
         taken: Mapping[str, Collection[str]] | None = None,
         accepts_retired_sizes: bool = False,
     ) -> None:
-        """`quota` is in vCPUs by usage name: a size's family, `cores`, `lowPriorityCores`, or `*` for the rest.
+        """Opens the cloud whose state is in the file at `path`, or creates it.
 
-        `capacity` is the total number of nodes by VM size; other sizes are unlimited.
-        `taken` are names that are taken by others, by kind of resource.
-        `busy` is for how many requests to a cluster or pool, by name, Azure is at work on it.
-        `accepts_retired_sizes` is for recordings that are older than the retirement of a preview size.
+        Args:
+            quota: Limits in vCPUs by usage name: a size's family, `cores`, `lowPriorityCores`, or `*` for all others.
+            capacity: Total number of nodes that can exist, by VM size; other sizes are unlimited.
+            taken: Globally unique names that other customers hold, by kind of resource.
+            busy: Number of requests that Azure refuses while it works on a cluster or pool, by its name.
+            accepts_retired_sizes: True for recordings that are older than the retirement of a preview size.
         """
         self.host = host
         self.clock = clock or ModelClock()
@@ -74,7 +76,7 @@ class Cloud:
     # What there is
 
     def azure(self) -> AzureState:
-        """A snapshot of Azure's state; it does not change with the cloud."""
+        """A snapshot of Azure's state; later changes of the cloud do not change it."""
         with self._lock:
             now = self._azure()
             return replace(now, resources=dict(now.resources), in_flight=dict(now.in_flight))
@@ -96,7 +98,9 @@ class Cloud:
         )
 
     def resource_id(self, type: str, inputs: Mapping[str, Any]) -> str | None:
-        """The id that inputs of a type (token or last name) have or would have: see `ids.of_inputs`."""
+        """The id that a resource of a type (token or last name) with these inputs has or would have: see
+        `ids.of_inputs`.
+        """
         return ids.of_inputs(type, inputs, self.directory.subscription)
 
     def exists(self, resource_id: str) -> bool:
@@ -119,12 +123,12 @@ class Cloud:
             }
 
     def authorize(self, caller: str, action: str, scope: str, assigned: str = "") -> None:
-        """Raises ArmError unless the caller may do this: see `rights.authorize`."""
+        """Checks that the caller may do this; raises ArmError if not: see `rights.authorize`."""
         with self._lock:
             rights.authorize(self._azure(), caller, action, scope, assigned)
 
     def failure(self, resource: Resource) -> Refusal:
-        """Reason for which the operation on a resource in the state Failed ended so."""
+        """Reason why the last operation on a resource in the state Failed has failed."""
         with self._lock:
             return machines.failure(resource, self._azure())
 
@@ -134,9 +138,9 @@ class Cloud:
     def put(self, type: str, inputs: Mapping[str, Any], *, creating: bool = False, subscription: str = "") -> Resource:
         """Creates or updates a resource. Raises `ArmError`; with `creating`, `Refused` if the id is in use.
 
-        A resource in the state Failed was accepted, and its operation failed in part or completely; `failure` tells
-        why. Where Azure answers a second writer with "busy" and azure-native tries again, the second one waits here.
-        `subscription` names another one than the directory's.
+        A resource that is returned in the state Failed was accepted, but its operation failed in part or completely;
+        `failure` tells why. If Azure would answer a second writer with "busy" and azure-native would try again, the
+        second writer waits here. `subscription` is given for a subscription other than the directory's.
         """
         mapping = schema.mapping_of(type)
         with self._lock:
@@ -191,15 +195,20 @@ class Cloud:
             self._store.save()
 
     def autoscale(self, cluster_id: str, pool: str, count: int, without: Collection[int] = ()) -> int:
-        """Sets an autoscaled pool's count, as the cluster autoscaler does, limited to its bounds and Azure's capacity.
+        """Sets an autoscaled pool's count as the cluster autoscaler does, within the pool's limits and Azure's
+        capacity.
 
-        `without` names instances that go. Returns how many nodes the pool has then; raises ArmError or ValueError.
+        `without` lists the instance numbers of nodes to remove. Returns the number of nodes afterwards; raises ArmError
+        or ValueError.
         """
         stage: autoscaling.Stage = lambda found, azure: autoscaling.staged(found, count, azure, without)  # noqa: E731
         return int(self.change_pool(f"{cluster_id}/agentPools/{pool}", stage).facts["count"])
 
     def change_pool(self, pool_id: str, stage: autoscaling.Stage) -> Resource:
-        """Changes the machines of a pool to the result of `stage`; raises the errors of `stage`."""
+        """Changes the machines of a pool to the result of `stage`, and returns the pool.
+
+        Raises the errors of `stage`.
+        """
         with self._lock:
             staged = stage(self._azure().get(pool_id, "AgentPool"), self._azure())
             self._keep(replace(staged, state="Updating"))
@@ -209,7 +218,7 @@ class Cloud:
     def upgrade_node_image(self, cluster_id: str, pool: str) -> Resource:
         """Gives a pool's nodes the next node image, as a maintenance window does. Raises ArmError, LookupError.
 
-        A pool that could not be drained has the state Failed then, as after `put`.
+        A pool that could not be drained is then in the state Failed, as after `put`.
         """
         with self._lock:
             azure = self._azure()
@@ -225,7 +234,7 @@ class Cloud:
         return ended
 
     def finish_scaling(self, cluster_id: str, pool: str) -> None:
-        """Finishes a resize whose process ended under way: Azure continues without its client."""
+        """Finishes a resize that a process began and did not finish: Azure continues without its client."""
         with self._lock:
             found = self._azure().get(f"{cluster_id}/agentPools/{pool}", "AgentPool")
         if found is not None and found.state != "Deleting":
@@ -277,7 +286,10 @@ class Cloud:
         self._store.save()
 
     def _finish(self, resource_id: str, kept: Mapping[str, str]) -> None:
-        """Ends an operation, also for the pools that a cluster's PUT creates. `kept`: pools that were not drained."""
+        """Ends an operation on a resource and on the pools that a cluster's PUT creates.
+
+        `kept`: reason by id for each pool that was not drained.
+        """
         with self._lock:
             azure = self._azure()
             found = azure.get(resource_id)
@@ -293,7 +305,7 @@ class Cloud:
             self._store.save()
 
     def _roll_back(self, staged: Resource, before: list[Resource]) -> None:
-        """An operation that failed leaves what was there before, so that the next run can try again."""
+        """Restores the resources that were there before a failed operation, so that the next run can try again."""
         with self._lock:
             puts.remove_tree(staged.id, self._store)
             for resource in before:

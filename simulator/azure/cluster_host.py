@@ -7,32 +7,39 @@ from typing import Any, Protocol
 
 
 class ClusterHost(Protocol):
-    """Runs one control plane for each managed cluster. Every call is idempotent and thread-safe."""
+    """Interface to the Kubernetes control planes, one for each managed cluster.
+
+    Every call is idempotent and thread-safe.
+    """
 
     def create(self, cluster_id: str, kubernetes_version: str) -> None:
         """Starts the control plane of this version (`1.36.3`); returns when its API server is ready."""
         ...
 
     def enable_metrics(self, cluster_id: str) -> None:
-        """Installs the kinds that Azure Monitor's add-on brings: monitors of its own API group."""
+        """Installs the resource definitions of Azure Monitor's metrics add-on: PodMonitors and ServiceMonitors of its
+        own API group.
+        """
         ...
 
     def enable_vault_secrets(self, cluster_id: str) -> None:
-        """Installs the kinds that the provider of secrets from key vaults brings."""
+        """Installs the resource definitions of the Secrets Store add-on, which mounts secrets from key vaults."""
         ...
 
     def delete(self, cluster_id: str) -> None:
-        """Ends the control plane; its processes and data are deleted on return."""
+        """Ends the control plane; on return its processes and data are gone."""
         ...
 
     def user_kubeconfig(self, cluster_id: str) -> str:
-        """The kubeconfig AKS hands to a user of an Entra cluster: an exec stanza for kubelogin, no credential."""
+        """The kubeconfig that AKS gives to a user of an Entra cluster: with an exec section for kubelogin, without a
+        credential.
+        """
         ...
 
     def apply_nodes(self, cluster_id: str, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
-        """Reconciles the pool's nodes with these Node objects: creates, changes and deletes.
+        """Makes the pool's nodes equal to these Node objects: creates, changes and deletes.
 
-        The pool's nodes are those labelled `kubernetes.azure.com/agentpool=<pool>`.
+        The pool's nodes are those with the label `kubernetes.azure.com/agentpool=<pool>`.
         """
         ...
 
@@ -41,19 +48,21 @@ class ClusterHost(Protocol):
         ...
 
     def drain(self, cluster_id: str, pool: str, seconds: float) -> str:
-        """Waits until no budget keeps a Pod of the pool's nodes; after so many seconds, what AKS says of the first."""
+        """Waits until no PodDisruptionBudget protects a Pod on the pool's nodes, at most `seconds`; returns AKS's
+        message about the first that still does, or an empty text.
+        """
         ...
 
     def restart_node(self, cluster_id: str, node: str) -> None:
-        """Restarts the machine of a node: another boot id, and every container starts again."""
+        """Restarts the machine of a node: it gets another boot id, and all its containers start again."""
         ...
 
     def grant(
         self, cluster_id: str, assignment_id: str, principal_id: str, principal_type: str, role_guid: str
     ) -> None:
-        """Gives a principal one of the Kubernetes roles of Azure RBAC inside the cluster."""
+        """Gives a principal, inside the cluster, one of the Kubernetes roles of Azure RBAC."""
         ...
 
     def revoke(self, cluster_id: str, assignment_id: str) -> None:
-        """Reverts `grant` for this role assignment."""
+        """Takes back the rights that `grant` gave for this role assignment."""
         ...

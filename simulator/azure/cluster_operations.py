@@ -1,4 +1,4 @@
-"""Changes by operations to Kubernetes clusters. All of them are idempotent."""
+"""Changes that Azure's operations make to Kubernetes clusters. All of them are idempotent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = ("ManagedCluster", "AgentPool")
 
 
 class ClusterOperations:
-    """Applies a resource, as the cloud's file describes it, to its cluster."""
+    """Applies resources to their Kubernetes cluster, as the simulated cloud's state file describes them."""
 
     def __init__(
         self,
@@ -32,7 +32,10 @@ class ClusterOperations:
         self._seconds_per_minute = seconds_per_minute
 
     def put(self, resource: Resource) -> Mapping[str, str]:
-        """Applies it. Returns why an upgrade of a pool failed, by the pool's id; nothing where all went well."""
+        """Applies a resource to its cluster.
+
+        Returns the reasons why upgrades of pools failed, by pool id; empty if none failed.
+        """
         kept: dict[str, str] = {}
         if resource.kind == "AgentPool":
             kept[resource.id] = self._apply_nodes(resource)
@@ -50,7 +53,9 @@ class ClusterOperations:
         return {pool_id: why for pool_id, why in kept.items() if why}
 
     def _apply_nodes(self, pool: Resource) -> str:
-        """Applies the pool's nodes as the cloud's file describes them now; why they could not be drained, if so."""
+        """Applies the pool's nodes as the simulated cloud's state file describes them now; returns why they could not
+        be drained, or an empty text.
+        """
         with self._pools.of(ids.key(pool.id)):
             with self._lock:
                 azure = self._azure()
@@ -65,7 +70,10 @@ class ClusterOperations:
             return ""
 
     def _undrained(self, cluster: Resource, pool: Resource, azure: AzureState) -> str:
-        """Reason why the nodes of a pool that is upgraded cannot be drained. A forced upgrade asks no budget."""
+        """Reason why the nodes of a pool that is being upgraded cannot be drained; empty if they can.
+
+        A forced upgrade ignores disruption budgets.
+        """
         if not pool.facts.get(UPGRADED_FROM) or is_forced(cluster.body, azure.now):
             return ""
         minutes = drain_minutes(puts.spec_of(pool, azure))

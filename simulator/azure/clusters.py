@@ -1,4 +1,4 @@
-"""A managed cluster as AKS sees it: its body with AKS's defaults."""
+"""A managed cluster's request body, completed with AKS's defaults."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def effective(body: Mapping[str, Any], cluster_id: str) -> Json:
 
 @models("mc-noderg-default")
 def node_group(cluster_id: str, place: str) -> str:
-    """`MC_<group>_<name>_<location>`, cut to 80 characters."""
+    """Name of the cluster's node resource group: `MC_<group>_<name>_<location>`, cut to 80 characters."""
     return f"MC_{ids.group(cluster_id)}_{ids.name(cluster_id)}_{location(place)}"[:80]
 
 
@@ -57,10 +57,10 @@ def default_version() -> str:
 
 @models("version-minor-alias")
 def version_after(body: Mapping[str, Any], current: str | None, offers: Offers) -> str | None:
-    """Patch version the control plane runs after a PUT.
+    """Patch version that the control plane runs after a PUT; None if the version is not offered.
 
-    A minor means the newest patch once, at creation or when the minor changes; the same minor later moves nothing.
-    None when the version is not offered.
+    A minor version means its newest patch only at creation or when the minor changes; a later PUT of the same minor
+    changes no patch version.
     """
     asked = str(get(body, "properties.kubernetesVersion") or default_version())
     if current and (current == asked or (asked.count(".") == 1 and current.startswith(f"{asked}."))):
@@ -69,12 +69,12 @@ def version_after(body: Mapping[str, Any], current: str | None, offers: Offers) 
 
 
 def has_long_term(body: Mapping[str, Any]) -> bool:
-    """True where a cluster has AKS's long-term support."""
+    """True if a cluster has AKS's long-term support plan."""
     return get(body, "properties.supportPlan") == "AKSLongTermSupport"
 
 
 def control_plane_identity(body: Mapping[str, Any]) -> str | None:
-    """Resource id of the user-assigned control plane identity."""
+    """Resource id of the cluster's user-assigned control plane identity; None without one."""
     if get(body, "identity.type") != "UserAssigned":
         return None
     return next(iter(table(body, "identity.userAssignedIdentities")), None)

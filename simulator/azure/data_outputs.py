@@ -87,14 +87,17 @@ def _registry(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 @models("redis-keys-off")
 def access_keys(database: Resource | None) -> Json:
-    """The keys of a cache, as listKeys answers. Raises `ArmError`."""
+    """The access keys of a Redis cache, as listKeys returns them. Raises `ArmError`."""
     if database is None:
         raise ArmError(Refusal("arm-delete-missing", 404, "ResourceNotFound", "The database was not found."))
     if get(database.body, "properties.accessKeysAuthentication") == "Disabled":
         raise ArmError(Refusal("redis-keys-off", 400, "BadRequest", "Access keys authentication is disabled."))
 
     def key(kind: str) -> str:
-        """32 bytes in base64. Of a real one's alphabet each simulated key has every character, `+`, `/` and `=`."""
+        """An access key: 32 bytes in base64.
+
+        Unlike a random key it always contains `+`, `/` and `=`, so that a consumer must handle them.
+        """
         seeds = (f"{guid(database, kind)}{number or ''}" for number in itertools.count())
         texts = (base64.b64encode(hashlib.sha256(seed.encode()).digest()).decode() for seed in seeds)
         return next(text for text in texts if "+" in text and "/" in text)

@@ -1,4 +1,4 @@
-"""Deleted key vaults: Azure keeps them, with their names, until they are purged or their days are over."""
+"""Deleted key vaults: Azure keeps them, and reserves their names, until they are purged or their retention ends."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ DEFAULT_DAYS = 90
 
 
 def kept(vaults: Mapping[str, Json], now: float) -> dict[str, Json]:
-    """Vaults whose days of retention are not over, by name in lower case."""
+    """Deleted vaults whose retention has not ended, by lower-case name."""
     return {name: row for name, row in vaults.items() if row["until"] > now}
 
 
 def remember(resource: Resource, store: Store, now: float) -> None:
-    """Keeps a vault that is being deleted; nothing of any other resource."""
+    """Records a key vault that is being deleted; ignores resources of other kinds."""
     if resource.kind == "Vault":
         days = get(resource.body, "properties.softDeleteRetentionInDays") or DEFAULT_DAYS
         store.deleted_vaults[ids.name(resource.id).lower()] = {
@@ -36,7 +36,10 @@ def remember(resource: Resource, store: Store, now: float) -> None:
 
 @models("kv-recover")
 def claim(put: Put, store: Store) -> Put:
-    """The PUT as Azure performs it: recovering a deleted vault brings it back as it was, whatever else is sent."""
+    """The PUT as Azure performs it.
+
+    A PUT that recovers a deleted vault brings the vault back as it was, whatever else it sends.
+    """
     if put.kind != "Vault" or put.old is not None:
         return put
     found = store.deleted_vaults.pop(ids.name(put.id).lower(), None)

@@ -24,9 +24,10 @@ class Refusal:
 
     @models("arm-error-shape")
     def body(self) -> dict[str, Any]:
-        """The JSON body of the HTTP response.
+        """The JSON body of the error response.
 
-        AKS: `{code, details, message, subcode, target?}`; everyone else: `{error: {code, message, target?, details}}`.
+        AKS: `{code, details, message, subcode, target?}`; every other service: `{error: {code, message, target?,
+        details}}`.
         """
         target = {"target": self.target} if self.target else {}
         if self.flat:
@@ -34,13 +35,13 @@ class Refusal:
         return {"error": {"code": self.code, "message": self.message, **target, "details": []}}
 
     def __str__(self) -> str:
-        """Text of the refusal as azure-native prints it."""
+        """The refusal in the format in which azure-native prints it."""
         target = f' Target="{self.target}"' if self.target else ""
         return f'Status={self.status} Code="{self.code}" Message="{self.message}"{target}'
 
 
 class ArmError(Refused):
-    """A rejected request; `refusal` names the rule."""
+    """Error for a rejected request; `refusal` has the rule and ARM's message."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(str(refusal))

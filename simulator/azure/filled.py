@@ -1,6 +1,7 @@
-"""Properties that a GET of a resource shows, and the answer to its PUT does not.
+"""Properties that a GET of a resource returns and the answer to the resource's PUT does not.
 
-The answer to a PUT has what was sent. azure-native takes what a later GET shows beside it for a change in Azure.
+The answer to a PUT has what was sent. A property that only a later GET returns looks to azure-native like a change made
+in Azure.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ NO_RETENTION: Json = {"days": 0, "enabled": False}
 
 @cache
 def categories() -> Mapping[str, Mapping[str, Any]]:
-    """Categories of logs and metrics that a type of resource has, by ARM type in lower case, each with its source."""
+    """Log and metric categories of each resource type, by ARM type in lower case, each with its source."""
     return {name.lower(): row for name, row in load_json("diagnostic_categories.json").items()}
 
 
@@ -32,8 +33,11 @@ def outputs_of_get(resource: Resource) -> Json:
 
 @models("diag-all-categories")
 def _diagnostic_setting(resource: Resource, outputs: Json) -> Json:
-    """All categories of the watched resource, those that are off too, and a retention policy that is off in each
-    (hashicorp/terraform-provider-azurerm#17172; pulumi-azure-native#2798). Believed: what was sent comes first."""
+    """Outputs of a diagnostic setting: every category of the watched resource, disabled ones included, each with a
+    disabled retention policy (hashicorp/terraform-provider-azurerm#17172; pulumi-azure-native#2798).
+
+    Assumed, not verified: the categories that were sent come first.
+    """
     known = categories().get(arm_type(str(resource.inputs.get("resourceUri", ""))).lower(), {})
     for name in ("logs", "metrics"):
         sent: list[Json] = outputs.get(name) or []

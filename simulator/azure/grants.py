@@ -1,4 +1,4 @@
-"""Applies the Kubernetes roles of Azure RBAC to clusters, once they have taken effect."""
+"""Application of Azure RBAC's Kubernetes roles to clusters, once their assignments have taken effect."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RETRY = 1.0
 
 
 class Grants:
-    """Tracks which assignment is in effect in which cluster, and wakes when the next one takes effect."""
+    """Record of which role assignment is in effect in which cluster, with a timer for the next one to take effect."""
 
     def __init__(
         self,
@@ -56,7 +56,9 @@ class Grants:
         self._schedule(failed, asked)
 
     def _schedule(self, failed: bool, asked: float) -> None:
-        """Sets the timer for assignments that were not due when `asked`: they may have become so since."""
+        """Sets the timer for assignments that were not yet due at the time `asked`; some may have become due since
+        then.
+        """
         with self._lock:
             now = self._clock.now()
             pending = [a.facts["effectiveAt"] for a in self._assignments() if a.facts["effectiveAt"] > asked]
@@ -71,7 +73,7 @@ class Grants:
             self._call_off()
 
     def revoke(self, assignment: Resource) -> None:
-        """Revokes a role in every cluster in which it is in effect."""
+        """Removes the rights of a role assignment from every cluster in which it is in effect."""
         for cluster_id in assignment.facts.get("granted", []):
             with self._lock:
                 alive = ids.key(cluster_id) in self._store.resources
@@ -79,14 +81,14 @@ class Grants:
                 self._host.revoke(cluster_id, assignment.id)
 
     def forget_cluster(self, cluster_id: str) -> None:
-        """Removes the grants of a deleted cluster: a new one of its name starts without any."""
+        """Removes the grants of a deleted cluster, so that a new cluster of the same name starts without them."""
         for assignment in self._assignments():
             left = [c for c in assignment.facts["granted"] if not ids.same(c, cluster_id)]
             if left != assignment.facts["granted"]:
                 self._store.put(replace(assignment, facts={**assignment.facts, "granted": left}))
 
     def _assignments(self) -> list[Resource]:
-        """Role assignments that mean something inside a cluster."""
+        """Assignments of roles that give rights inside a Kubernetes cluster."""
         found: list[Resource] = []
         for resource in self._store:
             role = role_of(resource.inputs.get("roleDefinitionId")) if resource.kind == "RoleAssignment" else None
@@ -98,8 +100,8 @@ class Grants:
         return [r for r in self._store if r.kind == "ManagedCluster" and r.state in (*FINAL, "Updating")]
 
     def _due(self, now: float) -> list[tuple[Resource, Resource, str, str, str]]:
-        """(cluster, assignment, principal id, principal type, role GUID) of the assignments that are in force but
-        not granted.
+        """(cluster, assignment, principal id, principal type, role GUID) of the assignments that are due but not
+        granted yet.
         """
         with self._lock:
             found: list[tuple[Resource, Resource, str, str, str]] = []
@@ -126,7 +128,7 @@ class Grants:
             self._store.save()
 
     def _grant_standing(self, cluster: Resource, wanted: Sequence[_Right]) -> None:
-        """Rights that a cluster has from its first moment, and that no assignment of the stack gives."""
+        """Grants rights that a cluster has from the start and that come from no role assignment of the stack."""
         known: list[str] = cluster.facts.get("standing", [])
         for right in wanted:
             if right.key not in known:
@@ -143,7 +145,9 @@ class Grants:
                 self._store.save()
 
     def _standing(self, cluster: Resource) -> list[_Right]:
-        """The admin groups of the cluster's aadProfile, who are its cluster admins, and roles on the subscription."""
+        """Rights that a cluster has from the start: cluster admin for the groups in its aadProfile, and roles assigned
+        on the subscription.
+        """
         groups: list[str] = get(cluster.body, "properties.aadProfile.adminGroupObjectIDs") or []
         found = [
             _Right(f"admins-{group}", group, "Group", guid_of("Azure Kubernetes Service RBAC Cluster Admin"))

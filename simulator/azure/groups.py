@@ -1,4 +1,4 @@
-"""Deleting what is in a resource group."""
+"""Deletion of the resources in a resource group."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from simulator.azure.state import Resource
 
 @models("delete-order")
 def empty(inside: Callable[[], Sequence[Resource]], delete: Callable[[str], None]) -> ArmError | None:
-    """Deletes resources, users before what they use, until none is left; the refusal once none can be deleted."""
+    """Deletes resources, each before those that it uses, until none is left.
+
+    Returns None, or the first refusal if none of the remaining ones can be deleted.
+    """
     while members := inside():
         tops = [r for r in members if not any(o is not r and ids.is_under(r.id, o.id) for o in members)]
         refused: list[ArmError] = []
@@ -29,7 +32,7 @@ def empty(inside: Callable[[], Sequence[Resource]], delete: Callable[[str], None
 
 @models("rg-delete")
 def failure(group: Resource, refused: ArmError) -> ArmError:
-    """The answer to the deletion of a group with a resource that could not be deleted."""
+    """Error for the deletion of a resource group that contains a resource that could not be deleted."""
     rule = rules()["rg-delete"]
     message = f"Deletion of resource group '{ids.name(group.id)}' failed: {refused.refusal.message}"
     return ArmError(Refusal(rule.id, rule.status, rule.codes[0], message))

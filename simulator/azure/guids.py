@@ -10,18 +10,21 @@ from simulator.azure.state import Resource
 
 
 def guid(resource: Resource, purpose: str) -> str:
-    """A GUID that is constant for one resource, and differs for a later resource of the same name."""
+    """A GUID that stays the same for one resource; a later resource of the same name gets another."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{ids.key(resource.id)}#{resource.serial}#{purpose}"))
 
 
 def vm_guid(pool_id: str, number: int, times: Mapping[str, int] | None = None) -> str:
-    """The unique id of a pool's machine with this instance number; `times` is how often each number was given."""
+    """The unique id of the pool's machine with this instance number.
+
+    `times`: how often each instance number has been given out.
+    """
     time = (times or {}).get(str(number), 1)
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{ids.key(pool_id)}#machine#{number}#{time}"))
 
 
 def boot_guid(vm: str, boots: int) -> str:
-    """The id of a start of a machine: its first one is 0."""
+    """The boot id of a machine after `boots` restarts; 0 for its first start."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{vm}#boot#{boots}"))
 
 

@@ -12,7 +12,7 @@ from simulator.azure.registry import models
 
 @models("arm-id-case")
 def key(resource_id: str) -> str:
-    """Ids that differ only in case are the same resource."""
+    """The id in a form for comparison: ids that differ only in case name the same resource."""
     return resource_id.strip("/").lower()
 
 
@@ -32,9 +32,9 @@ def build(mapping: TypeMapping, subscription: str, params: Mapping[str, Any]) ->
 
 
 def of_inputs(type: str, inputs: Mapping[str, Any], subscription: str) -> str | None:
-    """The id that inputs of a type (token or last name) have or would have.
+    """The id that a resource of a type (token or last name) with these inputs has or would have.
 
-    None when the type has no model or a part of the id is missing or unknown.
+    None if the simulator does not know the type, or a part of the id is missing or unknown.
     """
     mapping = by_token().get(type) or mappings().get(type)
     if mapping is None or not all(isinstance(inputs.get(name), str) for name in mapping.path_params):
@@ -43,7 +43,7 @@ def of_inputs(type: str, inputs: Mapping[str, Any], subscription: str) -> str | 
 
 
 def is_under(resource_id: str, scope: str) -> bool:
-    """True for a resource that is the scope itself or within it."""
+    """True if a resource is the scope itself or inside it."""
     inner, outer = key(resource_id), key(scope)
     return inner == outer or inner.startswith(f"{outer}/") or not outer
 

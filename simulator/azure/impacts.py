@@ -1,4 +1,4 @@
-"""Microsoft.Impact: the reports of a subscription about impacts on its workloads (API 2025-01-01-preview)."""
+"""Microsoft.Impact: reports of a subscription about outages that hit its workloads (API 2025-01-01-preview)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ KNOWN = {"PhysicalHostName", "LogUrl", "Manufacturer", "SerialNumber", "ModelNum
 
 
 class Impacts:
-    """The reports in a file."""
+    """The impact reports of a subscription, stored in a file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def all(self) -> dict[str, Json]:
-        """Reports by name."""
+        """All impact reports, by name."""
         return json.loads(self._path.read_text(encoding="utf-8")) if self._path.exists() else {}
 
     def read(self, name: str) -> Json:
@@ -36,7 +36,7 @@ class Impacts:
 
     @models("impact-missing", "impact-name-reused", "impact-fields", "impact-host")
     def put(self, name: str, body: Any, scope: str) -> Json:
-        """Takes a report in, whose name is new. Raises ArmError."""
+        """Stores a new impact report and returns its resource. Raises ArmError, also for a name that is in use."""
         reports = self.all()
         if name in reports:
             raise _invalid("impact-name-reused", f"A workload impact with the name {name} exists already.")

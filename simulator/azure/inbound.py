@@ -1,8 +1,9 @@
-"""Path of a packet from the internet through the security groups of the nodes' subnets.
+"""Path of a packet from the internet through the network security groups of the nodes' subnets.
 
-No packet is sent; this is what Azure decides from the rules (Azure docs, network-security-groups-overview and
-service-tags-overview). A load balancer's rules keep the packet's own destination, the public address (kubernetes-sigs/
-cloud-provider-azure#1728), and its source, the client. The group that AKS has for the machines' interfaces lets it in.
+No packet is sent; this evaluates the rules as Azure does (Azure docs, network-security-groups-overview and
+service-tags-overview). A load balancer passes a packet on with its destination, the public address, and its source, the
+client, unchanged (kubernetes-sigs/cloud-provider-azure#1728). AKS's own group on the machines' network interfaces
+admits the packet.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ ANYWHERE = {"*", "0.0.0.0/0", "Internet"}
 
 
 def dropped(resources: Iterable[Resource], service: Mapping[str, Any] | None) -> str:
-    """Reason why a client on the internet gets no answer of a Service; empty if it does, or without a public
-    address.
+    """Reason why a client on the internet gets no answer from a Service; empty if it gets one, or if the Service has no
+    public address.
     """
     annotations: Json = get(service, "metadata.annotations") or {}
     if get(service, "spec.type") != "LoadBalancer" or annotations.get(INTERNAL) == "true":
@@ -45,7 +46,7 @@ def _subnets_of_nodes(resources: list[Resource]) -> Iterator[Resource]:
 
 
 def _deciding(resources: list[Resource], group: str, port: int) -> str | None:
-    """Rule that drops the packet; None if it passes."""
+    """Name of the security rule that drops the packet; None if the packet passes."""
     rules = [rule for rule in _rules(resources, group) if rule.get("direction") == "Inbound" and _matches(rule, port)]
     for rule in sorted(rules, key=lambda each: int(each.get("priority") or 4096)):
         return None if rule.get("access") == "Allow" else f"the rule {rule['name']}"
@@ -62,8 +63,10 @@ def _rules(resources: list[Resource], group: str) -> Iterator[Json]:
 
 
 def _matches(rule: Json, port: int) -> bool:
-    """True where a rule is about any client and the port. A range of clients is not any client, and the address of
-    the load balancer is none of the network's.
+    """True if a rule applies to every client and to this port.
+
+    A rule for a range of clients does not apply to every client, and the load balancer's address is not in the virtual
+    network.
     """
     ends = all(
         ANYWHERE & {rule.get(f"{side}AddressPrefix"), *items(rule, f"{side}AddressPrefixes")}

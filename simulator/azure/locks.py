@@ -49,7 +49,7 @@ class SharedLock:
 
 
 class PoolLocks:
-    """One writer at a time for the nodes of a pool. Never acquire it while holding the `SharedLock`."""
+    """Locks for the nodes of each pool: one writer at a time. Never acquire one while holding the `SharedLock`."""
 
     def __init__(self, path: Path) -> None:
         self._folder = path.with_name(f"{path.name}.locks")
@@ -65,7 +65,7 @@ class PoolLocks:
 
 
 def _locked(path: Path) -> int:
-    """A descriptor that holds the lock until it is closed, also by the end of its process."""
+    """A file descriptor that holds the lock until it is closed; the end of the process closes it, too."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(file, fcntl.LOCK_EX)
     return file

@@ -1,4 +1,4 @@
-"""Names that the provider generates if a program gives none."""
+"""Names that azure-native generates if a program gives none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SUFFIX = 8
 
 
 def autoname(mapping: TypeMapping, request: Request) -> str:
-    """The logical name and eight hex digits, cut to fit; a GUID for role assignments.
+    """A generated name: the logical name and eight hex digits, cut to the allowed length; a GUID for role assignments.
 
     The digits come from the engine's seed, so the name is the same in the preview and the update after it.
     """
@@ -32,7 +32,9 @@ def autoname(mapping: TypeMapping, request: Request) -> str:
 
 
 def looks_autonamed(mapping: TypeMapping, logical: str, name: Any) -> bool:
-    """True for a name that the provider generated, so that a replacement can have another one at the same time."""
+    """True if the provider generated the name, so that a replacement gets another name and can exist at
+    the same time.
+    """
     if not isinstance(name, str):
         return False
     if mapping.kind == "RoleAssignment":

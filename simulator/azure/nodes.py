@@ -31,7 +31,7 @@ AZURE_LINUX_CONTAINERD = "2.0.0"
 
 @dataclass(frozen=True)
 class PoolFacts:
-    """All that decides what a pool's nodes look like."""
+    """Everything that determines how a pool's nodes look."""
 
     cluster_id: str
     node_resource_group: str
@@ -56,7 +56,7 @@ class PoolFacts:
 
 @models("ubuntu-default")
 def os_release(spec: Mapping[str, Any], ubuntu: str) -> str:
-    """Release of a node's system: `22.04`, `24.04` or `AzureLinux`."""
+    """Release of a node's operating system: `22.04`, `24.04` or `AzureLinux`."""
     sku = str(spec["osSKU"])
     if sku.startswith(("AzureLinux", "CBLMariner")):
         return "AzureLinux"
@@ -74,7 +74,7 @@ def base36(value: int) -> str:
 
 
 def scale_set(cluster_id: str, pool: str) -> str:
-    """`aks-<pool>-<8 digits>-vmss`; the digits belong to the cluster."""
+    """Name of a pool's scale set: `aks-<pool>-<8 digits>-vmss`; the digits are the same for all pools of a cluster."""
     digest = hashlib.sha256(ids.key(cluster_id).encode()).hexdigest()
     return f"aks-{pool}-{int(digest, 16) % 10**8:08d}-vmss"
 
@@ -84,13 +84,18 @@ def node_name(cluster_id: str, pool: str, index: int) -> str:
 
 
 def zone_of(spec: Mapping[str, Any], location: str, index: int) -> str:
-    """Scale sets spread instances over their zones in turn; without zones the label is the fault domain, 0."""
+    """Zone label of an instance.
+
+    A scale set spreads its instances over its zones in turn; without zones the label is the fault domain, 0.
+    """
     zones: Sequence[str] = spec.get("availabilityZones") or ()
     return f"{location}-{sorted(zones)[index % len(zones)]}" if zones else "0"
 
 
 def free_addresses(prefix: str, taken: Sequence[str], wanted: int) -> list[str]:
-    """The lowest free addresses of a subnet, the five Azure reserves left out; fewer when it is full."""
+    """The lowest free addresses of a subnet, without the five that Azure reserves; fewer than `wanted` if the subnet is
+    full.
+    """
     network = ipaddress.ip_network(prefix)
     used = set(taken)
     found: list[str] = []
@@ -104,7 +109,7 @@ def free_addresses(prefix: str, taken: Sequence[str], wanted: int) -> list[str]:
 
 
 def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    """Capacity and allocatable of a node. GPUs are not in it: a device plugin has to find them first."""
+    """Capacity and allocatable amounts of a node, without GPUs: a device plugin has to report them first."""
     disk_gib, max_pods = int(spec["osDiskSizeGB"]), int(spec["maxPods"])
     cpus = vcpus(size.name)
     fixed = {"hugepages-1Gi": "0", "hugepages-2Mi": "0", "pods": str(max_pods)}
@@ -124,7 +129,7 @@ def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, s
 
 
 def runtime(release: str) -> str:
-    """The node's container runtime, by the catalogue's node images: `containerd://2.3.0`."""
+    """The node's container runtime, from the catalogue's table of node images: `containerd://2.3.0`."""
     if release == "AzureLinux":
         return f"containerd://{AZURE_LINUX_CONTAINERD}"
     return f"containerd://{catalog.node_images()[f'Ubuntu {release}'].containerd}"
@@ -138,14 +143,14 @@ def image_name(release: str, version: str = IMAGE_VERSION) -> str:
 
 
 def next_image(version: str) -> str:
-    """The image after one: `202611.05.1` after `202611.05.0`."""
+    """The node image that follows this one: `202611.05.1` after `202611.05.0`."""
     month, day, number = version.split(".")
     return f"{month}.{day}.{int(number) + 1}"
 
 
 @models("gpu-server-labels")
 def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
-    """AKS's own labels (AKS docs, use-labels) and the pool's."""
+    """Labels of a node: AKS's own (AKS docs, use-labels) and those of its pool."""
     spec, zone, name = pool.spec, zone_of(pool.spec, pool.location, index), node_name(pool.cluster_id, pool.name, index)
     network = table(pool.cluster, "properties.networkProfile")
     sku, disk = str(spec["osSKU"]), str(spec["osDiskType"]).lower()
@@ -192,7 +197,7 @@ def labels(pool: PoolFacts, size: catalog.VmSize, index: int) -> dict[str, str]:
 
 
 def host_of(size: catalog.VmSize, spec: Mapping[str, Any]) -> dict[str, str]:
-    """Annotations for the GPU stack with the state of the host that the kubelet sees.
+    """Annotations that tell the simulated GPU stack what is installed on the node's host.
 
     AKS installs a driver before the kubelet joins, if `gpuProfile.driver` requests it.
     """
@@ -210,7 +215,7 @@ def taint(text: str) -> dict[str, str]:
 
 
 def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str, vm: str) -> Json:
-    """One Node object. Conditions are not in it: they are the kubelet's to report."""
+    """One Node object, without conditions: those are the kubelet's to report."""
     name = node_name(pool.cluster_id, pool.name, index)
     subscription = ids.key(pool.cluster_id).split("/")[1]
     total, usable = capacity(size, pool.spec)
@@ -256,7 +261,10 @@ def node(pool: PoolFacts, size: catalog.VmSize, index: int, address: str, vm: st
 
 
 def nodes(pool: PoolFacts, machines: Mapping[int, str], offers: Offers, vms: Mapping[int, str]) -> list[Json]:
-    """A pool's Node objects, one for each machine: instance number → address, and unique id where it is known."""
+    """A pool's Node objects, one for each machine.
+
+    `machines`: addresses by instance number; `vms`: unique ids, where known.
+    """
     size = offers.size(str(pool.spec.get("vmSize")))
     if size is None:
         return []

@@ -1,4 +1,7 @@
-"""Offers of Azure: regions, quotas and Kubernetes versions by rows of its own, hardware by the catalogue."""
+"""Regions, quotas and Kubernetes versions that Azure offers, from the simulator's own tables, and its VM sizes.
+
+The sizes are from the catalogue.
+"""
 
 from __future__ import annotations
 
@@ -13,31 +16,33 @@ from simulator.azure.places import Region
 
 
 class Offers(Protocol):
-    """Offers of Azure besides resources."""
+    """Regions, sizes, quotas and Kubernetes versions that Azure offers."""
 
     def size(self, name: str) -> catalog.VmSize | None: ...
     def capabilities(self, name: str) -> Mapping[str, str]:
-        """Capabilities of a size in the SKU API; empty where the stand-in has no row for it."""
+        """Capabilities of a VM size in the SKU API; empty if the simulator does not know the size."""
         ...
 
     def region(self, name: str) -> Region | None: ...
     def quota_family(self, size: str) -> str:
-        """Usage of Microsoft.Compute that a size counts in; empty where the stand-in has no row for it."""
+        """Name of the Microsoft.Compute usage that a VM size counts toward; empty if the simulator does not know the
+        size.
+        """
         ...
 
     def vcpus(self, size: str) -> int: ...
     def versions(self, *, long_term: bool = False) -> Sequence[str]:
-        """Kubernetes patch versions, oldest first; `long_term`: for a cluster with that support plan."""
+        """Kubernetes patch versions, oldest first. `long_term`: those for a cluster with the long-term support plan."""
         ...
 
     def ubuntu(self, version: str) -> str:
-        """Ubuntu release that osSKU Ubuntu means on this Kubernetes version: `24.04`."""
+        """Ubuntu release that the osSKU `Ubuntu` means on this Kubernetes version: `24.04`."""
         ...
 
 
 @dataclass(frozen=True)
 class CatalogOffers:
-    """Offers by the stand-in's rows and the catalogue's hardware, with `past` also retired Kubernetes versions."""
+    """Offers from the simulator's own tables and the catalogue's hardware; `past` adds retired Kubernetes versions."""
 
     past: bool = False
 
@@ -70,22 +75,22 @@ class CatalogOffers:
 
 
 def unknown_here(file: str) -> str:
-    """Note in a refusal for a missing row, since Azure might have it."""
+    """Note in a refusal of something that the simulator's tables lack, since Azure might have it."""
     return f" (The simulator knows what is in physical_ai/{file}. If Azure has this, add it there.)"
 
 
 def location(name: str) -> str:
-    """Azure accepts `West US 2` for `westus2`."""
+    """A region's name in its short form: `westus2` for `West US 2`, which Azure accepts, too."""
     return name.replace(" ", "").lower()
 
 
 def resolve(asked: str, versions: Sequence[str]) -> str | None:
-    """The patch that a version means: itself, or the newest of a minor. None when it is not offered."""
+    """The patch version that a version means: itself, or the newest patch of a minor. None if it is not offered."""
     exact = asked.count(".") == 2
     found = [v for v in versions if v == asked or (not exact and v.startswith(f"{asked}."))]
     return found[-1] if found else None
 
 
 def number(version: str) -> tuple[int, ...]:
-    """`1.36.3` → (1, 36, 3), for comparing."""
+    """A version as a tuple of numbers, for comparing: `1.36.3` → (1, 36, 3)."""
     return tuple(int(part) for part in version.split(".") if part.isdigit())

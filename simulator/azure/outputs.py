@@ -1,4 +1,6 @@
-"""Answer of the service to a PUT: the inputs, its defaults, and computed values."""
+"""Outputs of a resource: what Azure answers to its PUT, with the inputs, the service's defaults, and
+computed values.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ PUBLIC_ADDRESSES = ipaddress.IPv4Network("198.51.100.0/24")
 
 
 def compute(resource: Resource, azure: AzureState) -> Json:
-    """The outputs of a resource, in Pulumi's shape, from its inputs and the cloud's own facts."""
+    """The outputs of a resource, in Pulumi's shape, from its inputs and the state of the simulated cloud."""
     mapping = resource.mapping
     sent = {n: copy.deepcopy(v) for n, v in resource.inputs.items() if n in mapping.inputs and v is not None}
     outputs: Json = {
@@ -59,7 +61,7 @@ def _network(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def subnet_view(subnet: Resource) -> Json:
-    """A subnet as its network's GET shows it."""
+    """A subnet as the GET of its virtual network shows it."""
     return {"id": subnet.id, **subnet.outputs}
 
 
@@ -89,7 +91,7 @@ def _only(outputs: Json, *names: str) -> Json:
 
 
 def users(resource: Resource, azure: AzureState, field: str) -> list[Json]:
-    """References to the subnets that name this resource."""
+    """References to the subnets whose property `field` names this resource."""
     return [
         {"id": subnet.id}
         for subnet in azure.of_kind("Subnet")
@@ -215,7 +217,9 @@ def _cluster(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def kubelet_identity(cluster: Resource, azure: AzureState) -> Json:
-    """The identity nodes pull images with: the given one, or one that AKS creates in the node resource group."""
+    """The identity that nodes pull images with: the given one, or the one that AKS creates in the node
+    resource group.
+    """
     given = get(cluster.body, "properties.identityProfile.kubeletidentity.resourceId")
     found = azure.get(given, "UserAssignedIdentity")
     if found is not None:
@@ -228,7 +232,9 @@ def kubelet_identity(cluster: Resource, azure: AzureState) -> Json:
 
 
 def pool_views(cluster: Resource, azure: AzureState) -> list[Json]:
-    """agentPoolProfiles as the cluster's GET shows them: every pool it has, inline or separate."""
+    """agentPoolProfiles as the cluster's GET shows them: all its pools, declared inline or as resources of
+    their own.
+    """
     return [
         {**{n: v for n, v in pool.outputs.items() if n != "azureApiVersion"}, **_pool_type(pool)}
         for pool in azure.children(cluster.id, "AgentPool")
@@ -237,7 +243,9 @@ def pool_views(cluster: Resource, azure: AzureState) -> list[Json]:
 
 
 def _pool_type(pool: Resource) -> Json:
-    """Inside a cluster `type` is the pool's own; an AgentPool's output of that name is the ARM type."""
+    """The pool's own `type`, for agentPoolProfiles; the AgentPool resource has an output of the same name with the ARM
+    type.
+    """
     return {"type": get(pool.body, "properties.type") or "VirtualMachineScaleSets"}
 
 

@@ -1,7 +1,7 @@
-"""Facts of Azure that the program believes too: the stand-in's own rows, each from its own source (`own_facts.json`).
+"""Facts of Azure that the deployed program assumes, too, here from independent sources (`own_facts.json`).
 
-Program and stand-in may be wrong, but not by the same constant: what the program sends is judged by these. What both
-read from the catalogue is hardware, what Azure offers, and the shape of data; a test lists it.
+Program and simulator may both be wrong, but not through a shared constant: what the program sends is checked against
+these. From the catalogue both read only hardware, Azure's offers, and the shape of data; a test lists what is shared.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from simulator.azure.data import load_json
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact, and how it is known."""
+    """One fact about Azure, its source, and how it is known."""
 
     name: str
     value: Any

@@ -1,6 +1,7 @@
-"""Regions, what each sells, and which quota a VM size counts in: the stand-in's own rows, each with its source.
+"""Regions, what each sells, and the quota that a VM size counts toward: the simulator's own tables, each entry with its
+source.
 
-What the program believes of the same is in the catalogue: a mistake there has to meet an Azure that knows better.
+The catalogue has the program's assumptions about the same. They are kept apart so that a mistake there is refused here.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Region:
 
 @cache
 def regions() -> Mapping[str, Region]:
-    """The regions that the stand-in has a row for."""
+    """The regions that the simulator knows, by name."""
     rows: dict[str, dict[str, Any]] = load_json("regions.json")
     return {
         name: Region(name, tuple(row["zones"]), frozenset(row["sizes"]), str(row["standardV2"]["offered"]))
@@ -41,12 +42,14 @@ def regions() -> Mapping[str, Region]:
 
 @cache
 def quota_family(size: str) -> str:
-    """`name.value` of the usage of Microsoft.Compute that a size counts in; empty where no row knows it."""
+    """`name.value` of the Microsoft.Compute usage that a VM size counts toward; empty if no table entry matches the
+    size.
+    """
     rows: dict[str, dict[str, Any]] = load_json("quota_families.json")
     return next((name for name, row in rows.items() if re.fullmatch(row["sizes"], size)), "")
 
 
 def vcpus(size: str) -> int:
-    """vCPUs of a size, by its name; 0 where the name has none."""
+    """Number of vCPUs in the name of a VM size; 0 if the name contains none."""
     found = _VCPUS.match(size)
     return int(found[1]) if found else 0

@@ -1,4 +1,4 @@
-"""A node pool as AKS sees it: the request with AKS's defaults."""
+"""A node pool's request, completed with AKS's defaults."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def is_spot(spec: Mapping[str, Any]) -> bool:
 def effective(spec: Mapping[str, Any], cluster: Mapping[str, Any], offers: Offers) -> Json:
     """A pool's properties with AKS's defaults.
 
-    `spec` is the `properties` of an agent pool (or an inline profile), `cluster` the body of the managed cluster.
-    Ephemeral becomes the default on sizes whose local disks hold the OS disk.
+    `spec` is the `properties` of an agent pool (or an inline profile), `cluster` the body of the managed cluster. The
+    default OS disk is ephemeral on sizes whose local disks can hold it.
     """
     size = offers.size(str(spec.get("vmSize", "")))
     disks, asked_gib = offers.capabilities(str(spec.get("vmSize", ""))), spec.get("osDiskSizeGB") or 0
@@ -70,7 +70,7 @@ def default_max_pods(cluster: Mapping[str, Any]) -> int:
 
 
 def version_of(spec: Mapping[str, Any], cluster_version: str, offers: Offers) -> str:
-    """Patch version of a pool's nodes: its own, or the control plane's."""
+    """Patch version of a pool's nodes: from the pool's own setting, or else the control plane's version."""
     return (
         resolve(str(spec.get("orchestratorVersion") or cluster_version), offers.versions(long_term=True))
         or cluster_version
@@ -83,9 +83,9 @@ def initial_count(spec: Mapping[str, Any]) -> int:
 
 @models("autoscale-count-kept")
 def count_after(spec: Mapping[str, Any], before: Mapping[str, Any] | None, current: int | None) -> int:
-    """Nodes a pool has after a PUT.
+    """Number of nodes that a pool has after a PUT.
 
-    `before` is the request of the previous PUT, `current` the pool's present state.
+    `before` is the request of the previous PUT, `current` the pool's present number of nodes.
     """
     asked = initial_count(spec)
     if before is None or current is None or not (spec.get("enableAutoScaling") and before.get("enableAutoScaling")):

@@ -1,4 +1,4 @@
-"""Answers of Azure about peerings, private endpoints and private DNS, besides the inputs."""
+"""Outputs of Azure for peerings, private endpoints and private DNS, in addition to their inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def route_table(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def peering(resource: Resource, outputs: Json, azure: AzureState) -> Json:
-    """Connected once the other side exists; that of a network which the stand-in does not have is believed to."""
+    """State of a peering: Connected once the other network's peering exists.
+
+    A network outside the simulator is assumed to have one.
+    """
     remote = str(get(resource.body, "properties.remoteVirtualNetwork.id"))
     answered = any(
         ids.same(get(each.body, "properties.remoteVirtualNetwork.id"), ids.parent(resource.id))
@@ -35,7 +38,9 @@ def peering(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def private_endpoint(resource: Resource, outputs: Json, azure: AzureState) -> Json:
-    """Connections with their state: the deployer may approve what is the same subscription's, others do by hand."""
+    """Connections of a private endpoint with their state: automatic ones are approved, since the deployer may approve
+    them within its own subscription; manual ones are pending.
+    """
     found: Json = {}
     for name, state in (("privateLinkServiceConnections", APPROVED), ("manualPrivateLinkServiceConnections", PENDING)):
         found[name] = [
@@ -80,7 +85,8 @@ def link(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def private_name(cluster: Mapping[str, Any], prefix: str, place: str) -> str:
-    """Name of a private API server, in the zone that it was given or in one that AKS created; empty for a public one.
+    """DNS name of a private API server, in the given private DNS zone or in one that AKS created; empty for a public
+    API server.
 
     Args:
         cluster: the cluster's properties.
@@ -95,5 +101,5 @@ def private_name(cluster: Mapping[str, Any], prefix: str, place: str) -> str:
 
 
 def views(network: Resource, azure: AzureState) -> list[Json]:
-    """Peerings as their network's GET shows them."""
+    """Peerings as the GET of their virtual network shows them."""
     return [{"id": each.id, **each.outputs} for each in azure.children(network.id, "VirtualNetworkPeering")]

@@ -1,4 +1,4 @@
-"""azure-native as the Pulumi engine sees it, with the simulated cloud behind it."""
+"""The azure-native provider as the Pulumi engine sees it, with the simulated cloud behind it."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ KEEPS_IN_PREVIEW = ("name", "location")
 
 @dataclass(frozen=True)
 class Caller:
-    """Principal that is logged in to Azure: an Entra object, and the application it logs in with."""
+    """Principal that is logged in to Azure: the Entra object, and the application that it logs in with."""
 
     object_id: str
     client_id: str = ""
 
 
 class AzureNative(Provider):
-    """One configured instance of the provider."""
+    """One configured instance of the azure-native provider."""
 
     package = "azure-native"
     version = "3.29.0"
 
     def __init__(self, cloud: Cloud, caller: Caller | None = None) -> None:
-        """`caller` is who is logged in; the deployer unless given."""
+        """`caller`: the principal that is logged in; the deployer by default."""
         self._cloud = cloud
         who = cloud.directory
         self._caller = caller or Caller(who.deployer, who.deployer_client)
@@ -197,7 +197,7 @@ class AzureNative(Provider):
 
 @dataclass(frozen=True)
 class Factory:
-    """Creates providers over one cloud, one for each instance that the engine configures."""
+    """Factory of azure-native providers over one cloud, one for each instance that the engine configures."""
 
     cloud: Cloud
     caller: Caller | None = None
@@ -224,7 +224,7 @@ def _sendable(inputs: Mapping[str, Any]) -> Json:
 
 
 def _normal(inputs: Mapping[str, Any]) -> Json:
-    """Inputs, with differences removed that azure-native ignores."""
+    """The inputs without those differences that azure-native ignores."""
     result = {name: value for name, value in inputs.items() if value is not None}
     if isinstance(result.get("location"), str):
         result["location"] = location(result["location"])

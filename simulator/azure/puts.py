@@ -1,4 +1,4 @@
-"""Changes by an accepted PUT to the cloud's file, before anything happens in a cluster."""
+"""Changes that an accepted PUT makes to the simulated cloud's state file, before anything happens in a cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECRETS = frozenset({"secret", "adminPassword", "administratorLoginPassword", "s
 
 
 def record(put: Put, store: Store, clock: ModelClock) -> Resource:
-    """Puts the resource and its inline children into the store, its operation marked as started."""
+    """Puts the resource and its inline children into the store, and marks their operation as started."""
     has_effects = put.kind in ("ManagedCluster", "AgentPool")
     begun = ("Updating" if put.old else "Creating") if has_effects else SUCCEEDED
     resource = Resource(
@@ -50,7 +50,7 @@ def record(put: Put, store: Store, clock: ModelClock) -> Resource:
 
 
 def _stored(put: Put) -> Json:
-    """The inputs that the cloud's file has."""
+    """The inputs of this PUT as they are saved in the simulated cloud's state file: without secrets."""
     inputs = without_secrets(put.inputs)
     if put.kind == "VaultSecret":
         inputs["properties"] = {name: value for name, value in inputs["properties"].items() if name != "value"}
@@ -99,13 +99,19 @@ def _pool_facts(
 
 
 def _left(version: str, old: Mapping[str, Any]) -> Json:
-    """Previous version of the nodes that get another version; empty where they do not, and for a new pool."""
+    """Version and image that the nodes have before an upgrade to `version`; empty if the version stays the same, and
+    for a new pool.
+    """
     present: Json = old.get(UPGRADED_FROM) or {name: old[name] for name in ("version", "image") if name in old}
     return present if present and present.get("version") != version else {}
 
 
 def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, azure: AzureState) -> str:
-    """A minor means its newest patch, once; without one, a pool keeps its version, or has its control plane's."""
+    """Node version of a pool after a PUT.
+
+    A minor that is sent means its newest patch, unless the pool or its control plane already runs a patch of it.
+    Without a version, a pool keeps its own; a new pool gets the control plane's.
+    """
     asked = str(sent.get("orchestratorVersion") or current or running)
     if current and current.startswith(f"{asked}."):
         return current
@@ -116,7 +122,9 @@ def _pool_version(sent: Mapping[str, Any], current: str | None, running: str, az
 
 
 def upgraded(pool: Resource, kept: str) -> Resource:
-    """A pool at the end of its operation: with its new version; with the old one where no drain was possible."""
+    """A pool at the end of its upgrade: with its new version, or with the old one if `kept` says why it could not be
+    drained.
+    """
     if UPGRADED_FROM not in pool.facts:
         return pool
     facts = {name: value for name, value in pool.facts.items() if name not in (UPGRADED_FROM, KEPT)}
@@ -127,7 +135,7 @@ def upgraded(pool: Resource, kept: str) -> Resource:
 
 
 def reimaged(pool: Resource) -> Resource:
-    """A pool whose nodes get the next node image."""
+    """The pool with the next node image for its nodes."""
     present = str(pool.facts.get("image", nodes.IMAGE_VERSION))
     left = {"version": pool.facts["version"], "image": present}
     facts = {name: value for name, value in pool.facts.items() if name != KEPT}
@@ -141,7 +149,10 @@ def machines_of(facts: Mapping[str, Any]) -> dict[int, str]:
 
 
 def vms_of(facts: Mapping[str, Any]) -> dict[int, str]:
-    """The unique ids of a pool's machines, by instance number. A new machine with an old one's number has another."""
+    """The unique ids of a pool's machines, by instance number.
+
+    A new machine that reuses an instance number has another id.
+    """
     return dict(zip(facts.get("instances") or (), facts.get("vms") or (), strict=False))
 
 
@@ -153,8 +164,10 @@ def _machines(  # noqa: PLR0917 - all that decides which machines there are
     azure: AzureState,
     old: Mapping[str, Any],
 ) -> Json:
-    """Machines of a pool, as many as there is capacity for: the existing ones, then others with the lowest free
-    numbers and the lowest free addresses of its subnet. `old` are the pool's facts before.
+    """Machines of a pool, as many as there is capacity for: existing ones first, then new ones.
+
+    New machines get the lowest free instance numbers and the lowest free addresses of the pool's subnet. `old`: the
+    pool's facts before the change.
     """
     reference = spec.get("vnetSubnetID")
     subnet = azure.get(reference, "Subnet")
@@ -206,7 +219,7 @@ def _record_inline_pool(put: Put, profile: Mapping[str, Any], store: Store, cloc
 
 @models("subnet-policy-mix")
 def _record_inline_subnets(put: Put, store: Store, clock: ModelClock) -> None:
-    """The subnet list of a virtual network's PUT is what it has afterwards."""
+    """Makes the subnets of a virtual network equal to the list in its PUT."""
     given: list[Json] = items(put.inputs, "subnets")
     named = {str(subnet["name"]).lower() for subnet in given}
     for child in list(put.azure.children(put.id, "Subnet")):
@@ -228,9 +241,9 @@ def _record_inline_subnets(put: Put, store: Store, clock: ModelClock) -> None:
 
 
 def resized(pool: Resource, count: int, azure: AzureState, without: Collection[int] = ()) -> Resource:
-    """A pool with the count its autoscaler arrives at: nodes that Azure has not, it soon does without.
+    """A pool with the number of nodes that its autoscaler reaches: requests that Azure cannot fill are soon given up.
 
-    `without` are instances that go; unless there are enough of them, the youngest go too.
+    `without`: instance numbers of the nodes to remove; the youngest nodes are removed, too, if these are not enough.
     """
     left = {number: address for number, address in machines_of(pool.facts).items() if number not in without}
     machines = _machines(pool.id, spec_of(pool, azure), count, left, azure, pool.facts)
@@ -246,7 +259,7 @@ def spec_of(pool: Resource, azure: AzureState) -> Json:
 
 
 def nodes_of(pool: Resource, azure: AzureState, machines: Mapping[int, str] | None = None) -> list[Json]:
-    """The Node objects of a pool, with its present machines or with others."""
+    """The Node objects of a pool, for its present machines or for the given ones."""
     cluster = azure.get(ids.parent(pool.id), "ManagedCluster")
     if cluster is None:
         return []
@@ -274,7 +287,7 @@ def inline_children(resource: Resource, azure: AzureState) -> list[Resource]:
 
 
 def remove_tree(resource_id: str, store: Store) -> None:
-    """Forgets a resource and everything under it: children, and roles and settings on it."""
+    """Removes a resource and everything under it from the store: children, and role assignments and settings on it."""
     # The settings of a blob service are deleted without the containers in it.
     alone = kind_of(resource_id) == "BlobServiceProperties"
     for resource in store:

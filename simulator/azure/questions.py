@@ -1,4 +1,4 @@
-"""Answers to questions before a deployment: offers, limits, rights, policies, and verdicts on templates.
+"""Answers to requests made before a deployment: offers, quotas, rights, policies, and verdicts on templates.
 
 Shapes: azure-rest-api-specs; Microsoft.Compute skus 2021-07-01 and usages 2024-07-01, Microsoft.Network usages
 2024-05-01, Microsoft.Authorization permissions 2022-04-01, Microsoft.PolicyInsights checkPolicyRestrictions 2023-03-01.
@@ -29,7 +29,7 @@ OWNER_ACTIONS = ("*",)
 
 @dataclass
 class Questions:
-    """One subscription, as its callers see it."""
+    """Answers to preflight requests about one subscription."""
 
     cloud: Cloud
     name: str = "simulated"
@@ -44,7 +44,7 @@ class Questions:
     """Types that the list of providers does not have."""
 
     def answer(self, method: str, path: str, parameters: Mapping[str, str], body: Any, caller: str) -> tuple[int, Json]:
-        """Status and document. Raises ArmError."""
+        """HTTP status and body of the answer to a request. Raises ArmError."""
         del parameters
         routes: list[tuple[str, str, Callable[[str, str, Any, str], tuple[int, Json]]]] = [
             ("POST", f"{_DEPLOYMENT}/validate$", self._validate),

@@ -1,9 +1,9 @@
-"""Inputs of a resource after azure-native's Read: the old ones, changed where Azure's answer has changed.
+"""Inputs of a resource after azure-native's Read: the old inputs, changed where Azure's answer has changed.
 
-Both answers, the one in state and the present one, are reduced to what a PUT accepts; their difference is applied to
-the inputs. So a value that only Azure has set is no input, until it changes. Elements of an array are told apart by
-their position: an element that Azure shows and that the program has not declared, as a pool that is a resource of its
-own, becomes an input (pulumi-azure-native#1532).
+The answer in Pulumi's state and the present one are both reduced to what a PUT accepts; their difference is applied to
+the inputs. So a value that only Azure has set is not an input until it changes. Elements of an array are matched by
+position: an element that Azure shows and the program has not declared, such as a pool that is a resource of its own,
+becomes an input (pulumi-azure-native#1532).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ABSENT = object()
 
 
 def inputs_after(mapping: TypeMapping, found: Resource, outputs: Json, inputs: Json) -> Json:
-    """Inputs after a refresh; all of them on import, where there are none."""
+    """Inputs of a resource after a refresh; on import, which has no old inputs, all inputs that Azure shows."""
     if not inputs:
         return {**copy.deepcopy(found.inputs), bodies.API_VERSION_INPUT: mapping.api_version}
     result = dict(inputs)
@@ -69,7 +69,7 @@ def _nth(items: list[Any], index: int) -> Any:
 
 
 def _projected(mapping: TypeMapping, name: str, outputs: Json) -> Any:
-    """An output in the shape of the input of the same name, without what no PUT accepts."""
+    """An output in the shape of the input of the same name, without properties that no PUT accepts."""
     if outputs.get(name) is None:
         return _ABSENT
     target = mapping.inputs.get(name) or f"properties.{name}"

@@ -1,4 +1,4 @@
-"""Function that enforces, or acts out, a row of rules.json."""
+"""Registry of the functions that implement the rules of rules.json."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MODELED: dict[str, str] = {}
 
 
 def models(*rule_ids: str) -> Callable[[Function], Function]:
-    """Marks a function as the implementation of these rules."""
+    """Decorator that marks a function as the implementation of these rules."""
 
     def mark(function: Function) -> Function:
         for rule_id in rule_ids:

@@ -1,7 +1,8 @@
-"""Amounts of a node that AKS keeps for itself.
+"""Parts of a node's CPU, memory and disk that AKS reserves for itself.
 
 Source: MicrosoftDocs/azure-aks-docs fb060ab, articles/aks/node-resource-reservations.md (AKS 1.29 and later); read
-2026-11-28. Of the disk the kubelet keeps a tenth (Kubernetes docs, node-pressure-eviction, nodefs.available<10%).
+2026-11-28. The kubelet also reserves a tenth of the disk (Kubernetes docs, node-pressure-eviction,
+nodefs.available<10%).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ POD_MIB, BASE_MIB, EVICTION_MIB = 20, 50, 100
 
 
 def cpu_millis(cores: int) -> int:
-    """Thousandths of a core that are left for Pods."""
+    """CPU that is left for Pods, in thousandths of a core."""
     for (low, below), (high, above) in pairwise(CPU_RESERVED):
         if cores <= high:
             return cores * 1000 - below - (above - below) * (cores - low) // (high - low)
@@ -23,11 +24,11 @@ def cpu_millis(cores: int) -> int:
 
 
 def memory_mib(total_gib: int, max_pods: int) -> int:
-    """MiB of memory that are left for Pods."""
+    """Memory that is left for Pods, in MiB."""
     total = total_gib * 1024
     return total - min(POD_MIB * max_pods + BASE_MIB, total // 4) - EVICTION_MIB
 
 
 def disk_bytes(total_gib: int) -> int:
-    """Bytes of the OS disk that are left for Pods."""
+    """Space on the OS disk that is left for Pods, in bytes."""
     return total_gib * 2**30 * 9 // 10

@@ -15,16 +15,17 @@ GROUP_TYPE, GROUP_ACTION = "microsoft.resources/resourcegroups", "Microsoft.Reso
 
 
 def action(resource_id: str, verb: Verb) -> str:
-    """The action that a request on a resource needs, as `Microsoft.Network/virtualNetworks/subnets/write`."""
+    """The Azure action that a request on a resource needs, as `Microsoft.Network/virtualNetworks/subnets/write`."""
     found = arm_type(resource_id)
     return f"{GROUP_ACTION if found.lower() == GROUP_TYPE else found}/{verb}"
 
 
 @models("arm-forbidden", "ra-forbidden")
 def authorize(azure: AzureState, caller: str, wanted: str, scope: str, assigned: str = "") -> None:
-    """Raises ArmError unless the caller, an Entra object id, may do this: the owner of the subscription may do all.
+    """Checks that the caller, given by its Entra object id, may do this; raises ArmError if not. The subscription's
+    owner may do everything.
 
-    `assigned` is the GUID of the role, where the action is about a role assignment.
+    `assigned`: GUID of the assigned role, if the action is about a role assignment.
     """
     is_owner = ids.same(caller, azure.directory.deployer) and not any(
         ids.is_under(scope, each) for each in azure.directory.closed

@@ -16,7 +16,9 @@ ROLE_ID = re.compile(r"(^|/)providers/Microsoft\.Authorization/roleDefinitions/(
 
 @dataclass(frozen=True)
 class Role:
-    """A role as far as the simulator uses it: built-in (Azure docs, built-in roles), or of `physai bootstrap`."""
+    """A role as far as the simulator uses it: a built-in one (Azure docs, built-in roles) or one that `physai
+    bootstrap` creates.
+    """
 
     guid: str
     name: str
@@ -38,7 +40,7 @@ def _matches(patterns: Sequence[str], action: str) -> bool:
 
 @cache
 def builtin_roles() -> Mapping[str, Role]:
-    """Roles by GUID."""
+    """Built-in roles by GUID."""
     table: dict[str, dict[str, Any]] = load_json("builtin_roles.json")
     return {
         guid: Role(guid, row["name"], row["actions"], row.get("notActions", ()), row.get("kubernetes", False))
@@ -47,13 +49,13 @@ def builtin_roles() -> Mapping[str, Role]:
 
 
 def role_guid(role_definition_id: Any) -> str:
-    """The GUID at the end of a role definition id; empty when the id has another form."""
+    """The GUID at the end of a role definition id; empty if the id has another form."""
     found = ROLE_ID.search(role_definition_id) if isinstance(role_definition_id, str) else None
     return found.group(2).lower() if found else ""
 
 
 def guid_of(name: str) -> str:
-    """The GUID of a built-in role. Raises KeyError for a name that the simulator does not know."""
+    """The GUID of a built-in role. Raises KeyError if the simulator does not know the name."""
     return by_key((role.name, guid) for guid, role in builtin_roles().items())[name]
 
 

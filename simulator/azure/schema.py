@@ -1,6 +1,6 @@
-"""Checks a body against its type's table: required, type, enum, pattern, range, unknown and read-only properties.
+"""Checks of a body against its type's table: required, type, enum, pattern, range, unknown and read-only properties.
 
-The table is that of the API version which the request names: what one version does not know, another one may.
+The table is the one for the API version that the request names: a property can exist in one version only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ service."""
 
 @dataclass(frozen=True)
 class Departure:
-    """One place where a body departs from its schema."""
+    """One violation of the schema at one place in a body."""
 
     kind: Kind
     path: str
@@ -38,7 +38,7 @@ class Departure:
 
 @dataclass(frozen=True)
 class _Spec:
-    """A kind at one API version."""
+    """The schema of a kind at one API version."""
 
     kind: str
     api_version: str = ""
@@ -50,13 +50,16 @@ class _Spec:
 
 
 def findings(kind: str, body: Mapping[str, Any], api_version: str = "") -> list[Departure]:
-    """All departures, in the body's order. Unknown values pass. Raises `LookupError`: no recording."""
+    """All schema violations, in the body's order.
+
+    Values that are not known yet are accepted. Raises `LookupError` if the API version was not recorded.
+    """
     return list(_object(_Spec(kind, api_version), body, "", ""))
 
 
 @cache
 def _members(spec: _Spec) -> Mapping[str, tuple[str, ...]]:
-    """Names in each object of a body, by the object's place."""
+    """Names of the properties in each object of a body, by the object's path."""
     found: dict[str, tuple[str, ...]] = {}
     for path in spec.table:
         parent, _, name = path.rpartition(".")
@@ -237,7 +240,7 @@ def _code(mapping: TypeMapping, kind: Kind) -> str:
 
 
 def client_failures(mapping: TypeMapping, inputs: Mapping[str, Any]) -> list[Failure]:
-    """Failures of azure-native's own Check of inputs, before any request."""
+    """Failures that azure-native's own Check finds in the inputs, before it sends any request."""
     missing = [name for name in mapping.required_inputs if inputs.get(name) is None]
     failures = [Failure(name, f"missing required property '{name}'") for name in missing]
     for departure in findings(mapping.kind, to_body(mapping, inputs)):
@@ -257,7 +260,7 @@ def _input_path(path: str) -> str:
 
 
 def mapping_of(type: str) -> TypeMapping:
-    """The model of a type, by its token or last name. Raises Refused."""
+    """The mapping of a resource type, by its token or last name. Raises Refused."""
     found = by_token().get(type) or mappings().get(type)
     if found is None:
         raise Refused(f"this simulator has no model of {type}; it has {', '.join(sorted(by_token()))}")

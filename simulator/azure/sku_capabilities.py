@@ -1,7 +1,7 @@
 """Disks of a VM size as Azure's SKU API reports them, and where AKS places an ephemeral OS disk.
 
-The rows are the stand-in's own, each with its source: what the program believes is in the catalogue, and a mistake
-there has to meet an Azure that knows better.
+The table is the simulator's own, each entry with its source. The program's assumptions are in the catalogue, apart from
+it, so that a mistake there is refused here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _GIB = 2**30
 
 @cache
 def capabilities() -> Mapping[str, Mapping[str, str]]:
-    """The capabilities of each size that the stand-in has a row for."""
+    """The capabilities of each VM size that the simulator knows."""
     rows: dict[str, dict[str, Any]] = load_json("sku_capabilities.json")
     return {name: row["capabilities"] for name, row in rows.items()}
 
@@ -35,22 +35,29 @@ def cache_bytes(found: Mapping[str, str]) -> int:
 
 
 def local_bytes(found: Mapping[str, str]) -> int:
-    """The disk beside the cache that may hold the OS disk: the temp disk, or NVMe where Compute has that placement."""
+    """Size in bytes of the local disk, besides the cache, that may hold the OS disk: the temp disk, or NVMe if Compute
+    lists that placement.
+    """
     if "NvmeDisk" in _placements(found):
         return int(found.get("NvmeDiskSizeInMiB", 0)) << 20
     return int(found.get("MaxResourceVolumeMB", 0)) << 20 if "ResourceDisk" in _placements(found) else 0
 
 
 def room_gib(found: Mapping[str, str], *, trusted_launch: bool) -> int:
-    """The largest ephemeral OS disk: in the cache or on the local disk, whichever is larger, less what Trusted Launch
-    reserves (VM docs, ephemeral-os-disks: 1 GiB)."""
+    """Size in GiB of the largest possible ephemeral OS disk.
+
+    That is the larger of the cache and the local disk, less what Trusted Launch reserves (VM docs, ephemeral-os-disks:
+    1 GiB).
+    """
     room = max(cache_bytes(found), local_bytes(found)) // _GIB - (1 if trusted_launch else 0)
     return min(max(room, 0), MOST_GIB)
 
 
 def default_gib(found: Mapping[str, str]) -> int:
-    """OS disk of an ephemeral pool that names no size. Of several NVMe devices it is one (AKS docs,
-    best-practices-storage-nvme)."""
+    """Default size in GiB of an ephemeral OS disk.
+
+    With several NVMe devices the disk is on one of them (AKS docs, best-practices-storage-nvme).
+    """
     whole = local_bytes(found)
     if "NvmeDisk" in _placements(found) and "NvmeSizePerDiskInMiB" in found:
         whole = int(found["NvmeSizePerDiskInMiB"]) << 20
@@ -58,7 +65,7 @@ def default_gib(found: Mapping[str, str]) -> int:
 
 
 def is_default(found: Mapping[str, str], gib: int) -> bool:
-    """True where a pool that names no OS disk type gets an ephemeral one."""
+    """True if a pool without an OS disk type gets an ephemeral disk."""
     return supports_ephemeral(found) and 0 < (gib or LEAST_DEFAULT_GIB) <= room_gib(found, trusted_launch=False)
 
 

@@ -57,7 +57,7 @@ class Resource:
 
 @dataclass(frozen=True)
 class StandingRole:
-    """A built-in role on the subscription that was assigned outside the stack, long ago."""
+    """A built-in role that was assigned on the subscription before the stack existed, and outside of it."""
 
     principal: str
     """Entra object id."""
@@ -67,7 +67,9 @@ class StandingRole:
     """A condition: GUIDs of the only roles that may be assigned and removed with it; all if empty."""
 
     def allows(self, action: str, assigned: str) -> bool:
-        """True where the role permits an action; `assigned` is the role of the assignment that the action is about."""
+        """True if the role permits an action; `assigned` is the role in the role assignment that the action is about,
+        if any.
+        """
         limited = self.assigns and action.lower().startswith("microsoft.authorization/roleassignments/")
         is_excluded = limited and not action.endswith("/read") and assigned not in self.assigns
         return builtin_roles()[self.role].allows(action) and not is_excluded
@@ -75,7 +77,7 @@ class StandingRole:
 
 @dataclass(frozen=True)
 class Directory:
-    """Subscription, tenant, and the deployer."""
+    """Ids of the subscription, the tenant and the deployer, and the directory's other principals."""
 
     subscription: str = "11111111-1111-4111-8111-111111111111"
     tenant: str = "22222222-2222-4222-8222-222222222222"
@@ -116,7 +118,7 @@ DEFAULT_QUOTA = 100_000
 
 @dataclass(frozen=True)
 class AzureState:
-    """A consistent view for the rules."""
+    """A consistent snapshot of Azure that the rules read."""
 
     resources: Mapping[str, Resource]
     """Resources by `ids.key`."""
@@ -154,20 +156,24 @@ class AzureState:
         return self.quota.get(usage, self.quota.get("*", DEFAULT_QUOTA))
 
     def group_exists(self, name: str) -> bool:
-        """True where a resource group has this name, node resource groups of clusters included."""
+        """True if a resource group has this name; node resource groups of clusters count, too."""
         own = f"/subscriptions/{self.directory.subscription}/resourceGroups/{name}"
         node_groups = (str(c.outputs.get("nodeResourceGroup", "")).lower() for c in self.of_kind("ManagedCluster"))
         return self.get(own) is not None or name.lower() in node_groups
 
     def of_others(self, resource_id: str) -> bool:
-        """True for a resource in another subscription, or in a resource group that the stand-in does not have:
-        another owner has it, and it exists.
+        """True for a resource in another subscription, or in a resource group that the simulator does not have.
+
+        Such a resource belongs to another owner, and is assumed to exist.
         """
         own = ids.is_under(resource_id, f"/subscriptions/{self.directory.subscription}")
         return not own or not self.group_exists(ids.group(resource_id))
 
     def exists(self, scope: str) -> bool:
-        """True where the scope of a role assignment exists. Kinds without a model are assumed to exist."""
+        """True if the scope of a role assignment exists.
+
+        Resources of kinds that the simulator does not know are assumed to exist.
+        """
         if self.get(scope) is not None or ids.key(scope) == f"subscriptions/{self.directory.subscription}":
             return True
         if arm_type(scope).lower() == "microsoft.network/privatednszones" and self.of_others(scope):
@@ -178,7 +184,7 @@ class AzureState:
         return arm_type(scope).lower() not in known
 
     def principal_type(self, principal_id: str) -> str | None:
-        """Kind of a directory object, None when no such object has reached the directory yet."""
+        """Type of the directory object with this principal id; None while the directory has no such object."""
         if principal_id.lower() == self.directory.deployer.lower():
             return self.directory.deployer_type
         for identity in self.of_kind("UserAssignedIdentity"):
@@ -188,9 +194,9 @@ class AzureState:
         return self.directory.principals.get(principal_id)
 
     def allowed(self, principal_id: str, action: str, scope: str, assigned: str = "") -> bool:
-        """True where a role assignment that has taken effect lets the principal do this on the scope.
+        """True if a role assignment that has taken effect lets the principal do this on the scope.
 
-        `assigned` is the GUID of the role, where the action is about a role assignment.
+        `assigned` is the GUID of the role, if the action is about a role assignment.
         """
         holders = self._holders(principal_id)
         for standing in self.directory.roles:
@@ -215,7 +221,7 @@ class AzureState:
         return {each.lower() for each in (principal_id, *groups)}
 
     def subnet_users(self, subnet_id: str) -> list[Resource]:
-        """Node pools, endpoints, gateways and API servers that have addresses of this subnet."""
+        """Resources with addresses in this subnet: node pools, endpoints, gateways and API servers."""
         return [
             each
             for each in self.resources.values()
@@ -225,7 +231,9 @@ class AzureState:
 
 
 def arm_type(resource_id: str) -> str:
-    """`Microsoft.Network/virtualNetworks/subnets` of an id; the type of a resource group for a group's."""
+    """ARM type in a resource id, such as `Microsoft.Network/virtualNetworks/subnets`; the resource group type for a
+    group's id.
+    """
     _, separator, rest = resource_id.strip("/").rpartition("/providers/")
     if not separator:
         return "Microsoft.Resources/resourceGroups" if ids.group(resource_id) else ""
@@ -234,6 +242,6 @@ def arm_type(resource_id: str) -> str:
 
 
 def kind_of(resource_id: str) -> str | None:
-    """The modelled kind an id belongs to."""
+    """The kind that a resource id belongs to; None if the simulator does not know the type."""
     wanted = arm_type(resource_id).lower()
     return next((kind for kind in KINDS if mappings()[kind].arm_type.lower() == wanted), None)

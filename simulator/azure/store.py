@@ -1,4 +1,6 @@
-"""The cloud's file: JSON, replaced completely after every change, and read again after another process changed it."""
+"""The simulated cloud's state file: JSON that is rewritten after every change, and read again when another process has
+changed it.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ FORMAT = 1
 class Store:
     """Resources by id, on disk after every `save`.
 
-    A save writes a second file and renames it over the first, so a process killed at any moment leaves the state
-    before or after. It does not wait for the disk: a power cut is not what a simulator has to survive.
+    A save writes a second file and renames it over the first, so a process that is killed at any moment leaves either
+    the old or the new state. It does not wait for the disk: a simulator need not survive a power cut.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,7 +36,7 @@ class Store:
         self.refresh()
 
     def refresh(self) -> None:
-        """Loads changes that another process has saved since this one last read or wrote the file."""
+        """Loads changes that another process has saved since this process last read or wrote the file."""
         if (found := self._stamp()) == self._known:
             return
         self._known = found
@@ -58,7 +60,7 @@ class Store:
         return self.serial
 
     def put(self, resource: Resource) -> None:
-        """Adds or replaces the resource; `save` writes it."""
+        """Adds or replaces the resource in memory; `save` writes it to disk."""
         key = ids.key(resource.id)
         self.resources[key] = resource
         row = {name: getattr(resource, name) for name in Resource.__dataclass_fields__}
@@ -70,7 +72,7 @@ class Store:
         self._encoded.pop(key, None)
 
     def save(self) -> None:
-        """Writes the state. Only changes are encoded again, so a save is cheap even with many pools."""
+        """Writes the state. Only changed resources are encoded again, so a save is cheap even with many pools."""
         rows = ",\n".join(self._encoded.values())
         counted, deleted = json.dumps(self.refused), json.dumps(self.deleted_vaults)
         head = f'"format":{FORMAT},"serial":{self.serial},"refused":{counted},"deletedVaults":{deleted}'

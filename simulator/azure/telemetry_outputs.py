@@ -31,7 +31,7 @@ def monitor_workspace(resource: Resource, outputs: Json, azure: AzureState) -> J
 
 
 def scoped(resource: Resource, outputs: Json, azure: AzureState) -> Json:
-    """The scopes that a workspace or a data collection endpoint is part of."""
+    """The Azure Monitor Private Link Scopes that a workspace or a data collection endpoint belongs to."""
     found = [
         each
         for each in azure.of_kind("PrivateLinkScopedResource")
@@ -51,7 +51,9 @@ def monitor_scope(resource: Resource, outputs: Json, azure: AzureState) -> Json:
 
 
 def managed_endpoint(resource: Resource, outputs: Json, azure: AzureState) -> Json:
-    """Waits for the owner of its target: Azure approves none automatically."""
+    """State of a managed private endpoint: pending, since the target's owner has to approve it and Azure never does so
+    by itself.
+    """
     return {"connectionState": {"status": "Pending", "description": ""}, "privateLinkServicePrivateIP": ""}
 
 

@@ -1,4 +1,4 @@
-"""Right of a Pod's account to read a secret of a key vault, by the answers of Azure and Entra."""
+"""Check that a Pod's service account may read a secret of a key vault, with the answers that Azure and Entra give."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _SCOPE = re.compile(r"/Microsoft\.KeyVault/vaults/(?P<vault>[^/]+)(/secrets/(?P<
 
 
 def refusal(azure: AzureState, *, client_id: str, subject: str, vault: str, secret: str) -> str:
-    """Reason why the secret is not read; empty where it is.
+    """Reason why the Pod cannot read the secret; empty if it can.
 
-    A vault that the stand-in does not have is outside the stack, and has every secret that is asked for.
+    A vault that the simulator does not have is outside the stack and is assumed to have every secret.
 
     Args:
-        client_id: Of the identity that the Pod names.
-        subject: Of the Pod's token, `system:serviceaccount:<namespace>:<account>`.
+        client_id: Client id of the identity that the Pod names.
+        subject: Subject of the Pod's token, `system:serviceaccount:<namespace>:<account>`.
     """
     identity, why = identity_refusal(azure, client_id, subject)
     if identity is None:
@@ -37,7 +37,7 @@ def refusal(azure: AzureState, *, client_id: str, subject: str, vault: str, secr
 
 
 def identity_refusal(azure: AzureState, client_id: str, subject: str) -> tuple[Resource | None, str]:
-    """The identity that a Pod logs in as, or why Entra refuses it."""
+    """The identity that a Pod logs in as, or the reason why Entra refuses the login."""
     identity = next((each for each in azure.of_kind("UserAssignedIdentity") if _has(each, client_id)), None)
     if identity is None:
         return None, f"AADSTS700016: Application with identifier '{client_id}' was not found in the directory"
@@ -53,8 +53,8 @@ def _has(identity: Resource, client_id: str) -> bool:
 
 
 def _may_read(azure: AzureState, principal: str, known: Resource | None, vault: str, secret: str) -> bool:
-    """True for a principal with a role in effect: on the secret, on its vault, or on a scope that a known vault is
-    in.
+    """True if the principal has a role in effect on the secret, on its vault, or on a scope that contains a known
+    vault.
     """
     for assignment in azure.of_kind("RoleAssignment"):
         properties, scope = assignment.body["properties"], str(assignment.inputs["scope"])

@@ -1,6 +1,7 @@
-"""The simulated Azure Resource Manager over HTTP: what a client with a login asks before a deployment.
+"""The simulated Azure Resource Manager over HTTP, for a logged-in client's requests before a deployment.
 
-Faults are answers in place of its own: of a busy service, of one that is down, of something between client and Azure.
+Injected faults replace its answers: those of a busy service, of an unavailable one, or of something between client and
+Azure.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ADDRESS = "https://management.azure.com"
 
 @dataclass(frozen=True)
 class Fault:
-    """One answer in place of ARM's own."""
+    """One answer that replaces ARM's own."""
 
     status: int = 200
     body: bytes = b""
@@ -37,7 +38,7 @@ class Fault:
 
 @dataclass
 class Login:
-    """Token of a caller, or the reason why ARM does not accept it."""
+    """Identity of the caller with a token, or the reason why ARM does not accept the token."""
 
     caller: str = ""
     refused: tuple[str, str] | None = None
@@ -46,7 +47,7 @@ class Login:
 
 @dataclass
 class ArmWeb:
-    """ARM behind an address of loopback."""
+    """The simulated ARM, served on a loopback address."""
 
     questions: Questions
     logins: Mapping[str, Login]
@@ -61,14 +62,14 @@ class ArmWeb:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def serve(self) -> tuple[ThreadingHTTPServer, str]:
-        """A server that answers in threads until it is closed, and its address."""
+        """A server that answers in threads until it is closed, and the server's URL."""
         server = ThreadingHTTPServer((LOOPBACK, 0), _handler(self))
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, name="arm", daemon=True).start()
         return server, f"http://{LOOPBACK}:{server.server_address[1]}"
 
     def fault(self, path: str) -> Fault | None:
-        """The next fault for a path."""
+        """The next fault for a path, which is then used up; None if there is none."""
         with self._lock:
             found = next((each for each in self.faults if path.endswith(each.only)), None)
             if found is not None:
@@ -78,7 +79,7 @@ class ArmWeb:
     def answer(
         self, method: str, path: str, parameters: Mapping[str, str], body: Any, token: str
     ) -> tuple[int, Json | None, dict[str, str]]:
-        """Status, document and headers."""
+        """HTTP status, JSON body and headers of the answer to a request."""
         with self._lock:
             self.asked.append((method, path, body))
         login = self.logins.get(token, Login(refused=("AuthenticationFailed", "Authentication failed.")))
@@ -99,7 +100,7 @@ class ArmWeb:
         return status, document, {}
 
     def _later(self, path: str, status: int, document: Json) -> tuple[int, Json | None, dict[str, str]]:
-        """An answer with the address of the result."""
+        """The answer to an asynchronous operation: 202 with the URL of its result."""
         subscription = "/".join(path.split("/")[:3])
         with self._lock:
             where = f"{subscription}/operationresults/{len(self._results) + 1}"
@@ -140,6 +141,6 @@ def _handler(arm: ArmWeb) -> type[BaseHTTPRequestHandler]:
             self.close_connection = cut
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Requests are in `asked`."""
+            """Prints nothing: requests are recorded in `asked`."""
 
     return Handler

@@ -1,4 +1,6 @@
-"""Right of a Pod's account to write records of a public DNS zone, by the answers of Azure and Entra."""
+"""Check that a Pod's service account may write records of a public DNS zone, with the answers that Azure and Entra
+give.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,9 @@ WRITE = "Microsoft.Network/dnsZones/TXT/write"
 
 
 def zone_refusal(azure: AzureState, *, client_id: str, subject: str, zone_id: str) -> str:
-    """Reason why no record is written; empty where it is. A zone that the stand-in does not have is outside the
-    stack.
+    """Reason why the Pod cannot write records in the zone; empty if it can.
+
+    A zone that the simulator does not have is outside the stack.
     """
     identity, why = identity_refusal(azure, client_id, subject)
     if identity is None:

@@ -1,4 +1,6 @@
-"""A model of cert-manager: it has certificates issued by an authority of its own, if Azure lets it write the record."""
+"""Simulation of cert-manager: its own authority issues a certificate if Azure lets cert-manager write the
+DNS record.
+"""
 
 from __future__ import annotations
 

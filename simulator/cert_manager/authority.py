@@ -1,4 +1,7 @@
-"""The certificate authority of the model: who asks has shown the record in the zone."""
+"""The certificate authority of the simulated cert-manager.
+
+It signs without checks: its caller has checked the DNS record.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def _authority() -> ec.EllipticCurvePrivateKey:
 
 
 def issue(names: Sequence[str]) -> tuple[dict[str, str], datetime]:
-    """`tls.crt` and `tls.key` in base64 for these DNS names, and when the certificate ends."""
+    """`tls.crt` and `tls.key` in base64 for these DNS names, and the certificate's end of validity."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0][:64])])
     made = (

@@ -1,4 +1,4 @@
-"""cert-manager on a live cluster. A Secret that is deleted, or is for other names, is issued again."""
+"""cert-manager on a live cluster. A certificate whose Secret is deleted, or is for other names, is issued again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ RETRY_SECONDS = 0.3
 
 
 class CertManager:
-    """Acts while the controller's Deployment is available. Args: `file` is Azure's."""
+    """Simulates cert-manager while its controller's Deployment is available.
+
+    `file`: the simulated Azure's state file.
+    """
 
     def __init__(self, client: Client, file: Path, clock: Callable[[], float] = time.time) -> None:
         self._client, self._store, self._clock = client, Store(file), clock
@@ -37,7 +40,7 @@ class CertManager:
         self._certificates: Watch | None = None
 
     def round(self) -> float | None:
-        """One round; returns the seconds until the next one while a certificate is not issued."""
+        """Runs one round; returns the seconds until the next one while a certificate is not issued, else None."""
         if not any(int(at(each, "status.availableReplicas", 0)) > 0 for each in self._controllers.all()):
             return None
         if self._certificates is None:
@@ -83,7 +86,7 @@ class CertManager:
         )
 
     def refusal(self, certificate: Json) -> str:
-        """Reason why nothing is issued; empty where it is."""
+        """Reason why a certificate cannot be issued; empty if it can."""
         wanted = str(at(certificate, "spec.issuerRef.name", ""))
         issuer = self._client.find(f"{ISSUERS}/{wanted}")
         if issuer is None:

@@ -1,4 +1,5 @@
-"""Names that cert-manager gives and reads, as its source has them: the model's own.
+"""Names that cert-manager gives to objects and reads from them, copied from its source separately from the deployed
+code.
 
 Source: cert-manager/cert-manager v1.21.1, deploy/charts/cert-manager/templates/_helpers.tpl and
 pkg/apis/certmanager/v1/register.go; read 2026-11-28.

@@ -1,4 +1,6 @@
-"""Models of Helm charts, for the real helm: names, values, objects and definitions of upstream's, templates of ours."""
+"""Models of Helm charts for the real helm: upstream's names, values, objects and definitions, with templates written
+here.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""CustomResourceDefinitions of a release, from field tables.
+"""CustomResourceDefinitions of a chart release, generated from field tables.
 
-A table names fields; a mapping of names is an object, a string is a type, a `$name` a group of `groups.yaml`. The types
-are those of OpenAPI and `int32`, `int64`, `int-or-string`, `strings` and `integers` (lists), `map` (of strings),
-`quantities` (of resources), `image` (a name without a tag), `any` (not looked into); with a `!` the field is required.
-What begins with `$` in a mapping is about the field itself: `$type`, `$required`, `$list` and `$map` (of such objects),
-`$like` (with the fields of a group besides), `$since` and `$until` (the releases that have it), `$cel` (rules),
-`$either` (one of these, by release); the rest (`$enum`, `$default`, `$minimum` …) is copied into the schema.
+A table maps field names to fields. A field is an object (a mapping of names), a type (a string), or a group of
+`groups.yaml` (`$name`). Types are those of OpenAPI and `int32`, `int64`, `int-or-string`, `strings` and `integers`
+(lists), `map` (of strings), `quantities` (of resources), `image` (a name without a tag), `any` (content not checked); a
+final `!` makes the field required. In a mapping, keys that begin with `$` are about the field itself: `$type`,
+`$required`, `$list` and `$map` (of such objects), `$like` (adds the fields of a group), `$since` and `$until` (the
+releases that have the field), `$cel` (rules), `$either` (one alternative, by release); other `$` keys (`$enum`,
+`$default`, `$minimum` …) are copied into the schema.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _OWN = ("$type", "$required", "$list", "$map", "$like", "$since", "$until", "$ce
 
 @cache
 def definitions(chart: str, release: str) -> tuple[Json, ...]:
-    """The definitions in the `crds` folder of one chart, or of a subchart; read-only.
+    """The definitions in the `crds` folder of a chart or subchart; the caller must not change them.
 
     `release` is the version of the parent chart, which also selects the fields of a subchart.
     """
@@ -50,7 +51,7 @@ def definitions(chart: str, release: str) -> tuple[Json, ...]:
 
 
 def crds(chart: str, release: str) -> list[Json]:
-    """Every definition of a release, its subcharts' after its own, as a hook that updates them applies them."""
+    """All definitions of a release, its subcharts' after its own, as the chart's CRD upgrade hook applies them."""
     return [item for each in (chart, *models()[chart][release].subcharts) for item in definitions(each, release)]
 
 
@@ -60,7 +61,7 @@ def _has(release: str, since: object = None, until: object = None) -> bool:
 
 
 class _Tables:
-    """Reads one release out of tables that hold several."""
+    """The part of the field tables, which cover several releases, that applies to one release."""
 
     def __init__(self, release: str, groups: Mapping[str, Any]) -> None:
         self.release, self.groups = release, groups
@@ -109,7 +110,7 @@ class _Tables:
         return not field or field in spec.get("properties", {})
 
     def _schema(self, field: Any) -> Json | None:
-        """The schema of a field; None where this release does not have it."""
+        """The OpenAPI schema of a field; None if this release does not have the field."""
         if isinstance(field, str):
             return self._group(field) if field.startswith("$") else self._type(field)
         given = cast("Json", field)

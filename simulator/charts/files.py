@@ -1,4 +1,4 @@
-"""The files chart models are made of: one folder a chart, and what there is of which."""
+"""The files that chart models are made of, one folder for each chart, and the list of modelled versions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Subchart:
 
 @dataclass(frozen=True)
 class Model:
-    """One version of a chart that there is a model of."""
+    """A chart version that the simulator has a model of."""
 
     app: str
     """The chart's appVersion."""
@@ -38,7 +38,7 @@ class Model:
 
 @cache
 def models() -> Mapping[str, Mapping[str, Model]]:
-    """Models by chart and version, oldest first."""
+    """Chart models by chart and version, oldest first."""
     table: dict[str, dict[str, Any]] = load("charts.yaml")
     found = {chart: {key: _model(key, key, given) for key, given in rows.items()} for chart, rows in table.items()}
     rows, given = found[OPERATOR], table[OPERATOR]
@@ -59,7 +59,7 @@ def _data() -> Traversable:
 
 
 def files(folder: str) -> list[str]:
-    """Paths of the files in a folder of the data, by name; none if the folder does not exist."""
+    """Paths of the files in a folder of the package data, sorted; empty if the folder does not exist."""
     found = _data().joinpath(folder)
     if not found.is_dir():
         return []

@@ -1,4 +1,4 @@
-"""Chart models: charts of our own with the names, values and objects of upstream's, for the real helm."""
+"""Chart models as folders for the real helm: charts written here with upstream's names, values and objects."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ _NOTE = "A model of the upstream chart, made by the simulator. Not the chart its
 
 @cache
 def modelled() -> Mapping[str, tuple[str, ...]]:
-    """Versions that there is a model of, oldest first, by chart."""
+    """Versions of each chart that have a model, oldest first."""
     return {chart: tuple(releases) for chart, releases in models().items()}
 
 
 def materialise(chart: str, release: str, folder: Path) -> Path:
-    """The chart's folder for a release, made under `folder` the first time; its name changes with its content.
+    """The folder with a chart model for the real helm, created under `folder` the first time; its name changes with its
+    content.
 
-    Two processes may do so at once.
+    Two processes may call this at the same time.
 
     Raises:
-        KeyError: it has no model.
+        KeyError: The chart has no model of this release.
         OSError: The folder cannot be written.
     """
     made = folder / f"{chart}-{release}-{_digest()}"
@@ -58,7 +59,7 @@ def materialise(chart: str, release: str, folder: Path) -> Path:
 
 @cache
 def _digest() -> str:
-    """Digest of everything that a model is made of: data, code, and the catalogue's keys."""
+    """Digest of everything that chart models are made of: data, code, and the catalogue's keys."""
     found = hashlib.sha256()
     for package in ("simulator.charts", "physical_ai.catalog"):
         root = Path(str(resources.files(package)))
@@ -69,7 +70,7 @@ def _digest() -> str:
 
 
 def _contents(chart: str, release: str) -> dict[str, str]:
-    """Files of the chart by path."""
+    """Files of the chart model, content by path."""
     model = models()[chart][release]
     made: dict[str, str] = {
         "Chart.yaml": _dump(_chart(chart, release, model.app, model.subcharts)),
@@ -109,9 +110,9 @@ def _definitions(chart: str, release: str, folder: str) -> dict[str, str]:
 
 
 def default_values(chart: str, release: str) -> Json:
-    """A release's default values, without those its templates never read.
+    """A release's default values, without keys that its templates never read.
 
-    They are in `values.yaml`; of a chart whose releases differ, in `values/common.yaml` and `values/<release>.yaml`.
+    They are in `values.yaml`; for a chart whose releases differ, in `values/common.yaml` and `values/<release>.yaml`.
     """
     if files(f"{chart}/values"):
         values = _over(
@@ -123,7 +124,7 @@ def default_values(chart: str, release: str) -> Json:
 
 
 def _known(values: Json, keys: frozenset[str], prefix: str) -> Json:
-    """Values under known keys; what is below a free map or list is unchanged."""
+    """Values under known keys; everything below a free map or list is kept unchanged."""
     kept: Json = {}
     for key, value in values.items():
         path = f"{prefix}{key}"

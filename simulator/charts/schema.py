@@ -1,4 +1,6 @@
-"""The `values.schema.json` of a chart model: known keys only, so that helm refuses what upstream would ignore."""
+"""The `values.schema.json` of a chart model: it allows known keys only, so that helm refuses keys that upstream
+ignores.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _GONE = ("dead", "removed")
 
 
 def rendered_keys(chart: str, release: str) -> Mapping[str, Kind]:
-    """Keys that have an effect in a release: the known ones without those its templates never read."""
+    """Keys of the values that have an effect in a release: the known keys without those that its templates
+    never read.
+    """
     return _operator_keys(release) if chart == OPERATOR else key_table(chart, release).known
 
 
@@ -39,8 +43,8 @@ def _operator_keys(release: str) -> dict[str, Kind]:
 def values_schema(chart: str, release: str) -> Json:
     """JSON schema (draft 7) of a release's values.
 
-    Sections are closed; below a free map or list nothing is looked at, as in the chart. Enumerations are those of
-    those that would refuse the value later: a custom resource's schema, or the program that takes it as an argument.
+    Unknown keys are refused, except below a free map or list, as in the chart. Enumerations are those of the consumer
+    that would refuse the value later: a custom resource's schema, or the program that takes the value as an argument.
     """
     schema = _section("object")
     enumerations = CHOICES if chart == OPERATOR else choices(chart)

@@ -1,4 +1,4 @@
-"""Chart that is installed in place of the one that a release names."""
+"""Choice of the local chart that is installed in place of the one that a release names."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from simulator.kubernetes.helm import HelmFailed
 
 
 class NoModel(HelmFailed):
-    """Raised where the simulator has neither a model of the chart nor the chart; the text lists what it has."""
+    """Error if the simulator has neither the chart nor a model of it; the text lists what it has."""
 
 
 def chart_source(chart: str, version: str, repository: str) -> Path:
-    """A local chart for the one named: itself where it is a file, the pulled one, or a model of it.
+    """A local chart for the named one: the path itself if it exists, else a pulled chart, else a model.
 
     Args:
         chart: A path, an `oci://` address, or a chart's name.
-        version: As the release has it; empty is the newest, which the simulator does not guess.
+        version: Version as in the release; empty means the newest, which the simulator does not guess.
         repository: Address of the chart repository, or empty.
 
     Raises:
-        NoModel: There is none; nothing is ever downloaded from here.
-        ChecksumMismatch: The pulled one is not what is pinned.
+        NoModel: No local chart and no model exists; nothing is ever downloaded from here.
+        ChecksumMismatch: The pulled chart is not the pinned one.
     """
     local = ROOT / chart
     if local.exists() and not chart.startswith("oci://"):
@@ -47,7 +47,7 @@ def chart_source(chart: str, version: str, repository: str) -> Path:
 
 
 def chart_models() -> Path:
-    """The folder that models are made in, each below a name with the digest of its content."""
+    """The folder in which chart models are created, each under a name that contains the digest of its content."""
     return user_folder() / "chart-models"
 
 

@@ -1,1 +1,1 @@
-"""Kubernetes objects as plain data, and watching them: what every controller of the simulator uses."""
+"""Kubernetes objects as plain data, and watches on them: the parts that every simulated controller uses."""

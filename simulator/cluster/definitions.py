@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions in a running cluster."""
+"""CustomResourceDefinitions in a running cluster: building and replacing them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from simulator.kubernetes.definitions import DEFINITIONS
 
 
 def definition(group: str, version: str, kind: str, plural: str, schema: Json, *, scope: str = "Namespaced") -> Json:
-    """A CRD with one version. `schema` is the OpenAPI schema of its objects, `scope` Namespaced or Cluster."""
+    """A CustomResourceDefinition with one version.
+
+    `schema`: OpenAPI schema of its objects; `scope`: Namespaced or Cluster.
+    """
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -23,7 +26,10 @@ def definition(group: str, version: str, kind: str, plural: str, schema: Json, *
 
 
 def replace_definition(client: Client, definition: Json) -> None:
-    """Replaces a CRD, or creates it. An apply would leave fields that Helm has set before."""
+    """Replaces or creates a CustomResourceDefinition.
+
+    A server-side apply would leave fields that Helm has set before.
+    """
     path = f"{DEFINITIONS}/{definition['metadata']['name']}"
     live = client.find(path)
     if live is None:

@@ -1,4 +1,4 @@
-"""Jobs whose one Pod the simulator has run."""
+"""Completion of Jobs whose one Pod the simulator has run."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from simulator.kubernetes.client import MERGE_PATCH, ApiError, Client
 
 
 def complete(client: Client, pod: Mapping[str, Any]) -> None:
-    """Reports that the Job of a Pod that has succeeded is complete.
+    """Marks the Job of a Pod that has succeeded as complete.
 
-    The Job controller would too, two seconds later: it gathers changes of Pods for one before each look at a Job
-    (kubernetes/kubernetes, pkg/controller/job, syncJobBatchPeriod), and looks once more after it has removed the
-    finalizer of the Pod. Of a Job that is complete it removes that in any case.
+    The Job controller would do so two seconds later: it collects Pod changes for one second before each sync of a Job
+    (kubernetes/kubernetes, pkg/controller/job, syncJobBatchPeriod), and syncs once more after it has removed the Pod's
+    finalizer. It also removes the finalizer from the Pods of a complete Job.
     """
     path = f"/apis/batch/v1/namespaces/{at(pod, 'metadata.namespace')}/jobs/{owner(pod, 'Job')}"
     job = client.find(path)
@@ -28,7 +28,7 @@ def complete(client: Client, pod: Mapping[str, Any]) -> None:
 
 
 def completed(job: Mapping[str, Any], now: str) -> Json:
-    """The status of a Job of one Pod that has succeeded, as the API server accepts it."""
+    """The status of a Job whose one Pod has succeeded, in the form that the API server accepts."""
     times = {"lastProbeTime": now, "lastTransitionTime": now}
     reason = {"reason": "CompletionsReached", "message": "Reached expected number of succeeded pods"}
     conditions = [{"type": kind, "status": "True", **times, **reason} for kind in ("SuccessCriteriaMet", "Complete")]

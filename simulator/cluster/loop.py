@@ -1,4 +1,4 @@
-"""A controller's loop: a round after each change, or at the time that the previous round requested."""
+"""A controller's loop, which runs a round after each change, or at the time that the previous round requested."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Loop:
         """Creates a loop whose first round is due at once.
 
         Args:
-            name: Of its thread and its logger.
-            round: One round. It returns the seconds until the next one; None waits for a change.
+            name: Name of the loop's thread and logger.
+            round: Function that runs one round and returns the seconds until the next one; None waits for a change.
             gather: Seconds between a change and the round that handles it.
             pause: Least time between two rounds, as a multiple of the CPU time that the first of them took.
         """
@@ -37,7 +37,7 @@ class Loop:
         self._changed.set()
 
     def wake(self) -> None:
-        """Something has changed: a round is due."""
+        """Requests a round, because something has changed."""
         self._changed.set()
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""The machine that a simulated node is: a VM size, or a server of a cluster that existed before its stack."""
+"""The machine that a simulated node stands for: a VM size, or a server of a cluster that existed before its stack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 
 def machine_of(node: Mapping[str, Any]) -> Machine | None:
-    """Machine of a node; None for one that the catalogue does not have. A cluster without a cloud sets no instance
-    type.
+    """Machine of a node; None if the catalogue does not have it.
+
+    A cluster without a cloud sets no instance type, so an annotation names the machine there.
     """
     return machines().get(annotations_of(node).get(MACHINE) or labels(node).get(INSTANCE_TYPE, ""))

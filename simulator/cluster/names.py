@@ -1,4 +1,4 @@
-"""Names that more than one model of the simulated cluster uses."""
+"""Names that several parts of the simulated cluster use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading plain Kubernetes objects: labels, dotted paths, owners, conditions, selectors, hashes."""
+"""Functions that read plain Kubernetes objects: labels, dotted paths, owners, conditions, selectors, hashes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def by_name(items: Iterable[Json]) -> dict[str, Json]:
 
 
 def owner(item: Mapping[str, Any], kind: str) -> str:
-    """Name of the controller of that kind that owns the object; empty without one."""
+    """Name of the controller of that kind that owns the object; empty if there is none."""
     references: list[Json] = at(item, "metadata.ownerReferences", [])
     return next((str(each["name"]) for each in references if each.get("kind") == kind), "")
 
@@ -31,18 +31,18 @@ def is_terminating(item: Mapping[str, Any]) -> bool:
 
 
 def timestamp() -> str:
-    """The present time, as Kubernetes writes it."""
+    """The present time in Kubernetes' format."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def changed(given: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
-    """`given` with the changes made."""
+    """`given` with the changes applied; None removes a key."""
     merged = {**given, **changes}
     return {key: value for key, value in merged.items() if value is not None}
 
 
 def with_changes(item: Mapping[str, Any], labels_: Changes | None = None, annotations_: Changes | None = None) -> Json:
-    """The object with labels and annotations changed; the given one does not change."""
+    """A copy of the object with changed labels and annotations."""
     metadata: Json = dict(item.get("metadata", {}))
     if labels_:
         metadata["labels"] = changed(labels(item), labels_)

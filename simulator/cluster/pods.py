@@ -14,7 +14,7 @@ def ended(pod: Mapping[str, Any], exits: Mapping[str, tuple[int, str]] | None = 
     """The status of a Pod whose containers have just ended.
 
     Args:
-        exits: Exit codes and last messages of its containers, by name; those that are not named completed.
+        exits: Exit codes and last messages by container name; a container that is not listed ended with code 0.
     """
     now = timestamp()
     exits = exits or {}
@@ -38,7 +38,7 @@ def ended(pod: Mapping[str, Any], exits: Mapping[str, tuple[int, str]] | None = 
 
 
 def running(pod: Mapping[str, Any]) -> Json:
-    """The status of a Pod whose containers run and are ready."""
+    """The status of a Pod whose containers are running and ready."""
     now = timestamp()
     statuses = [
         {
@@ -55,7 +55,7 @@ def running(pod: Mapping[str, Any]) -> Json:
 
 
 def stopped(pod: Mapping[str, Any], container: str, code: int, message: str) -> Json:
-    """The status of a Pod of which an init container has just failed, so that no container starts."""
+    """The status of a Pod whose init container has just failed, so that its other containers never start."""
     now = timestamp()
     end = {"exitCode": code, "reason": "Error", "message": message, "startedAt": now, "finishedAt": now}
 

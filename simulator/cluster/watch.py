@@ -18,7 +18,7 @@ RETRY_SECONDS = 0.5
 
 
 def key_of(item: Mapping[str, Any]) -> tuple[str, str]:
-    """Namespace (empty for cluster-scoped objects) and name."""
+    """Namespace (empty for cluster-scoped objects) and name of an object."""
     return str(at(item, "metadata.namespace", "")), str(at(item, "metadata.name", ""))
 
 
@@ -27,13 +27,14 @@ def version_of(item: Mapping[str, Any]) -> int:
 
 
 class Watch:
-    """Lists a collection and follows it in its own thread until `stop`."""
+    """Watch that lists a collection and follows its changes in a thread of its own until `stop`."""
 
     def __init__(
         self, client: Client, path: str, changed: Callable[[], None], selector: str = "", *, fields: str = ""
     ) -> None:
-        """`changed` is called, from the thread, after every change; `selector` is a label selector, `fields` one of
-        fields."""
+        """`changed` is called in the watch's thread after every change; `selector` is a label selector, `fields` a
+        field selector.
+        """
         self._client, self._path, self._changed = client, path, changed
         given = {"labelSelector": selector, "fieldSelector": fields}
         self._params = {key: value for key, value in given.items() if value}
@@ -47,20 +48,20 @@ class Watch:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the thread with its connection."""
+        """Ends the watch's thread and its connection."""
         self._stopped.set()
 
     def all(self) -> list[Json]:
-        """The objects, by namespace and name."""
+        """The watched objects, sorted by namespace and name."""
         with self._lock:
             return [self._held[key] for key in sorted(self._held)]
 
     def put(self, item: Json) -> None:
-        """Stores what a write returned, so that the writer need not wait for the watch."""
+        """Stores the object that a write returned, so that the writer need not wait for the watch."""
         self._store(item)
 
     def forget(self, item: Json) -> None:
-        """Removes an object that was deleted; the watch may report it later."""
+        """Removes an object that was deleted, before the watch reports its deletion."""
         with self._lock:
             self._drop(key_of(item), version_of(item))
 

@@ -1,4 +1,4 @@
-"""A certificate authority of the control plane's own, made anew with every cluster."""
+"""A certificate authority of the control plane's own, created anew with every cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Key = ec.EllipticCurvePrivateKey
 
 
 class Authority:
-    """Signs server and client certificates into one folder, keys readable by the user alone."""
+    """Authority that signs server and client certificates in one folder, with keys that only the user can read."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -30,17 +30,17 @@ class Authority:
         (folder / "ca.crt").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
     def server(self, name: str, *addresses: str) -> None:
-        """`<name>.crt` and `<name>.key` for a server at these addresses besides the API server's usual names."""
+        """Writes `<name>.crt` and `<name>.key` for a server at these addresses and at the API server's usual names."""
         names: list[x509.GeneralName] = [x509.DNSName(host) for host in SERVICE_NAMES]
         names += [x509.IPAddress(ip_address(address)) for address in ("127.0.0.1", *addresses)]
         self._issue(name, _name(name), ExtendedKeyUsageOID.SERVER_AUTH, names)
 
     def client(self, name: str, user: str, *groups: str) -> None:
-        """`<name>.crt` and `<name>.key` that log in as `user` with `groups`."""
+        """Writes `<name>.crt` and `<name>.key`, which log in as `user` with `groups`."""
         self._issue(name, _name(user, *groups), ExtendedKeyUsageOID.CLIENT_AUTH, [])
 
     def signing_key(self, name: str) -> None:
-        """`<name>.key` and `<name>.pub`, for service account tokens."""
+        """Writes the key pair `<name>.key` and `<name>.pub` for service account tokens."""
         key = ec.generate_private_key(ec.SECP256R1())
         _write_key(self.folder / f"{name}.key", key)
         public = key.public_key().public_bytes(
@@ -58,7 +58,7 @@ class Authority:
 
 
 def self_signed(certificate: Path, key_file: Path, address: str) -> None:
-    """Writes the certificate of a server at an address, which signs itself, and its key."""
+    """Writes a self-signed certificate for a server at an address, and its key."""
     key, name = ec.generate_private_key(ec.SECP256R1()), _name(certificate.stem)
     names: list[x509.GeneralName] = [x509.IPAddress(ip_address(address))]
     made = _certificate(name, name, key, key, authority=True, usage=ExtendedKeyUsageOID.SERVER_AUTH, names=names)

@@ -1,4 +1,4 @@
-"""The programs of others that are clients of a simulated API server, and what is done when one gives up."""
+"""Third-party clients of a simulated API server, such as the scheduler, and their restart after they give up."""
 
 from __future__ import annotations
 
@@ -51,14 +51,15 @@ def keep_running(
     start: Callable[[str], None],
     sleep: Callable[[float], None],
 ) -> str | None:
-    """Starts those again that have ended, now that the server is ready; the first that ends each time, None otherwise.
+    """Starts clients again that have ended, once the server is ready.
 
-    Without one of them nothing runs that it does: nodes stay tainted, Pods stay pending, and nobody says why.
+    Returns the name of a client that ends after each restart, or None if all keep running. Without one of them its work
+    is not done and nothing reports it: nodes stay tainted, Pods stay pending.
 
     Args:
-        names: Of the processes.
-        waited: Seconds for which the server was not ready after they were started. After most of `GIVES_UP_SECONDS`
-            one may be about to end that still runs, so that it is waited for.
+        names: Names of the client processes.
+        waited: Seconds for which the server was not ready after the clients were started. If that is most of
+            `GIVES_UP_SECONDS`, a client that is still running may be about to end, so this waits for that first.
     """
     if waited > GIVES_UP_SECONDS / 2:
         sleep(max(0.0, GIVES_UP_SECONDS + 1 - waited))

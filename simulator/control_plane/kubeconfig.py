@@ -1,4 +1,6 @@
-"""Kubeconfigs: with a client certificate for the simulator itself, and as AKS hands them out with Entra ID on."""
+"""Kubeconfigs: one with a client certificate for the simulator itself, and one as AKS returns for clusters with Entra
+ID.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ LOGIN_COMMAND = "kubelogin"
 
 
 def with_certificate(server: str, pki: Path, name: str) -> str:
-    """Logs in with `<name>.crt` of `pki`. Holds a private key: never leaves the simulator's own folder."""
+    """Kubeconfig that logs in with `<name>.crt` of `pki`.
+
+    It contains a private key and never leaves the simulator's folder.
+    """
     user = {
         "client-certificate-data": _base64(pki / f"{name}.crt"),
         "client-key-data": _base64(pki / f"{name}.key"),
@@ -23,9 +28,9 @@ def with_certificate(server: str, pki: Path, name: str) -> str:
 
 
 def for_cluster_user(server: str, pki: Path, resource_group: str, cluster: str) -> str:
-    """Kubeconfig that `listClusterUserCredential` returns on a cluster with Entra ID: a login by device code.
+    """Kubeconfig that `listClusterUserCredential` returns for a cluster with Entra ID: it logs in by device code.
 
-    It asks a person at a browser, which is why programs have to change the mode (AKS kubelogin documentation).
+    Device code login needs a person at a browser, so programs have to change the mode (AKS kubelogin documentation).
     """
     arguments = ("get-token", "--environment", "AzurePublicCloud", "--server-id", SERVER_ID)
     user = {
@@ -42,7 +47,7 @@ def for_cluster_user(server: str, pki: Path, resource_group: str, cluster: str) 
 
 
 def _config(server: str, pki: Path, cluster: str, user: str, credentials: dict[str, Any]) -> str:
-    """JSON, which every reader of kubeconfigs takes as YAML."""
+    """A kubeconfig as JSON, which every reader of kubeconfigs takes as YAML."""
     return json.dumps(
         {
             "apiVersion": "v1",

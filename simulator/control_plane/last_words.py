@@ -1,4 +1,4 @@
-"""Reason why a process of a control plane ended, by its log. Pure."""
+"""Reason why a process of a control plane ended, taken from its log. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ size)."""
 
 
 def last_words(log: Sequence[str], folder: Path) -> str:
-    """Reason why a process ended, by its log: the line about a full disk if there is one, else its last lines."""
+    """Reason why a process ended: the log's line about a full disk if there is one, else its last lines."""
     full = next((line for line in log if FULL_DISK in line.lower()), "")
     if full:
         return (

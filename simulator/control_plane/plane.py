@@ -1,6 +1,6 @@
 """etcd, kube-apiserver, controller manager, scheduler and KWOK for one simulated cluster.
 
-Everything a cluster has lives in one folder: stopping it keeps the state, removing the folder removes the cluster.
+All files of a cluster are in one folder: stopping the cluster keeps its state, removing the folder removes the cluster.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ControlPlane:
     """One cluster's control plane in `folder`."""
 
     def __init__(self, folder: Path, tools: Toolbox, tokens: Path) -> None:
-        """`tokens` is the file of bearer tokens the API server takes (`token,user,uid,"group,…"` a line)."""
+        """`tokens`: file of bearer tokens that the API server accepts (`token,user,uid,"group,…"` in each line)."""
         self.folder, self._tools, self._tokens = folder, tools, tokens
         self._pki = folder / "pki"
 
@@ -64,12 +64,12 @@ class ControlPlane:
 
     @property
     def metrics(self) -> str:
-        """Address of the cluster's exporters: `127.0.0.1:PORT`; empty before the first start."""
+        """Address of the cluster's metrics exporters: `127.0.0.1:PORT`; empty before the first start."""
         file = self.folder / METRICS_FILE
         return f"127.0.0.1:{json.loads(file.read_text())}" if file.exists() else ""
 
     def admin_kubeconfig(self) -> str:
-        """The simulator's own access, the only implicit administrator."""
+        """Kubeconfig with the simulator's own access; no other account is an administrator by default."""
         return kubeconfig.with_certificate(self.server, self._pki, "admin")
 
     def user_kubeconfig(self, resource_group: str, cluster: str) -> str:
@@ -81,7 +81,8 @@ class ControlPlane:
     def start(self) -> None:
         """Starts the control plane with its kept state; does nothing if it is running.
 
-        One process at a time starts it: the plain `pulumi` has a process for each provider, and all of them need it.
+        A lock lets only one process start it: with the plain `pulumi` each provider has a process, and all of them need
+        the control plane.
 
         Raises:
             ControlPlaneFailed: a process ended or was not ready in time. Nothing runs then.
@@ -116,9 +117,10 @@ class ControlPlane:
             self._wait_for((CONTROLLERS,), "had not read the cluster", (self.folder / CAUGHT_UP).exists)
 
     def renew(self) -> None:
-        """Stops a control plane whose controllers are of other code than the checkout's: of a version before an update.
+        """Stops a control plane whose controllers run other code than the checkout's, from before an update.
 
-        Its state stays. As after a restart of the machine, hosts are empty until the models have filled them again.
+        Its state is kept. As after a restart of the machine, the nodes' hosts are empty until the simulated software
+        has filled them again.
         """
         if not self.folder.exists():
             return
@@ -128,7 +130,7 @@ class ControlPlane:
                 self.stop()
 
     def stop(self) -> None:
-        """Ends every process; clients first, since an API server without its etcd hangs."""
+        """Ends every process, clients first, since an API server without its etcd hangs."""
         processes.stop(self.folder, CLIENTS, ("kube-apiserver",), ("etcd",))
 
     def wipe(self) -> None:
@@ -149,7 +151,9 @@ class ControlPlane:
         (self._pki / "done").touch()
 
     def _choose_port(self) -> None:
-        """Keeps the port over restarts, so that kubeconfigs remain valid, unless another process uses it."""
+        """Saves the API server's port: the one of the last start, so that kubeconfigs remain valid, unless another
+        process uses it.
+        """
         file = self.folder / "port.json"
         file.write_text(json.dumps(kept_port(noted(file))))
 
@@ -212,7 +216,7 @@ class ControlPlane:
             raise self._failed(failed, f"ended {ATTEMPTS} times although the API server is ready")
 
     def _start_controllers(self) -> None:
-        """The simulator's own controllers, which load their modules while the API server starts."""
+        """Starts the simulator's own controllers, which load their modules while the API server starts."""
         _write_private(self.folder / "admin.kubeconfig", self.admin_kubeconfig())
         for file in (CAUGHT_UP, CODE):
             (self.folder / file).unlink(missing_ok=True)
@@ -246,7 +250,9 @@ class ControlPlane:
             self._wait_for(("etcd", "kube-apiserver"), "was not ready", lambda: _succeeds(client, path))
 
     def _wait_for(self, needed: tuple[str, ...], late: str, is_done: Callable[[], bool]) -> None:
-        """Waits while the processes in `needed` run; `late` says what the last of them failed to do in time."""
+        """Waits until `is_done`, while the processes in `needed` run; `late` completes the message for when time runs
+        out.
+        """
         end = time.monotonic() + START_SECONDS
         while not is_done():
             live = processes.running(self.folder)
@@ -263,7 +269,7 @@ class ControlPlane:
         return ControlPlaneFailed(f"{name} {what}.\n{last_words(lines, self.folder)}\n  Full log: {log}")
 
     def _forget_leases(self) -> None:
-        """A KWOK that starts again waits for the leases of the one before it to run out, unless they are gone."""
+        """Deletes the node leases: a restarted KWOK would otherwise wait for its predecessor's leases to expire."""
         with self._client() as client:
             client.delete("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")
 

@@ -1,4 +1,4 @@
-"""The controllers of one simulated cluster that are not Kubernetes' own, in one process beside its control plane."""
+"""The controllers of one simulated cluster that are not part of Kubernetes, in one process beside its control plane."""
 
 import sys
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""`python -m simulator.controllers --kubeconfig FILE`: what runs in a cluster besides Kubernetes itself."""
+"""Command `python -m simulator.controllers --kubeconfig FILE`, which runs all simulated controllers of a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models of the software on GPU nodes, against one running cluster."""
+"""Simulation of the software on GPU nodes, against one running cluster."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ LOOK_SECONDS = 0.5
 
 
 class GpuStack:
-    """NFD, the GPU Operator, kubelets, the GRID driver agents and the tasks of workflows."""
+    """Simulates NFD, the GPU Operator, kubelets, the GRID driver agents and the tasks of workflows."""
 
     def __init__(self, client: Client, speed: float, caught_up: Callable[[], None], folder: Path) -> None:
-        """Watches the cluster; `loop` runs the models.
+        """Watches the cluster; `loop` runs the simulation.
 
         Args:
-            client: Of the cluster's API server.
-            speed: Model seconds in one second.
+            client: Client of the cluster's API server.
+            speed: Simulated seconds per real second.
             caught_up: Called once, after the first round over everything that the API server holds.
-            folder: Of the control plane; the logs of acceptance are kept in it.
+            folder: Folder of the control plane, in which the logs of acceptance are kept.
         """
         self.loop = Loop("gpu-stack", self.round)
         self._cluster = Cluster(client, self.loop.wake)
@@ -69,11 +69,11 @@ class GpuStack:
         """Model time in seconds since the epoch: it begins now, and runs faster."""
 
     def exporters(self) -> Exporters:
-        """Exporters of the cluster."""
+        """The metrics exporters of the cluster's nodes."""
         return Exporters(self._cluster, self._kubelets, self._grid, lambda: self._controllers.policy)
 
     def round(self) -> float | None:
-        """One round; returns the seconds until the next one, None where only a change makes one necessary."""
+        """Runs one round; returns the seconds until the next one, or None if only a change makes one necessary."""
         moved = self._has_moved()
         if not self._is_caught_up and self._cluster.is_synced:
             self._is_caught_up = True
@@ -85,7 +85,7 @@ class GpuStack:
         return LOOK_SECONDS if self._controllers.are_waiting or self._kubelets.look_at_jobs else None
 
     def _has_moved(self) -> bool:
-        """Runs every model once; returns whether one has written something that others read."""
+        """Runs every simulated component once; returns True if one has written something that others read."""
         now = time.monotonic()
         seconds, self._then = (now - self._then) * self._speed, now
         given = self._cluster.operator()
@@ -127,11 +127,11 @@ class GpuStack:
         )
 
     def _config_map(self, wanted: str | None) -> dict[str, Any]:
-        """The parsed values of a ConfigMap; what is no YAML counts as an empty configuration."""
+        """The parsed values of a ConfigMap; a value that is not YAML counts as an empty configuration."""
         return {key: _parsed(text) for key, text in self._texts(wanted).items()}
 
     def _texts(self, wanted: str | None) -> dict[str, str]:
-        """The values of a ConfigMap of the operator's namespace; none where it is missing."""
+        """The values of a ConfigMap in the operator's namespace; empty if it does not exist."""
         found = next((item for item in self._cluster.all("ConfigMap") if wanted and name(item) == wanted), None)
         return at(found, "data", {})
 

@@ -1,4 +1,4 @@
-"""Faults of GPU nodes: data about what each changes, and the record of those that are injected."""
+"""Faults of GPU nodes: descriptions of their effects, and the record of the injected ones."""
 
 from simulator.faults.catalogue import Effects, Fault, UnknownFault, fault, faults
 from simulator.faults.record import ANNOTATION, NO_FAULTS, Injected, NodeFaults, injected, node_faults

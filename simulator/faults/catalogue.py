@@ -1,4 +1,4 @@
-"""The faults that can be injected, as `data/faults.yaml` describes them."""
+"""The faults that can be injected, as described in `data/faults.yaml`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DATA = Path(__file__).parent / "data" / "faults.yaml"
 
 @dataclass(frozen=True)
 class Effects:
-    """Changes by a fault; the meaning of each is in the data."""
+    """Effects of a fault; `data/faults.yaml` explains each field."""
 
     fields: Mapping[str, float] = field(default_factory=dict[str, float])
     rates: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -38,7 +38,7 @@ class Effects:
 
 @dataclass(frozen=True)
 class Fault:
-    """One row of the data."""
+    """One fault of `data/faults.yaml`."""
 
     name: str
     summary: str
@@ -58,17 +58,17 @@ class Fault:
 
     @property
     def needs_reset(self) -> bool:
-        """True where the GPU works again only after a reset or an exchange: no event of a job ends the fault."""
+        """True if the GPU works again only after a reset or an exchange: no event of a job ends the fault."""
         return self.where == "gpu" and "job" not in self.ends | self.over
 
 
 class UnknownFault(SimulationError):
-    """Raised where there is no fault of this name."""
+    """Error if there is no fault of this name."""
 
 
 @cache
 def faults() -> dict[str, Fault]:
-    """All faults by name, in the order of the data."""
+    """All faults by name, in the order of `data/faults.yaml`."""
     rows: list[dict[str, Any]] = safe_yaml.load(DATA.read_text(encoding="utf-8"))
     return {row["name"]: _fault(row) for row in rows}
 
@@ -77,7 +77,7 @@ def fault(name: str) -> Fault:
     """The fault of this name.
 
     Raises:
-        UnknownFault: with the nearest names.
+        UnknownFault: there is no such fault; the text has the nearest names.
     """
     if name in faults():
         return faults()[name]

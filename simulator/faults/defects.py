@@ -1,4 +1,4 @@
-"""Defects of a simulated node that no fault of `physai fault` causes, and a check or a record finds."""
+"""Defects of a simulated node that are not injected by `physai fault` and that a check or a recording has to find."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ DEFECT_NAMES: Mapping[str, str] = {
 
 
 def defects_of(node: Mapping[str, Any]) -> frozenset[str]:
-    """The defects in a Node's annotation; names that are not known are left out."""
+    """The defects in a Node's annotation, without unknown ones."""
     given = annotations_of(node).get(DEFECTS, "").split(",")
     return frozenset(each.strip() for each in given if each.strip() in DEFECT_NAMES)

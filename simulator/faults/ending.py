@@ -1,4 +1,7 @@
-"""Ends of faults other than by `physai fault heal`: actions of a person on call on the node. Pure."""
+"""Ends of injected faults by what a person on call does to the node, rather than by `physai fault heal`.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,11 @@ PLUGIN = "nvidia-device-plugin"
 def after(
     items: Iterable[Injected], happened: Happened, containers: Iterable[str] = (), boot: str = ""
 ) -> tuple[Injected, ...]:
-    """The faults that are left.
+    """The faults that remain after an event.
 
     Args:
-        containers: Of the Pod that was deleted, where `happened` is `pod`.
-        boot: The restart, where it is `reboot`.
+        containers: Names of the deleted Pod's containers, if `happened` is `pod`.
+        boot: The node's new boot id, if `happened` is `reboot`.
     """
     own = frozenset(containers)
     left = (each if boot and each.boot == boot else _after(each, happened, own) for each in items)
@@ -40,6 +43,6 @@ def _after(item: Injected, happened: Happened, containers: frozenset[str]) -> In
 
 
 def ends_with_jobs(items: Iterable[Injected]) -> bool:
-    """True where the end of a Pod changes one of the faults."""
+    """True if the end of a job's Pod would end or change one of the faults."""
     rows = (faults()[each.fault] for each in items if not each.over)
     return any("job" in row.ends | row.over for row in rows)

@@ -1,4 +1,4 @@
-"""Injects faults into nodes of a running cluster, and heals them."""
+"""Injection of faults into nodes of a running cluster, and their removal."""
 
 from __future__ import annotations
 
@@ -31,22 +31,23 @@ NO_NODES = (
 
 
 class NotPossible(SimulationError):
-    """Raised where the fault cannot happen to this node or GPU."""
+    """Error if the fault cannot happen to this node or GPU."""
 
 
 class Injector:
-    """Changes the faults of a cluster's nodes."""
+    """Injects faults into a cluster's nodes and removes them."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def nodes(self) -> list[Json]:
-        """All GPU nodes."""
+        """All nodes with GPUs."""
         return [node for node in self._client.get("/api/v1/nodes")["items"] if gpus_of(node)]
 
     def inject(self, wanted: str, node: str = "", gpu: int = 0) -> tuple[str, Injected, int]:
-        """Injects a fault; where it was injected, and how many GPUs the node has. The same fault of the same GPU again
-        changes nothing.
+        """Injects a fault; returns the node's name, the injected fault, and the node's number of GPUs.
+
+        Injecting the same fault into the same GPU again changes nothing.
 
         Args:
             node: Name of the node; empty for the first one on which the fault can happen.
@@ -72,10 +73,10 @@ class Injector:
         return name(item), found, count
 
     def heal(self, wanted: str = "", node: str = "") -> list[tuple[str, Injected, int]]:
-        """Removes faults: of this name, or all, from this node, or from all nodes. Returns them.
+        """Removes faults and returns them. `wanted` limits this to faults of one name, `node` to one node.
 
-        A GPU that needed a reset counts as reset. The exporter has to let go of it for that, so its Pod is deleted.
-        What DCGM remembers of the GPU ends with it, as with a restart of the machine.
+        A GPU that needed a reset counts as reset. A reset requires that the exporter releases the GPU, so the
+        exporter's Pod is deleted. DCGM then forgets the GPU's past, as after a restart of the machine.
 
         Raises:
             UnknownFault
@@ -113,7 +114,7 @@ class Injector:
         return found
 
     def _write(self, node: Json, items: Sequence[Injected]) -> None:
-        """The annotation and the taints of a node."""
+        """Writes the faults of a node to its annotation and its taints."""
         path = f"/api/v1/nodes/{name(node)}"
         self._client.patch(path, {"metadata": {"annotations": {ANNOTATION: annotation(items)}}}, MERGE_PATCH)
         own = {each.effects.taint["key"] for each in faults().values() if each.effects.taint}
@@ -130,7 +131,7 @@ class Injector:
             delete(self._client, place, {"gracePeriodSeconds": "0"})
 
     def _start_idle_job(self, node: Json) -> None:
-        """A Pod that holds one GPU of the node and does not use it."""
+        """Creates a Pod that holds one GPU of the node and does not use it."""
         if _held(self._client, name(node)) >= int(at(node, "status.allocatable", {}).get(GPU, 0)):
             raise NotPossible(f"all GPUs of {name(node)} are held; end a workflow, or name another node with --node")
         limits = {"limits": {GPU: "1"}}
@@ -153,13 +154,13 @@ class Injector:
 
 
 def gpus_of(node: Json) -> int:
-    """GPUs that the machine of a node has."""
+    """Number of GPUs in the machine of a node."""
     found = machine_of(node)
     return found.gpu.count if found is not None and found.gpu is not None else 0
 
 
 def _can(node: Json, row: Fault) -> bool:
-    """True for a fault that can happen to the node."""
+    """True if the fault can happen to the node."""
     found = machine_of(node)
     fits = not row.needs or (found is not None and found.infiniband)
     return fits and (not row.drivers or labels(node).get(DRIVER_LABEL) in row.drivers)

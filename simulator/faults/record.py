@@ -1,4 +1,4 @@
-"""Faults of a node: an annotation of the Node, so that they survive restarts of the control plane."""
+"""Record of a node's faults in an annotation of the Node, which survives restarts of the control plane."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Injected:
 
 @dataclass(frozen=True)
 class NodeFaults:
-    """All faults of a node together."""
+    """The combined effects of all faults of a node."""
 
     items: tuple[Injected, ...] = ()
     broken: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -43,7 +43,10 @@ class NodeFaults:
     """GPUs that the device plugin no longer offers."""
 
     def of_gpu(self, gpu: int) -> list[tuple[Effects, float]]:
-        """Effects on one GPU, and their start. Faults of the node happen to all of its GPUs."""
+        """Effects of the active faults on one GPU, each with its start time.
+
+        A fault of the node affects all of its GPUs.
+        """
         known = faults()
         return [
             (known[each.fault].effects, each.since)
@@ -52,7 +55,9 @@ class NodeFaults:
         ]
 
     def port_gains(self, now: float) -> dict[str, float]:
-        """Increases of the counters of the first InfiniBand port since its faults began, at a time in seconds."""
+        """Increases of the first InfiniBand port's counters from the start of its faults until `now` (seconds since the
+        epoch).
+        """
         gained = dict[str, float]()
         for each in self.items:
             for counter, rate in faults()[each.fault].effects.port_rates.items():
@@ -64,17 +69,17 @@ NO_FAULTS = NodeFaults()
 
 
 def injected(node: Mapping[str, Any]) -> tuple[Injected, ...]:
-    """The faults of a Node; those that this version does not know are left out."""
+    """The faults in a Node's annotation, without those that this version does not know."""
     return _read(annotations_of(node).get(ANNOTATION, ""))
 
 
 def node_faults(node: Mapping[str, Any]) -> NodeFaults:
-    """All faults of a Node together."""
+    """The combined effects of all faults of a Node."""
     return together(injected(node))
 
 
 def annotation(items: Iterable[Injected]) -> str | None:
-    """The value of the annotation; None removes it."""
+    """The value of the faults annotation; None removes it."""
     documents = [asdict(each) for each in items]
     return json.dumps(documents) if documents else None
 

@@ -1,6 +1,7 @@
-"""The DRA driver's plugin on a node: it waits for the NVIDIA driver, then publishes the node's GPUs for claims. Pure.
+"""The DRA driver's kubelet plugin on a node: it waits for the NVIDIA driver, then publishes the node's GPUs. Pure
+functions.
 
-The scheduler that allocates them is the cluster's own.
+The cluster's own scheduler allocates the GPUs to claims.
 
 Source: kubernetes-sigs/dra-driver-nvidia-gpu, hack/kubelet-plugin-prestart.sh and cmd/gpu-kubelet-plugin.
 """
@@ -28,7 +29,9 @@ def _root(pod: Pod, container: str) -> str:
 
 
 def prestart(state: NodeState, pod: Pod) -> Look:
-    """Looks for nvidia-smi and its library below the configured root, again and again."""
+    """The init container of the plugin: it looks for nvidia-smi and its library below the configured root until it
+    finds them.
+    """
     root = _root(pod, PRESTART)
     found = state.container_driver if root == CONTAINER_ROOT else host_driver_works(state)
     if found:
@@ -38,7 +41,7 @@ def prestart(state: NodeState, pod: Pod) -> Look:
 
 
 def plugin(state: NodeState, pod: Pod) -> Look:
-    """Publishes every whole GPU that it can describe."""
+    """The plugin's container: it publishes every whole GPU that it can describe."""
     fault = device_fault(state, _root(pod, PLUGIN))
     if not fault and device_of(state.hardware) is None:
         fault = f"the model knows no description of {state.hardware.product}"
@@ -52,13 +55,13 @@ MAINS: Mapping[str, Main] = {PLUGIN: plugin}
 
 
 def device_of(hardware: Hardware) -> tuple[str, Described] | None:
-    """The node's GPU as the driver describes it, with its name; None for one that no source shows."""
+    """The name and description that the DRA driver publishes for the node's GPU; None if no source shows that GPU."""
     known = {name.replace(" ", "-"): (name, each) for name, each in DEVICES.items()}
     return known.get(hardware.product)
 
 
 def devices(node: str, state: NodeState) -> list[Json]:
-    """`spec.devices` of the node's ResourceSlice; empty where nothing is published."""
+    """`spec.devices` of the node's ResourceSlice; empty if the plugin has published nothing."""
     given = device_of(state.hardware)
     return [] if given is None else [_device(node, index, given, state) for index in range(state.claimable)]
 
@@ -87,7 +90,7 @@ def _device(node: str, index: int, described: tuple[str, Described], state: Node
 
 
 def semantic(version: str) -> str:
-    """A driver's version without leading zeros, as a semantic version demands.
+    """A driver version without leading zeros, as semantic versions require.
 
     >>> semantic("580.105.08")
     '580.105.8'
@@ -97,7 +100,7 @@ def semantic(version: str) -> str:
 
 
 def resource_slice(node: Json, state: NodeState, generation: int) -> Json | None:
-    """The ResourceSlice of a node; None where its plugin publishes nothing."""
+    """The ResourceSlice of a node; None if its plugin has published nothing."""
     own = str(node["metadata"]["name"])
     found = devices(own, state)
     if not found:

@@ -1,4 +1,4 @@
-"""The main containers of the operands: what they do to the node once their gates are open."""
+"""The main containers of the operands, and what they do to the node once their init containers have finished."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ NEWEST_CONFIG = {"1": 2, "2.0": 3, "2.1": 3, "2.2": 3, "2.3": 4}
 
 
 def driver(state: NodeState, pod: Pod) -> Look:
-    """Builds and loads the datacenter driver. For one operating system; without vGPU, and with unsigned modules."""
+    """The container that builds and loads the datacenter driver.
+
+    It fails on another operating system, on a vGPU, and with unsigned modules under Secure Boot.
+    """
     tag = pod.workload.image.rpartition(":")[2]
     if not tag.endswith(state.os):
         return state, f"driver image {tag} is not for {state.os}: could not install kernel headers", True
@@ -34,7 +37,9 @@ def driver(state: NodeState, pod: Pod) -> Look:
 
 
 def _installed(state: NodeState, pod: Pod) -> Look:
-    """A driver whose modules are loaded installs the rest of itself only."""
+    """State after a driver container whose modules are already loaded: it installs only the other parts of
+    the driver.
+    """
     digest = pod.workload.env.get(pod.workload.main, {}).get(CONFIG_DIGEST, "")
     if digest and digest == state.loaded and not _is_forced(pod):
         if pod.age < state.timing.driver_start:
@@ -51,21 +56,23 @@ def _is_forced(pod: Pod) -> bool:
 
 
 def is_precompiled(tag: str) -> bool:
-    """True for a driver image that contains its modules, signed by Canonical: then its tag names a kernel as well."""
+    """True if a driver image contains its modules, signed by Canonical; the tag of such an image also
+    names a kernel.
+    """
     return tag.count("-") > 1
 
 
 def dumped_config(containerd: str) -> int:
-    """Schema version of `containerd config dump`."""
+    """Schema version that `containerd config dump` prints in this version of containerd."""
     major, _, rest = containerd.partition(".")
     return NEWEST_CONFIG.get(f"{major}.{rest.partition('.')[0]}", NEWEST_CONFIG.get(major, 4))
 
 
 def toolkit(state: NodeState, pod: Pod) -> Look:
-    """Configures the nvidia runtimes and restarts containerd.
+    """The container that configures the nvidia runtimes and restarts containerd.
 
-    The drop-in takes the schema version of the first source that answers. From the command that is the newest one
-    containerd 2.3 knows, and with an older root file containerd no longer starts (NVIDIA/gpu-operator#2646).
+    The drop-in file takes its schema version from the first source that answers. The command reports the newest schema
+    of containerd 2.3, and with an older root file containerd then no longer starts (NVIDIA/gpu-operator#2646).
     """
     if DRIVER_READY not in state.files:
         return state, f"{DRIVER_READY} is missing", True
@@ -88,7 +95,7 @@ def toolkit(state: NodeState, pod: Pod) -> Look:
 
 
 def device_plugin(state: NodeState, pod: Pod) -> Look:
-    """Registers the devices of its strategy, shared as in the pool's configuration."""
+    """The device plugin: it registers the devices of its strategy, shared as the pool's configuration says."""
     fault = gates.device_fault(state, pod.root)
     if mig_under_way(state):
         fault = "stopped by the MIG manager, which cannot change the geometry of this GPU"
@@ -108,7 +115,7 @@ def device_plugin(state: NodeState, pod: Pod) -> Look:
 
 
 def feature_discovery(state: NodeState, pod: Pod) -> Look:
-    """GFD: what the node's GPUs are, as labels."""
+    """GPU feature discovery: it describes the node's GPUs in labels."""
     fault = gates.device_fault(state, pod.root)
     try:
         devices = [] if fault else gates.visible(state, pod)
@@ -142,13 +149,16 @@ def feature_discovery(state: NodeState, pod: Pod) -> Look:
 
 
 def pod_version(state: NodeState) -> str:
-    """Version of the driver in the operator's driver pod: `595.91.07` of `driver:595.91.07-ubuntu24.04`."""
+    """Version of the driver in the operator's driver Pod: `595.91.07` for `driver:595.91.07-ubuntu24.04`."""
     pod = state.driver_pod
     return pod.workload.image.rpartition(":")[2].partition("-")[0] if pod else state.host.driver
 
 
 def mig_manager(state: NodeState, pod: Pod) -> Look:
-    """Gives the GPUs the geometry of `nvidia.com/mig.config`. On a vGPU it fails, with all GPU clients stopped."""
+    """The MIG manager: it partitions the GPUs as the label `nvidia.com/mig.config` says.
+
+    On a vGPU it fails and leaves all GPU clients stopped.
+    """
     wanted = state.labels.get(names.MIG_CONFIG, "")
     if not wanted:
         return state, gates.OPEN, False
@@ -161,12 +171,12 @@ def mig_manager(state: NodeState, pod: Pod) -> Look:
 
 
 def mig_under_way(state: NodeState) -> bool:
-    """True while a MIG manager stops the GPU's clients: one that cannot finish does so for each attempt."""
+    """True while a MIG manager has stopped the GPU's clients, which one that cannot finish does in each attempt."""
     return any(pod.workload.main == "nvidia-mig-manager" and pod.failed for pod in state.pods.values())
 
 
 def dcgm_exporter(state: NodeState, pod: Pod) -> Look:
-    """Reads its CSV when it starts, and ends at a name that it does not know."""
+    """The DCGM exporter: it reads its CSV at its start, and ends if the CSV has a name that it does not know."""
     if pod.ready:
         return state, gates.OPEN, False
     fault = csv_fault(state.collectors, operator_release(state.release).dcgm_exporter)

@@ -17,12 +17,12 @@ TYPES = ("gauge", "counter", "histogram", "summary", "label")
 
 
 class UnknownField(Exception):
-    """Raised where the exporter ends at its start: the CSV names a field that it does not know."""
+    """Error that ends the exporter at its start: the CSV names a field that the exporter does not know."""
 
 
 @dataclass(frozen=True)
 class Counter:
-    """One line of the CSV."""
+    """One line of the exporter's CSV."""
 
     name: str
     type: str
@@ -34,7 +34,7 @@ def counters(text: str) -> tuple[Counter, ...]:
     """The lines of a CSV, without comments.
 
     Raises:
-        UnknownField: a line has not three columns.
+        UnknownField: a line does not have three columns.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     found: list[Counter] = []
@@ -46,7 +46,7 @@ def counters(text: str) -> tuple[Counter, ...]:
 
 
 def csv_fault(text: str, exporter: str) -> str:
-    """Reason why an exporter of this version ends at its start; empty if it takes the CSV."""
+    """Reason why an exporter of this version ends at its start; empty if it accepts the CSV."""
     try:
         for each in counters(text):
             if each.type not in TYPES:

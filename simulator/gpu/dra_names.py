@@ -1,4 +1,5 @@
-"""Names that the DRA driver for NVIDIA GPUs gives and reads, and how it describes GPUs: the model's own.
+"""Names that the DRA driver for NVIDIA GPUs gives and reads, and its descriptions of GPUs, kept separately from the
+deployed code.
 
 Source: kubernetes-sigs/dra-driver-nvidia-gpu at 95932046 of 2026-08-07: cmd/gpu-kubelet-plugin/main.go (the driver's
 name, typical roots), cmd/gpu-kubelet-plugin/deviceinfo.go (attributes and capacity), and in vendor/ go-nvlib's
@@ -20,7 +21,7 @@ CONTAINER_ROOT, HOST_ROOT = "/run/nvidia/driver", "/"
 
 @dataclass(frozen=True)
 class Described:
-    """A GPU as the driver describes it."""
+    """A GPU as the DRA driver describes it."""
 
     architecture: str
     compute_capability: str

@@ -1,4 +1,4 @@
-"""Drivers of nodes: NVIDIADrivers, the nodes they own, and the systems of these nodes."""
+"""Driver installation: NVIDIADrivers, the nodes that each owns, and the operating systems of these nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Objects = Mapping[str, Any]
 
 
 class DriverFault(Exception):
-    """An NVIDIADriver that cannot be reconciled: `reason` of its Error condition, and the text."""
+    """Error for an NVIDIADriver that cannot be reconciled: `reason` and text of its Error condition."""
 
     def __init__(self, reason: str, text: str) -> None:
         super().__init__(text)
@@ -39,7 +39,7 @@ class OperatingSystem:
 
     @property
     def tag(self) -> str:
-        """`ubuntu24.04`, as in image tags and names."""
+        """The operating system as in image tags and names: `ubuntu24.04`."""
         return f"{self.id}{self.version}"
 
     @property
@@ -49,12 +49,12 @@ class OperatingSystem:
 
 
 def is_driver(item: Mapping[str, Any]) -> bool:
-    """True for a DaemonSet or a pod of a driver."""
+    """True for a DaemonSet or a Pod of a driver."""
     return labels(item).get(COMPONENT) == DRIVER_COMPONENT
 
 
 def system(node: Mapping[str, Any], precompiled: bool = False) -> OperatingSystem | None:
-    """The node's system by NFD's labels; None before they exist."""
+    """The node's operating system by NFD's labels; None until NFD has set them."""
     given = labels(node)
     if not given.get(names.OS_ID) or not given.get(names.OS_VERSION):
         return None
@@ -63,7 +63,7 @@ def system(node: Mapping[str, Any], precompiled: bool = False) -> OperatingSyste
 
 
 def crds_in_charge(spec: Mapping[str, Any]) -> bool:
-    """NVIDIADrivers install drivers; the ClusterPolicy's own driver DaemonSet is deleted."""
+    """True if NVIDIADrivers install the drivers; the ClusterPolicy's own driver DaemonSet is then deleted."""
     return at(spec, "driver.useNvidiaDriverCRD", False) is True
 
 
@@ -72,7 +72,7 @@ def is_default(driver: Mapping[str, Any]) -> bool:
 
 
 def selected(driver: Mapping[str, Any], nodes: Objects) -> list[str]:
-    """GPU nodes that the NVIDIADriver's own selector fits."""
+    """GPU nodes that the NVIDIADriver's own selector matches."""
     selector: Mapping[str, str] = at(driver, "spec.nodeSelector", {})
     return [key for key, node in sorted(nodes.items()) if is_managed(labels(node)) and matches(selector, labels(node))]
 
@@ -80,11 +80,11 @@ def selected(driver: Mapping[str, Any], nodes: Objects) -> list[str]:
 def check(found: Release, drivers: Objects, nodes: Objects, asking: str) -> None:
     """Refuses NVIDIADrivers that claim the same node.
 
-    An NVIDIADriver conflicts on any node that the selectors fit, whichever two of them: all get the fault. The
-    ClusterPolicy (`asking` is empty) only reports GPU nodes.
+    The NVIDIADriver that is being reconciled (`asking`) gets the fault if any two NVIDIADrivers match one node, even if
+    it is neither of them. For the ClusterPolicy (`asking` is empty) only GPU nodes count.
 
     Raises:
-        DriverFault: Two specific ones claim a node, there are two defaults, or a selector is not allowed.
+        DriverFault: Two specific NVIDIADrivers claim a node, there are two defaults, or a selector is not allowed.
     """
     specific = sorted(drivers)
     if found.driver_owners:
@@ -111,7 +111,10 @@ def check(found: Release, drivers: Objects, nodes: Objects, asking: str) -> None
 
 
 def _specific(drivers: Objects) -> list[str]:
-    """NVIDIADrivers that are no default. There is one default at most, and it selects no nodes itself."""
+    """Names of the NVIDIADrivers that are not the default.
+
+    Refuses a second default, and a default that selects nodes.
+    """
     defaults = [key for key, driver in sorted(drivers.items()) if is_default(driver)]
     for key, driver in sorted(drivers.items()):
         selector: Mapping[str, str] = at(driver, "spec.nodeSelector") or {}
@@ -126,7 +129,7 @@ def _specific(drivers: Objects) -> list[str]:
 
 
 def owners(drivers: Objects, nodes: Objects) -> dict[str, str]:
-    """The NVIDIADriver of each GPU node that has one. A specific one wins over the default."""
+    """The NVIDIADriver of each GPU node that has one. A specific NVIDIADriver takes precedence over the default."""
     result: dict[str, str] = {}
     for key, driver in sorted(drivers.items(), key=lambda entry: not is_default(entry[1])):
         result |= dict.fromkeys(selected(driver, nodes), key)
@@ -134,7 +137,7 @@ def owners(drivers: Objects, nodes: Objects) -> dict[str, str]:
 
 
 def owner_labels(drivers: Objects, nodes: Objects) -> dict[str, Changes]:
-    """Label changes on GPU nodes so that each names its NVIDIADriver. Other nodes keep their labels."""
+    """Label changes that make each GPU node name its NVIDIADriver. Other nodes keep their labels."""
     wanted = owners(drivers, nodes)
     changes: dict[str, Changes] = {}
     for key, node in sorted(nodes.items()):
@@ -145,6 +148,6 @@ def owner_labels(drivers: Objects, nodes: Objects) -> dict[str, Changes]:
 
 
 def systems(nodes: Objects, wanted: Sequence[str], precompiled: bool) -> list[OperatingSystem]:
-    """The systems of some nodes, each once, sorted. Nodes that NFD has not described yet count for none."""
+    """The operating systems of some nodes, each once, sorted. Nodes without NFD's labels are skipped."""
     known = {found for key in wanted if (found := system(nodes[key], precompiled)) is not None}
     return sorted(known, key=lambda target: (target.tag, target.kernel))

@@ -1,4 +1,4 @@
-"""The controller of NVIDIADrivers, and the ClusterPolicy's own driver."""
+"""The controller of NVIDIADrivers and of the ClusterPolicy's own driver."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def _driver(run: Run, key: str) -> dict[str, Any]:
 
 
 def _daemonsets(run: Run, key: str) -> set[str]:
-    """Makes the DaemonSets of one NVIDIADriver, removes those no node needs any more, returns their names."""
+    """Creates the DaemonSets of one NVIDIADriver, removes those that no node needs any more, and returns
+    their names.
+    """
     state, found = run.state, run.found
     given = state.drivers[key]
     wanted = driver.selected(given, state.nodes)
@@ -69,10 +71,10 @@ def _daemonsets(run: Run, key: str) -> set[str]:
 
 
 def _rendered(run: Run, given: Json, target: OperatingSystem) -> Json:
-    """The DaemonSet for one system.
+    """The DaemonSet of an NVIDIADriver for one operating system.
 
-    A new default image of the driver manager alone does not change it: an update of the operator replaces no drivers
-    (NVIDIA/gpu-operator, `handleDefaultImagesInObjects` in internal/state/driver.go).
+    If only the default image of the driver manager is new, the DaemonSet stays as it is: an update of the operator
+    replaces no drivers (NVIDIA/gpu-operator, `handleDefaultImagesInObjects` in internal/state/driver.go).
     """
     default = run.state.manager_image or run.found.images["driver.manager"]
     wanted = _daemonset(run, given, target, default)
@@ -99,8 +101,11 @@ def _daemonset(run: Run, given: Json, target: OperatingSystem, manager: str) -> 
 
 
 def _mounted(state: State, spec: Mapping[str, Any]) -> DriverFiles:
-    """The files of an NVIDIADriver. With one ConfigMap missing the operator writes an error to its log, and mounts none
-    (`getManifestObjects` in internal/state/driver.go)."""
+    """The ConfigMap files that an NVIDIADriver mounts.
+
+    If any of its ConfigMaps is missing, the operator logs an error and mounts none (`getManifestObjects` in
+    internal/state/driver.go).
+    """
     try:
         return files_of(spec, state.config_maps)
     except MissingFiles:
@@ -122,10 +127,12 @@ def _made_by(state: State, key: str) -> list[str]:
 
 
 def policy_driver(run: Run, has_gpus: bool) -> list[str]:
-    """The ClusterPolicy's own driver. Its image is for the system of the first GPU node of this pass.
+    """Reconciles the ClusterPolicy's own driver; returns the names of its states that are not ready.
+
+    Its image is the one for the operating system of the first GPU node.
 
     Raises:
-        MissingFiles: A ConfigMap that it names does not exist.
+        MissingFiles: A ConfigMap that the ClusterPolicy names does not exist.
     """
     state, spec, found = run.state, run.spec, run.found
     own = supporting_objects.companions(found, spec, "driver", state.namespace, state.owner, account="nvidia-driver")

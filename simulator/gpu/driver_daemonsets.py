@@ -1,4 +1,4 @@
-"""Driver DaemonSets: of NVIDIADrivers, one for each OS of the nodes they own, or of the ClusterPolicy, one for all.
+"""Driver DaemonSets: an NVIDIADriver has one for each operating system of its nodes, the ClusterPolicy has one for all.
 
 Source: NVIDIA/gpu-operator v26.7.0, `manifests/state-driver/0500_daemonset.yaml`, `internal/state/driver.go` and
 `driver_volumes.go` for NVIDIADrivers; `assets/state-driver` and `controllers/object_controls.go` for the ClusterPolicy.
@@ -26,7 +26,7 @@ MANAGER, PEERMEM = "k8s-driver-manager", "nvidia-peermem-ctr"
 
 
 def image(spec: Mapping[str, Any], default: str, target: OperatingSystem) -> str:
-    """The driver image for a system; a version that is a digest already names one image."""
+    """The driver image for an operating system; a version that is a digest already names one image."""
     path, _, tag = default.rpartition(":")
     repository, _, short = path.rpartition("/")
     prefix = str(spec.get("repository") or ("" if "/" in str(spec.get("image", "")) else repository))
@@ -39,7 +39,7 @@ def image(spec: Mapping[str, Any], default: str, target: OperatingSystem) -> str
 
 
 def _settings(given: pods.Draft, spec: Mapping[str, Any], files: DriverFiles) -> None:
-    """Applies the fields of a `spec` that both kinds of driver DaemonSet have."""
+    """Applies the fields of `spec` that the drivers of NVIDIADrivers and of the ClusterPolicy both have."""
     env = given.env(given.main)
     kind = str(spec.get("kernelModuleType") or "auto")
     env["KERNEL_MODULE_TYPE"] = kind
@@ -75,8 +75,9 @@ def _pulls(given: pods.Draft, spec: Mapping[str, Any]) -> None:
 
 
 def _rdma(given: pods.Draft, *, host: bool) -> None:
-    """GPUDirect RDMA: the driver manager waits for the driver of the network cards, and nvidia-peermem is loaded beside
-    the driver."""
+    """Applies the settings for GPUDirect RDMA: the driver manager waits for the network cards' driver, and a sidecar
+    loads nvidia-peermem.
+    """
     own = {"USE_HOST_MOFED": "true"} if host else {}
     enabled = {"GPU_DIRECT_RDMA_ENABLED": "true", **own}
     probe = {"exec": {"command": ["sh", "-c", "nvidia-driver probe_nvidia_peermem"]}, "timeoutSeconds": 10}
@@ -96,7 +97,7 @@ def _rdma(given: pods.Draft, *, host: bool) -> None:
 
 
 def _sidecars(given: pods.Draft, spec: Mapping[str, Any], target: OperatingSystem) -> None:
-    """Kernel modules of GPUDirect Storage and GDRCopy, built beside the driver once that is there."""
+    """Adds the sidecars that build the kernel modules of GPUDirect Storage and GDRCopy once the driver is loaded."""
     for field, (container, variable, module) in SIDECARS.items():
         wanted: Mapping[str, Any] = at(spec, field, {})
         if wanted.get("enabled") is not True:
@@ -135,7 +136,7 @@ def _sidecar_image(field: str, wanted: Mapping[str, Any], target: OperatingSyste
 
 
 def _alone(given: pods.Draft) -> Json:
-    """Anti-affinity to the Pods of other drivers: two never share a node."""
+    """Anti-affinity to the Pods of other drivers: two drivers never share a node."""
     also = ["nvidia-vgpu-manager"] if given.owner[0] == "NVIDIADriver" else []
     rule = {"key": COMPONENT, "operator": "In", "values": [DRIVER_COMPONENT, *also]}
     term = {"labelSelector": {"matchExpressions": [rule]}, "topologyKey": "kubernetes.io/hostname"}
@@ -153,7 +154,7 @@ def _draft(
 
 
 def _set_digest(given: pods.Draft, found: Release, installed: Json) -> None:
-    """Sets the variable, which is not part of its own digest."""
+    """Sets the variable DRIVER_CONFIG_DIGEST, which is not itself part of the digest."""
     if found.digest:
         value = str(int(digest(installed, 8), 16))
         given.env(given.main)[CONFIG_DIGEST] = given.env(MANAGER)[CONFIG_DIGEST] = value
@@ -168,7 +169,10 @@ def policy_daemonset(
     *,
     files: DriverFiles,
 ) -> Json:
-    """The ClusterPolicy's driver DaemonSet: one image for every GPU node, of whatever system (gpu-operator#1622)."""
+    """The ClusterPolicy's driver DaemonSet.
+
+    It uses one image on every GPU node, whatever the node's operating system (gpu-operator#1622).
+    """
     given = _draft(found, spec, POLICY_DAEMONSET, namespace, owner)
     operands.common(given, spec)
     given.update_strategy = {"type": "OnDelete"}
@@ -188,7 +192,7 @@ def policy_daemonset(
 
 
 def account(driver: str, target: OperatingSystem) -> str:
-    """The service account of an NVIDIADriver's pods on one system."""
+    """The service account of an NVIDIADriver's Pods on one operating system."""
     return f"nvidia-gpu-driver-{driver}-{target.tag}"
 
 
@@ -202,10 +206,10 @@ def daemonset(
     manager: str,
     host_root: str = "",
 ) -> Json:
-    """An NVIDIADriver's DaemonSet for one system. It inherits nothing from the ClusterPolicy but the host's root.
+    """An NVIDIADriver's DaemonSet for one operating system. From the ClusterPolicy it takes only the host's root path.
 
     Args:
-        manager: Image of the driver manager, where the NVIDIADriver names none.
+        manager: Image of the driver manager, used if the NVIDIADriver names none.
     """
     spec: Mapping[str, Any] = driver["spec"]
     owner = ("NVIDIADriver", name(driver), str(at(driver, "metadata.uid", "")))
@@ -236,7 +240,9 @@ def daemonset(
 
 
 def manager_image(spec: Mapping[str, Any]) -> str:
-    """The driver manager's image that an NVIDIADriver names: a complete path, or its three parts; empty for none."""
+    """The driver manager's image that an NVIDIADriver names, as a complete path or in three parts; empty if it names
+    none.
+    """
     given: Mapping[str, Any] = at(spec, "manager", {})
     repository, image, version = (str(given.get(key) or "") for key in ("repository", "image", "version"))
     if not repository and not version:

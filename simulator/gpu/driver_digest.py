@@ -1,6 +1,6 @@
-"""Inputs of DRIVER_CONFIG_DIGEST: everything that decides what a driver's pod installs, and nothing else.
+"""Inputs of DRIVER_CONFIG_DIGEST: exactly the settings that determine what a driver's Pod installs.
 
-Of two pods with equal digests the second one uses the modules that the first one has loaded, and from v26.7.0 on the
+If two Pods have equal digests, the second one uses the modules that the first one has loaded, and from v26.7.0 on the
 upgrade controller restarts it without clearing its node.
 
 Source: NVIDIA/gpu-operator v26.7.0, `internal/config/driver_config_digest.go`; `buildDriverInstallConfig` in
@@ -25,7 +25,7 @@ _SIDECARS = {"gds": "nvidia-fs-ctr", "gdrcopy": "nvidia-gdrcopy-ctr"}
 def of_driver(
     given: Draft, spec: Mapping[str, Any], target: OperatingSystem, files: DriverFiles, host_root: str
 ) -> Json:
-    """Installation by an NVIDIADriver, from its spec: names of ConfigMaps count also where they do not exist.
+    """Digest input for an NVIDIADriver, from its spec; names of ConfigMaps count even if the ConfigMaps do not exist.
 
     Probes, resources, tolerations, labels, annotations, selectors, pull settings and priority are left out.
     """
@@ -56,7 +56,7 @@ def of_driver(
 
 
 def of_policy(given: Draft, files: DriverFiles) -> Json:
-    """Installation by the ClusterPolicy's driver, from its finished DaemonSet: all volumes and direct variables
+    """Digest input for the ClusterPolicy's driver, from its finished DaemonSet: all its volumes and direct variables
     count.
     """
     main = given.containers[given.main]
@@ -79,14 +79,14 @@ def of_policy(given: Draft, files: DriverFiles) -> Json:
 
 
 def digest_of(pod: Mapping[str, Any]) -> str:
-    """The digest that the containers of a pod's spec carry; empty without one."""
+    """The value of DRIVER_CONFIG_DIGEST in a Pod's spec; empty if no container has it."""
     containers: list[Json] = [*(pod.get("initContainers") or ()), *(pod.get("containers") or ())]
     variables = (each for container in containers for each in container.get("env") or ())
     return next((str(each["value"]) for each in variables if each["name"] == CONFIG_DIGEST and each.get("value")), "")
 
 
 def is_same_install(running: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """True for two pod specs that install the same; without a digest nobody knows."""
+    """True if two Pod specs install the same driver; False if they have no digest to compare."""
     return digest_of(running) == digest_of(wanted) != ""
 
 
@@ -99,16 +99,16 @@ def _pairs(entries: Sequence[Mapping[str, Any]] | None) -> list[list[str]]:
 
 
 def _direct(env: Mapping[str, Any]) -> list[list[str]]:
-    """Variables with a value of their own; not those with a field of the pod."""
+    """Environment variables with a literal value; those that refer to a field of the Pod are left out."""
     return sorted([key, value] for key, value in env.items() if isinstance(value, str))
 
 
 def _volumes(given: Mapping[str, Json]) -> list[list[str]]:
-    """Name and source of each volume; of its files only the mounts tell."""
+    """Name and source of each volume; which files of it are used shows only in the mounts."""
     sources = ("configMap", "secret", "hostPath")
     return [[key, *(str(volume.get(each, "")) for each in sources)] for key, volume in sorted(given.items())]
 
 
 def _filled(given: Json) -> Json:
-    """Values without the empty ones: a new kind of part changes no digest as long as it is not used."""
+    """The digest's input without empty values, so that a new kind of setting changes no digest while it is not used."""
     return {key: value for key, value in given.items() if value}

@@ -1,4 +1,4 @@
-"""ConfigMaps and Secrets that a driver's settings name, and that its containers mount file by file.
+"""ConfigMaps and Secrets that a driver's settings name and that its containers mount file by file.
 
 Source: NVIDIA/gpu-operator v26.7.0, `internal/state/driver_volumes.go`, `controllers/object_controls.go`.
 """
@@ -23,12 +23,14 @@ _KINDS = {
 
 
 class MissingFiles(Exception):
-    """A ConfigMap that a driver's settings name does not exist."""
+    """Error if a ConfigMap that a driver's settings name does not exist."""
 
 
 @dataclass(frozen=True)
 class DriverFiles:
-    """Volumes by name, as `pods.Draft` has them; a volume has an item for each file that is mounted."""
+    """Volumes of a driver's containers by name, in the form of `pods.Draft`; a volume has an item for each mounted
+    file.
+    """
 
     volumes: Mapping[str, Json]
 
@@ -42,8 +44,10 @@ NO_FILES = DriverFiles({})
 
 
 def _named(spec: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Fields with the name of a ConfigMap, in the operator's order. A driver with precompiled modules downloads no
-    packages."""
+    """Settings that name a ConfigMap, as field and name, in the operator's order.
+
+    A driver with precompiled modules downloads no packages, so its package settings are skipped.
+    """
     paths = ["kernelModuleConfig.name"]
     if spec.get("usePrecompiled") is not True:
         paths = ["repoConfig.name", "repoConfig.configMapName", "certConfig.name", *paths]
@@ -51,18 +55,18 @@ def _named(spec: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def maps_of(spec: Mapping[str, Any]) -> list[str]:
-    """ConfigMaps whose files the operator reads to mount them."""
+    """Names of the ConfigMaps whose files the operator mounts into the driver."""
     return [name for _, name in _named(spec)]
 
 
 def files_of(spec: Mapping[str, Any], maps: Mapping[str, Mapping[str, str]]) -> DriverFiles:
-    """The files of a driver with these settings.
+    """The files that a driver with these settings mounts.
 
     Args:
-        maps: Content of the ConfigMaps that exist, by name.
+        maps: Content of the existing ConfigMaps, by name.
 
     Raises:
-        MissingFiles: One of them does not exist.
+        MissingFiles: A ConfigMap that the settings name does not exist.
     """
     volumes: dict[str, Json] = {}
     for path, name in _named(spec):

@@ -1,4 +1,4 @@
-"""The gates of a node: what each init container waits for, does, and reports while the gate is closed."""
+"""The gates of a node: the init containers, with what each waits for, does, and reports while it waits."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ Look = tuple[NodeState, str, bool]
 
 
 def host_driver_works(state: NodeState) -> bool:
-    """True where the validator's look at the host finds an nvidia-smi that runs, where this release searches."""
+    """True if the validator finds a working nvidia-smi on the host in the folder that this release searches."""
     host = state.host
     works = bool(host.driver) and host.loaded and not state.faults.driver_lost
     return works and host.smi in release(state.release).host_check
 
 
 def driver_validation(state: NodeState, pod: Pod) -> Look:
-    """Checks the host once, at its start; then waits for the operator's driver.
+    """Gate that checks the host's driver once, at its start, and then waits for the operator's driver.
 
-    A pod that starts a moment before a driver is installed on the host waits until it is deleted. Any driver
-    DaemonSet of the operator, on any nodes, makes it wait for the marker of a driver container.
+    A Pod that starts just before a driver is installed on the host waits until it is deleted. If the operator has any
+    driver DaemonSet, on whatever nodes, the gate waits for the marker file of a driver container.
     """
     if not pod.started:
         state = replace(state.without_files(DRIVER_READY), driver_root="")
@@ -70,7 +70,7 @@ def driver_validation(state: NodeState, pod: Pod) -> Look:
 
 
 def _wants_peermem(state: NodeState) -> bool:
-    """True where the driver's pod loads the module that lets network cards reach GPUs."""
+    """True if the driver's Pod loads nvidia-peermem, which gives network cards access to GPUs."""
     pod = state.driver_pod
     env: Mapping[str, str] = {} if pod is None else pod.workload.env.get(DRIVER_MANAGER, {})
     wants = env.get("GPU_DIRECT_RDMA_ENABLED") == "true" and state.labels.get(NIC_LABEL) == "true"
@@ -78,11 +78,11 @@ def _wants_peermem(state: NodeState) -> bool:
 
 
 def peermem_fault(state: NodeState) -> str:
-    """Reason why the driver's sidecar that loads the module ends; empty where it does not, or there is none.
+    """Reason why the driver's sidecar that loads nvidia-peermem ends; empty if it keeps running or does not exist.
 
-    After a start that kept the modules the container has no file of it. Images from 595.71.05 on are content where it
-    is loaded already; older ones, and every image where another network driver has unloaded it, are not
-    (NVIDIA/gpu-operator#2619, #2844).
+    After a start that kept the loaded modules, the container lacks the module's file. Images from 595.71.05 on accept a
+    module that is already loaded. Older images fail, and every image fails if another network driver has unloaded the
+    module (NVIDIA/gpu-operator#2619, #2844).
     """
     if not _wants_peermem(state):
         return ""
@@ -99,7 +99,7 @@ def _takes_loaded(pod: Pod | None) -> bool:
 
 
 def device_fault(state: NodeState, root: str) -> str:
-    """Reason why containers get no GPU with the driver under `root`; empty when they do."""
+    """Reason why containers get no GPU from the driver under `root`; empty if they do."""
     if root == CONTAINER_ROOT and not state.container_driver:
         if state.host.bind_mount:
             # The bind mount carries no device nodes (NVIDIA/gpu-operator#377).
@@ -111,8 +111,8 @@ def device_fault(state: NodeState, root: str) -> str:
 
 
 def toolkit_validation(state: NodeState, pod: Pod) -> Look:
-    """Look of the toolkit's validation: the validator runs nvidia-smi in a container and records the result; other
-    pods wait for that file.
+    """Gate of the toolkit: the validator runs nvidia-smi in a container and records success in a file, for which other
+    Pods wait.
     """
     if "cuda-validation" in pod.workload.init:
         fault = device_fault(state, state.driver_root)
@@ -124,20 +124,22 @@ def toolkit_validation(state: NodeState, pod: Pod) -> Look:
 
 
 def cuda_validation(state: NodeState, _: Pod) -> Look:
-    """A vector addition in a Pod that sees all GPUs; it requests no resource."""
+    """Gate that runs a vector addition in a Pod that sees all GPUs without requesting a GPU resource."""
     fault = device_fault(state, state.driver_root)
     return (state, fault, True) if fault else (state.with_files(CUDA_READY), OPEN, False)
 
 
 def plugin_validation(state: NodeState, _: Pod) -> Look:
-    """Waits for any GPU resource of the node, then is content: it starts no workload by default."""
+    """Gate that waits until the node offers any GPU resource; by default it starts no workload."""
     if any(count for count in state.resources.values()):
         return state.with_files(PLUGIN_READY), OPEN, False
     return state, "GPU resources are not discovered by the node", False
 
 
 def config_manager(state: NodeState, pod: Pod) -> Look:
-    """Takes the configuration the node's label names, or the default; a name that is none fails."""
+    """Gate that applies the configuration that the node's label names, or the default one; it fails if that does not
+    exist.
+    """
     key = config_key(state, pod)
     if key and key not in state.configs:
         return state, f"error: specified config {key} does not exist", True
@@ -145,15 +147,15 @@ def config_manager(state: NodeState, pod: Pod) -> Look:
 
 
 def config_key(state: NodeState, pod: Pod) -> str:
-    """The configuration of this node; empty for the empty one."""
+    """Name of the device-plugin configuration for this node; empty for the empty configuration."""
     default = pod.workload.env.get("config-manager-init", {}).get("DEFAULT_CONFIG", "")
     return state.labels.get(names.DEVICE_PLUGIN_CONFIG) or default
 
 
 def reading_config(state: NodeState, pod: Pod) -> Pod:
-    """The pod with the configuration its main container works with: its ConfigMap at the start of the container.
+    """The Pod with the configuration that its main container uses, which it reads from the ConfigMap when it starts.
 
-    The config-manager beside it has it read again when the node's label names another key, and only then.
+    The config-manager sidecar makes the main container read again only when the node's label names another key.
     """
     key = config_key(state, pod)
     if not pod.workload.config_map or (pod.started and not pod.failed and pod.config_key == key):
@@ -162,8 +164,11 @@ def reading_config(state: NodeState, pod: Pod) -> Pod:
 
 
 def driver_manager(state: NodeState, pod: Pod) -> Look:
-    """Skips a node with a working driver on its host: it labels the node, which the DaemonSet then leaves. Waits for
-    the driver of the network cards, where modules are built against it."""
+    """Gate of the driver Pod: on a node whose host has a working driver it sets a label, by which the DaemonSet leaves
+    the node.
+
+    If modules are built against the network cards' driver, it waits for that driver.
+    """
     if pod.workload.is_driver and host_driver_works(state):
         label = {names.DEPLOY_DRIVER: "pre-installed"}
         return replace(state, own_labels={**state.own_labels, **label}), "driver is pre-installed on host", False
@@ -174,8 +179,11 @@ def driver_manager(state: NodeState, pod: Pod) -> Look:
 
 
 def _with_new_operands(state: NodeState) -> NodeState:
-    """The driver manager stops the node's operands, and lets them start again: here their pods begin anew. The DRA
-    driver's plugin is no operand."""
+    """The node after the driver manager has stopped its operands and lets them start again: the Pods of operands start
+    anew.
+
+    The DRA driver's plugin is not an operand.
+    """
     kept = {key: pod for key, pod in state.pods.items() if pod.workload.is_driver or pod.workload.main not in OPERANDS}
     fresh = {key: Pod(pod.workload) for key, pod in state.pods.items() if key not in kept}
     zero = dict.fromkeys(state.resources, 0) if any(pod.workload.main == PLUGIN for pod in fresh.values()) else None
@@ -184,8 +192,11 @@ def _with_new_operands(state: NodeState) -> NodeState:
 
 
 def _has_network_driver(state: NodeState, env: Mapping[str, str]) -> bool:
-    """Nodes without network cards need none, and that of the node itself is always there. The OFED driver's container
-    leaves a file on the node; here the Network Operator's label stands for it."""
+    """True if the network cards' driver is present, or the node needs none.
+
+    A node without network cards needs none, and a driver of the host itself is always present. The OFED driver's
+    container leaves a file on the node; here the Network Operator's label stands for that file.
+    """
     if env.get("USE_HOST_MOFED") == "true" or state.labels.get(NIC_LABEL) != "true":
         return True
     return state.labels.get(DRIVER_WAIT_LABEL) == "false"
@@ -208,7 +219,7 @@ GATES: Mapping[str, Gate] = {
 
 
 def sandbox(state: NodeState, pod: Pod) -> str:
-    """Reason why the pod's sandbox cannot be created; empty when it can."""
+    """Reason why the Pod's sandbox cannot be created; empty if it can."""
     if state.containerd_dead:
         return f"node is not ready: {state.containerd_dead}"
     runtime = pod.workload.runtime_class
@@ -218,7 +229,7 @@ def sandbox(state: NodeState, pod: Pod) -> str:
 
 
 def visible(state: NodeState, pod: Pod) -> list[sharing.Device]:
-    """The devices under the strategy in force for the device plugin or GFD.
+    """The devices under the MIG strategy that the device plugin or GFD uses.
 
     Raises:
         PluginFault: The strategy does not fit the GPUs.

@@ -1,4 +1,4 @@
-"""The GPUs of a simulated node, and the host they sit in."""
+"""The GPUs of a simulated node, and the machine that they are in."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ PER_CARD = {"1": "4g.96gb", "1/2": "2g.48gb", "1/4": "1g.24gb"}
 
 
 def of_size(size: Machine) -> Hardware | None:
-    """NVIDIA's GPUs of a VM size as its guest sees them, or of a server; None for one without any."""
+    """NVIDIA's GPUs of a VM size as its guest sees them, or of a server; None if it has none."""
     gpu = size.gpu
     if gpu is None or gpu.vendor is not NVIDIA:
         return None
@@ -92,7 +92,9 @@ INSTANCES = {
 
 
 def instances(layout: Any) -> Mig:
-    """The instances that one of mig-parted's layouts creates on every GPU; `()` if it does not apply to all of them."""
+    """The MIG instances that a layout in mig-parted's format creates on every GPU; `()` if it does not apply to all
+    GPUs.
+    """
     for entry in layout or ():
         if entry.get("devices") == "all":
             wanted: Mapping[str, int] = entry.get("mig-devices") or {}
@@ -102,10 +104,10 @@ def instances(layout: Any) -> Mig:
 
 
 def repartitioned(given: Hardware, config: str, layouts: Mapping[str, Any] | None = None) -> tuple[Mig, ...] | None:
-    """The GPUs after the MIG manager has applied `nvidia.com/mig.config`; None where it can't.
+    """MIG instances of each GPU after the MIG manager has applied `nvidia.com/mig.config`; None if it can't.
 
-    The guest of a vGPU cannot change its geometry, not even switch MIG off. `layouts` are the user's own, which take
-    the place of the MIG manager's defaults.
+    The guest of a vGPU cannot change its partitioning, not even turn MIG off. `layouts`: the user's own layouts, which
+    replace the MIG manager's defaults.
     """
     own = {**INSTANCES, "all-disabled": MIG_OFF}
     wanted: Mig = instances(layouts.get(config)) if layouts else own.get(config, ())
@@ -117,5 +119,5 @@ def repartitioned(given: Hardware, config: str, layouts: Mapping[str, Any] | Non
 
 @cache
 def card_digest(node: str, index: int) -> str:
-    """Digest in the UUIDs of a node's GPU and of its instances; `index` counts GPUs, then instances."""
+    """Digest for the UUIDs of a node's GPU and of its MIG instances; `index` counts GPUs, then instances."""
     return str(uuid.UUID(hashlib.md5(f"{node}/{index}".encode(), usedforsecurity=False).hexdigest()))

@@ -1,4 +1,4 @@
-"""The labels the operator puts on nodes: which operands run where, and how a user's own labels get lost."""
+"""The labels that the operator sets on nodes: which operands run where, and how a user's own labels get lost."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ WORKLOADS: Mapping[str, tuple[str, ...]] = {
 
 
 def is_gpu_node(given: Labels) -> bool:
-    """True where NFD's labels show an NVIDIA GPU."""
+    """True if NFD's labels show an NVIDIA GPU."""
     return any(given.get(label) == "true" for label in names.GPU_PCI)
 
 
 def is_managed(given: Labels) -> bool:
-    """True where the operator has taken the node on."""
+    """True if the operator manages the node."""
     return given.get(names.PRESENT) == "true"
 
 
@@ -43,7 +43,7 @@ def operands_off(given: Labels) -> bool:
 
 
 def workload(spec: Mapping[str, Any], given: Labels) -> str:
-    """Purpose of the node's GPUs. Without sandbox workloads a node's own label does not count."""
+    """Workload type of the node's GPUs. Without sandbox workloads a node's own label has no effect."""
     if at(spec, "sandboxWorkloads.enabled", False) is not True:
         return CONTAINER
     wish = given.get(names.WORKLOAD_CONFIG, "")
@@ -51,7 +51,10 @@ def workload(spec: Mapping[str, Any], given: Labels) -> str:
 
 
 def is_mig_capable(given: Labels) -> bool:
-    """True by GFD's label, or by the product's name before there is one. A vGPU guest never is."""
+    """True if the GPUs support MIG: by GFD's label, or before GFD has set it by the product's name.
+
+    A vGPU guest does not support MIG.
+    """
     if given.get(names.VGPU_HOST_DRIVER):
         return False
     if names.MIG_CAPABLE in given:
@@ -61,7 +64,7 @@ def is_mig_capable(given: Labels) -> bool:
 
 
 def deploy_labels(found: Release) -> set[str]:
-    """Every label that controls where an operand runs, except the switch for all of them."""
+    """Every label that controls where an operand runs, except the one that turns all operands off."""
     operands = {operand for group in WORKLOADS.values() for operand in group}
     return {f"{names.DEPLOY}{operand}" for operand in (*operands, *found.labelling.every_workload, "mig-manager")}
 
@@ -71,7 +74,9 @@ def _wanted(found: Release, purpose: str) -> set[str]:
 
 
 def _deployed(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes:
-    """Deploy labels of a node that is taken on: those of other workloads go, missing ones become true."""
+    """Deploy labels that a newly managed node gets: those of other workload types are removed, missing ones become
+    `true`.
+    """
     purpose = workload(spec, given)
     wanted = _wanted(found, purpose)
     kept = {*wanted, names.DEPLOY_MIG_MANAGER} if purpose == CONTAINER else wanted
@@ -88,16 +93,18 @@ def _deployed(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes
 
 
 def _disables_mig(spec: Mapping[str, Any]) -> bool:
-    """True where nodes without a layout get the one without MIG: only a MIG manager would apply it."""
+    """True if nodes without a MIG layout get the layout `all-disabled`; without a MIG manager nothing
+    would apply it.
+    """
     return at(spec, "migManager.enabled", True) is True and at(spec, "migManager.config.default") == "all-disabled"
 
 
 def node_labels(found: Release, spec: Mapping[str, Any], given: Labels) -> Changes:
-    """Changes of a node by one labelling pass.
+    """Label changes of one node by one labelling pass.
 
-    An existing value of a deploy label is kept, so `gpu.deploy.driver=false` works until something takes all deploy
-    labels away: a lost PCI label, the operands switch, another workload, and where the release strips unlabelled
-    nodes any pass before NFD's labels arrive. The restored value is `true` (NVIDIA/gpu-operator#2288).
+    An existing value of a deploy label is kept, so `gpu.deploy.driver=false` works until something removes all deploy
+    labels: a lost PCI label, the operands switch, another workload type, or, in a release that strips unlabelled nodes,
+    any pass before NFD's labels arrive. The restored value is `true` (NVIDIA/gpu-operator#2288).
     """
     stripped: Changes = dict.fromkeys(sorted(deploy_labels(found) & given.keys()))
     if not is_gpu_node(given):
@@ -111,16 +118,17 @@ def node_labels(found: Release, spec: Mapping[str, Any], given: Labels) -> Chang
 
 
 def labelling_pass(found: Release, spec: Mapping[str, Any], nodes: Mapping[str, Any]) -> dict[str, Changes]:
-    """Changes by a pass over all nodes, by node. One pass covers every node, whichever of them started it."""
+    """Label changes by one labelling pass, by node. A pass covers every node, whichever node's change started it."""
     return {
         name: changes for name, node in sorted(nodes.items()) if (changes := node_labels(found, spec, labels(node)))
     }
 
 
 def starts_pass(found: Release, spec: Mapping[str, Any], before: Labels | None, after: Labels | None) -> bool:
-    """True where a node's change starts a labelling pass. `before` is None for a new node, `after` for a deleted one.
+    """True if a node's change starts a labelling pass. `before` is None for a new node, `after` for a deleted one.
 
-    A node that joins before NFD has labelled it starts none, and neither do labels that decide nothing here.
+    A node that joins before NFD has labelled it starts no pass, and neither do changes of labels that the operator does
+    not read.
     """
     if after is None:
         return found.notices_deleted_nodes and before is not None and is_gpu_node(before)

@@ -1,4 +1,4 @@
-"""Label, annotation and resource names of the GPU stack, in one place."""
+"""Label, annotation and resource names of the GPU stack."""
 
 from __future__ import annotations
 

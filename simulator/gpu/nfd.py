@@ -1,4 +1,4 @@
-"""Node Feature Discovery: the labels its worker finds on a node, as far as the GPU stack reads them."""
+"""Node Feature Discovery: the labels that its worker sets on a node, as far as the GPU stack reads them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def os_release(image: str) -> dict[str, str]:
 
 
 def labels(node: Mapping[str, Any], hardware: Hardware | None, fields: Sequence[str] = FIELDS) -> dict[str, str]:
-    """Labels by an NFD worker on the node. `hardware` is None for a node without GPU.
+    """Labels that an NFD worker sets on the node. `hardware` is None for a node without a GPU.
 
-    `fields` are `worker.config.sources.pci.deviceLabelFields`: with more than the vendor in it the PCI label has
+    `fields` are `worker.config.sources.pci.deviceLabelFields`: if they include more than the vendor, the PCI label has
     another name, and the operator sees no GPU (NVIDIA/gpu-operator#1469).
     """
     info: Mapping[str, Any] = at(node, "status.nodeInfo", {})

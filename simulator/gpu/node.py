@@ -2,8 +2,8 @@
 
     labels → driver pod or host driver → driver-validation → toolkit → validator → device plugin → allocatable GPUs
 
-`step` is pure. The caller turns changes of the node's objects into events, sends `Tick`s at any
-speed, and writes back the views: Pod statuses, labels, allocatable resources, readiness.
+`step` is pure. The caller turns changes of the node's objects into events, sends `Tick`s at any speed, and writes the
+results back: Pod statuses, labels, allocatable resources, readiness.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class PodAdded:
-    """A DaemonSet's pod was bound to the node."""
+    """Event: a DaemonSet's Pod was bound to the node."""
 
     daemonset: Json
 
 
 @dataclass(frozen=True)
 class PodRemoved:
-    """The pod of a DaemonSet was deleted; another follows only with its own PodAdded."""
+    """Event: the Pod of a DaemonSet was deleted; another one follows only with its own PodAdded."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class HostChanged:
-    """A user installed, loaded or removed a driver on the host, or mounted a file system."""
+    """Event: a user installed, loaded or removed a driver on the host, or mounted a file system."""
 
     host: Host
 
 
 @dataclass(frozen=True)
 class MarkerTouched:
-    """A process other than the driver pod wrote `.driver-ctr-ready`."""
+    """Event: a process other than the driver Pod wrote `.driver-ctr-ready`."""
 
 
 @dataclass(frozen=True)
 class MarkerRemoved:
-    """Event of a validation file that was removed again."""
+    """Event: a validation file was removed."""
 
 
 @dataclass(frozen=True)
@@ -59,42 +59,45 @@ class LabelsChanged:
 
 @dataclass(frozen=True)
 class ConfigsChanged:
-    """The device plugin's ConfigMap: configurations by key, parsed."""
+    """Event: the device plugin's ConfigMap changed. `configs`: parsed configurations by key."""
 
     configs: Mapping[str, Json]
 
 
 @dataclass(frozen=True)
 class ClusterDriver:
-    """Presence of any driver DaemonSet of the operator in the cluster."""
+    """Event: the operator's driver DaemonSets have appeared in the cluster, or the last one is gone."""
 
     present: bool
 
 
 @dataclass(frozen=True)
 class Rebooted:
-    """/run is empty, every container restarts; `loads`: whether the host's modules fit the kernel."""
+    """Event: the node was restarted: /run is empty, every container restarts.
+
+    `loads`: True if the host's modules fit the kernel.
+    """
 
     loads: bool = True
 
 
 @dataclass(frozen=True)
 class NetworkDriverChanged:
-    """A container has installed this driver of the network cards."""
+    """Event: a container has installed this driver of the network cards."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class FaultsChanged:
-    """Faults were injected into the node, or healed."""
+    """Event: faults were injected into the node, or ended."""
 
     faults: NodeFaults
 
 
 @dataclass(frozen=True)
 class Tick:
-    """Model time passes."""
+    """Event: simulated time has passed, in seconds."""
 
     seconds: float
 
@@ -144,13 +147,13 @@ def _happen(state: NodeState, event: Event) -> NodeState:
 
 
 def _with_faults(state: NodeState, faults: NodeFaults) -> NodeState:
-    """A container runtime that a fault has stopped works again after the fault."""
+    """The node with these faults. A container runtime that a fault had stopped works again when the fault ends."""
     dead = faults.not_ready or ("" if state.faults.not_ready else state.containerd_dead)
     return replace(state, faults=faults, containerd_dead=dead)
 
 
 def _without(state: NodeState, name: str) -> NodeState:
-    """A pod is deleted, with the files that its preStop hook or the kubelet removes."""
+    """The node without a Pod, and without the files that its preStop hook or the kubelet removes."""
     pod = state.pods.get(name)
     if pod is None:
         return state
@@ -172,8 +175,11 @@ def _without(state: NodeState, name: str) -> NodeState:
 
 
 def _rebooted(state: NodeState, loads: bool) -> NodeState:
-    """The toolkit takes its runtimes out of containerd's configuration when it ends, and has to put them back
-    (NVIDIA/gpu-operator#1651)."""
+    """The node after a restart.
+
+    The toolkit removes its runtimes from containerd's configuration when it ends, and has to add them again
+    (NVIDIA/gpu-operator#1651).
+    """
     host = replace(state.host, loaded=bool(state.host.driver) and loads, bind_mount=False)
     pods = {key: Pod(pod.workload) for key, pod in state.pods.items()}
     zero = dict.fromkeys(state.resources, 0)
@@ -183,7 +189,7 @@ def _rebooted(state: NodeState, loads: bool) -> NodeState:
 
 
 def _settle(state: NodeState) -> NodeState:
-    """Lets every pod go as far as it can without time passing."""
+    """The node after every Pod has gone as far as it can without time passing."""
     for _ in range(BOUND):
         before = state
         for name in sorted(state.pods):
@@ -194,7 +200,9 @@ def _settle(state: NodeState) -> NodeState:
 
 
 def _advance(state: NodeState, name: str) -> NodeState:
-    """One pod: its sandbox, then one gate after the other, then its main container."""
+    """The node after one Pod has gone as far as it can: through its sandbox, its gates in order, and its main
+    container.
+    """
     pod = state.pods[name]
     blocked = sandbox(state, pod)
     if blocked and not (pod.started or pod.at or pod.ready):
@@ -222,7 +230,7 @@ def _advance(state: NodeState, name: str) -> NodeState:
 
 
 def _broken(state: NodeState, pod: Pod) -> Look:
-    """A fault makes the container fail. A device plugin that has ended offers nothing."""
+    """Failure of a container because of a fault. A device plugin that has ended offers no resources."""
     if pod.container == PLUGIN:
         state = replace(state, devices=(), resources=dict.fromkeys(state.resources, 0))
     if pod.container == claims.PLUGIN:
@@ -231,9 +239,9 @@ def _broken(state: NodeState, pod: Pod) -> Look:
 
 
 def cuda_probe(state: NodeState) -> str:
-    """The error of a CUDA program in a container that requested one GPU; empty if it works.
+    """The error of a CUDA program in a container that requested one GPU; empty if the program works.
 
-    With CDI containerd itself adds the device; without, the toolkit's runtime does.
+    With CDI, containerd itself adds the device; without CDI, the toolkit's runtime does.
     """
     plugin = next((pod for pod in state.pods.values() if pod.workload.main == PLUGIN), None)
     strategy = "" if plugin is None else plugin.workload.env.get(PLUGIN, {}).get("DEVICE_LIST_STRATEGY", "")

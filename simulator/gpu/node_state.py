@@ -1,4 +1,4 @@
-"""State of one simulated GPU node: the host's driver, the validation files, the operator's pods, their gates."""
+"""State of one simulated GPU node: the host's driver, the validation files, the operator's Pods, and their gates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BACK_OFFS = tuple(itertools.accumulate(min(10 * 2**number, 300) for number in r
 
 @dataclass(frozen=True)
 class Timing:
-    """Durations, in model seconds."""
+    """Durations of a Pod's steps, in simulated seconds."""
 
     driver_build: float = 100.0
     """Seconds from the driver container's start until its startup probe succeeds: the operator finds it ready at the
@@ -38,7 +38,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Workload:
-    """Facts about a DaemonSet that a node needs to run its pod."""
+    """Facts about a DaemonSet that a node needs to run its Pod."""
 
     name: str
     init: tuple[str, ...]
@@ -54,7 +54,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Pod:
-    """One operand's pod on this node."""
+    """The Pod of one operand on this node."""
 
     workload: Workload
     at: int = 0
@@ -79,18 +79,20 @@ class Pod:
 
     @property
     def is_ready(self) -> bool:
-        """True where all containers are ready."""
+        """True if all containers of the Pod are ready."""
         return self.ready and not self.sidecar_fault
 
     @property
     def fault(self) -> str:
-        """Reason why it is not ready; empty when it is."""
+        """Reason why the Pod is not ready; empty if it is."""
         return self.sidecar_fault if self.ready else self.message
 
     @property
     def restarts(self) -> int:
-        """Number of restarts of the present container, with the kubelet's back-off. Counted for drivers only: the
-        operator gives an upgrade up by it.
+        """Number of restarts of the present container, by the kubelet's back-off.
+
+        Only a driver's restarts are counted, because the operator uses them to give up an upgrade; otherwise the number
+        is 0 or 1.
         """
         if not self.failed or not self.workload.is_driver:
             return int(self.failed)
@@ -98,7 +100,7 @@ class Pod:
 
     @property
     def container(self) -> str:
-        """The init container at work, or the main one."""
+        """Name of the init container that is running, or of the main container."""
         init = self.workload.init
         return init[self.at] if self.at < len(init) else self.workload.main
 
@@ -113,7 +115,7 @@ class Pod:
 
 @dataclass(frozen=True)
 class Host:
-    """Software on the node itself."""
+    """Driver software on the node's host, which the operator did not install."""
 
     driver: str = ""
     """Version of a driver installed on the host; nvidia-smi works with it."""
@@ -129,7 +131,7 @@ class Host:
 
 @dataclass(frozen=True)
 class NodeState:
-    """One GPU node. `node.step` takes it from event to event."""
+    """State of one GPU node, which `node.step` advances by events."""
 
     release: str
     hardware: Hardware
@@ -182,12 +184,12 @@ class NodeState:
 
     @property
     def healthy_resources(self) -> dict[str, int]:
-        """Number of the registered resources that the kubelet offers."""
+        """Amount of each registered resource that the kubelet offers."""
         return sharing.healthy(self.devices, self.resources, self.renames, self.faults.unhealthy)
 
     @property
     def open_gpus(self) -> list[int]:
-        """GPUs that a new Pod may get. A claim gets a GPU that works."""
+        """GPUs that a new Pod may get. A resource claim only gets GPUs that work."""
         struck = self.faults.unhealthy
         if not self.devices:
             return [gpu for gpu in range(self.hardware.gpus) if gpu not in struck]
@@ -195,13 +197,15 @@ class NodeState:
 
     @property
     def container_driver(self) -> bool:
-        """True where the operator's driver is loaded, under /run/nvidia/driver."""
+        """True if the operator's driver is loaded, with its files under /run/nvidia/driver."""
         return self.driver_pod is not None and self.driver_pod.ready and not self.faults.driver_lost
 
     @property
     def has_peermem(self) -> bool:
-        """True where nvidia-peermem is in the running kernel: another network driver unloads it, and one that was
-        not built against that driver does not load (NVIDIA/gpu-operator#2868).
+        """True if nvidia-peermem is in the running kernel.
+
+        Another network driver unloads it, and a module that was not built against the present network driver does not
+        load (NVIDIA/gpu-operator#2868).
         """
         return self.container_driver and self.built_for == self.network_driver
 
@@ -216,7 +220,7 @@ class NodeState:
 
 
 def workload(daemonset: Mapping[str, Any]) -> Workload:
-    """Reads a DaemonSet."""
+    """The facts about a DaemonSet that a node needs to run its Pod."""
     pod = daemonset["spec"]["template"]["spec"]
     containers = [*pod.get("initContainers", ()), *pod["containers"]]
     maps = [str(at(volume, "configMap.name", "")) for volume in pod.get("volumes", ())]

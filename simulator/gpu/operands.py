@@ -1,4 +1,4 @@
-"""The operands of a ClusterPolicy: which DaemonSets there are, and what its settings make of each."""
+"""The operands of a ClusterPolicy: which DaemonSets exist, and how its settings change each of them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ MPS_ROOT = "/run/nvidia/mps"
 
 
 def is_enabled(description: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
-    """True where the operand runs anywhere at all under this ClusterPolicy."""
+    """True if this ClusterPolicy deploys the operand at all, on any node."""
     component = str(description["component"])
     if description.get("sandbox") and at(spec, "sandboxWorkloads.enabled", False) is not True:
         return False
@@ -78,7 +78,7 @@ def runtime_class(spec: Mapping[str, Any]) -> str:
 
 
 def images(found: Release, spec: Mapping[str, Any]) -> dict[str, str]:
-    """Image of every component: the parts the ClusterPolicy names, the release's default for the rest."""
+    """Image of every component: from the ClusterPolicy, with the release's default for each part that it leaves out."""
     result: dict[str, str] = {}
     for component, default in found.images.items():
         path, _, tag = default.rpartition(":")
@@ -101,7 +101,7 @@ def update_strategy(spec: Mapping[str, Any]) -> Json:
 
 
 def common(given: Draft, spec: Mapping[str, Any]) -> None:
-    """Applies `daemonsets` to every operand. Its tolerations replace the built-in one, they do not add to it."""
+    """Applies the section `daemonsets` of the ClusterPolicy to an operand. Its tolerations replace the built-in one."""
     given.labels = dict(at(spec, "daemonsets.labels", {}))
     given.pod_labels = dict(given.labels)
     given.pod_annotations |= at(spec, "daemonsets.annotations", {})
@@ -111,7 +111,7 @@ def common(given: Draft, spec: Mapping[str, Any]) -> None:
 
 
 def add_env(given: Draft, container: str, entries: Any) -> None:
-    """`env` of a component: what the user sets wins."""
+    """Adds a component's `env` to a container; the user's values take precedence."""
     for entry in entries or ():
         value = entry.get("value", "")
         field = at(entry, "valueFrom.fieldRef.fieldPath")
@@ -119,7 +119,9 @@ def add_env(given: Draft, container: str, entries: Any) -> None:
 
 
 def _config_manager(given: Draft, spec: Mapping[str, Any], image: str, process: str) -> None:
-    """The sidecar that follows a node's label `nvidia.com/device-plugin.config`; unknown keys fail its init."""
+    """Adds the sidecar that follows a node's label `nvidia.com/device-plugin.config`; unknown keys make its init
+    container fail.
+    """
     config: Mapping[str, Any] = at(spec, "devicePlugin.config", {})
     if not config.get("name"):
         return
@@ -152,7 +154,7 @@ def _config_manager(given: Draft, spec: Mapping[str, Any], image: str, process: 
 
 
 def _mig_strategy(given: Draft, spec: Mapping[str, Any]) -> None:
-    """A non-empty strategy is set in the environment, which has precedence over every pool's config file."""
+    """Sets a non-empty MIG strategy in the environment, which takes precedence over every pool's configuration file."""
     if at(spec, "mig.strategy"):
         given.env(given.main)["MIG_STRATEGY"] = str(at(spec, "mig.strategy"))
 
@@ -281,7 +283,9 @@ TRANSFORMS: Mapping[str, Transform] = {
 
 
 def _gpu_access(given: Draft, spec: Mapping[str, Any]) -> None:
-    """The runtime class, or in NRI mode the annotation that injects all GPUs into one container."""
+    """Gives the containers access to GPUs: by the runtime class, or in NRI mode by an annotation that injects all GPUs
+    into one container.
+    """
     if not nri(spec):
         given.pod["runtimeClassName"] = runtime_class(spec)
         return
@@ -300,9 +304,10 @@ def _driver_root(given: Draft, spec: Mapping[str, Any]) -> None:
 
 
 def _containers(given: Draft, name: str, section: Mapping[str, Any]) -> None:
-    """Applies a component's pull policy, and the options of its containers (NVIDIA/gpu-operator v26.7.0, the
-    operands' `Transform` functions in controllers/object_controls.go). The device plugin's arguments are not the
-    MPS daemon's.
+    """Applies a component's pull policy, and the options of its containers.
+
+    Source: NVIDIA/gpu-operator v26.7.0, the operands' `Transform` functions in controllers/object_controls.go. The
+    device plugin's arguments do not apply to the MPS daemon.
     """
     if section.get("args") and name not in WITHOUT_ARGS:
         given.containers[given.main]["args"] = list(section["args"])
@@ -317,7 +322,7 @@ def _containers(given: Draft, name: str, section: Mapping[str, Any]) -> None:
 
 
 def daemonset(found: Release, spec: Mapping[str, Any], name: str, namespace: str, owner: tuple[str, str, str]) -> Json:
-    """One operand's DaemonSet for the ClusterPolicy."""
+    """The ClusterPolicy's DaemonSet for one operand."""
     description, image = operand(found.version, name), images(found, spec)
     given = pods.draft(description, name, namespace, owner, image=image)
     common(given, spec)

@@ -1,8 +1,8 @@
-"""The GPU Operator, without an API server: from the state that it sees to its writes.
+"""The GPU Operator without an API server: from the state that it sees to its writes.
 
-Four controllers share the work; `driver_controller` is the one of the NVIDIADrivers. `wakes` returns those that a
-change of the cluster wakes, `reconcile` their changes. Both are pure. The caller applies the steps, lets the cluster
-react, and calls again until no controller wakes.
+Four controllers share the work; `driver_controller` is the one of the NVIDIADrivers. `wakes` returns the controllers
+that a change of the cluster wakes, `reconcile` returns their writes. Both are pure. The caller applies these writes,
+lets the cluster react, and calls again until no controller wakes.
 """
 
 from __future__ import annotations
@@ -75,15 +75,16 @@ def wakes(before: State | None, after: State) -> frozenset[Controller]:
 
 
 def _is_next(before: State, after: State) -> bool:
-    """True where the ClusterPolicy that counts did not count before, and has not changed itself."""
+    """True if the ClusterPolicy that the operator now follows was ignored before and has not itself changed."""
     other = before.ignored.get(name(after.policy or {}))
     return other is not None and other.get("spec") == after.spec
 
 
 def _starts_upgrades(before: State, after: State) -> bool:
-    """True where something has changed that the upgrade controller watches: nodes, templates of driver DaemonSets,
-    the ClusterPolicy, and NVIDIADrivers (NVIDIA/gpu-operator, `SetupWithManager` in
-    controllers/upgrade_controller.go).
+    """True if something has changed that the upgrade controller watches.
+
+    These are nodes, templates of driver DaemonSets, the ClusterPolicy, and NVIDIADrivers (NVIDIA/gpu-operator,
+    `SetupWithManager` in controllers/upgrade_controller.go).
     """
 
     def seen(state: State) -> tuple[Any, ...]:
@@ -101,8 +102,9 @@ def _starts_upgrades(before: State, after: State) -> bool:
 
 
 def _driver_files_changed(before: State, after: State) -> bool:
-    """True where the ConfigMap of an NVIDIADriver changed that is not ready. Nothing watches these ConfigMaps: the
-    operator looks again every five seconds until the driver is ready.
+    """True if a ConfigMap changed that belongs to an NVIDIADriver that is not ready.
+
+    These ConfigMaps are not watched: the operator reads them every five seconds until the driver is ready.
     """
     waiting = [each for each in after.drivers.values() if at(each, "status.state", "") != status.READY]
     named = {key for each in waiting for key in driver_files.maps_of(at(each, "spec", {}))}
@@ -110,7 +112,7 @@ def _driver_files_changed(before: State, after: State) -> bool:
 
 
 def _policy_files_changed(before: State, after: State) -> bool:
-    """True where the ConfigMap of the ClusterPolicy's own driver changed."""
+    """True if a ConfigMap of the ClusterPolicy's own driver changed and the ClusterPolicy is not ready."""
     if at(after.policy, "status.state", "") == status.READY or driver.crds_in_charge(after.spec):
         return False
     return any(before.files(key) != after.files(key) for key in driver_files.maps_of(at(after.spec, "driver", {})))
@@ -137,7 +139,7 @@ def reconcile(state: State, awake: Collection[Controller] = CONTROLLERS) -> Desi
 
     Args:
         state: The present cluster.
-        awake: From `wakes`; all of them by default.
+        awake: Controllers to run, as returned by `wakes`; all of them by default.
     """
     run = Run(state)
     work = {
@@ -156,7 +158,7 @@ def reconcile(state: State, awake: Collection[Controller] = CONTROLLERS) -> Desi
 
 
 def _label(run: Run) -> None:
-    """One labelling pass over all nodes, then owners, then the mark for the upgrade controller."""
+    """Runs one labelling pass over all nodes, then sets the owner labels, then the mark for the upgrade controller."""
     for key, changes in labelling_pass(run.found, run.spec, run.state.nodes).items():
         run.label(key, changes)
     _own(run)
@@ -184,7 +186,7 @@ def _own(run: Run) -> None:
 
 
 def _policy(run: Run) -> None:
-    """RuntimeClasses, then one state after the other, then the status."""
+    """Reconciles the ClusterPolicy: its RuntimeClasses, then one operand state after the other, then its status."""
     state, spec = run.state, run.spec
     if at(spec, "psa.enabled", False) is True and not PRIVILEGED.items() <= state.namespace_labels.items():
         run.add("label", "Namespace", state.namespace, PRIVILEGED)
@@ -210,7 +212,7 @@ def _policy(run: Run) -> None:
 
 
 def _operand(run: Run, key: str, has_gpus: bool) -> list[str]:
-    """Makes or removes one operand; returns its state's name when that is not ready."""
+    """Creates or removes one operand; returns the operand's state name if it is not ready."""
     state, spec, found = run.state, run.spec, run.found
     description = operand(found.version, key)
     companions = supporting_objects.companions(found, spec, key, state.namespace, state.owner)

@@ -1,4 +1,6 @@
-"""Times at which the operator's controllers run: at once after a watched object has changed, and later for others."""
+"""Times at which the operator's controllers run: at once after a change of a watched object, and later for other
+changes.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ RECREATION_SECONDS = 60.0
 
 @dataclass
 class Pacing:
-    """State that one process of the operator remembers about its controllers."""
+    """What one process of the operator remembers about its controllers."""
 
     seen: State | None = None
     """The cluster at the last call; None before the operator has started."""
@@ -32,11 +34,11 @@ class Pacing:
 
     @property
     def is_waiting(self) -> bool:
-        """True where only time has to pass until a controller runs."""
+        """True if a controller only waits for time to pass."""
         return bool(self.late) or (self.seen is not None and upgrading.are_pending(self.seen))
 
     def awake(self, state: State) -> set[Controller]:
-        """Controllers that run now, at the state's model time."""
+        """Controllers that run now, at the state's simulated time."""
         state = replace(state, is_due=False)
         awake = set(operator.wakes(self.seen, state)) | self.late
         if upgrading.are_pending(state) and state.now - self.upgraded >= REQUEUE_SECONDS:
@@ -53,14 +55,16 @@ class Pacing:
         return awake
 
     def took(self, steps: Iterable[Write], now: float) -> None:
-        """The steps that the controllers have taken at a model time."""
+        """Records the steps that the controllers have taken at a simulated time."""
         if any(step.controller == "driver" and step.verb == "delete" for step in steps):
             self.recreated = now
 
 
 def is_missing_driver_pods(state: State) -> bool:
-    """True where a driver Pod has not been recreated yet. The upgrade controller does nothing until all exist
-    (NVIDIA/k8s-operator-libs, BuildState): a node whose pod has just been deleted would not count as busy.
+    """True if a driver Pod has not been recreated yet.
+
+    The upgrade controller does nothing until all exist (NVIDIA/k8s-operator-libs, BuildState): a node whose Pod has
+    just been deleted would not count as busy.
     """
     drivers = (item for item in state.daemonsets.values() if is_driver(item))
     return sum(int(at(item, "status.desiredNumberScheduled", 0)) for item in drivers) > len(state.pods)

@@ -1,4 +1,4 @@
-"""Turns an operand's description (data/operands) into a DaemonSet of the Kubernetes API."""
+"""Conversion of an operand's description (data/operands) into a DaemonSet of the Kubernetes API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ EnvValue = str | Mapping[str, str]
 
 @dataclass
 class Draft:
-    """An operand's DaemonSet while the ClusterPolicy's wishes are being worked in; `build` makes the object."""
+    """An operand's DaemonSet while the ClusterPolicy's settings are being applied to it; `build` makes the Kubernetes
+    object.
+    """
 
     name: str
     namespace: str
@@ -42,11 +44,11 @@ class Draft:
         return next(iter(self.containers))
 
     def env(self, container: str) -> dict[str, Any]:
-        """Environment of a container or init container, to change."""
+        """Environment of a container or init container; changing it changes the draft."""
         return (self.containers if container in self.containers else self.init)[container].setdefault("env", {})
 
     def pull_secrets(self, names: Sequence[str] | None) -> None:
-        """Secrets for pulling images, each once."""
+        """Adds secrets for pulling images, each once."""
         known: list[Json] = self.pod.get("imagePullSecrets", [])
         added = [{"name": str(each)} for each in dict.fromkeys(names or ()) if {"name": str(each)} not in known]
         if added:
@@ -61,7 +63,10 @@ def draft(
     *,
     image: Mapping[str, str],
 ) -> Draft:
-    """A draft with the operand's own defaults. `image` resolves the components its containers name."""
+    """A draft with the operand's own defaults.
+
+    `image`: images by component, for the components that its containers name.
+    """
 
     def containers(group: Mapping[str, Any]) -> dict[str, Json]:
         return {key: {**copy.deepcopy(value), "image": image[value["image"]]} for key, value in group.items()}
@@ -83,7 +88,7 @@ def draft(
 
 
 def env_list(values: Mapping[str, EnvValue]) -> list[Json]:
-    """`{NAME: value}` or `{NAME: {fieldRef: path}}` in the API's form."""
+    """Environment variables in the API's form, from `{NAME: value}` or `{NAME: {fieldRef: path}}`."""
     return [
         {"name": key, "value": value}
         if isinstance(value, str)
@@ -151,7 +156,10 @@ def owner_reference(owner: tuple[str, str, str]) -> Json:
 
 
 def build(given: Draft, last_applied: str) -> Json:
-    """The DaemonSet. The annotation `last_applied` is a hash of the rest, by which the operator sees a change."""
+    """The DaemonSet of a draft.
+
+    `last_applied`: hash of the DaemonSet in an annotation, by which the operator detects changes.
+    """
 
     def containers(group: Mapping[str, Json]) -> Sequence[Json]:
         return [_container(key, value) for key, value in group.items()]

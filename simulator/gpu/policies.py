@@ -1,4 +1,4 @@
-"""Choice between several ClusterPolicies: the operator follows one, and does nothing about the others."""
+"""Choice between several ClusterPolicies: the operator follows one and ignores the others."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from simulator.gpu.release import Release
 
 
 def active(found: Release, policies: Sequence[Json], held: str) -> Json | None:
-    """The ClusterPolicy that the operator follows. The others get no status: it sets theirs in memory only.
+    """The ClusterPolicy that the operator follows; None without one. The other ClusterPolicies get no status, since the
+    operator sets theirs in memory only.
 
-    Until v26.3 the first one that the operator's process has reconciled; while the process runs none replaces it, not
-    even once it is deleted (NVIDIA/gpu-operator, `clusterpolicy_controller.go`). v26.7 follows the oldest, of equally
-    old ones the first by name (`getSingletonClusterPolicy` in `active_config.go`).
+    Until v26.3 it is the first one that the operator's process has reconciled; no other replaces it while the process
+    runs, not even after its deletion (NVIDIA/gpu-operator, `clusterpolicy_controller.go`). v26.7 follows the oldest
+    one, and among equally old ones the first by name (`getSingletonClusterPolicy` in `active_config.go`).
 
     Args:
-        policies: All that are not being deleted.
+        policies: All ClusterPolicies that are not being deleted.
         held: Name of the one that this process followed last; empty when it starts.
     """
     if found.keeps_first_policy and held:

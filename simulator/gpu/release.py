@@ -1,4 +1,4 @@
-"""Differences of one GPU Operator release from the others, as data."""
+"""Data about one GPU Operator release: how it differs from other releases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Strict(BaseModel):
 
 
 class Labelling(_Strict):
-    """Treatment of deploy labels by a pass over all nodes."""
+    """Treatment of deploy labels in a labelling pass over all nodes."""
 
     every_workload: tuple[str, ...] = Field(description="Deploy labels that container and VM workloads both get.")
     own_controller: bool = Field(description="Passes have their own triggers; False: every ClusterPolicy reconcile.")
@@ -30,7 +30,7 @@ class Labelling(_Strict):
 
 
 class Cdi(_Strict):
-    """Additions of CDI, once on, to the toolkit and the device plugin."""
+    """Changes that CDI, once enabled, makes to the toolkit and the device plugin."""
 
     drop_in: bool = Field(description="containerd is configured through a drop-in file.")
     annotation_prefix: str
@@ -43,7 +43,7 @@ class Cdi(_Strict):
 
 
 class Release(_Strict):
-    """One release of the operator."""
+    """One release of the GPU Operator."""
 
     version: str
     images: Mapping[str, str] = Field(description="Default image by component of the ClusterPolicy.")
@@ -85,19 +85,20 @@ def _text(*path: str) -> str:
 
 @cache
 def names() -> tuple[str, ...]:
-    """Releases that the model has data of: `v25.3.4`, `v26.3.3`, `v26.7.0`."""
+    """Releases that the simulator has data about: `v25.3.4`, `v26.3.3`, `v26.7.0`."""
     folder = resources.files("simulator.gpu.data").joinpath("releases")
     return tuple(sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml")))
 
 
 @cache
 def release(version: str) -> Release:
-    """A release by version, with or without the leading `v`.
+    """The data of a release, by version with or without the leading `v`.
 
-    One of which the catalogue knows nothing but that it exists behaves as the one that is used for the rest.
+    A release of which the catalogue only knows that it exists gets the data of the release that the catalogue names for
+    it.
 
     Raises:
-        SimulationError: The model does not know it.
+        SimulationError: The simulator does not know the release.
     """
     name = f"v{version.removeprefix('v')}"
     known = operator_releases().get(name)
@@ -110,7 +111,7 @@ def release(version: str) -> Release:
 
 
 def merge(base: Any, patch: Any) -> Any:
-    """JSON merge patch (RFC 7396)."""
+    """Result of a JSON merge patch (RFC 7396)."""
     if not isinstance(patch, Mapping):
         return patch
     result: Json = dict(cast("Mapping[str, Any]", base)) if isinstance(base, Mapping) else {}
@@ -124,6 +125,6 @@ def merge(base: Any, patch: Any) -> Any:
 
 @cache
 def operand(version: str, name: str) -> Mapping[str, Any]:
-    """The operand's description in a release; read-only."""
+    """The operand's description in a release; the caller must not change it."""
     found = release(version)
     return merge(safe_yaml.load(_text("operands", f"{name}.yaml")), found.operands.get(name, {}))

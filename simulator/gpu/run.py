@@ -1,4 +1,4 @@
-"""One reconcile under way: a copy of the state that follows every step, and the steps so far."""
+"""One reconcile in progress: a copy of the state that follows every step, and the steps so far."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.gpu.state import Controller, State, Verb, Write, apply, covers
 
 
 class Run:
-    """Collects steps, leaving out those that change nothing."""
+    """Collects the steps of a reconcile, without those that change nothing."""
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -43,7 +43,10 @@ class Run:
             self.add("annotate", "Node", node, {key: value})
 
     def ensure(self, wanted: Json) -> None:
-        """Creates or updates an object. DaemonSets are compared by the hash that the operator leaves on them."""
+        """Creates or updates an object.
+
+        DaemonSets are compared by the hash that the operator stores in an annotation.
+        """
         kind, key = str(wanted["kind"]), name(wanted)
         if kind == "DaemonSet":
             old = self.state.daemonsets.get(key)

@@ -1,4 +1,4 @@
-"""Offers of a device plugin: MIG strategies, time slicing, MPS, and the GPU a container gets out of it."""
+"""Resources that a device plugin offers: MIG strategies, time slicing, MPS, and the GPU that a container gets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.gpu.hardware import MIG_OFF, Mig
 
 
 class PluginFault(Exception):
-    """Raised where the device plugin ends with this error."""
+    """Error with which the device plugin ends."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Device:
 
     @property
     def gpu(self) -> int:
-        """Index of the GPU: 1 of `GPU-1` and of `MIG-1-0`."""
+        """Index of the device's GPU: 1 for `GPU-1` and for `MIG-1-0`."""
         return int(self.uuid.split("-")[1])
 
 
 @dataclass(frozen=True)
 class Sharing:
-    """Setting `sharing` of a device-plugin configuration."""
+    """The section `sharing` of a device-plugin configuration."""
 
     strategy: str = "none"
     """`none`, `time-slicing` or `mps`."""
@@ -43,7 +43,7 @@ class Sharing:
 
 
 def strategy(env: Mapping[str, str], config: Mapping[str, Any]) -> str:
-    """The MIG strategy in force: the environment wins over the pool's configuration file."""
+    """The MIG strategy in effect: the environment takes precedence over the pool's configuration file."""
     return env.get("MIG_STRATEGY") or str(at(config, "flags.migStrategy", "none"))
 
 
@@ -51,7 +51,8 @@ def devices(gpus: Sequence[Mig], mig_strategy: str) -> list[Device]:
     """The devices of a node before sharing.
 
     Raises:
-        PluginFault: `single` on GPUs that are not all alike, or with MIG on and no instance.
+        PluginFault: The strategy is `single`, and the GPUs are not all partitioned alike, or have MIG on without
+            instances.
     """
     if mig_strategy == "single" and any(gpu is not MIG_OFF for gpu in gpus):
         return _single(gpus)
@@ -76,7 +77,7 @@ def _single(gpus: Sequence[Mig]) -> list[Device]:
 
 
 def sharing(config: Mapping[str, Any]) -> Sharing:
-    """The sharing of a configuration."""
+    """The sharing that a device-plugin configuration asks for."""
     for key, name in (("timeSlicing", "time-slicing"), ("mps", "mps")):
         section: Mapping[str, Any] = at(config, f"sharing.{key}", {})
         entries: Sequence[Mapping[str, Any]] = section.get("resources") or ()
@@ -91,7 +92,7 @@ def sharing(config: Mapping[str, Any]) -> Sharing:
 
 
 def shared(given: Sequence[Device], wanted: Sharing) -> dict[str, int]:
-    """Allocatable resources: devices counted, times their replicas, under their new names.
+    """Allocatable amounts by resource name: the number of devices times their replicas, under the configured new names.
 
     Raises:
         PluginFault: MPS on MIG devices.
@@ -106,12 +107,12 @@ def shared(given: Sequence[Device], wanted: Sharing) -> dict[str, int]:
 def healthy(
     given: Sequence[Device], registered: Mapping[str, int], renames: Mapping[str, str], struck: frozenset[int]
 ) -> dict[str, int]:
-    """Number of each registered resource that a node offers after critical Xids of the GPUs `struck`.
+    """Amount of each registered resource that a node offers after critical Xid errors of the GPUs `struck`.
 
-    The plugin's health check remembers one device for each GPU, so it takes one away: a complete GPU, or one of the
-    shares or instances of a GPU, whichever it remembers. The others stay, and new Pods land on them
-    (NVIDIA/k8s-device-plugin v0.17.4, v0.19.3 and v0.20.0, `checkHealth` in internal/rm/health.go; #1929, mended
-    in #1930 after v0.20.0).
+    The plugin's health check remembers only one device of each GPU, so it withdraws only one: a whole GPU, or one of
+    the shares or MIG instances of a GPU, whichever it remembers. The others are still offered, and new Pods land on
+    them (NVIDIA/k8s-device-plugin v0.17.4, v0.19.3 and v0.20.0, `checkHealth` in internal/rm/health.go; #1929, fixed in
+    #1930 after v0.20.0).
     """
     of_gpus = {(device.resource, device.gpu) for device in given if device.gpu in struck}
     lost = Counter(renames.get(resource, resource) for resource, _ in of_gpus)
@@ -121,7 +122,7 @@ def healthy(
 def open_gpus(
     given: Sequence[Device], registered: Mapping[str, int], renames: Mapping[str, str], struck: frozenset[int]
 ) -> list[int]:
-    """GPUs of which a Pod that comes now may get a device: of a shared GPU also one that no longer works."""
+    """GPUs of which a new Pod may get a device; that can be a share of a GPU that no longer works."""
     names = {device.resource: renames.get(device.resource, device.resource) for device in given}
     total = Counter(names[device.resource] for device in given)
     held = Counter((device.gpu, names[device.resource]) for device in given)
@@ -130,7 +131,7 @@ def open_gpus(
 
 
 def cuda(given: Sequence[Device]) -> str:
-    """The error of a CUDA probe in a container with one of the devices; empty if it works."""
+    """The error of a CUDA program in a container with one of these devices; empty if the program works."""
     if not given:
         return "no CUDA-capable device is detected"
     first = given[0]

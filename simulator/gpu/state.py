@@ -1,4 +1,4 @@
-"""State that the operator sees, the steps that it takes, and their effect on the state."""
+"""State that the operator sees, the steps that it takes, and the effect of each step on the state."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class State:
         return dict(at(self.policy, "spec", {}))
 
     def files(self, config_map: str) -> list[str] | None:
-        """File names of a ConfigMap; None without it."""
+        """File names in a ConfigMap; None if it does not exist."""
         found = self.others.get(("ConfigMap", config_map))
         return None if found is None else sorted(at(found, "data", {}))
 
@@ -94,7 +94,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Desired:
-    """All changes of the operator, in order; empty if the state is as desired."""
+    """All writes of the operator, in order; empty if the state is as desired."""
 
     steps: tuple[Write, ...] = ()
 
@@ -121,7 +121,7 @@ class Desired:
 
 
 def covers(given: Any, wanted: Any) -> bool:
-    """True where `given` includes all of `wanted`; additions of the API server do not count."""
+    """True if `given` includes all of `wanted`; values that only the API server has added to `given` do not matter."""
     if isinstance(wanted, Mapping):
         if not isinstance(given, Mapping):
             return False
@@ -138,7 +138,7 @@ def covers(given: Any, wanted: Any) -> bool:
 
 
 def _generation(old: Json | None, new: Json) -> Json:
-    """DaemonSet that the API server stores after an apply: a new generation where the spec changed."""
+    """The DaemonSet as the API server stores it after an apply: with a new generation if the spec changed."""
     metadata: Json = {**new["metadata"], "generation": 1}
     if old is None:
         return {**new, "metadata": metadata}
@@ -181,7 +181,7 @@ def _apply_object(state: State, step: Write) -> State:
 
 
 def apply(state: State, step: Write) -> State:
-    """The state after one step, as an API server without other controllers would show it."""
+    """The state after one step, as an API server would show it if no other controller acted."""
     if step.kind == "Node":
         return _apply_to_node(state, step)
     if step.verb == "event":

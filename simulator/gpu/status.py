@@ -1,4 +1,4 @@
-"""Status of ClusterPolicy and NVIDIADriver, with the operator's own messages."""
+"""Statuses of ClusterPolicies and NVIDIADrivers, with the operator's own messages."""
 
 from __future__ import annotations
 
@@ -45,14 +45,15 @@ def error(reason: str, message: str, state: str = NOT_READY, **rest: Any) -> Jso
 
 
 def not_ready(found: Release, states: Sequence[str], *, upgrading: bool = False, **rest: Any) -> Json:
-    """Status of a ClusterPolicy with states that are not ready, or with drivers that are being upgraded."""
+    """Status of a ClusterPolicy some of whose operands are not ready, or whose drivers are being upgraded."""
     text = found.not_ready.format(states=" ".join(states)) if states else "ClusterPolicy is not ready"
     return error("OperandNotReady", f"{text}; {UPGRADING}" if upgrading else text, **rest)
 
 
 def is_ready(found: Release, daemonset: Mapping[str, Any] | None) -> bool:
-    """True where the operator treats a DaemonSet as ready. Nothing to run counts as ready, which is why `ready`
-    promises no GPU.
+    """True if the operator treats a DaemonSet as ready.
+
+    A DaemonSet without nodes counts as ready, so the status `ready` does not mean that there is a GPU.
     """
     status: Mapping[str, Any] = at(daemonset, "status", {})
     seen = int(status.get("observedGeneration", 0)) >= int(at(daemonset, "metadata.generation", 1))
@@ -68,8 +69,9 @@ def is_ready(found: Release, daemonset: Mapping[str, Any] | None) -> bool:
 
 
 def is_driver_ready(daemonset: Mapping[str, Any]) -> bool:
-    """True where an NVIDIADriver's DaemonSet is ready; unlike the ClusterPolicy's, one that was not looked at is
-    never ready.
+    """True if an NVIDIADriver's DaemonSet is ready.
+
+    Unlike the ClusterPolicy's, one that its controller has not seen yet is not ready.
     """
     status: Mapping[str, Any] = at(daemonset, "status", {})
     desired = int(status.get("desiredNumberScheduled", 0))
@@ -81,8 +83,9 @@ def is_driver_ready(daemonset: Mapping[str, Any]) -> bool:
 
 
 def is_idle(daemonset: Mapping[str, Any], nodes: Mapping[str, Any]) -> bool:
-    """True where its controller has looked at it, no node has a pod of it, and its selector fits none. One that only
-    a taint keeps from its nodes stays (NVIDIA/gpu-operator#1368).
+    """True if a DaemonSet has no Pods and its selector matches no node, by a status that its controller has updated.
+
+    A DaemonSet that only a taint keeps off its nodes is not idle (NVIDIA/gpu-operator#1368).
     """
     status: Mapping[str, Any] = at(daemonset, "status", {})
     seen = int(status.get("observedGeneration", 0)) >= int(at(daemonset, "metadata.generation", 1))

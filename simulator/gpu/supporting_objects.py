@@ -1,4 +1,4 @@
-"""Objects that operands need besides their DaemonSet: accounts, rights, ConfigMaps, Services, RuntimeClasses."""
+"""Objects that operands need besides their DaemonSet: service accounts, roles, ConfigMaps, Services, RuntimeClasses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _new(kind: str, name: str, namespace: str, owner: tuple[str, str, str], **re
 
 
 def _rights(name: str, kinds: tuple[str, ...], namespace: str, owner: tuple[str, str, str]) -> list[Json]:
-    """A service account and its roles. The rules are left empty: simulated pods send no requests."""
+    """A service account and its roles. The roles have no rules: simulated Pods send no requests."""
     subject = {"kind": "ServiceAccount", "name": name, "namespace": namespace}
     result = [_new("ServiceAccount", name, namespace, owner)]
     for kind in kinds:
@@ -42,7 +42,9 @@ def _rights(name: str, kinds: tuple[str, ...], namespace: str, owner: tuple[str,
 
 
 def _config_maps(description: Mapping[str, Any], spec: Mapping[str, Any]) -> Mapping[str, list[str]]:
-    """ConfigMaps that the operator creates; a user's own MIG configuration replaces the default one."""
+    """ConfigMaps that the operator creates, as file names by ConfigMap; a user's own MIG configuration replaces the
+    default one.
+    """
     given: dict[str, list[str]] = dict(description.get("configMaps", {}))
     if description["component"] == "migManager":
         for name, setting in ((operands.MIG_LAYOUTS, "config"), (operands.GPU_CLIENTS, "gpuClientsConfig")):
@@ -60,7 +62,7 @@ def companions(
     *,
     account: str | None = None,
 ) -> list[Json]:
-    """Everything the operand `name` needs, in the order it is created."""
+    """All objects that the operand `name` needs besides its DaemonSet, in the order in which they are created."""
     description = operand(found.version, name)
     own = account or str(description.get("account") or description["serviceAccount"])
     result = _rights(own, tuple(description["rbac"]), namespace, owner)
@@ -89,7 +91,7 @@ def companions(
 
 
 def metrics_service(namespace: str, owner: tuple[str, str, str]) -> Json:
-    """The operator's own metrics."""
+    """The Service for the operator's own metrics."""
     port = {"name": "gpu-operator-metrics", "port": 8080, "targetPort": 8080, "protocol": "TCP"}
     spec = {"selector": {"app": "gpu-operator"}, "internalTrafficPolicy": "Cluster", "ports": [port]}
     service = _new("Service", "gpu-operator", namespace, owner, spec=spec)
@@ -98,7 +100,10 @@ def metrics_service(namespace: str, owner: tuple[str, str, str]) -> Json:
 
 
 def runtime_classes(spec: Mapping[str, Any], owner: tuple[str, str, str]) -> tuple[list[Json], list[str]]:
-    """RuntimeClasses to have, and names of those to remove. One that the settings named before is not removed."""
+    """RuntimeClasses to create, and names of those to remove.
+
+    A class that only earlier settings named is not removed.
+    """
     own = operands.runtime_class(spec)
     if operands.nri(spec):
         return [], [own, *RUNTIME_CLASSES_OF_CDI]

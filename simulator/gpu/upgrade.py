@@ -1,6 +1,6 @@
-"""The driver upgrade: nodes whose driver pod is outdated are cordoned, cleared of GPU pods, restarted and released.
+"""The driver upgrade: nodes with an outdated driver Pod are cordoned, cleared of GPU Pods, restarted and released.
 
-As in NVIDIA/k8s-operator-libs, `pkg/upgrade`, in-place mode.
+It works as the in-place mode of NVIDIA/k8s-operator-libs, `pkg/upgrade`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DELETED = "Deleted workload pods on the node for the driver upgrade"
 
 @dataclass(frozen=True)
 class DriverPod:
-    """A node's driver pod: made from the DaemonSet's present template or an older one."""
+    """A node's driver Pod, created from the present template of its DaemonSet or from an older one."""
 
     current: bool = True
     ready: bool = True
@@ -50,7 +50,7 @@ class DriverPod:
 
 @dataclass(frozen=True)
 class Note:
-    """An event on the node, beside those of its states."""
+    """An extra event on the node, in addition to those for its state changes."""
 
     text: str
     type: str = "Normal"
@@ -58,7 +58,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Move:
-    """One node's next state; with `evict`, what has to go before there is one."""
+    """One node's next state; `evict`: Pods that must be evicted before the node can change its state."""
 
     node: str
     state: str
@@ -105,7 +105,7 @@ class Pool:
 
 
 def is_pending(given: Mapping[str, str]) -> bool:
-    """True where the node's driver is waiting for an upgrade, in the middle of one, or failed."""
+    """True if the node's driver is waiting for an upgrade, is being upgraded, or failed to upgrade."""
     return given.get(names.UPGRADE_STATE, DONE) not in _AT_REST
 
 
@@ -114,9 +114,9 @@ def slots(policy: Mapping[str, Any], total: int, busy: int, unavailable: int = 0
 
     Args:
         policy: The upgrade policy.
-        total: Nodes that count.
-        busy: Of them, those that have started and not ended; a failed one has not ended.
-        unavailable: Of them, those cordoned by anyone, and those not ready.
+        total: Number of nodes in the pool.
+        busy: Number of those that have started and not finished; a failed one has not finished.
+        unavailable: Number of those that are cordoned, by anyone, or not ready.
     """
     free = (int(policy.get("maxParallelUpgrades", 1)) or total + busy) - busy
     limit = str(policy.get("maxUnavailable", "25%"))
@@ -125,7 +125,9 @@ def slots(policy: Mapping[str, Any], total: int, busy: int, unavailable: int = 0
 
 
 def advance(pool: Pool) -> list[Move]:
-    """One pass: each node in progress advances one step; outdated ones are marked; as many start as there are slots."""
+    """Changes by one pass: each node in progress advances one step, outdated ones are marked, and as many start as
+    there are slots.
+    """
     moves: list[Move] = []
     states = pool.states
     busy = sum(state not in (*_AT_REST, REQUIRED) for state in states.values())
@@ -160,15 +162,16 @@ def _waits_for_safe_load(node: Mapping[str, Any]) -> bool:
 
 
 def _is_wanted(pool: Pool, node: str) -> bool:
-    """True where the node's driver should be replaced. An orphan is replaced on request only: no DaemonSet would
-    create another pod.
+    """True if the node's driver should be replaced.
+
+    An orphaned Pod is replaced on request only: no DaemonSet would create another one.
     """
     pod, item = pool.pods[node], pool.nodes[node]
     return (not pod.current and not pod.is_orphan) or _waits_for_safe_load(item) or _is_requested(item)
 
 
 def _begin(pool: Pool, node: str) -> Move:
-    """A node leaves `upgrade-required`: for a mere restart of its driver pod, or to be cleared first."""
+    """Move that starts the upgrade of a node: it either only restarts the driver Pod, or first has the node cleared."""
     pod, item = pool.pods[node], pool.nodes[node]
     removed = _removed(pool, node, names.UPGRADE_REQUESTED) if _is_requested(item) else {}
     in_place = pool.restarts_in_place and pod.same_install and not pod.is_orphan
@@ -216,13 +219,13 @@ def _validate(pool: Pool, node: str) -> Move | None:
 
 
 def _recover(pool: Pool, node: str) -> Move | None:
-    """A failed node continues once its driver pod is of the present template."""
+    """Move that continues a failed node once its driver Pod is ready and of the present template; None before that."""
     pod = pool.pods[node]
     return _release(pool, node) if pod.current and pod.ready else None
 
 
 def _release(pool: Pool, node: str, *timers: str) -> Move:
-    """A node that was cordoned before the upgrade remains cordoned."""
+    """Move that ends the upgrade of a node; a node that was cordoned before the upgrade remains cordoned."""
     kept = names.INITIALLY_CORDONED in annotations_of(pool.nodes[node])
     removed = _removed(pool, node, names.INITIALLY_CORDONED, *timers)
     return Move(node, DONE if kept else UNCORDON, annotations=removed)
@@ -233,7 +236,7 @@ def _removed(pool: Pool, node: str, *keys: str) -> dict[str, str | None]:
 
 
 def _timed(pool: Pool, node: str, key: str, seconds: float, late: Move) -> Move | None:
-    """Begins to count on the node, or ends the wait with `late`."""
+    """Move that starts a timer on the node, or `late` if the timer has run out; None while it runs."""
     begun = annotations_of(pool.nodes[node]).get(key)
     if begun is None:
         return Move(node, labels(pool.nodes[node])[names.UPGRADE_STATE], annotations={key: str(int(pool.now))})
@@ -259,7 +262,9 @@ def _wait(pool: Pool, node: str) -> Move | None:
 
 
 def _delete_pods(pool: Pool, node: str) -> Move:
-    """GPU pods are evicted if all of them may be; a drain, if enabled, is what follows where that fails."""
+    """Move that evicts the node's GPU Pods if all of them may be evicted; otherwise the node is drained, if that is
+    enabled.
+    """
     spec: Mapping[str, Any] = at(pool.policy, "podDeletion", {})
     found = gpu_pods(pool.workloads.get(node, ()))
     if not found:
@@ -276,14 +281,14 @@ def _delete_pods(pool: Pool, node: str) -> Move:
 
 
 def _late(found: Sequence[Workload]) -> str:
-    """Message of `kubectl drain` about pods that are still there at its time limit."""
+    """Message of `kubectl drain` about Pods that are still there at its time limit."""
     first = found[0]
     where = f'pod "{first.name}" in namespace "{first.namespace}"'
     return f"error when waiting for {where} to terminate: global timeout reached"
 
 
 def _refused(found: Sequence[Workload], spec: Mapping[str, Any]) -> str:
-    """Reason why `kubectl drain` begins with none of the pods."""
+    """Message of `kubectl drain` if it refuses to start because some Pods must not be deleted; empty if it starts."""
     kept = [each for each in found if not is_deletable(each, spec)]
     bare = [each for each in kept if not each.has_controller]
     named = ", ".join(f"{each.namespace}/{each.name}" for each in bare or kept)

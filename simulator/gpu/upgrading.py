@@ -1,4 +1,6 @@
-"""The operator's side of driver upgrades: which nodes take part, counted with whom, and the steps of one pass."""
+"""The operator's part in driver upgrades: which nodes take part, which are counted together, and the steps
+of one pass.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,12 @@ api/nvidia/v1alpha1/nvidiadriver_types.go)."""
 
 
 def owner_of(state: State, node: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The NVIDIADriver that a node's label names; None without one."""
+    """The NVIDIADriver that a node's label names; None if there is none."""
     return state.drivers.get(labels(node).get(names.DRIVER_OWNER, ""))
 
 
 def policy_of(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The upgrade policy of an NVIDIADriver from v26.7.0 on."""
+    """The upgrade policy of an NVIDIADriver, which has one from v26.7.0 on."""
     given: Mapping[str, Any] | None = at(item, "spec.upgradePolicy")
     if given is None:
         return {**DEFAULT_POLICY, "autoUpgrade": True}
@@ -56,8 +58,9 @@ def _is_automatic(item: Mapping[str, Any] | None) -> bool:
 
 
 def is_under_way(state: State) -> bool:
-    """True where a node with an NVIDIADriver waits for another driver, gets one, or failed to. Skipped nodes do not
-    count (NVIDIA/gpu-operator, `nvidiaDriverUpgradeIncomplete`).
+    """True if a node with an NVIDIADriver waits for another driver, gets one, or failed to get it.
+
+    Skipped nodes do not count (NVIDIA/gpu-operator, `nvidiaDriverUpgradeIncomplete`).
     """
     given = [labels(node) for node in state.nodes.values()]
     counted = [each for each in given if names.DRIVER_OWNER in each and each.get(names.UPGRADE_SKIP) != "true"]
@@ -65,12 +68,12 @@ def is_under_way(state: State) -> bool:
 
 
 def are_pending(state: State) -> bool:
-    """True where a node of the cluster waits for another driver, or gets one."""
+    """True if a node of the cluster waits for another driver, or gets one."""
     return any(upgrade.is_pending(labels(node)) for node in state.nodes.values())
 
 
 def upgrade_drivers(run: Run) -> None:
-    """One pass of the upgrade controller."""
+    """Runs one pass of the upgrade controller."""
     for node in _abandoned(run):
         run.label(node, {names.UPGRADE_STATE: None})
     moves = [move for pool in _upgrade_pools(run) for move in upgrade.advance(pool)]
@@ -93,13 +96,16 @@ def upgrade_drivers(run: Run) -> None:
 
 
 def _by_driver(run: Run) -> bool:
-    """True where each NVIDIADriver has an upgrade policy and a count of its own."""
+    """True if each NVIDIADriver has its own upgrade policy and its own count of busy nodes."""
     return run.found.driver_owners and (run.state.policy is None or driver.crds_in_charge(run.spec))
 
 
 def _abandoned(run: Run) -> list[str]:
-    """Nodes that lose their upgrade state, because their drivers are not upgraded automatically. A node that is
-    cordoned remains so (NVIDIA/gpu-operator, `removeNodeUpgradeStateLabels` and its variant for one NVIDIADriver)."""
+    """Nodes that lose their upgrade state because their drivers are not upgraded automatically.
+
+    A node that is cordoned remains so (NVIDIA/gpu-operator, `removeNodeUpgradeStateLabels` and its variant for one
+    NVIDIADriver).
+    """
     state = run.state
     marked = sorted(key for key, node in state.nodes.items() if names.UPGRADE_STATE in labels(node))
     if at(run.spec, "sandboxWorkloads.enabled", False) is True and not _by_driver(run):
@@ -112,7 +118,9 @@ def _abandoned(run: Run) -> list[str]:
 
 
 def _upgrade_pools(run: Run) -> list[upgrade.Pool]:
-    """Each NVIDIADriver's nodes with its own policy, or all nodes with that of the ClusterPolicy."""
+    """Groups of nodes to upgrade: each NVIDIADriver's nodes with its own policy, or all nodes with the
+    ClusterPolicy's.
+    """
     state = run.state
     grouped: dict[str, dict[str, Any]] = {}
     policies: dict[str, Mapping[str, Any]] = {}

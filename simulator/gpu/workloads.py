@@ -1,4 +1,6 @@
-"""Pods in the way of another driver, judged as `kubectl drain` and the operator's filter for GPU pods judge them."""
+"""Pods that block the installation of another driver, by the rules of `kubectl drain` and of the operator's filter for
+GPU Pods.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ _REQUIREMENT = re.compile(r"(!?[\w./-]+)\s*(?:(=|==|!=)\s*([\w.-]*)|(in|notin)\s
 
 @dataclass(frozen=True)
 class Workload:
-    """A pod on a node that gets another driver."""
+    """A Pod on a node that gets another driver."""
 
     namespace: str
     name: str
@@ -41,7 +43,7 @@ def workload(pod: Mapping[str, Any], claims: Claims = NO_CLAIMS) -> Workload:
     """Facts about a Pod that matter to a drain.
 
     Args:
-        claims: ResourceClaims by namespace and name, where the release counts claims of GPUs.
+        claims: ResourceClaims by namespace and name; empty in a release that ignores claims of GPUs.
     """
     containers: list[Json] = at(pod, "spec.containers", [])
     amounts = [at(each, f"resources.{kind}", {}) for each in containers for kind in ("limits", "requests")]
@@ -60,7 +62,7 @@ def workload(pod: Mapping[str, Any], claims: Claims = NO_CLAIMS) -> Workload:
 
 
 def claims_of(pod: Mapping[str, Any]) -> list[str]:
-    """Names of a Pod's ResourceClaims; one from a template exists once the status names it."""
+    """Names of a Pod's ResourceClaims; the name of a claim from a template is in the Pod's status."""
     made: dict[str, str] = {
         each["name"]: each.get("resourceClaimName") or "" for each in at(pod, "status.resourceClaimStatuses", [])
     }
@@ -69,7 +71,7 @@ def claims_of(pod: Mapping[str, Any]) -> list[str]:
 
 
 def _has_claim(pod: Mapping[str, Any], claims: Claims) -> bool:
-    """True where a claim of the Pod has a GPU of NVIDIA's driver allocated, other than to watch it
+    """True if a claim of the Pod has a GPU of NVIDIA's driver allocated, other than for monitoring only
     (NVIDIA/gpu-operator v26.7.0, `PodHasNVIDIAGPUClaim`).
     """
     namespace = str(at(pod, "metadata.namespace", ""))
@@ -81,7 +83,7 @@ def _has_claim(pod: Mapping[str, Any], claims: Claims) -> bool:
 
 
 def selected(given: Sequence[Workload], selector: str) -> list[Workload]:
-    """Pods that a label selector in its text form fits; all for an empty one."""
+    """Pods that match a label selector in text form; all Pods if the selector is empty."""
     return [each for each in given if fits(selector, each.labels)]
 
 
@@ -104,7 +106,7 @@ def gpu_pods(given: Sequence[Workload]) -> list[Workload]:
 
 
 def is_deletable(given: Workload, spec: Mapping[str, Any]) -> bool:
-    """True for a pod that may be evicted under `force` and `deleteEmptyDir` of `podDeletion` or `drain`."""
+    """True for a Pod that may be evicted under `force` and `deleteEmptyDir` of `podDeletion` or `drain`."""
     if given.stays:
         return False
     if not given.is_active:

@@ -1,6 +1,6 @@
-"""Stand-in for Pulumi's Kubernetes plugin, against a real API server.
+"""Simulated Kubernetes provider of Pulumi, against a real API server.
 
-The provider itself is imported from `kubernetes.provider`: the controllers of a cluster need the client alone.
+The provider itself is imported from `kubernetes.provider`, because a cluster's controllers need only the client.
 """
 
 from simulator.kubernetes.client import ApiError, Client, UnknownKind, Unreachable

@@ -1,4 +1,6 @@
-"""Changing objects: server-side apply with its dry run, create, replace, relinquish, and messages of refusals."""
+"""Writes of Kubernetes objects: server-side apply with its dry run, create, replace, relinquish, and messages of
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ _CONFLICT_HELP = (
 
 @dataclass(frozen=True)
 class Applier:
-    """Writes objects under one provider's settings."""
+    """Writes objects with the settings of one provider instance."""
 
     client: Client
     awaiter: Awaiter
@@ -37,7 +39,7 @@ class Applier:
         return self.client.path(str(obj["apiVersion"]), str(obj["kind"]), namespace_of(obj), name_of(obj))
 
     def create(self, obj: Object, manager: str, force: bool, patch: bool) -> Object:
-        """Make the object, waiting for a CRD or namespace that is a moment late; raises ApiError or UnknownKind."""
+        """Creates the object, waiting briefly for a missing CRD or namespace; raises ApiError or UnknownKind."""
         end, pause = time.monotonic() + LATE_SECONDS, 0.05
         while True:
             try:
@@ -57,21 +59,24 @@ class Applier:
         return self.client.request("POST", collection, self._scoped(obj), _options(CREATOR))
 
     def apply(self, obj: Object, manager: str, force: bool, dry_run: bool = False) -> Object:
-        """Server-side apply, strict about unknown fields; raises ApiError or UnknownKind."""
+        """Runs a server-side apply, strict about unknown fields, and returns the object; raises ApiError or
+        UnknownKind.
+        """
         params = {**_options(manager, dry_run), "force": str(force).lower()}
         return self.client.patch(self.path(obj), self._scoped(obj), APPLY_PATCH, params)
 
     def update(
         self, old: Object, obj: Object, manager: str, force: bool, *, dry_run: bool = False, patch: bool = False
     ) -> Object:
-        """Bring an existing object to the inputs; raises ApiError (404 when it does not exist) or UnknownKind.
+        """Changes an existing object to the inputs and returns it; raises ApiError (404 if it does not exist) or
+        UnknownKind.
 
-        A CRD is replaced, so that removed versions and fields disappear; others are applied, or without server-side
-        apply patched with what changed since the old inputs.
+        A CRD is replaced, so that removed versions and fields disappear. Other objects are applied, or without
+        server-side apply patched with the differences from the old inputs.
 
         Args:
-            patch: Whether it is a Patch resource. That takes over nothing: what others have set, such as `kubectl
-                cordon`, is not among its fields (await.go, fixCSAFieldManagers).
+            patch: True for a Patch resource. It takes over no fields: those that others have set, such as by `kubectl
+                cordon`, are not its own (await.go, fixCSAFieldManagers).
         """
         path = self.path(obj)
         live = self.client.get(path)

@@ -1,1 +1,1 @@
-"""Figures of the modelled GPUs."""
+"""Performance figures of the simulated GPU models, in GB/s."""

@@ -1,8 +1,10 @@
-"""The rule tables: the ARM types, and rules that are in no schema.
+"""The rule tables: recorded schemas of the ARM types, and the rules that are in no schema.
 
 `types/*.json` are recordings of one ARM type each at one API version (`tables.py`): body path → constraints, with `[]`
-for an array's element and `{}` for a map's value. The catalogue's `azure_native` has how inputs become that body.
-`rules.json` has the rules that are in no schema; `documented` ones have a source that was read, `believed` ones do not.
+for an array's element and `{}` for a map's value. The catalogue's `azure_native` table says how inputs become that
+body.
+`rules.json` has the rules that are in no schema: the source of a `documented` one was read, a `believed` one is
+assumed.
 `not_modelled.json` lists the rules that the simulator omits, and why.
 """
 
@@ -89,7 +91,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Rule:
-    """One row of rules.json."""
+    """One rule of rules.json."""
 
     id: str
     types: tuple[str, ...]
@@ -105,7 +107,7 @@ class Rule:
 
 
 def load_json(name: str) -> Any:
-    """A file of this folder. Raises `DuplicateEntry` where a map has a key twice."""
+    """Content of a JSON file of this folder. Raises `DuplicateEntry` if a map has a key twice."""
     return json.loads(files(__name__).joinpath(name).read_text(encoding="utf-8"), object_pairs_hook=_unique)
 
 
@@ -137,6 +139,7 @@ def _rule(row: Mapping[str, Any]) -> Rule:
 def schema(kind: str, api_version: str = "") -> tables.Table:
     """Body path → constraints (`type`, `enum`, `pattern`, `min`, `max`, `required`, `readOnly` …) of a kind.
 
-    At the API version that azure-native sends, unless another one is given. Raises `LookupError`: no recording.
+    The API version is the one that azure-native sends, unless another one is given. Raises `LookupError` if that
+    version was not recorded.
     """
     return tables.table(kind, api_version or mappings()[kind].api_version)

@@ -1,8 +1,9 @@
-"""The recorded type tables: one ARM type at one API version each, as its source has it.
+"""The recorded tables: the schema of one ARM type at one API version each, as the source has it.
 
-A table is a recording and is never edited: `recordings.json` has its source and its digest. What another source knows
-beyond it is a row of `amendments.json`, with a source and a date of its own. `api_versions.json` lists the API versions
-that a type is published in; a table exists for those that this project sends, and for those that a rule depends on.
+A table is a recording and is never edited: `recordings.json` has its source and its digest. Values that a table lacks
+and another source has are listed in `amendments.json`, each with its own source and date. `api_versions.json` lists the
+API versions that a type is published in; a table exists for those that this project sends, and for those that a rule
+depends on.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _HERE = "simulator.azure.data"
 
 @dataclass(frozen=True)
 class Recording:
-    """One file of `types/`, and where it comes from."""
+    """One file of `types/`, with its source."""
 
     file: str
     kind: str
@@ -38,7 +39,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class Amendment:
-    """Values that a recorded enumeration lacks."""
+    """Values to add to a recorded enumeration, with their source."""
 
     kind: str
     api_version: str
@@ -74,13 +75,13 @@ def published_versions() -> Mapping[str, tuple[str, ...]]:
 
 
 def recorded_versions(kind: str) -> tuple[str, ...]:
-    """API versions of a kind that there is a table of."""
+    """API versions of a kind for which a recorded table exists."""
     return tuple(sorted(row.api_version for row in recordings() if row.kind == kind))
 
 
 @cache
 def table(kind: str, api_version: str) -> Table:
-    """A recorded table with its amendments. Raises `LookupError` where there is no recording."""
+    """A recorded table with its amendments. Raises `LookupError` if there is no recording."""
     rows = dict(base(kind, api_version))
     for each in amendments():
         if (each.kind, each.api_version) == (kind, api_version):
@@ -89,7 +90,7 @@ def table(kind: str, api_version: str) -> Table:
 
 
 def base(kind: str, api_version: str) -> Table:
-    """A table as it was recorded. Raises `LookupError`."""
+    """A table as it was recorded, without amendments. Raises `LookupError` if there is no recording."""
     found = next((row for row in recordings() if (row.kind, row.api_version) == (kind, api_version)), None)
     if found is None:
         raise LookupError(f"there is no recording of {kind} at {api_version}, but at {recorded_versions(kind)}")
@@ -97,7 +98,9 @@ def base(kind: str, api_version: str) -> Table:
 
 
 def amended(row: Mapping[str, Any], amendment: Amendment) -> dict[str, Any]:
-    """A row of a table whose enumeration, or that of its elements, has the amendment's values too."""
+    """One entry of a recorded table, with the amendment's values added to its enumeration or to that of its array
+    elements.
+    """
     changed = copy.deepcopy(dict(row))
     holder = changed.get("items", changed)
     holder["enum"] = sorted({*holder["enum"], *amendment.values})
@@ -105,7 +108,9 @@ def amended(row: Mapping[str, Any], amendment: Amendment) -> dict[str, Any]:
 
 
 def edited() -> Iterator[str]:
-    """Differences from the recordings: files with another digest, source or API version, files without a row."""
+    """Differences between the files of `types/` and `recordings.json`: changed digests, sources or API versions, and
+    files that are not listed.
+    """
     present = {each.name for each in files(_HERE).joinpath("types").iterdir() if each.name.endswith(".json")}
     for row in recordings():
         if row.file not in present:

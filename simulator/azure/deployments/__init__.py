@@ -1,7 +1,7 @@
-"""ARM's judgement of deployment templates: validation and what-if, by the rules of the simulated Azure.
+"""ARM's checks of deployment templates, validation and what-if, by the rules of the simulated Azure.
 
-The real ARM asks the services that take part in its preflight, and leaves out what depends on `reference`. This one
-applies all of its rules: what it accepts, the real one need not.
+The real ARM asks only the services that take part in its preflight, and skips what depends on `reference`. The
+simulated one applies all of its rules, so a template that it accepts can still be refused by the real one.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Place:
-    """The scope of a deployment."""
+    """The scope of a deployment: a subscription, or a resource group in it."""
 
     subscription: str
     group: str = ""
@@ -40,13 +40,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Expander:
-    """Reading of templates."""
+    """Expands deployment templates into their resources."""
 
     reference: Callable[[str], Any]
     functions: Mapping[str, Any]
 
     def resources(self, properties: Mapping[str, Any], place: Place) -> Iterator[Asked]:
-        """Resources one after the other: what a later one refers to, the reader has seen. Raises InvalidTemplate."""
+        """Resources of a template, one by one: a later resource may refer to those yielded before it.
+
+        Raises InvalidTemplate.
+        """
         template = _map(properties.get("template"))
         if not str(template.get("$schema", "")).startswith("https://schema.management.azure.com/schemas/"):
             raise InvalidTemplate("The template schema is not supported.")
@@ -92,7 +95,10 @@ class Expander:
 
 
 def id_of(row: Mapping[str, Any], place: Place, scope: Scope) -> str:
-    """Id of a resource in a template at a place. Raises InvalidTemplate where names and types do not match."""
+    """Id of a template's resource in the deployment's scope.
+
+    Raises InvalidTemplate if type and name have different numbers of parts.
+    """
     kind, names = str(row["type"]), str(scope.evaluated(row["name"])).split("/")
     if kind == GROUPS:
         return f"/subscriptions/{place.subscription}/resourceGroups/{names[0]}"

@@ -1,4 +1,4 @@
-"""Expressions of ARM's template language, as far as templates of this project use it.
+"""Expressions of ARM's template language, as far as templates of this project use them.
 
 Source: ARM docs, template-expressions and template-functions: a text in brackets is an expression, `[[` begins a text
 with a bracket, and an apostrophe is doubled in a literal.
@@ -15,7 +15,7 @@ _TOKEN = re.compile(r"\s*(?:'((?:[^']|'')*)'|([A-Za-z_]\w*)|(-?\d+)|([().,\[\]])
 
 
 class InvalidTemplate(Exception):
-    """A template that ARM does not read; the text is ARM's sentence."""
+    """Error for a template that ARM cannot read, with ARM's message."""
 
 
 class Unresolved(str):
@@ -26,7 +26,7 @@ class Unresolved(str):
 
 @dataclass
 class Scope:
-    """Values that expressions of one template may name."""
+    """Values that the expressions of one template may refer to."""
 
     parameters: Mapping[str, Any]
     reference: Callable[[str], Any]
@@ -36,7 +36,7 @@ class Scope:
     subscription: str = ""
 
     def evaluated(self, value: Any) -> Any:
-        """A value of a template, in which no expression is left. Raises InvalidTemplate."""
+        """A template's value with all its expressions replaced by their results. Raises InvalidTemplate."""
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, Mapping):

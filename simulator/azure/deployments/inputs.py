@@ -1,4 +1,4 @@
-"""Inputs of azure-native that lead to a body, for the rules that read them."""
+"""Conversion of a request body back to inputs of azure-native, for the rules that read inputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.azure.data import TypeMapping
 
 
 def inputs_of(mapping: TypeMapping, body: Mapping[str, Any], path: Mapping[str, str], api_version: str) -> Json:
-    """The inputs. What no input leads to stays in the body only."""
+    """The inputs that lead to this body. A property of the body that no input leads to is left out."""
     found: Json = {**path, API_VERSION_INPUT: api_version}
     for name, at in mapping.inputs.items():
         value = get(body, at)

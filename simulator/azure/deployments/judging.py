@@ -1,4 +1,4 @@
-"""Judgement of the resources of a template, one after the other, as if each had been created."""
+"""Checks of the resources of a template, one after the other, each as if those before it had been created."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Denial:
 
 @dataclass
 class Verdict:
-    """Everything that ARM finds, and what it would do."""
+    """Result of the checks: ARM's errors, the changes that it would make, and the missing rights."""
 
     errors: list[Json] = field(default_factory=list[Json])
     changes: list[Json] = field(default_factory=list[Json])
@@ -58,7 +58,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judge:
-    """The judgement for one caller."""
+    """The checks of templates for one caller."""
 
     cloud: Cloud
     caller: str
@@ -67,7 +67,7 @@ class Judge:
     denials: Sequence[Denial] = ()
 
     def judge(self, properties: Mapping[str, Any], subscription: str) -> Verdict:
-        """The verdict about a deployment at the scope of a subscription. Raises InvalidTemplate."""
+        """The verdict on a deployment at subscription scope. Raises InvalidTemplate."""
         verdict = Verdict()
         with TemporaryDirectory() as folder:
             store = Store(Path(folder) / "azure.json")
@@ -87,7 +87,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class _Staging:
-    """The cloud as it would be after the resources so far."""
+    """The cloud as it would be after the resources that have been checked so far."""
 
     judge: Judge
     store: Store
@@ -109,7 +109,9 @@ class _Staging:
         return found.outputs
 
     def add(self, asked: Asked) -> None:
-        """Judges a resource, and creates it for those after it, whatever the judgement."""
+        """Checks a resource, and adds it to the staged cloud for the resources after it, even if the check found an
+        error.
+        """
         mapping = by_arm_type().get(asked.type.lower())
         if mapping is None:
             message = f"The resource type '{asked.type}' could not be found."
@@ -178,7 +180,7 @@ class _Staging:
 
 
 def _target(asked: Asked, path: str) -> str:
-    """A path in the body, or the resource where the service names none."""
+    """Target of an error: the resource id, followed by the path in the body if the service names one."""
     return f"{asked.id}/{path}" if path else asked.id
 
 
@@ -196,7 +198,10 @@ def _change(asked: Asked, body: Json, before: Json | None) -> Json:
 
 
 def _path(id_format: str, resource_id: str) -> dict[str, str]:
-    """Path parameters of an id; the scope of an assignment on a resource is the part before its own provider."""
+    """Path parameters in a resource id.
+
+    For an assignment on a resource, the scope is the part before the assignment's own provider.
+    """
     parts, given = id_format.strip("/").split("/"), resource_id.strip("/").split("/")
     found: dict[str, str] = {}
     for part, value in zip(reversed(parts), reversed(given), strict=False):

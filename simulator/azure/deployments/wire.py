@@ -1,4 +1,4 @@
-"""ARM's answers to validation and what-if.
+"""Bodies of ARM's answers to validation and what-if requests.
 
 Shapes: azure-rest-api-specs, Microsoft.Resources/deployments/stable/2022-09-01. Codes and sentences: ARM docs,
 common-deployment-errors; missing rights come as one sentence, as in Azure/azure-dev#7709.
@@ -18,7 +18,7 @@ LARGEST = 4 << 20
 
 
 def validated(judge: Judge, subscription: str, body: Mapping[str, Any]) -> tuple[int, Json]:
-    """Status and document of `validate`."""
+    """HTTP status and body of ARM's answer to a `validate` request."""
     verdict, problem = _verdict(judge, subscription, body)
     if problem is not None:
         return 400, {"error": problem}
@@ -29,7 +29,7 @@ def validated(judge: Judge, subscription: str, body: Mapping[str, Any]) -> tuple
 
 
 def foreseen(judge: Judge, subscription: str, body: Mapping[str, Any]) -> tuple[int, Json]:
-    """Status and document of what-if."""
+    """HTTP status and body of ARM's answer to a what-if request."""
     verdict, problem = _verdict(judge, subscription, body)
     found = problem or (verdict and _error(verdict))
     if found:

@@ -1,4 +1,4 @@
-"""ARM's and AKS's rules that are in no schema: pure functions over a request and Azure's state."""
+"""ARM's and AKS's rules that are in no schema, as pure functions over a request and Azure's state."""
 
 from __future__ import annotations
 

@@ -39,7 +39,9 @@ def form(put: Put) -> Iterator[Refusal]:
 
 @on_put("RoleAssignment", "ra-principal", "ra-principal-type", "uai-outputs")
 def principal(put: Put) -> Iterator[Refusal]:
-    """A new identity appears in the directory late; with its type, Azure does not look it up."""
+    """Refusals of a role assignment to a new identity without `principalType`: Azure would look the identity up, and it
+    appears in the directory late.
+    """
     principal_id, given = str(put.properties.get("principalId", "")), put.properties.get("principalType")
     found = put.azure.principal_type(principal_id)
     if found is None and given is None:
@@ -75,7 +77,7 @@ def assignment(put: Put) -> Iterator[Refusal]:
 
 
 def _meaning(inputs: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The properties that identify an assignment: scope, role, principal."""
+    """The properties that together identify an assignment: scope, role, principal."""
     return (
         ids.key(str(inputs.get("scope", ""))),
         role_guid(inputs.get("roleDefinitionId")),

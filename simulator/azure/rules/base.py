@@ -1,4 +1,4 @@
-"""Requests as rules see them, and the registry that ties each rule function to rows of rules.json."""
+"""Requests as the rules see them, and the registry that ties each rule function to its rules of rules.json."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.azure.state import AzureState, Resource
 
 @dataclass(frozen=True)
 class Put:
-    """A PUT: `old` is the resource that has this id already, None on creation."""
+    """A PUT request. `old` is the present resource with this id; None if the PUT creates it."""
 
     kind: str
     id: str
@@ -31,7 +31,7 @@ class Put:
 
     @property
     def api_version(self) -> str:
-        """The one it is sent with."""
+        """The API version that the PUT is sent with."""
         return str(self.inputs.get(API_VERSION_INPUT) or self.mapping.api_version)
 
     @cached_property
@@ -45,7 +45,7 @@ class Put:
 
 @dataclass(frozen=True)
 class Delete:
-    """A DELETE of a resource that exists."""
+    """A DELETE of an existing resource."""
 
     resource: Resource
     azure: AzureState
@@ -113,7 +113,7 @@ _pool_rules: list[PoolRule] = []
 
 
 def on_put(kinds: str | tuple[str, ...], *rule_ids: str) -> Callable[[PutRule], PutRule]:
-    """Registers a rule for PUTs of these kinds; `*` for all."""
+    """Decorator that registers a rule for PUTs of these kinds; `*` for all kinds."""
 
     def register(function: PutRule) -> PutRule:
         _put_rules.append(((kinds,) if isinstance(kinds, str) else kinds, function))
@@ -131,7 +131,7 @@ def on_delete(kinds: str | tuple[str, ...], *rule_ids: str) -> Callable[[DeleteR
 
 
 def on_pool(*rule_ids: str) -> Callable[[PoolRule], PoolRule]:
-    """Registers a rule for node pools, wherever they are declared."""
+    """Decorator that registers a rule for node pools, declared in the cluster or as resources of their own."""
 
     def register(function: PoolRule) -> PoolRule:
         _pool_rules.append(function)
@@ -141,14 +141,17 @@ def on_pool(*rule_ids: str) -> Callable[[PoolRule], PoolRule]:
 
 
 def refuse(request: Request | Pool, rule_id: str, message: str, target: str = "", code: str | None = None) -> Refusal:
-    """A refusal by a row of rules.json: code and status are the row's, `code` picks another of its codes."""
+    """A refusal by a rule of rules.json, with that rule's status and first error code.
+
+    `code`: another of the rule's codes.
+    """
     rule = rules()[rule_id]
     put = request.put if isinstance(request, Pool) else request
     return Refusal(rule_id, rule.status, code or rule.codes[0], message, target, put.mapping.is_aks)
 
 
 def refusals(request: Request) -> Iterator[Refusal]:
-    """Every reason to refuse a request, in the order the service would find them."""
+    """Every reason to refuse a request, in the order in which the service would find them."""
     if isinstance(request, Delete):
         for kinds, rule in _delete_rules:
             if request.kind in kinds or "*" in kinds:
@@ -163,7 +166,7 @@ def refusals(request: Request) -> Iterator[Refusal]:
 
 
 def pools_of(put: Put) -> list[Pool]:
-    """The node pools a PUT declares."""
+    """The node pools that a PUT declares."""
     if put.kind == "AgentPool":
         cluster_id = put.id.rsplit("/", 2)[0]
         cluster = put.azure.get(cluster_id, "ManagedCluster")
@@ -215,7 +218,7 @@ def _pool(put: Put, *, name: str, sent: Json, path: str, cluster: Json, cluster_
 
 
 def pools_after(put: Put, cluster: Mapping[str, Any], cluster_id: str) -> dict[str, Json]:
-    """Every pool the cluster has once the request is through, with defaults, by name."""
+    """Every pool that the cluster has once the request is done, with AKS's defaults, by name."""
     offers = put.azure.offers
     found: dict[str, Json] = {
         ids.name(pool.id): table(pool.body, "properties") for pool in put.azure.children(cluster_id, "AgentPool")

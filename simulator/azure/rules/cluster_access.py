@@ -1,4 +1,4 @@
-"""Managed cluster rules on identities and access: who the cluster is, and who gets in."""
+"""Managed cluster rules on identities and access: who the cluster acts as, and who may use it."""
 
 from __future__ import annotations
 
@@ -36,14 +36,19 @@ def identity(put: Put) -> Iterator[Refusal]:
 
 
 def control_plane_principal(put: Put) -> str | None:
-    """Object id of the user-assigned control plane identity, when it has one that exists."""
+    """Object id of the cluster's user-assigned control plane identity; None if it has none or the identity does not
+    exist.
+    """
     resource = put.azure.get(clusters.control_plane_identity(put.body), "UserAssignedIdentity")
     return str(resource.outputs.get("principalId")) if resource else None
 
 
 @on_put("ManagedCluster", "mc-kubelet-identity", "mc-kubelet-identity-perm")
 def kubelet_identity(put: Put) -> Iterator[Refusal]:
-    """AKS looks at PUT time whether the control plane may hand the kubelet's identity to the nodes."""
+    """Refusals of a kubelet identity that the control plane identity may not assign to nodes.
+
+    AKS checks this during the PUT.
+    """
     reference = get(put.properties, "identityProfile.kubeletidentity.resourceId")
     if reference is None:
         return
@@ -68,7 +73,7 @@ def kubelet_identity(put: Put) -> Iterator[Refusal]:
 
 @on_put("ManagedCluster", "net-subnet-perm", "arm-linked")
 def joins_subnets(put: Put) -> Iterator[Refusal]:
-    """The control plane identity may join the subnets of the inline pools."""
+    """Refusals of inline pools whose subnet the control plane identity may not join."""
     principal = control_plane_principal(put)
     for profile in items(put.body, "properties.agentPoolProfiles"):
         reference = profile.get("vnetSubnetID")

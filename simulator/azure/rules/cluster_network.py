@@ -1,4 +1,4 @@
-"""Managed cluster rules on its network profile: plugin combinations and address ranges."""
+"""Managed cluster rules on the network profile: plugin combinations and address ranges."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def dns_address(put: Put) -> Iterator[Refusal]:
 
 @on_put(("ManagedCluster", "AgentPool"), "net-svc-subnet", "net-pod-subnet")
 def ranges_beside_subnets(put: Put) -> Iterator[Refusal]:
-    """Services and overlay Pods have separate ranges, outside every subnet of the node network."""
+    """Refusals of Service or overlay Pod address ranges that overlap a subnet of the node network."""
     seen: set[str] = set()
     for pool in pools_of(put):
         network_id = ids.key(ids.parent(str(pool.spec.get("vnetSubnetID") or "//")))
@@ -133,7 +133,9 @@ def ranges_beside_subnets(put: Put) -> Iterator[Refusal]:
 
 @on_put(("ManagedCluster", "AgentPool"), "net-pod-capacity")
 def pod_blocks(put: Put) -> Iterator[Refusal]:
-    """Overlay gives each node a /24 of podCidr; the most nodes all pools may have must fit."""
+    """Refusals of a podCidr that is too small: overlay gives each node a /24, and the maximum node counts of all pools
+    must fit.
+    """
     declared = pools_of(put)
     if not declared:
         return

@@ -1,4 +1,4 @@
-"""Managed cluster rules on its own fields: names, pools, tier, autoscaler, add-ons."""
+"""Managed cluster rules on the cluster's own properties: names, pools, tier, autoscaler, add-ons."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def node_resource_group(put: Put) -> Iterator[Refusal]:
 
 @on_put("ManagedCluster", "inline-pool-add", "inline-pool-names", "inline-pool-remove", "inline-pool-touch")
 def inline_pools(put: Put) -> Iterator[Refusal]:
-    """A PUT may change the pools it names and omit others, but not add new ones."""
+    """Refusals of inline pools: a PUT of a cluster may change or omit existing pools, but not add new ones."""
     names = [str(profile.get("name")) for profile in items(put.body, "properties.agentPoolProfiles")]
     for name in sorted({name for name in names if names.count(name) > 1}):
         message = f"Agent pool name '{name}' is used twice."

@@ -1,4 +1,4 @@
-"""Properties of data services that are fixed when the resource is created."""
+"""Rules on properties of data services that are fixed when the resource is created."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ DEFAULTS: Mapping[str, object] = {
 
 @on_put(tuple(FIXED), *sorted({rule for rules in FIXED.values() for rule in rules.values()} - {"kv-retention"}))
 def fixed(put: Put) -> Iterator[Refusal]:
-    """A change of a property that is fixed at creation, with defaults on both sides. Ids are compared without case."""
+    """Refusals of changes to properties that are fixed at creation.
+
+    Missing values count as their defaults; ids are compared without case.
+    """
     if put.old is None:
         return
     for path, rule in FIXED[put.kind].items():

@@ -1,4 +1,4 @@
-"""Rules of peerings, VPN gateways and route tables."""
+"""Rules on peerings, VPN gateways and route tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SMALLEST_GATEWAY_SUBNET = 29
 
 
 def network_gateway(azure: AzureState, network_id: str) -> Resource | None:
-    """The VPN gateway of a network."""
+    """The VPN gateway in a virtual network; None if there is none."""
     for gateway in azure.of_kind("VirtualNetworkGateway"):
         for each in items(gateway.body, "properties.ipConfigurations"):
             subnet = str(get(each, "properties.subnet.id") or "//")
@@ -55,7 +55,9 @@ def peering(put: Put) -> Iterator[Refusal]:
 
 
 def _transit_allowed(put: Put, remote: str) -> bool:
-    """True where the other side allows it; the side of a network that the stand-in does not have is assumed to."""
+    """True if the other network's peering allows gateway transit; for a network outside the simulator that
+    is assumed.
+    """
     back = [
         each
         for each in put.azure.children(remote, "VirtualNetworkPeering")
@@ -122,7 +124,7 @@ def delete_route_table(delete: Delete) -> Iterator[Refusal]:
 
 @on_put("Subnet", "subnet-reserved-names")
 def gateway_subnet(put: Put) -> Iterator[Refusal]:
-    """The subnet of gateways holds nothing else, and no service of its own."""
+    """Refusals of a GatewaySubnet that is delegated, too small, or has settings that only other subnets may have."""
     if ids.name(put.id) != GATEWAY_SUBNET:
         return
     if items(put.properties, "delegations"):

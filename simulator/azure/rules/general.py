@@ -36,9 +36,10 @@ def group(put: Put) -> Iterator[Refusal]:
 
 
 def _of_others(put: Put) -> bool:
-    """True for a part of another owner's resource: the hub's side of a peering, records in a zone of others, an
-    entry in their private link scope, and a credential of an identity that another stack has created for this
-    one.
+    """True if the resource is a part of a resource of another owner.
+
+    These are the hub's side of a peering, records in someone else's zone, an entry in someone else's private link
+    scope, and a credential of an identity that another stack has created for this one.
     """
     return put.kind in OF_OTHERS and put.azure.of_others(put.id)
 
@@ -98,7 +99,7 @@ REFERENCES = ("natGateway.id", "networkSecurityGroup.id", "routeTable.id", "ddos
 
 @on_put(tuple(k for k, m in mappings().items() if m.is_network), "arm-ref-missing", "arm-ref-busy")
 def references(put: Put) -> Iterator[Refusal]:
-    """Resources a network resource points at exist and are done."""
+    """Refusals of references to resources that do not exist or whose creation has not finished."""
     found = [(path, get(put.properties, path)) for path in REFERENCES]
     addresses: list[Any] = get(put.properties, "publicIpAddresses") or []
     found += [(f"publicIpAddresses[{index}].id", get(item, "id")) for index, item in enumerate(addresses)]
@@ -125,7 +126,9 @@ def busy_delete(delete: Delete) -> Iterator[Refusal]:
 
 
 def _busy(request: Put | Delete) -> Iterator[Refusal]:
-    """One operation at a time on a cluster; pools may move side by side, but not while their cluster does."""
+    """Refusals during another operation: a cluster has one operation at a time; its pools may change side by side, but
+    not while their cluster does.
+    """
     mine = ids.key(request.id)
     for other, operation in request.azure.in_flight.items():
         blocks = other == mine or mine.startswith(f"{other}/") or (other.startswith(f"{mine}/agentpools/"))

@@ -1,4 +1,4 @@
-"""Rules of managed identities and their federated credentials."""
+"""Rules on managed identities and their federated credentials."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def name(put: Put) -> Iterator[Refusal]:
     "fic-issuer-slash",
 )
 def federated_credential(put: Put) -> Iterator[Refusal]:
-    """An issuer that differs from the token's by its final slash passes: the exchange fails later, not ARM."""
+    """Refusals of a federated credential.
+
+    An issuer that differs from the token's only by a final slash is accepted: the token exchange fails later.
+    """
     issuer, subject = str(put.properties.get("issuer", "")), str(put.properties.get("subject", ""))
     others = [c for c in put.azure.children(ids.parent(put.id), put.kind) if not ids.same(c.id, put.id)]
     if len(others) >= MOST_CREDENTIALS:

@@ -1,4 +1,4 @@
-"""Properties that a PUT may not change: table-driven, with the few directions AKS does allow."""
+"""Properties that a PUT may not change, from tables, except for the few directions in which AKS does allow a change."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ ALLOWED: Mapping[str, Callable[[Any, Any], bool]] = {
 
 @on_pool(*_POOL)
 def pool_properties(pool: Pool) -> Iterator[Refusal]:
-    """Node pool properties fixed at creation, with defaults on both sides."""
+    """Refusals of changes to node pool properties that are fixed at creation.
+
+    Missing values count as their defaults.
+    """
     if pool.old is None:
         return
     inside = pool.path if pool.path != "properties" else ""
@@ -60,7 +63,7 @@ def pool_properties(pool: Pool) -> Iterator[Refusal]:
 
 @on_put("ManagedCluster", *_CLUSTER)
 def cluster_properties(put: Put) -> Iterator[Refusal]:
-    """Cluster properties fixed at creation."""
+    """Refusals of changes to cluster properties that are fixed at creation."""
     if put.old is None:
         return
     old, new = clusters.effective(put.old.body, put.id), clusters.effective(put.body, put.id)
@@ -71,8 +74,9 @@ def cluster_properties(put: Put) -> Iterator[Refusal]:
 
 @on_put(tuple(_OUTBOUND), *(rule for kind in _OUTBOUND.values() for rule in kind))
 def outbound_properties(put: Put) -> Iterator[Refusal]:
-    """Refusals of changes to a public address or a NAT gateway that are fixed at creation, with an address's
-    defaults on both sides.
+    """Refusals of changes to properties of a public address or a NAT gateway that are fixed at creation.
+
+    Missing values count as their defaults.
     """
     if put.old is None:
         return
@@ -85,7 +89,7 @@ def outbound_properties(put: Put) -> Iterator[Refusal]:
 
 @models(*(rule.id for rule in rules().values() if rule.kind == "mutable"))
 def _changed(rule: Rule, old: Any, new: Any) -> bool:
-    """True where the rule forbids the change; changes without a rule are accepted in place."""
+    """True if the rule forbids the change; changes without a rule are accepted in place."""
     if _canonical(rule.path, old) == _canonical(rule.path, new):
         return False
     allowed = ALLOWED.get(rule.id)
@@ -93,7 +97,7 @@ def _changed(rule: Rule, old: Any, new: Any) -> bool:
 
 
 def _canonical(path: str, value: Any) -> Any:
-    """Zones are a set, ids and locations are compared without case."""
+    """A property's value in a form for comparison: zones as a set, ids and locations without case."""
     last = path.rsplit(".", 1)[-1]
     if last in ("availabilityZones", "zones"):
         return frozenset(value or ())

@@ -1,4 +1,4 @@
-"""Rules of planned maintenance."""
+"""Rules on planned maintenance."""
 
 from __future__ import annotations
 

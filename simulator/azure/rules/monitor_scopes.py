@@ -1,4 +1,6 @@
-"""Rules of private link scopes of Azure Monitor, and of Managed Grafana's endpoints to closed workspaces."""
+"""Rules on private link scopes of Azure Monitor, and on Managed Grafana's endpoints to workspaces without public
+access.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,7 @@ def connected(put: Put) -> Iterator[Refusal]:
 
 
 def entries(azure: AzureState, resource_id: str) -> list[Resource]:
-    """Entries of a resource in scopes."""
+    """Entries of a resource in private link scopes."""
     every = azure.of_kind("PrivateLinkScopedResource")
     return [each for each in every if ids.same(get(each.body, AT), resource_id)]
 
@@ -83,7 +85,9 @@ def in_use(delete: Delete) -> Iterator[Refusal]:
 
 @on_put("PrivateDnsZoneGroup", "ampls-one-network")
 def one_scope(put: Put) -> Iterator[Refusal]:
-    """Names of Azure Monitor are the same in every scope, so that a second one takes them from the first."""
+    """Refusals of a second private link scope in a network: Azure Monitor's DNS names are the same in every scope, so
+    the second scope's records would replace the first's.
+    """
     mine = put.azure.get(ids.parent(put.id), "PrivateEndpoint")
     target = _scope_behind(mine)
     if mine is None or target is None:
@@ -102,7 +106,7 @@ def one_scope(put: Put) -> Iterator[Refusal]:
 
 
 def _scope_behind(endpoint: Resource | None) -> str | None:
-    """Id of the scope that an endpoint leads to."""
+    """Id of the private link scope that a private endpoint leads to; None for other endpoints."""
     for service, _, _ in connections(endpoint.body) if endpoint is not None else ():
         if arm_type(service).lower() == "microsoft.insights/privatelinkscopes":
             return service
@@ -110,7 +114,7 @@ def _scope_behind(endpoint: Resource | None) -> str | None:
 
 
 def _zones(properties: dict[str, Any]) -> set[str]:
-    """Ids of the zones of Azure Monitor; that of blobs has names of storage accounts."""
+    """Ids of the zones with Azure Monitor's names, without the zone of blobs, which has names of storage accounts."""
     found = {ids.key(str(get(e, "properties.privateDnsZoneId"))) for e in items(properties, "privateDnsZoneConfigs")}
     return {each for each in found if not ids.name(each).startswith("privatelink.blob.")}
 

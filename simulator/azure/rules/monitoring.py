@@ -1,4 +1,4 @@
-"""Rules of Log Analytics workspaces and diagnostic settings."""
+"""Rules on Log Analytics workspaces and diagnostic settings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ DESTINATIONS = ("workspaceId", "storageAccountId", "eventHubAuthorizationRuleId"
 
 @on_put("DiagnosticSetting", "diag-category")
 def diagnostic_setting(put: Put) -> Iterator[Refusal]:
-    """The watched resource and the workspace exist, and there is a destination."""
+    """Refusals of a diagnostic setting whose watched resource or workspace does not exist, or that has no
+    destination.
+    """
     watched = str(put.inputs.get("resourceUri", ""))
     if kind_of(watched) and put.azure.get(watched) is None:
         yield refuse(put, "arm-child-parent", f"The Resource '{watched}' was not found.", code="ResourceNotFound")

@@ -1,4 +1,4 @@
-"""Security groups, and what of a network cannot be deleted while something uses it."""
+"""Rules on network security groups, and on deleting network resources that are in use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ Row = tuple[str, str, dict[str, Any]]
     "nsg-port-range",
 )
 def security_rules(put: Put) -> Iterator[Refusal]:
-    """Rules of a group, or one that is a resource of its own: their priorities are unique among all of the group."""
+    """Refusals of security rules, in a group's PUT or as resources of their own, such as two rules of a group with the
+    same priority.
+    """
     if put.kind == "SecurityRule":
         own, others = [(ids.name(put.id), "properties", put.properties)], _siblings(put)
     else:
@@ -50,7 +52,7 @@ def _inline(properties: dict[str, Any]) -> Iterator[Row]:
 
 
 def _siblings(put: Put) -> list[Row]:
-    """The other rules of the group."""
+    """The other rules of the same network security group."""
     group = put.azure.get(ids.parent(put.id), "NetworkSecurityGroup")
     inline = list(_inline(table(group.body, "properties"))) if group else []
     children = put.azure.children(ids.parent(put.id), "SecurityRule")
@@ -81,7 +83,7 @@ def _security_rule(put: Put, name: str, target: str, rule: dict[str, Any]) -> It
 
 
 def _is_prefix(text: str) -> bool:
-    """True for an address, a range, or a text of the form of a service tag: of these there are too many for a list."""
+    """True for an address, a range, or a text in the form of a service tag: there are too many tags to list."""
     if text == "*" or TAG.match(text):
         return True
     try:
@@ -110,7 +112,9 @@ def virtual_network(delete: Delete) -> Iterator[Refusal]:
 
 @on_put("VirtualNetwork", "vnet-inline-drop")
 def inline_subnets(put: Put) -> Iterator[Refusal]:
-    """A PUT with a subnet list deletes the subnets it leaves out."""
+    """Refusals of a virtual network's PUT that would delete subnets in use: it deletes the subnets that its list leaves
+    out.
+    """
     if put.old is None or "subnets" not in put.properties:
         return
     named = {str(subnet.get("name")).lower() for subnet in items(put.properties, "subnets")}
@@ -153,7 +157,7 @@ def public_address(delete: Delete) -> Iterator[Refusal]:
 
 
 def referenced(delete: Delete, by: str, field: str, rule: str) -> Iterator[Refusal]:
-    """Refuses while another resource's field refers to the one that is deleted."""
+    """Refusals to delete a resource while `field` of another resource, of the kind `by`, refers to it."""
     for other in delete.azure.of_kind(by):
         references = items(other.body, f"properties.{field}") or [get(other.body, f"properties.{field}")]
         if any(ids.same(get(reference, "id"), delete.id) for reference in references):

@@ -1,4 +1,4 @@
-"""Rules of Microsoft.Network about address ranges: virtual networks and subnets."""
+"""Rules of Microsoft.Network on the address ranges of virtual networks and subnets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def names(put: Put) -> Iterator[Refusal]:
 
 
 def _ranges(put: Put) -> list[tuple[str, Any]]:
-    """Every address range a PUT declares, with its place."""
+    """Every address range that a PUT declares, with its path in the body."""
     if put.kind == "VirtualNetwork":
         found = [
             ("properties.addressSpace.addressPrefixes", p)
@@ -131,7 +131,7 @@ def subnet(put: Put) -> Iterator[Refusal]:
 
 @on_put("Subnet", "nat-region", "nat-gw-subnet", "nat-one-per-subnet", "subnet-defaultoutbound")
 def subnet_nat(put: Put) -> Iterator[Refusal]:
-    """A subnet has one natGateway field, so a second gateway replaces the first."""
+    """Refusals of a subnet's NAT gateway. A subnet has one natGateway field, so a second gateway replaces the first."""
     gateway = put.azure.get(get(put.properties, "natGateway.id"), "NatGateway")
     parent = put.azure.get(ids.parent(put.id), "VirtualNetwork")
     target = "properties.natGateway"

@@ -1,4 +1,4 @@
-"""Rules of Microsoft.Network about the way out: NAT gateways and public addresses."""
+"""Rules of Microsoft.Network on outbound traffic: NAT gateways and public addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Node pool rules on the labels and taints of nodes, and on those that AKS reserves."""
+"""Node pool rules on labels and taints of nodes, including those that AKS reserves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALLOWED_ON_SPOT = {SPOT_LABEL, ("kubernetes.azure.com/priority", "spot")}
 
 
 def valid_key(key: str) -> bool:
-    """True for a label or taint key of Kubernetes' form: `[dns-prefix/]name`."""
+    """True for a label or taint key in Kubernetes' format: `[dns-prefix/]name`."""
     prefix, slash, name = key.rpartition("/")
     if slash and not (DNS_PREFIX.match(prefix) and len(prefix) <= 253):
         return False
@@ -50,7 +50,7 @@ def labels(pool: Pool) -> Iterator[Refusal]:
 
 @on_pool("taint-syntax", "taint-duplicate", "taint-valueless", "taint-reserved")
 def taints(pool: Pool) -> Iterator[Refusal]:
-    """A taint without a value passes: only the Azure CLI refuses `key:effect`."""
+    """Refusals of node taints. A taint without a value is accepted: only the Azure CLI refuses `key:effect`."""
     target, seen = "agentPoolProfile.nodeTaints", set[tuple[str, str]]()
     for taint in items(pool.sent, "nodeTaints"):
         found = TAINT.match(str(taint))

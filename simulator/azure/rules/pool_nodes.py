@@ -100,8 +100,9 @@ def os_disk(pool: Pool) -> Iterator[Refusal]:
 
 
 def _ephemeral(pool: Pool, gib: int, target: str) -> Iterator[Refusal]:
-    """Refusal of an ephemeral disk that the size does not hold. AKS checks it when it creates a pool; it cannot
-    change later.
+    """Refusal of an ephemeral OS disk that is larger than the VM size can hold.
+
+    AKS checks this only when it creates a pool; the disk cannot change later.
     """
     name = str(pool.spec.get("vmSize"))
     if pool.azure.offers.size(name) is None:
@@ -123,7 +124,7 @@ def _ephemeral(pool: Pool, gib: int, target: str) -> Iterator[Refusal]:
 
 @on_pool("gpu-instance-size", "gpu-secureboot", "gpu-driver-os", "skip-driver-tag", "gpu-profile-nongpu")
 def gpu(pool: Pool) -> Iterator[Refusal]:
-    """A gpuProfile on a size without a GPU passes."""
+    """Refusals of GPU settings of a pool. A gpuProfile on a size without a GPU is accepted."""
     size = pool.azure.offers.size(str(pool.spec.get("vmSize")))
     profile = pool.sent.get("gpuInstanceProfile")
     if profile and size is not None and not size.mig:
@@ -144,7 +145,7 @@ def gpu(pool: Pool) -> Iterator[Refusal]:
 
 
 def _image(spec: Mapping[str, Any]) -> str:
-    """A Linux pool's osSKU as the catalogue names it; empty for Windows."""
+    """A Linux pool's osSKU as the catalogue writes it; empty for Windows."""
     sku = str(spec["osSKU"])
     if sku.startswith(("AzureLinux", "CBLMariner")):
         return "AzureLinux"
@@ -203,7 +204,9 @@ def kubelet(pool: Pool) -> Iterator[Refusal]:
 
 
 def _surge(value: Any) -> int | None:
-    """The number before an optional percent sign; None when it is neither an integer nor 0..100 %."""
+    """The number before an optional percent sign; None if the value is neither an integer nor a percentage from 0 to
+    100.
+    """
     found = re.fullmatch(r"(\d+)(%?)", str(value))
     return None if not found or (found[2] and not 0 <= int(found[1]) <= 100) else int(found[1])
 

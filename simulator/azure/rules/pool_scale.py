@@ -1,4 +1,4 @@
-"""Node pool rules on counts, autoscaling, Spot, and the one system pool a cluster must keep."""
+"""Node pool rules on counts, autoscaling, Spot, and the one system pool that a cluster must keep."""
 
 from __future__ import annotations
 
@@ -61,9 +61,10 @@ def autoscaling(pool: Pool) -> Iterator[Refusal]:
 
 
 def _repeats_count(pool: Pool) -> bool:
-    """True where the request has the initial count of an autoscaled pool.
+    """True if the request repeats the initial count of an autoscaled pool.
 
-    Believed: the autoscaler, not ARM, then sees to new bounds (Azure/AKS#1758, AKS engineer, 2020-08).
+    Assumed, not verified: the autoscaler, not ARM, then enforces a new minimum or maximum (Azure/AKS#1758, AKS
+    engineer, 2020-08).
     """
     old = pool.old
     return old is not None and bool(old["enableAutoScaling"]) and old["count"] == pool.spec["count"]
@@ -71,7 +72,7 @@ def _repeats_count(pool: Pool) -> bool:
 
 @on_pool("pool-scale-and-autoscale")
 def one_owner_of_the_count(pool: Pool) -> Iterator[Refusal]:
-    """A PUT hands the count to the autoscaler or changes it, not both."""
+    """Refusals of a PUT that both turns autoscaling on and changes the node count."""
     if pool.old is None or pool.old["enableAutoScaling"] or not pool.spec["enableAutoScaling"]:
         return
     if pool.old["count"] != pool.spec["count"]:

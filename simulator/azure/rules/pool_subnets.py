@@ -122,7 +122,7 @@ def user_defined_routing(pool: Pool) -> Iterator[Refusal]:
 def addresses_needed(spec: Mapping[str, Any], cluster: Mapping[str, Any], nodes: int) -> int:
     """Addresses of the node subnet that this many nodes use, including the surge of an upgrade.
 
-    Overlay and pod subnets: one a node. Flat Azure CNI: one a node and one a pod.
+    With overlay and with pod subnets each node uses one; with flat Azure CNI each node and each Pod uses one.
     """
     surge_text = str(get(spec, "upgradeSettings.maxSurge") or "0")
     percent = surge_text.endswith("%")

@@ -1,4 +1,4 @@
-"""Rules of PostgreSQL flexible servers, their databases, parameters and firewall rules."""
+"""Rules on PostgreSQL flexible servers, their databases, parameters and firewall rules."""
 
 from __future__ import annotations
 
@@ -126,7 +126,9 @@ def server_storage(put: Put) -> Iterator[Refusal]:
 
 @on_put("PostgresServer", "pg-vnet", "pg-vnet-public", "subnet-pg-deleg")
 def server_network(put: Put) -> Iterator[Refusal]:
-    """A server is in a delegated subnet with a private zone, or has a public address or private endpoints."""
+    """Refusals of a server's network: it is either in a delegated subnet with a private zone, or has a public address
+    or private endpoints.
+    """
     here = "properties.network.delegatedSubnetResourceId"
     subnet_id = get(put.properties, "network.delegatedSubnetResourceId")
     if subnet_id is None:
@@ -157,7 +159,9 @@ def system_database(request: Delete) -> Iterator[Refusal]:
 
 @models("pg-config-delete", "pg-config-create")
 def _is_always_there() -> None:
-    """A parameter exists with its server: creating one is an update, deleting one resets it to its default."""
+    """Marks two rules as implemented that need no code: a parameter exists with its server, so creating one is an
+    update, and deleting one resets it to its default.
+    """
 
 
 @on_put("PostgresConfiguration", "pg-config-name", "pg-config-value", "pg-extensions")

@@ -1,4 +1,7 @@
-"""Refusals of a new server in a region by PostgreSQL. The rows are the stand-in's own, each with its source."""
+"""Refusals by PostgreSQL of a new server in a region.
+
+The regions' capabilities are the simulator's own table, each with its source.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,16 @@ NEWEST_LISTED = 5
 
 
 def offered(region: str) -> Mapping[str, Any]:
-    """The service's capabilities in a region; empty where the stand-in has no row."""
+    """The service's capabilities in a region; empty if the simulator does not know the region."""
     rows: dict[str, dict[str, Any]] = load_json("postgres_regions.json")
     return rows.get(region, {})
 
 
 @on_put("PostgresServer", "pg-ha-region", "pg-ha-geo")
 def standby(put: Put) -> Iterator[Refusal]:
-    """New servers, and servers that get a standby: what one has stays."""
+    """Refusals of a zone-redundant standby in a region without it, for a new server or a server that gets one; an
+    existing standby stays.
+    """
     region = location(str(put.body.get("location", "")))
     found, before = offered(region), put.old.body if put.old else {}
     zones = get(put.properties, "highAvailability.mode") == "ZoneRedundant"
@@ -43,7 +48,9 @@ def standby(put: Put) -> Iterator[Refusal]:
 
 @on_put("PostgresServer", "pg-version-offered")
 def version(put: Put) -> Iterator[Refusal]:
-    """New servers, and servers that get another version; a restored one has that of its backup."""
+    """Refusals of a version that is not offered, for a new server or one that gets another version; a server may keep
+    its version.
+    """
     wanted, before = put.properties.get("version"), get(put.old.body, "properties.version") if put.old else None
     if wanted is None or str(wanted) in (*POSTGRES_VERSIONS, str(before)):
         return

@@ -1,4 +1,4 @@
-"""Rules of a PostgreSQL flexible server that is another one's database as it was at a point in time."""
+"""Rules on restoring a PostgreSQL flexible server: a new server with another one's data as of a point in time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SOURCE, _TIME = "properties.sourceServerResourceId", "properties.pointInTimeUTC
 
 
 def earliest(server: Resource, now: float) -> float:
-    """The first moment, in seconds since the epoch, that backups of a server have."""
+    """The earliest time, in seconds since the epoch, to which a server's backups can be restored."""
     days = get(server.body, "properties.backup.backupRetentionDays") or DEFAULT_DAYS
     return max(server.created, now - days * DAY)
 
@@ -40,7 +40,7 @@ def moment(put: Put) -> Iterator[Refusal]:
 
 @on_put("PostgresServer", "pg-restore-region", "pg-restore-version", "pg-restore-ha", "pg-restore-network")
 def likeness(put: Put) -> Iterator[Refusal]:
-    """Refusals of a restored server that differs from its source."""
+    """Refusals of a restored server whose settings differ from those of its source."""
     source = _source(put)
     if put.inputs.get("createMode") != MODE or put.old is not None or source is None:
         return

@@ -1,4 +1,4 @@
-"""Managed cluster rules on a private API server: its subnet, its zone, and whether the nodes find its name."""
+"""Managed cluster rules on a private API server: its subnet, its zone, and whether the nodes can resolve its name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AT = "properties.apiServerAccessProfile"
 
 
 def _network(put: Put) -> str | None:
-    """Id of the virtual network of the nodes."""
+    """Id of the virtual network of the cluster's nodes."""
     for profile in items(put.properties, "agentPoolProfiles"):
         if isinstance(profile.get("vnetSubnetID"), str):
             return ids.parent(profile["vnetSubnetID"])
@@ -74,7 +74,9 @@ def own_zone(put: Put) -> Iterator[Refusal]:
 
 @on_put("ManagedCluster", "mc-private-dns-lookup")
 def nodes_find_the_api_server(put: Put) -> Iterator[Refusal]:
-    """DNS servers outside the network resolve the zone only if their own network is linked to it."""
+    """Refusals of a private cluster whose nodes cannot resolve its name: DNS servers outside the network resolve the
+    zone only if their own network is linked to it.
+    """
     access: dict[str, Any] = table(put.properties, "apiServerAccessProfile")
     network = put.azure.get(_network(put), "VirtualNetwork")
     zone = str(access.get("privateDNSZone") or "system")

@@ -1,4 +1,4 @@
-"""Rules of private DNS: zones, their links to networks, and the resolver."""
+"""Rules on private DNS: zones, their links to networks, and the resolver."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LABEL = re.compile(r"^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$")
 
 
 def missing_network(put: Put, reference: str) -> bool:
-    """True for a network that does not exist; one outside the stack does."""
+    """True if the virtual network does not exist. A network of another owner is assumed to exist."""
     return put.azure.get(reference, "VirtualNetwork") is None and not put.azure.of_others(reference)
 
 

@@ -1,4 +1,4 @@
-"""Rules of private endpoints: where they may be, what they lead to, and their registration in zones."""
+"""Rules on private endpoints: their subnet, their target, and their registration in zones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def endpoint_subnet(put: Put) -> Iterator[Refusal]:
 
 
 def connections(body: Mapping[str, Any]) -> list[tuple[str, list[str], bool]]:
-    """Target, sub-resources, and whether its owner approves by hand."""
+    """Private link connections of an endpoint: target, sub-resources, and True if the target's owner
+    approves manually.
+    """
     found: list[tuple[str, list[str], bool]] = []
     for name, by_hand in (("privateLinkServiceConnections", False), ("manualPrivateLinkServiceConnections", True)):
         for each in items(body, f"properties.{name}"):

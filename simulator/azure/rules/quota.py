@@ -1,4 +1,4 @@
-"""vCPU quota of the subscription: in all, by family, and at low priority."""
+"""vCPU quotas of the subscription: regional, by VM family, and low-priority."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REGIONAL, LOW_PRIORITY = "cores", "lowPriorityCores"
 
 
 def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
-    """vCPUs of each quota that this many nodes of a pool use."""
+    """vCPUs that this many nodes of a pool use, by quota."""
     size = str(spec.get("vmSize"))
     if offers.size(size) is None:
         return Counter()
@@ -28,7 +28,7 @@ def usage(spec: Mapping[str, Any], nodes: int, offers: Offers) -> Counter[str]:
 
 @on_pool("quota-aks-vcpu", "quota-aks-spot")
 def vcpus(pool: Pool) -> Iterator[Refusal]:
-    """The requested nodes of a pool fit into the quota beside all others in the region."""
+    """Refusals of a pool whose nodes do not fit into the quota together with all others in the region."""
     wanted = usage(pool.spec, pools.initial_count(pool.spec), pool.azure.offers)
     for name, message in shortages(f"{pool.cluster_id}/agentPools/{pool.name}", wanted, pool.location, pool.azure):
         rule = "quota-aks-spot" if name == LOW_PRIORITY else "quota-aks-vcpu"
@@ -36,7 +36,7 @@ def vcpus(pool: Pool) -> Iterator[Refusal]:
 
 
 def shortages(pool_id: str, wanted: Mapping[str, int], place: str, azure: AzureState) -> Iterator[tuple[str, str]]:
-    """The quotas, each with its message, that are too small for a pool with `wanted` vCPUs."""
+    """The quotas that are too small for a pool with `wanted` vCPUs, each with Azure's message."""
     used = used_by_others(pool_id, place, azure)
     for name, amount in wanted.items():
         left = azure.limit(name) - used[name]
@@ -50,7 +50,7 @@ def shortages(pool_id: str, wanted: Mapping[str, int], place: str, azure: AzureS
 
 
 def used_by_others(pool_id: str, place: str, azure: AzureState) -> Counter[str]:
-    """vCPUs of each quota in a region that the nodes of all pools but this one use."""
+    """vCPUs that the nodes of all other pools in a region use, by quota."""
     used = Counter[str]()
     for other in azure.of_kind("AgentPool"):
         cluster = azure.get(ids.parent(other.id), "ManagedCluster")
@@ -62,7 +62,9 @@ def used_by_others(pool_id: str, place: str, azure: AzureState) -> Counter[str]:
 
 @on_put("PublicIPAddress", "quota-publicip")
 def public_addresses(put: Put) -> Iterator[Refusal]:
-    """Standard public addresses in the region, usage name `StandardSkuPublicIpAddresses`."""
+    """Refusals of a public address beyond the region's quota for Standard addresses
+    (`StandardSkuPublicIpAddresses`).
+    """
     if put.old is not None:
         return
     used = len(list(put.azure.of_kind("PublicIPAddress")))

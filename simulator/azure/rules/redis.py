@@ -1,4 +1,4 @@
-"""Rules of Azure Managed Redis."""
+"""Rules on Azure Managed Redis."""
 
 from __future__ import annotations
 
@@ -50,4 +50,6 @@ def contents(put: Put) -> Iterator[Refusal]:
 
 @models("redis-delete-order")
 def _goes_with_its_cluster() -> None:
-    """A cluster that is deleted takes its database with it: `puts.remove_tree`."""
+    """Marks a rule as implemented that needs no code here: `puts.remove_tree` deletes a cluster's database with the
+    cluster.
+    """

@@ -1,4 +1,4 @@
-"""Rules of container registries and their cache rules."""
+"""Rules on container registries and their cache rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of storage accounts, their containers and lifecycle rules."""
+"""Rules on storage accounts, their containers and lifecycle rules."""
 
 from __future__ import annotations
 

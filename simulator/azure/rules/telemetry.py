@@ -1,4 +1,4 @@
-"""Rules of Azure Monitor workspaces, data collection, rule groups, action groups and Managed Grafana."""
+"""Rules on Azure Monitor workspaces, data collection, rule groups, action groups and Managed Grafana."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""AKS reads the cluster's disruption budgets before it begins an upgrade, and refuses it for one that never lets go.
+"""AKS's check of disruption budgets before an upgrade: a budget that can never allow an eviction makes AKS refuse it.
 
-All budgets of the cluster count, whichever pool their Pods are in (Azure/AKS#4839). The texts are AKS' own, from
-Azure/AKS#4805 and #4860 (2025); that the check exists, also AKS docs, upgrade-options, "Validations used in the upgrade
-process" (fb060ab, 2026-08-21). Believed: a percentage counts as the number that Kubernetes makes of it, and a budget
-without Pods counts too, since "minAvailable(1) >= expectedPods(0)" holds.
+All budgets of the cluster count, whichever pool their Pods are in (Azure/AKS#4839). The texts are AKS's own, from
+Azure/AKS#4805 and #4860 (2025). The check is also in AKS docs, upgrade-options, "Validations used in the upgrade
+process" (fb060ab, 2026-08-21). Assumed, not verified: a percentage counts as the number that Kubernetes makes of it,
+and a budget without Pods counts too, since "minAvailable(1) >= expectedPods(0)" holds.
 """
 
 from __future__ import annotations
@@ -39,19 +39,21 @@ def no_upgrade_against_budgets(put: Put) -> Iterator[Refusal]:
 
 
 def image_refusals(cluster: Resource, azure: AzureState) -> Iterator[Refusal]:
-    """The same before a node image is upgraded, which is no PUT of a pool."""
+    """Refusals by disruption budgets before a node image upgrade, which is not a PUT of a pool."""
     if message := refused(cluster.id, cluster.body, azure):
         rule = rules()[RULE]
         yield Refusal(RULE, rule.status, rule.codes[0], message, flat=True)
 
 
 def drain_minutes(spec: Mapping[str, Any]) -> float:
-    """Minutes that AKS waits for the eviction of a node's Pods (SDK notes: 30 minutes where the pool sets nothing)."""
+    """Minutes that AKS waits for the eviction of a node's Pods (SDK notes: 30 minutes if the pool does not set it)."""
     return float(get(spec, "upgradeSettings.drainTimeoutInMinutes") or 30)
 
 
 def refused(cluster_id: str, cluster: Mapping[str, Any], azure: AzureState) -> str:
-    """AKS' message for an upgrade of a cluster or one of its pools; empty where nothing stands against it."""
+    """AKS's message for refusing an upgrade of a cluster or of one of its pools; empty if no budget blocks
+    the upgrade.
+    """
     if is_forced(cluster, azure.now):
         return ""
     found = [text for budget in azure.budgets(cluster_id) if (text := unsatisfiable(budget))]
@@ -62,7 +64,7 @@ def refused(cluster_id: str, cluster: Mapping[str, Any], azure: AzureState) -> s
 
 
 def unsatisfiable(budget: Mapping[str, Any]) -> str:
-    """Message of AKS about a budget that allows no eviction by its own terms; empty for any other."""
+    """AKS's message about a budget that can never allow an eviction; empty for any other budget."""
     name = f"PDB {get(budget, 'metadata.namespace')}/{get(budget, 'metadata.name')}"
     spec: Mapping[str, Any] = budget.get("spec") or {}
     pods = int(get(budget, "status.expectedPods") or 0)
@@ -78,7 +80,7 @@ def unsatisfiable(budget: Mapping[str, Any]) -> str:
 
 
 def is_forced(cluster: Mapping[str, Any], now: float) -> bool:
-    """True where an upgrade that starts now ignores the budgets. Without an end, the override has no effect."""
+    """True if an upgrade that starts now ignores disruption budgets. An override without an end time has no effect."""
     settings = table(cluster, "properties.upgradeSettings.overrideSettings")
     until = settings.get("until")
     if settings.get("forceUpgrade") is not True or not until:
@@ -91,7 +93,7 @@ def is_forced(cluster: Mapping[str, Any], now: float) -> bool:
 
 
 def _of(amount: Any, pods: int) -> int:
-    """A number of Pods; of a percentage, rounded up as the disruption controller does."""
+    """A budget's amount as a number of Pods; a percentage is rounded up, as the disruption controller does."""
     text = str(amount)
     return -(-pods * int(text[:-1]) // 100) if text.endswith("%") else int(text)
 
@@ -104,7 +106,7 @@ def _cluster_body(put: Put, cluster_id: str) -> Mapping[str, Any]:
 
 
 def _is_upgrade(put: Put) -> bool:
-    """True where the PUT changes the version of the control plane or of a pool."""
+    """True if the PUT upgrades the control plane or a pool."""
     assert put.old is not None
     offers = put.azure.offers
     if put.kind == "AgentPool":
@@ -121,7 +123,7 @@ def _profiles(put: Put, offers: Offers) -> Iterable[bool]:
 
 
 def _rises(asked: Any, outputs: Mapping[str, Any], offers: Offers) -> bool:
-    """True where a pool gets another version. A minor that it has already stays at its patch."""
+    """True if a pool gets a newer version. A minor of which the pool already runs a patch changes nothing."""
     current = str(outputs.get("currentOrchestratorVersion") or "")
     if not asked or not current or current == asked or current.startswith(f"{asked}."):
         return False

@@ -1,4 +1,4 @@
-"""Rules of key vaults and the secrets that are written to them through ARM."""
+"""Rules on key vaults and on the secrets that are written to them through ARM."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DELETE_SECRET = "Microsoft.KeyVault/vaults/secrets/delete"  # noqa: S105 - an ac
 
 @on_put("Vault", "kv-name", "kv-softdeleted", "kv-recover", "kv-recover-none")
 def name(put: Put) -> Iterator[Refusal]:
-    """A deleted vault keeps its name until it is purged, or its days are over."""
+    """Refusals of a vault's name. A deleted vault keeps its name until it is purged or its retention ends."""
     own = ids.name(put.id)
     if not NAME.match(own) or not 3 <= len(own) <= 24:
         message = f"'{own}' must have 3 to 24 letters, digits and single hyphens, and begin with a letter."
@@ -65,7 +65,9 @@ def access(put: Put) -> Iterator[Refusal]:
 
 @on_delete("VaultSecret", "kv-secret-data-plane")
 def secret_delete(request: Delete) -> Iterator[Refusal]:
-    """Refusal to delete a secret: azure-native asks the vault, where an owner of the subscription has no right."""
+    """Refusals to delete a secret: azure-native deletes it through the vault, where the subscription's owner has no
+    right by default.
+    """
     vault = request.azure.get(ids.parent(request.id), "Vault")
     if vault is None:
         return

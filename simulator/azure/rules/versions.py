@@ -1,4 +1,4 @@
-"""Kubernetes versions: what is offered, and which way an upgrade may go."""
+"""Rules on Kubernetes versions: which ones are offered, and which upgrades are allowed."""
 
 from __future__ import annotations
 

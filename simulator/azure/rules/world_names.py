@@ -1,4 +1,4 @@
-"""Names that are part of a DNS name: they must be unique in the world, or in the region."""
+"""Rules on names that become part of a DNS name: they must be unique worldwide, or within the region."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNIQUE: Mapping[str, str] = {
 
 @on_put(tuple(UNIQUE), *UNIQUE.values())
 def unique(put: Put) -> Iterator[Refusal]:
-    """A name that another subscription has (`Cloud(taken=…)`), or another resource group of this one."""
+    """Refusals of a name that another subscription holds (`Cloud(taken=…)`), or another resource group of this one."""
     if put.old is not None:
         return
     name, place = ids.name(put.id).lower(), location(str(put.body.get("location", "")))

@@ -1,1 +1,1 @@
-"""Data of the GPU stack model: operands as of the newest release, and what each release does differently."""
+"""Data of the simulated GPU stack: operands as of the newest release, and the differences of each older release."""

@@ -1,4 +1,4 @@
-"""The cluster as the GPU stack sees it, and its way to write to it. Readers see each write at once."""
+"""The cluster as the GPU stack sees it: watched objects, and writes that readers of these objects see at once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SYNC_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Operator:
-    """A GPU Operator that runs."""
+    """A running GPU Operator."""
 
     namespace: str
     release: str
@@ -53,7 +53,7 @@ class Operator:
 
 
 def path_of(kind: str, namespace: str = "", key: str = "") -> str:
-    """URL path of an object, or without a key of a collection."""
+    """URL path of an object; without `key`, of the collection."""
     version = GROUPS[kind]
     base = f"/apis/{version}" if "/" in version else f"/api/{version}"
     where = f"/namespaces/{namespace}" if namespace else ""
@@ -76,7 +76,10 @@ class Cluster:
         self.attend(NAMESPACE)
 
     def operator(self) -> Operator | None:
-        """The operator whose Deployment is available. Everything else about it is watched from then on."""
+        """The operator whose Deployment is available; None if there is none.
+
+        Finding it starts the watches of its namespace.
+        """
         for item in self._deployments.all():
             if int(at(item, "status.availableReplicas", 0)) > 0:
                 namespace = str(at(item, "metadata.namespace"))
@@ -89,7 +92,9 @@ class Cluster:
         return None
 
     def attend(self, namespace: str) -> None:
-        """Watches a namespace and the operator's own kinds; returns when all have been listed."""
+        """Starts the watches of a namespace and of the operator's own kinds; returns when all objects have
+        been listed.
+        """
         if namespace != self._namespace:
             for watch in self._watches.values():
                 watch.stop()
@@ -103,7 +108,7 @@ class Cluster:
 
     @property
     def is_synced(self) -> bool:
-        """True once everything that is watched has been listed."""
+        """True once all watched objects have been listed."""
         return all(watch.synced.is_set() for watch in self._followed)
 
     @property
@@ -115,14 +120,14 @@ class Cluster:
         return self._nodes.all()
 
     def all(self, kind: str) -> list[Json]:
-        """The objects of a kind; those of namespaced kinds are the operator's namespace's."""
+        """All objects of a kind; for a namespaced kind, those in the operator's namespace."""
         watch = self._nodes if kind == "Node" else self._watches.get(kind)
         return watch.all() if watch is not None else []
 
     # Writes
 
     def patch(self, item: Json, body: Json, kind: str = MERGE_PATCH, sub: str = "") -> Json | None:
-        """Changes an object; None where it does not exist any more."""
+        """Patches an object and returns it; None if the object no longer exists."""
         params = {"fieldManager": FIELD_MANAGER} | ({"force": "true"} if kind == APPLY_PATCH else {})
         try:
             result = self.client.patch(f"{path(item)}{sub}", body, kind, params)
@@ -156,10 +161,10 @@ class Cluster:
         return list(self.client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={node}"})["items"])
 
     def workloads_on(self, node: str, *, claims: bool) -> tuple[Workload, ...]:
-        """The Pods of a node as those in the way of a driver.
+        """The Pods of a node, with the facts that decide whether they block a driver upgrade.
 
         Args:
-            claims: Whether a claim of a GPU counts.
+            claims: True if a resource claim for a GPU counts like a GPU request.
         """
         pods = self.pods_on(node)
         named = {(str(at(pod, "metadata.namespace")), key) for pod in pods for key in claims_of(pod)} if claims else ()
@@ -175,10 +180,10 @@ class Cluster:
             return None
 
     def evict(self, namespace: str, key: str) -> None:
-        """Evicts a Pod, which may be gone already.
+        """Evicts a Pod; does nothing if the Pod no longer exists.
 
         Raises:
-            ApiError: The API server refuses, with code 429 if a disruption budget does.
+            ApiError: The API server refuses, with code 429 if a disruption budget is the reason.
         """
         body: Json = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": key, "namespace": namespace}}
         try:
@@ -193,5 +198,5 @@ class Cluster:
             watch.put(item)
 
     def serves(self, api_version: str, kind: str) -> bool:
-        """True where the API server knows a kind of another project."""
+        """True if the API server knows a kind that belongs to another project."""
         return kind in self.client.kinds(api_version)

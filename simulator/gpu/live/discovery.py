@@ -24,7 +24,7 @@ def _is_worker(item: Json) -> bool:
 
 
 def fields(config_maps: Sequence[Json]) -> Sequence[str]:
-    """Fields that the workers put into the names of PCI labels, by their configuration."""
+    """PCI fields in the names of NFD's PCI labels, from the configuration of NFD's workers."""
     for item in config_maps:
         text = at(item, "data", {}).get(CONFIG_KEY) if labels(item).get(APP[0]) == APP[1] else None
         config: Any = safe_yaml.load_shared(text) if text else None
@@ -42,8 +42,12 @@ def changes(
     *,
     has_worker: bool,
 ) -> Changes:
-    """Changes of a node by NFD. `has_worker`: a worker reports its features; without one it has none, GFD's
-    included. `others` are labels for GPUs of another vendor.
+    """Label changes of a node by NFD.
+
+    Args:
+        others: Labels for GPUs of another vendor.
+        has_worker: True if a worker reports the node's features; without one all feature labels are removed, GFD's
+            included.
     """
     given = labels(node)
     wanted = {**nfd.labels(node, hardware, wanted_fields), **(others or {})} if has_worker else {}
@@ -53,17 +57,17 @@ def changes(
 
 
 class Discovery:
-    """Keeps NFD's labels on the nodes.
+    """Sets NFD's labels on the nodes.
 
-    A worker's restart leaves its node's labels alone: the features belong to the DaemonSet as well. They go with it
-    (NVIDIA/gpu-operator#782).
+    A restart of a worker keeps its node's labels, because the features belong to the DaemonSet, too. They are removed
+    with the DaemonSet (NVIDIA/gpu-operator#782).
     """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     def run(self, hardware: dict[str, Hardware | None]) -> bool:
-        """Labels every node with a worker; whether anything changed."""
+        """Labels every node that has a worker; returns True if anything changed."""
         installed = any(_is_worker(item) and not is_terminating(item) for item in self._cluster.all("DaemonSet"))
         pods = [item for item in self._cluster.all("Pod") if _is_worker(item)]
         reporting = {str(at(item, "spec.nodeName", "")) for item in pods if is_ready(item)}

@@ -1,7 +1,7 @@
-"""Pods that record machines: the program that was deployed, reading a simulated machine's files.
+"""Pods that record machines: they run the deployed program, which reads a simulated machine's files.
 
-The program's own reading and its documents run unchanged; the files of the machine, and what nvidia-smi prints, come
-from the model. Its loop and its requests do not run: the simulator writes the ConfigMap that the program would.
+The program reads files and makes documents unchanged; the machine's files and the output of nvidia-smi are simulated.
+The program's main loop and its requests do not run: the simulator writes the ConfigMap that the program would write.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ LOST_XID = 79
 
 @dataclass(frozen=True)
 class Program:
-    """The modules that read a machine and make its documents."""
+    """The deployed modules that read a machine and make documents of it."""
 
     collect: Any
     record: Any
 
 
 class EvidencePods:
-    """The recording Pods of all nodes."""
+    """The machine-recording Pods of all nodes."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -66,7 +66,9 @@ class EvidencePods:
         """Inputs of the last record, by Pod."""
 
     def run(self, kubelets: Kubelets) -> None:
-        """One look: each Pod records its machine when it starts, and when what it reads has changed."""
+        """Runs one round: each Pod records its machine when the Pod starts, and again when what it reads
+        has changed.
+        """
         pods = [
             pod
             for pod in self._cluster.all("Pod")
@@ -136,7 +138,7 @@ class EvidencePods:
             self._cluster.client.request("POST", path, program.record.config_map(namespace, given, change))
 
     def _held(self, path: str) -> dict[str, Any]:
-        """The documents that a ConfigMap holds; none where there is no ConfigMap."""
+        """The documents in a ConfigMap; empty if it does not exist."""
         try:
             data: Mapping[str, str] = at(self._cluster.client.get(path), "data", {})
         except ApiError as refusal:
@@ -164,7 +166,7 @@ def _driver(state: NodeState) -> str:
 
 
 def _present(state: NodeState) -> tuple[int, ...]:
-    """GPUs on the PCI bus: one that has fallen off it is not there."""
+    """Numbers of the GPUs on the PCI bus, without those that have fallen off the bus."""
     gone = {
         gpu for gpu in range(state.hardware.gpus) for effect, _ in state.faults.of_gpu(gpu) if effect.xid == LOST_XID
     }
@@ -172,14 +174,14 @@ def _present(state: NodeState) -> tuple[int, ...]:
 
 
 def _ports(node: Json, state: NodeState) -> tuple[str, ...]:
-    """State of each InfiniBand port, as sysfs has it."""
+    """State of each InfiniBand port in sysfs format."""
     defects = defects_of(node)
     count = state.hardware.adapters - ("adapter-missing" in defects)
     return tuple("1: DOWN" if number == 0 and "port-down" in defects else "4: ACTIVE" for number in range(count))
 
 
 def write_machine(root: Path, node: Json, state: NodeState) -> None:
-    """The files of a machine that the program reads, below `root`; the hypervisor's pool is `kvp`."""
+    """Writes below `root` the files of a machine that the program reads; those of the hypervisor are in `kvp`."""
     info: Mapping[str, str] = at(node, "status.nodeInfo", {})
     files = {
         "sys/class/dmi/id/product_uuid": info.get("systemUUID", "").upper(),
@@ -223,7 +225,7 @@ def write_machine(root: Path, node: Json, state: NodeState) -> None:
 
 
 def _smi(node: Json, state: NodeState) -> str:
-    """Output of nvidia-smi about the GPUs, in the order of the program's query. A vGPU has no serial number."""
+    """Output of nvidia-smi for the program's query, one line for each GPU. A vGPU has no serial number."""
     text = io.StringIO()
     for index, gpu in enumerate(_present(state)):
         vgpu = state.hardware.vgpu
@@ -243,10 +245,10 @@ def _smi(node: Json, state: NodeState) -> str:
 
 
 def _product(state: NodeState) -> str:
-    """Product by the driver's name of the GPU: `NVIDIA H100 NVL`."""
+    """The GPU's product name as the driver reports it: `NVIDIA H100 NVL`."""
     return state.hardware.product.replace("-", " ")
 
 
 def _address(gpu: int) -> str:
-    """Azure passes each GPU to its guest as a PCI domain of its own."""
+    """PCI address of a GPU. Azure passes each GPU to its guest as a PCI domain of its own."""
     return f"{gpu + 1:04x}:00:00.0"

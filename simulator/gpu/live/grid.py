@@ -1,4 +1,4 @@
-"""Pods of the GRID driver's DaemonSet: on each node the agent that was deployed, with a simulated host."""
+"""Pods of the GRID driver's DaemonSet: on each node the deployed agent runs, with a simulated host."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Times = tuple[float, float]
 
 @dataclass(frozen=True)
 class Fault:
-    """Condition of the node if the mounted files are not a program that runs."""
+    """Node condition for mounted files that are not a program that runs."""
 
     message: str
     status: str = "False"
@@ -56,7 +56,7 @@ class Fault:
 
 @contextmanager
 def agent_faults() -> Generator[None]:
-    """Treats every exception of the agent as its own fault, except those of the API server.
+    """Turns every exception of the agent's code into a ProgramFault, except those of the API server.
 
     Raises:
         ProgramFault: for every exception of the program.
@@ -70,7 +70,10 @@ def agent_faults() -> Generator[None]:
 
 
 class Agent:
-    """The agent on one node. What it keeps on the host remains when another Pod takes over, with another version."""
+    """The GRID driver agent on one node.
+
+    Its records on the host remain when a Pod with another version of the agent replaces it.
+    """
 
     def __init__(self, cluster: Cluster, node: str, program: Program) -> None:
         self._cluster, self._node = cluster, node
@@ -92,7 +95,7 @@ class Agent:
         return self.memory.state.value in AT_REST
 
     def start(self, program: Program) -> None:
-        """A new Pod runs this program."""
+        """Lets the program of a new Pod take over."""
         if program is not self.program:
             with agent_faults():
                 self.memory = program.remembered(json.loads(json.dumps(self.program.to_document(self.memory))))
@@ -100,7 +103,9 @@ class Agent:
             self.api.facts = program.facts
 
     def run(self, item: Json, pod: Json, wanted: Wanted, known: Kubelet, time: Times) -> bool:
-        """Takes one step, unless nothing has changed and the agent is at rest; returns whether the node moved."""
+        """Takes one step, unless nothing has changed and the agent has nothing to do; returns True if the
+        node changed.
+        """
         now, real = time
         boots = annotations_of(item).get(BOOTS, "")
         self.host.look(known.state, str(at(item, "status.nodeInfo.kernelVersion", "")), boots, now)
@@ -131,11 +136,13 @@ class Agent:
             self._cluster.annotate(item, {key: value})
 
     def forget_report(self) -> None:
-        """Forgets the last report, since another part of the simulator has changed the Pod's status."""
+        """Forgets the last reported Pod status, because another part of the simulator has changed that status."""
         self._reported = ("", "")
 
     def _report(self, pod: Json) -> None:
-        """The Pod runs at once, and is ready when the driver is as wanted: verified, or removed."""
+        """Reports the Pod's status: running from the start, and ready once the driver is verified or
+        removed as wanted.
+        """
         key = (str(at(pod, "metadata.uid")), str(self.memory.is_done))
         if key != self._reported:
             report_pod(self._cluster, pod, self.memory.is_done)
@@ -143,7 +150,7 @@ class Agent:
 
 
 class GridAgents:
-    """The agents of all nodes."""
+    """The GRID driver agents of all nodes."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -156,16 +163,16 @@ class GridAgents:
 
     @property
     def are_working(self) -> bool:
-        """True where an agent has a job on its host, or is not at rest."""
+        """True if any agent has a running job on its host or still has steps to take."""
         return any(agent.host.is_working or not agent.is_at_rest for _, agent in self._agents.values())
 
     def of(self, node: str) -> Agent | None:
-        """The agent on a node."""
+        """The agent on a node; None if there is none."""
         found = self._agents.get(node)
         return found[1] if found is not None else None
 
     def run(self, kubelets: Kubelets, now: float, real: float) -> bool:
-        """Runs one round. `now` is model time in seconds since the epoch, `real` a monotonic clock."""
+        """Runs one round. `now` is simulated time in seconds since the epoch, `real` the value of a monotonic clock."""
         nodes = by_name(self._cluster.nodes)
         config_maps = by_name(self._cluster.all("ConfigMap"))
         pods = {
@@ -197,7 +204,7 @@ class GridAgents:
         self._faults = {uid: text for uid, text in self._faults.items() if uid in present}
 
     def _agent(self, node: Json, pod: Json, config_maps: Mapping[str, Json]) -> Agent:
-        """The node's agent, with the program of its Pod."""
+        """The node's agent, running the program that its Pod mounts."""
         uid = str(at(pod, "metadata.uid"))
         if uid not in self._programs:
             self._programs[uid] = load(files_of(pod, config_maps))
@@ -220,7 +227,7 @@ class GridAgents:
 
 
 def wanted_of(program: Program, pod: Json, node: Json) -> Wanted | None:
-    """Driver that the Pod was created to install on its node; None, with a line in the log, where that cannot be
+    """Driver that the Pod was created to install on its node; None, with a log line, if the Pod's annotation cannot be
     used.
     """
     try:
@@ -232,7 +239,7 @@ def wanted_of(program: Program, pod: Json, node: Json) -> Wanted | None:
 
 
 def report_pod(cluster: Cluster, pod: Json, ready: bool) -> None:
-    """The agent's Pod runs, and is ready or not."""
+    """Reports the agent's Pod as running, and as ready or not."""
     now = timestamp()
     init: list[Json] = at(pod, "spec.initContainers", [])
     done = {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": now, "finishedAt": now}}

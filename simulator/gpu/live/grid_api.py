@@ -1,4 +1,4 @@
-"""The API server as one node's driver agent may use it."""
+"""The part of the API server that one node's driver agent may use."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ STRATEGIC = "application/strategic-merge-patch+json"
 
 
 class NodeApi:
-    """Implements the agent's `ClusterApi` for one node, with the types of the agent's present version."""
+    """The agent's `ClusterApi` for one node, with the types of the agent's present version."""
 
     def __init__(self, cluster: Cluster, node: str, facts: Facts) -> None:
         self._cluster, self._node, self.facts = cluster, node, facts
         self._began: dict[str, float] = {}
 
     def began(self, pods: Mapping[str, float]) -> None:
-        """Stores the first look of each of the node's pods at the driver (model seconds since the epoch), by uid."""
+        """Stores, by uid, when each of the node's Pods first saw the driver (simulated seconds since the epoch)."""
         self._began = dict(pods)
 
     def observe(self) -> object:
@@ -114,7 +114,7 @@ def report(cluster: Cluster, node: Json, condition: Condition) -> None:
 
 
 def gpus_of(pod: Json) -> int:
-    """NVIDIA devices that a Pod requests, under any resource name."""
+    """Number of NVIDIA devices that a Pod requests, under any resource name."""
     containers: list[Json] = at(pod, "spec.containers", [])
     limits = (at(each, "resources.limits", {}) for each in containers)
     counts = (count for each in limits for key, count in each.items() if key.startswith(NVIDIA))
@@ -122,5 +122,5 @@ def gpus_of(pod: Json) -> int:
 
 
 def claims(pod: Json) -> bool:
-    """True for a pod that has devices by a claim."""
+    """True for a Pod that gets devices through a resource claim."""
     return bool(at(pod, "spec.resourceClaims", []))

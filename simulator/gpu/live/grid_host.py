@@ -1,6 +1,6 @@
-"""The host of a simulated GRID node, as the driver agent finds and changes it.
+"""The host of a simulated GRID node, as the driver agent sees and changes it.
 
-The agent's own decisions run unchanged; what they observe and change is simulated. As for every node, an annotation
+The agent's own decisions run unchanged; what it observes and changes is simulated. As for every node, an annotation
 names the driver that works on the host. The rest (cache, jobs, files) is kept as long as this process runs, in types of
 the simulator's own, so that another version of the agent can read it.
 """
@@ -35,7 +35,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Job:
-    """A long job of the host. `started` and `ended` are model seconds since the epoch."""
+    """A long-running job on the host. `started` and `ended`: simulated seconds since the epoch."""
 
     id: str
     step: str
@@ -50,7 +50,7 @@ class Job:
 
 @dataclass
 class Disk:
-    """Files and modules on the host, loaded or not."""
+    """Files and kernel modules on the host, loaded or not."""
 
     record: Record | None = None
     configured: bool = False
@@ -59,7 +59,7 @@ class Disk:
 
 
 class SimulatedHost:
-    """Implements the agent's `Host`."""
+    """The agent's `Host`, simulated."""
 
     def __init__(self, annotate: Annotate, program: Program) -> None:
         self._annotate = annotate
@@ -72,7 +72,7 @@ class SimulatedHost:
         self._kernel, self._boots = "", ""
 
     def look(self, state: NodeState, kernel: str, boots: str, now: float) -> None:
-        """The node at a moment (model seconds since the epoch); jobs that are due end."""
+        """Updates the host to a moment (simulated seconds since the epoch); jobs that are due end."""
         self._state, self._kernel, self._boots, self._now = state, kernel, boots, now
         if self._loaded and not state.host.driver:
             # Something else removed the driver, its files included.
@@ -83,7 +83,7 @@ class SimulatedHost:
 
     @property
     def is_working(self) -> bool:
-        """True where a job is running."""
+        """True if a job is running on the host."""
         return self._job is not None and self._job.is_running
 
     def inspect(self, wanted: Wanted) -> object:
@@ -204,5 +204,5 @@ class SimulatedHost:
 
 
 def _shown(value: str) -> str:
-    """A module parameter as the kernel shows it: booleans as Y and N."""
+    """A module parameter in the form in which the kernel shows it: booleans as Y and N."""
     return {"1": "Y", "0": "N"}.get(value, value)

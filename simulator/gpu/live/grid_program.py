@@ -1,7 +1,8 @@
 """The GRID driver agent as its DaemonSet mounts it: simulated nodes run the deployed program.
 
-The files come from the ConfigMap of the Pod, and each set of files is a package with a unique name, so that nodes
-run several versions during a roll-out. This module declares all that the simulator uses of them.
+The files come from the Pod's ConfigMap, and each set of files is imported as a package with a unique name, so that
+nodes can run several versions during a roll-out. This module declares everything of the program that the simulator
+uses.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ PACKAGE = "grid_agent"
 
 
 class ProgramFault(Exception):
-    """Raised where the mounted files are not a program that the simulator can run; the text gives the reason."""
+    """Error if the mounted files are not a program that the simulator can run; the text gives the reason."""
 
 
 class Word(Protocol):
-    """A member of one of the agent's enumerations."""
+    """A member of an enumeration of the agent."""
 
     @property
     def value(self) -> str: ...
@@ -42,7 +43,7 @@ class Memory(Protocol):
     def sentence(self) -> str: ...
     @property
     def is_done(self) -> bool:
-        """True where the agent's Pod is ready."""
+        """True if the agent's Pod is ready in this state."""
         ...
 
 
@@ -81,7 +82,7 @@ class Condition(Protocol):
 
 
 class Facts(Protocol):
-    """Constructors of the agent's observations, and its errors."""
+    """Constructors of the agent's observation types, and its error types."""
 
     Gpu: Callable[..., object]
     HostFacts: Callable[..., object]
@@ -98,7 +99,7 @@ class Facts(Protocol):
 
 @dataclass(frozen=True)
 class Program:
-    """The agent's decisions, and the types that they read."""
+    """The agent's decision functions, and the types that they read."""
 
     facts: Facts
     advance: Callable[[Memory, Any, Any, Wanted, float], Memory]
@@ -114,7 +115,9 @@ class Program:
     """Returns the agent's metrics for a memory, the settings, and the time of the last check."""
 
     def remembered(self, document: Json | None) -> Memory:
-        """The memory that another version left; a fresh one where this version cannot read it, as the agent does."""
+        """The agent's memory from a document that another version may have written; a fresh memory if this version
+        cannot read it, as in the agent.
+        """
         if document is None:
             return self.fresh_memory()
         try:
@@ -148,10 +151,10 @@ def files_of(pod: Json, config_maps: Mapping[str, Json]) -> dict[str, str]:
 
 
 def load(files: Mapping[str, str]) -> Program:
-    """The program in these files: one object for the same files.
+    """The program in these files; the same files give the same object.
 
     Raises:
-        ProgramFault: They lack a module or a name, or fail to import.
+        ProgramFault: The files lack a module or a name, or fail to import.
     """
     digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
     if digest not in _loaded:
@@ -167,7 +170,9 @@ _loaded: dict[str, Program | str] = {}
 
 
 class DeployedFiles(MetaPathFinder, ExecutionLoader):
-    """Imports the modules of one set of files, as a package with another name than its own, `written`."""
+    """Importer for the modules of one set of files, as a package with a unique name in place of the written name,
+    `written`.
+    """
 
     def __init__(self, package: str, files: Mapping[str, str], written: str = PACKAGE) -> None:
         self.package = package
@@ -200,7 +205,7 @@ class DeployedFiles(MetaPathFinder, ExecutionLoader):
 
 
 def _load(files: DeployedFiles) -> Program | str:
-    """The program, or why the files are none."""
+    """The program, or the reason why the files are not one."""
 
     def module(name: str) -> Any:
         return importlib.import_module(f"{files.package}.{name}")

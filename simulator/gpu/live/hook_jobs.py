@@ -1,4 +1,4 @@
-"""Hook Jobs of the operator's chart. One of them has an effect: it applies the CRDs of a new release."""
+"""Hook Jobs of the operator's chart. Only one of them has an effect: it applies the CRDs of a new release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UPGRADE_CRDS = "gpu-operator-upgrade-crd"
 
 
 class HookJobs:
-    """Runs the Pods of hook Jobs: Helm waits for them."""
+    """Runs the Pods of hook Jobs, for which Helm waits."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

@@ -1,4 +1,4 @@
-"""The kubelet of a GPU node: Pods are added and deleted, model time passes, and the Node shows the result."""
+"""The kubelet of a GPU node: it follows added and deleted Pods and simulated time, and shows the result on the Node."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STRATEGIC = "application/strategic-merge-patch+json"
 
 @dataclass(frozen=True)
 class Surroundings:
-    """State of the rest of the cluster that a node's pods read."""
+    """State of the rest of the cluster that a node's Pods depend on."""
 
     release: str
     driver_in_cluster: bool = False
@@ -50,7 +50,7 @@ class Surroundings:
 
 
 def host_of(item: Json) -> Host:
-    """The host as described by the node's annotations."""
+    """Software on the host, from the node's annotations."""
     given = annotations_of(item)
     return Host(
         driver=given.get(HOST_DRIVER, ""),
@@ -60,7 +60,9 @@ def host_of(item: Json) -> Host:
 
 
 def pseudo_daemonset(pod: Json) -> Json:
-    """A pod as the DaemonSet it was made from: what `PodAdded` reads, without later changes."""
+    """A Pod in the form of the DaemonSet that it was created from, for `PodAdded`; it lacks later changes of that
+    DaemonSet.
+    """
     return {
         "metadata": {"name": owner(pod, "DaemonSet"), "labels": {COMPONENT: labels(pod).get(COMPONENT, "")}},
         "spec": {"template": {"spec": pod["spec"]}},
@@ -68,7 +70,7 @@ def pseudo_daemonset(pod: Json) -> Json:
 
 
 class Kubelet:
-    """One GPU node."""
+    """The kubelet of one GPU node."""
 
     def __init__(self, cluster: Cluster, item: Json, hardware: Hardware, release: str) -> None:
         runtime = str(at(item, "status.nodeInfo.containerRuntimeVersion", ""))
@@ -98,23 +100,23 @@ class Kubelet:
 
     @property
     def is_waiting(self) -> bool:
-        """True where something on the node waits for time to pass: a driver's build, or an event that is due."""
+        """True if something on the node waits for time to pass: a driver build, or an event that is due."""
         driver = self.state.driver_pod
         builds = driver is not None and not driver.ready and driver.restarts <= MOST_RESTARTS
         return builds or any(since for message, since in self._messages.values() if message)
 
     @property
     def looks_at_jobs(self) -> bool:
-        """True where the node has a fault that ends with a Pod."""
+        """True if the node has a fault that the end of a job's Pod ends."""
         return ends_with_jobs(self.state.faults.items)
 
     def run(self, item: Json, around: Surroundings, pods: Mapping[str, Json], seconds: float, now: float) -> bool:
-        """Applies everything that has happened since the last call; returns whether the node moved.
+        """Applies everything that has happened since the last call; returns True if the node changed.
 
         Args:
-            pods: The node's pods that are this stack's, by DaemonSet.
-            seconds: Model seconds that have passed.
-            now: Model time, in seconds since the epoch.
+            pods: The node's Pods of the GPU stack, by DaemonSet.
+            seconds: Simulated seconds that have passed.
+            now: Simulated time, in seconds since the epoch.
         """
         before, self._now = self.state, now
         self._happen(item, around, seconds)
@@ -160,7 +162,7 @@ class Kubelet:
             self._do(node.Tick(seconds))
 
     def _look_at_jobs(self, item: Json) -> None:
-        """Checks if a Pod that held GPUs is gone. Nothing watches the Pods of all namespaces."""
+        """Checks if a Pod that held GPUs is gone, since no watch covers the Pods of all namespaces."""
         if not self.looks_at_jobs:
             self._jobs = frozenset()
             return
@@ -171,7 +173,7 @@ class Kubelet:
             self._end_faults(item, "job")
 
     def _end_faults(self, item: Json, happened: Happened, containers: Iterable[str] = (), boot: str = "") -> None:
-        """Ends faults of the node by an action on it, as `physai fault heal` does."""
+        """Ends the node's faults that an action on the node ends, as `physai fault heal` would."""
         held = injected(item)
         left = after(held, happened, containers, boot)
         if left != held:
@@ -179,8 +181,10 @@ class Kubelet:
             self._do(node.FaultsChanged(together(left)))
 
     def _refuse_bound(self, node: str) -> None:
-        """Ends the Pods that hold GPUs after a start: the kubelet admits them before a device plugin has registered,
-        and does not start them again (NVIDIA/gpu-operator#707; kubernetes/kubernetes, devicemanager).
+        """Fails Pods that request GPUs after a restart of the node.
+
+        The kubelet admits them before a device plugin has registered, and does not start them again
+        (NVIDIA/gpu-operator#707; kubernetes/kubernetes, devicemanager).
         """
         for pod in self._cluster.pods_on(node):
             wanted = gpus_of(pod)
@@ -232,7 +236,7 @@ class Kubelet:
         self._report_message(pod, uid, live)
 
     def _report_message(self, pod: Pod, uid: str, live: Json) -> None:
-        """An event for a pod that is not ready, unless it becomes ready in a moment."""
+        """Writes an event for a Pod that is not ready, unless the Pod becomes ready shortly."""
         message = "" if pod.is_ready else pod.fault
         shown, since = self._messages.get(uid, ("", 0.0))
         now = time.monotonic()
@@ -243,7 +247,7 @@ class Kubelet:
             self._messages[uid] = (message, 0.0)
 
     def _report_node(self, item: Json) -> None:
-        """Extended resources, and readiness: a node whose containerd does not run remains NotReady."""
+        """Reports the node's extended resources and its readiness; a node whose containerd does not run is NotReady."""
         held = {field: _of_nvidia(at(item, f"status.{field}", {})) for field in ("capacity", "allocatable")}
         wanted = {
             field: dict.fromkeys(held[field], "0") | {key: str(count) for key, count in counts.items()}

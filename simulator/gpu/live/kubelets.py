@@ -17,7 +17,7 @@ WRITERS = 8
 
 
 class Kubelets:
-    """All GPU nodes of the cluster."""
+    """The simulated kubelets of all GPU nodes of a cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -33,14 +33,14 @@ class Kubelets:
         return any(each.looks_at_jobs for each in self._nodes.values())
 
     def cuda(self) -> dict[str, str]:
-        """The CUDA error of each node; empty where CUDA works."""
+        """The error of a CUDA program on each node, by node; empty where CUDA works."""
         return {key: node.cuda_probe(each.state) for key, each in self._nodes.items()}
 
     def of(self, name: str) -> Kubelet | None:
         return self._nodes.get(name)
 
     def run(self, hardware: Mapping[str, Hardware | None], around: Surroundings, seconds: float, now: float) -> bool:
-        """Runs one round over all nodes; returns whether any moved."""
+        """Runs one round over all nodes; returns True if any node changed."""
         pods: dict[str, dict[str, Json]] = {}
         for pod in self._cluster.all("Pod"):
             host, made_by = str(at(pod, "spec.nodeName", "")), owner(pod, "DaemonSet")

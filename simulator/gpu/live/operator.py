@@ -1,4 +1,6 @@
-"""The operator's controllers: reads the cluster into a State, lets the model decide, carries out its steps."""
+"""The operator's controllers on a live cluster: they read the cluster into a State, and write the steps that
+`simulator.gpu` decides.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ DAEMONSET_GENERATION = "deprecated.daemonset.template.generation"
 
 
 def without_times(status: Any) -> Json:
-    """A status as the model writes it: times of conditions are the API server's business."""
+    """A status in the form in which the simulator writes it: without the times of conditions, which the API server
+    sets.
+    """
     if not isinstance(status, dict):
         return {}
     found: Json = dict(cast("Json", status))
@@ -62,7 +66,10 @@ def without_times(status: Any) -> Json:
 
 
 def state_of(cluster: Cluster, given: Operator, held: str = "") -> State:
-    """Everything the operator looks at. `held` is the ClusterPolicy that it has followed up to now."""
+    """Everything in the cluster that the operator reads.
+
+    `held`: name of the ClusterPolicy that it has followed so far.
+    """
     present = [_bare(item) for item in cluster.all("ClusterPolicy") if not is_terminating(item)]
     policy = policies.active(release(given.release), present, held)
     uid = at(policy, "metadata.uid")
@@ -98,7 +105,7 @@ def _bare(item: Json) -> Json:
 
 
 def _is_left(item: Json, uid: Any) -> bool:
-    """True for an object of a deleted ClusterPolicy: it will be collected, and has to be recreated."""
+    """True for an object of a deleted ClusterPolicy: it will be garbage-collected, and has to be recreated."""
     references: list[Json] = at(item, "metadata.ownerReferences", [])
     return any(each.get("kind") == "ClusterPolicy" and each.get("uid") != uid for each in references)
 
@@ -129,7 +136,7 @@ def _is_failing(pod: Json) -> bool:
 
 
 def model_time(nodes: Iterable[Json]) -> float:
-    """The latest model time that a previous process has left on a node; 0 without one."""
+    """The latest simulated time that an earlier process has recorded on a node; 0 if there is none."""
     return max((float(annotations_of(node).get(names.MODEL_TIME, 0)) for node in nodes), default=0.0)
 
 
@@ -144,23 +151,23 @@ class Controllers:
 
     @property
     def are_waiting(self) -> bool:
-        """True where only time has to pass until a controller runs."""
+        """True if a controller only waits for time to pass."""
         return bool(self._since) or self._pacing.is_waiting
 
     @property
     def policy(self) -> Json:
-        """The ClusterPolicy that the operator follows; empty without one."""
+        """The ClusterPolicy that the operator follows; empty if there is none."""
         seen = self._pacing.seen
         return (seen.policy if seen else None) or {}
 
     def restart(self) -> None:
-        """A new operator has none of the state of the previous one."""
+        """Forgets the state of the controllers, as a restarted operator does."""
         self._pacing = Pacing()
         self._since = {}
 
     def run(self, given: Operator, now: float) -> bool:
-        """Runs one pass of the awake controllers, at a model time; returns whether it changed anything that others
-        read.
+        """Runs one pass of the controllers that are due, at a simulated time; returns True if it changed anything that
+        others read.
         """
         state = self._with_workloads(state_of(self._cluster, given, self._pacing.followed), now)
         awake = self._pacing.awake(state)
@@ -177,13 +184,17 @@ class Controllers:
         return any(step.verb != "evict" for step in steps)
 
     def _keep_time(self, now: float) -> None:
-        """Model time begins at zero with this process, except for timed changes of nodes."""
+        """Records simulated time on nodes with timers, since simulated time otherwise begins at zero with
+        each process.
+        """
         for node in self._cluster.nodes:
             if _TIMERS & annotations_of(node).keys():
                 self._cluster.annotate(node, {names.MODEL_TIME: str(int(now))})
 
     def _with_workloads(self, state: State, now: float) -> State:
-        """The state with the Pods of nodes that are being cleared, and how long that has taken."""
+        """The state with the Pods of the nodes that are being cleared, and the seconds that clearing has
+        taken so far.
+        """
         begun: dict[str, tuple[str, float]] = {}
         for key, node in state.nodes.items():
             if (stage := labels(node).get(names.UPGRADE_STATE, "")) in EVICTING:
@@ -239,7 +250,7 @@ class Controllers:
 
 
 def upgrade_event(node: Json, note: Note, now: str) -> Json:
-    """An event of a driver's upgrade; the same text is one event with a new time."""
+    """The Event for a step of a driver upgrade; the same text again updates the time of the first event."""
     metadata: Json = node["metadata"]
     key = f"{metadata['name']}.{zlib.crc32(note.text.encode()):08x}"
     involved = {"apiVersion": "v1", "kind": "Node", "name": metadata["name"], "uid": metadata.get("uid", "")}
@@ -258,7 +269,7 @@ def upgrade_event(node: Json, note: Note, now: str) -> Json:
 
 
 def marked(daemonset: Json) -> Json:
-    """The DaemonSet with Pods that have this model's annotation."""
+    """The DaemonSet with an annotation on its Pods that marks them as simulated by this process."""
     template: Json = daemonset["spec"]["template"]
     metadata: Json = template["metadata"]
     annotated = {**metadata, "annotations": {**metadata.get("annotations", {}), RUN_BY: names.STACK}}

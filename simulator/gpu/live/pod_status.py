@@ -1,4 +1,4 @@
-"""A modelled pod as the kubelet reports it."""
+"""Pod statuses of the simulated GPU stack, as a kubelet reports them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _terminated(now: str, code: int = 0, message: str = "") -> Json:
 
 
 def _present(pod: Pod, given: Json, now: str) -> Json:
-    """The container the pod is at: held up before its sandbox, failing again and again, or at work."""
+    """Status of the Pod's current container: waiting for its sandbox, failing repeatedly, or running."""
     if not pod.started and not pod.ready and pod.message:
         return _container(
             given, WAITING_FOR_INIT if pod.workload.init else {"waiting": {"reason": "ContainerCreating"}}
@@ -58,7 +58,7 @@ def _condition(kind: str, holds: bool, now: str, reason: str = "", message: str 
 
 
 def status(pod: Pod, live: Json, now: str) -> Json:
-    """`status` for a strategic merge patch of the live pod. The scheduler's conditions remain."""
+    """`status` of a Pod, for a strategic merge patch of the live Pod. The scheduler's conditions are kept."""
     init: list[Json] = at(live, "spec.initContainers", [])
     main: list[Json] = at(live, "spec.containers", [])
     initialized = pod.at >= len(init)
@@ -106,15 +106,15 @@ def status(pod: Pod, live: Json, now: str) -> Json:
 
 
 def key(pod: Pod) -> tuple[Any, ...]:
-    """Key of the values that a status depends on: equal keys, equal statuses."""
+    """The values that a Pod's status depends on: equal keys mean equal statuses."""
     return (pod.at, pod.started, pod.restarts, pod.ready, pod.message, pod.sidecar_fault)
 
 
 def event(pod: Pod, live: Json, now: str) -> Json:
-    """The message that a user finds for a pod that is not ready.
+    """The Event that tells a user why a Pod is not ready.
 
-    A sandbox that can't be made is the kubelet's own event. Logs of simulated containers can't be read, so that a
-    container's last line is an event here as well.
+    A sandbox that cannot be created is an event of the kubelet in reality, too. A container's last line becomes an
+    event because logs of simulated containers cannot be read.
     """
     sandbox = not pod.started
     reason = "FailedCreatePodSandBox" if sandbox else "SimulatedLog"
@@ -149,7 +149,7 @@ def event(pod: Pod, live: Json, now: str) -> Json:
 
 
 def refused(gpus: int) -> Json:
-    """The status of a Pod that the kubelet does not admit, since the node offers fewer GPUs than it requests."""
+    """The status of a Pod that the kubelet does not admit because the node offers fewer GPUs than the Pod requests."""
     problem = f"Requested: {gpus}, Available: 0, which is unexpected"
     return {
         "phase": "Failed",

@@ -1,4 +1,4 @@
-"""Pods that test a GPU: a CUDA program ends as it would with the devices that the device plugin has assigned."""
+"""Pods that test a GPU: their CUDA program ends as it would with the devices that the device plugin has assigned."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CUDA = "cuda"
 
 
 class Probes:
-    """Runs such Pods of the operator's namespace."""
+    """Runs the GPU test Pods of the operator's namespace."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     def run(self, faults: Mapping[str, str]) -> None:
-        """`faults`: the CUDA error of each node; empty where CUDA works."""
+        """Ends the test Pods that have a node. `faults`: the CUDA error by node; empty where CUDA works."""
         for pod in self._cluster.all("Pod"):
             annotations, node = annotations_of(pod), str(at(pod, "spec.nodeName", ""))
             is_probe = annotations.get(RUNS) == CUDA and annotations.get(RUN_BY) == names.STACK

@@ -1,4 +1,4 @@
-"""Writes what the DRA driver's plugin on a node publishes."""
+"""Publication of the ResourceSlice of a node, as the DRA driver's plugin on the node does it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.gpu.state import covers
 
 
 def report(cluster: Cluster, node: Json, state: NodeState) -> None:
-    """Creates, changes or deletes the node's ResourceSlice; a change is a new generation of its pool.
+    """Creates, changes or deletes the node's ResourceSlice; a change increases the generation of its pool.
 
     The real kubelet deletes the slices of a plugin that has been gone for 30 seconds.
     """
