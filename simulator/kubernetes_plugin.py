@@ -1,8 +1,9 @@
-"""Plugin that runs the Kubernetes resources of a simulated stack: the stand-in, or Pulumi's own where it is installed.
+"""Choice of the plugin that runs the Kubernetes resources of a simulated stack: the simulated one, or Pulumi's own if
+it is installed.
 
 The official plugin is a release that no module proxy has, so it is never downloaded or built here. It runs against the
-same API server, with charts that a transformation of the program's releases makes local. The first `up` fixes which one
-runs: the two keep different states.
+same API server, with charts that a transformation of the program's releases makes local. The first `up` fixes which
+plugin a stack uses: the two keep different states.
 """
 
 from __future__ import annotations
@@ -26,18 +27,20 @@ _RECORD = "kubernetes-plugin"
 
 
 class PluginUnusable(SimulationError):
-    """Raised where the plugin is missing, or the stack was deployed with the other one."""
+    """Error if the chosen plugin is missing, or the stack was deployed with the other one."""
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """The choice for one simulated stack; `path` is the official plugin's."""
+    """Plugin of one simulated stack; `path` is the official plugin's file, None for the simulated one."""
 
     name: PluginName = "stand-in"
     path: Path | None = None
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """Variables of the engine, which the plugin inherits: nothing of the user's clusters and of Helm's folders."""
+        """Environment variables of the engine that hide the user's clusters and Helm folders from the official plugin;
+        empty for the simulated one.
+        """
         if self.path is None:
             return {}
         helm = folder / "helm"
@@ -45,7 +48,7 @@ class Plugin:
         return {OFFICIAL_VARIABLE: "1", "KUBECONFIG": "", **helm_folders}
 
     def link(self, home: Path) -> None:
-        """Puts the official plugin where the engine with this PULUMI_HOME looks for it."""
+        """Links the official plugin into the folder where the engine with this PULUMI_HOME looks for it."""
         if self.path is None:
             return
         command = home / "plugins" / FOLDER / COMMAND
@@ -74,10 +77,11 @@ def installed(environment: Mapping[str, str]) -> Path | None:
 
 
 def chosen(folder: Path, requested: PluginName | None, environment: Mapping[str, str]) -> Plugin:
-    """The plugin of the simulation in `folder`: the one of its first `up`, else the requested one.
+    """The plugin for the simulation in `folder`: the one of its first `up`, else the requested one.
 
     Raises:
-        PluginUnusable: another one is requested than the stack was deployed with, or the official one is missing.
+        PluginUnusable: the stack was deployed with another plugin than the requested one, or the official one is
+            missing.
     """
     fixed = recorded(folder)
     if fixed and requested and requested != fixed:
@@ -97,7 +101,7 @@ def chosen(folder: Path, requested: PluginName | None, environment: Mapping[str,
 
 
 def recorded(folder: Path) -> PluginName | None:
-    """The choice of the first `up`; None before it."""
+    """The plugin that the first `up` has fixed; None before it."""
     try:
         text = (folder / _RECORD).read_text(encoding="utf-8").strip()
     except FileNotFoundError:
@@ -106,15 +110,15 @@ def recorded(folder: Path) -> PluginName | None:
 
 
 def record(folder: Path, plugin: Plugin) -> None:
-    """Writes the plugin that the first `up` has chosen, for later commands."""
+    """Records the plugin of the first `up` for later commands."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     (folder / _RECORD).write_text(plugin.name, encoding="utf-8")
 
 
 def local_chart(inputs: Mapping[str, Any], source: Callable[[str, str, str], Path]) -> dict[str, Any]:
-    """The arguments of a Helm release, with a chart on this machine instead of the one in a repository.
+    """The arguments of a Helm release, with a local chart in place of one from a repository.
 
-    `version` is kept: it is what a preview shows of an upgrade. `source` is `chart_source`.
+    `version` is kept, because a preview shows an upgrade by it. `source` is `chart_source`.
     """
     options: Any = inputs.get("repository_opts")
     chart = source(inputs["chart"], inputs.get("version") or "", options.repo if options else "")

@@ -1,4 +1,7 @@
-"""Objects that a destroyed stack leaves in an existing cluster, and the reason: none that it created itself."""
+"""Objects that a destroyed stack leaves in an existing cluster, each with the reason.
+
+None of them was created by the stack itself.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ Of a device plugin that is gone the kubelet reports 0 devices, by which it diffe
 
 
 def by_reason(differences: Iterable[str]) -> tuple[dict[str, int], list[str]]:
-    """Number of differences for each reason, and the differences that have none."""
+    """Number of differences for each reason, and the differences without a reason."""
     reasons, others = Counter[str](), list[str]()
     for line in differences:
         reason = next((reason for pattern, reason in CHANGES.items() if re.fullmatch(pattern, line)), None)
@@ -56,7 +59,7 @@ def by_reason(differences: Iterable[str]) -> tuple[dict[str, int], list[str]]:
 
 
 def report(changed: Sequence[str], file: Path, note: Callable[[str], object]) -> None:
-    """Says how much has remained for which reason, and writes every difference to a file."""
+    """Reports how many objects have remained and why, and writes every difference to a file."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(f"{line}\n" for line in changed))
     kept, left = by_reason(changed)

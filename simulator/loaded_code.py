@@ -1,4 +1,6 @@
-"""Code of a daemon compared with that of the checkout: the files that it loaded, noted next to it."""
+"""Comparison of a daemon's loaded code with the checkout's, by a note of the loaded files that is kept beside the
+daemon's data.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,14 @@ Stamp = list[int]
 
 
 def note(file: Path) -> None:
-    """Writes what this process has loaded of the project."""
+    """Writes down which files of the project this process has loaded, with a stamp of each."""
     unfinished = file.with_suffix(".new")
     unfinished.write_text(json.dumps({path: _stamp(path) for path in sorted(_loaded())}))
     unfinished.rename(file)
 
 
 def has_changed(file: Path) -> bool:
-    """True where a noted file differs now. True where nothing was noted, as by an earlier version."""
+    """True if a noted file has changed since, or if there is no note, as with a process of an earlier version."""
     try:
         noted: dict[str, Stamp] = json.loads(file.read_text())
     except (OSError, ValueError):
@@ -33,7 +35,7 @@ def has_changed(file: Path) -> bool:
 
 
 def _loaded() -> Iterator[str]:
-    """The modules of the project, and the data beside them."""
+    """Paths of the project's loaded modules, and of the data files beside them."""
     modules = {found for module in list(sys.modules.values()) if (found := getattr(module, "__file__", None))}
     folders = {Path(path).parent for path in modules if Path(path).is_relative_to(ROOT)}
     for folder in folders:

@@ -1,8 +1,7 @@
-"""Kinds that Azure Monitor's metrics add-on installs in a cluster, as far as a program sees them: those of its
-monitors.
+"""Kinds that Azure Monitor's metrics add-on installs in a cluster: its own PodMonitors and ServiceMonitors.
 
-Its agents are left out. Fields: Azure/prometheus-collector, otelcollector/deploy/addon-chart. The fields of endpoints
-are not listed, so that a wrong one is accepted.
+The add-on's agents are left out. Fields: Azure/prometheus-collector, otelcollector/deploy/addon-chart. The fields of
+endpoints are not listed, so a wrong one is accepted.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _ENDPOINTS = {"PodMonitor": "podMetricsEndpoints", "ServiceMonitor": "endpoints"
 
 
 def definitions() -> list[dict[str, Any]]:
-    """The CustomResourceDefinitions."""
+    """The CustomResourceDefinitions of the add-on's kinds."""
     return [_definition(kind, field) for kind, field in _ENDPOINTS.items()]
 
 
@@ -47,12 +46,12 @@ def _definition(kind: str, endpoints: str) -> dict[str, Any]:
 
 
 def install(client: Client) -> None:
-    """Applies the definitions, and waits until the API server serves them."""
+    """Applies the add-on's definitions, and waits until the API server serves their kinds."""
     serve(client, definitions())
 
 
 def serve(client: Client, found: Sequence[dict[str, Any]]) -> None:
-    """Applies definitions, and waits until the API server serves them."""
+    """Applies definitions, and waits until the API server serves their kinds."""
     for each in found:
         path = f"{DEFINITIONS}/{each['metadata']['name']}"
         client.patch(path, each, APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})

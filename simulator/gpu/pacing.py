@@ -20,7 +20,7 @@ RECREATION_SECONDS = 60.0
 
 @dataclass
 class Pacing:
-    """What one process of the operator remembers about its controllers."""
+    """Memory of one operator process about its controllers."""
 
     seen: State | None = None
     """The cluster at the last call; None before the operator has started."""

@@ -92,10 +92,10 @@ class Applier:
     def _take_over(self, obj: Object, live: Object, manager: str, force: bool, dry_run: bool) -> Object:
         """Applies an object, and takes over the fields that the create and `kubectl` have set.
 
-        The official plugin moves their fields to the resource's manager first, without a word (await.go,
-        fixCSAFieldManagers). In a dry run it moves nothing. It overrides every manager then, but only as long as the
-        create's own entry exists, which the first update moves: a preview of an object that was updated once conflicts
-        with `kubectl`, and the update itself does not (patchForce).
+        The official plugin first moves these fields to the resource's manager, without a message (await.go,
+        fixCSAFieldManagers). In a dry run it moves none; there it overrides every manager, but only as long as the
+        entry of the create exists, which the first update moves (patchForce). So after one update a preview reports
+        conflicts with `kubectl`, and the update itself does not.
         """
         if dry_run:
             return self.apply(obj, manager, force or is_as_created(live), dry_run)
@@ -106,13 +106,13 @@ class Applier:
         return self.apply(obj, manager, force or not metadata(live).get("managedFields"))
 
     def relinquish(self, obj: Object, manager: str) -> None:
-        """Release every field of a manager: fields that only it had set are removed, the object remains."""
+        """Gives up every field of a manager: fields that only this manager had set are removed, the object remains."""
         held = {key: value for key, value in metadata(obj).items() if key in ("name", "namespace")}
         empty = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": held}
         self.apply(empty, manager, force=True)
 
     def _scoped(self, obj: Object) -> Object:
-        """The object without a namespace where its kind has none: Check does not know before the CRD exists."""
+        """The object, without a namespace if its kind has none: Check cannot know that before the CRD exists."""
         resource = self.client.resource(str(obj["apiVersion"]), str(obj["kind"]))
         if resource is None or resource.namespaced or "namespace" not in metadata(obj):
             return obj
@@ -134,7 +134,7 @@ def merge_patch(old: Object, new: Object) -> Object:
 
 
 def explained(problem: ApiError | UnknownKind, manager: str) -> str:
-    """The API server's message, with the official plugin's advice on field conflicts."""
+    """The API server's message; for a field conflict, with the official plugin's advice."""
     if isinstance(problem, ApiError) and problem.code == 409 and _is_field_conflict(problem):
         return (
             f"server-side apply field conflict detected, see {_CONFLICT_HELP} for troubleshooting help\n"

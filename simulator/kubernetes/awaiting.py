@@ -1,4 +1,4 @@
-"""Waiting on the API server: until an object is ready or deleted, and the message when it is not."""
+"""Waits on the API server until an object is ready or deleted, with messages for objects that do not get there."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _DELETE_UNAWAITED = frozenset(
 
 
 class NotInTime(Exception):
-    """Raised where the object exists but is not ready: its last state, and why."""
+    """Error if an object exists but is not ready in time; it has the object's last state and the reasons."""
 
     def __init__(self, live: Object, reasons: list[str]) -> None:
         super().__init__("; ".join(reasons))
@@ -71,10 +71,10 @@ def seconds_for(obj: Mapping[str, Any], timeout: float, default: float = DEFAULT
 
 
 class Awaiter:
-    """Polls an API server, often at first and ever less often, up to twice a second."""
+    """Waits by polling an API server, often at first and then less and less often, down to twice a second."""
 
     def __init__(self, client: Client, stopping: threading.Event) -> None:
-        """`stopping`, once set, ends every wait at once."""
+        """`stopping`: event that ends every wait at once when it is set."""
         self._client, self._stopping = client, stopping
 
     def ready(self, live: Object, inputs: Object, timeout: float) -> Object:
@@ -97,7 +97,7 @@ class Awaiter:
         raise AssertionError("the last poll returns or raises")
 
     def check(self, live: Object, inputs: Object) -> None:
-        """Raise NotInTime unless the object is ready now, for the kinds that a refresh looks at."""
+        """Checks that the object is ready now, for kinds that a refresh checks; raises NotInTime if not."""
         if annotated(inputs, SKIP_AWAIT) or not checked_in_refresh(live):
             return
         state = waiting(live, self._surroundings(live))
@@ -106,7 +106,7 @@ class Awaiter:
             raise NotInTime(live, [headline, *state.reasons, *self._causes(live)])
 
     def deleted(self, path: str, inputs: Object, timeout: float) -> None:
-        """Return once nothing is at the path; raises Refused, naming what blocks, when time is up."""
+        """Waits until no object is at the path; raises Refused when time is up, with what blocks the deletion."""
         group, _, kind = gvk_of(inputs)
         if annotated(inputs, SKIP_AWAIT) and (group, kind) in _DELETE_UNAWAITED:
             return
@@ -125,12 +125,12 @@ class Awaiter:
                 )
 
     def pause(self, seconds: float) -> None:
-        """Sleep, but not past the end of the simulator."""
+        """Sleeps; raises Refused if the simulator is stopped meanwhile."""
         if self._stopping.wait(seconds):
             raise Refused("the operation was cancelled")
 
     def _polls(self, seconds: float) -> Iterator[float]:
-        """Yields the seconds left before each look, 0 for the last one."""
+        """Yields the seconds that are left before each poll, 0 before the last one."""
         end, pause = time.monotonic() + seconds, 0.03
         while (left := end - time.monotonic()) > 0:
             yield left
@@ -183,7 +183,7 @@ class Awaiter:
 
 
 def _selector(obj: Object) -> str:
-    """The label selector of the pods an object owns, as a query."""
+    """The label selector for the Pods of an object, as text for a query."""
     spec = cast("Object", obj.get("spec") or {})
     held: Any = spec.get("selector")
     if not isinstance(held, dict) or gvk_of(obj).kind not in ("Deployment", "Job", "StatefulSet"):

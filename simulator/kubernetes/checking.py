@@ -1,4 +1,4 @@
-"""Check: inputs as the program wrote them, made into an object with a kind, a name and a namespace."""
+"""Check of resources: turns the inputs that the program wrote into an object with a kind, a name and a namespace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from simulator.wire import UNKNOWN, Failure, Refused, Request
 def check_object(
     request: Request, old: Object, inputs: Object, scopes: Scopes, default_namespace: str
 ) -> tuple[Object, list[Failure]]:
-    """Complete inputs, and why they can't be used; raises Refused where the resource itself makes no sense."""
+    """Complete inputs, and the failures that make them unusable; raises Refused if the resource itself is not
+    supported.
+    """
     gvk = gvk_of_type(request.type)
     if gvk.kind.endswith("List"):
         raise Refused(

@@ -1,12 +1,12 @@
-"""A small HTTPS client for a Kubernetes API server.
+"""Small HTTPS client for a Kubernetes API server.
 
     client = Client(kubeconfig.load(text))
     client.get("/version")
     client.patch(client.path("v1", "ConfigMap", "default", "motd"), {...}, MERGE_PATCH)
 
-Errors: ApiError where the server refuses, Unreachable where it can't be reached or logged in to, UnknownKind
-where it does not serve a kind. Proxies of the environment are never used: the server is the one the kubeconfig
-names. A client may be shared by threads.
+Errors: ApiError if the server refuses, Unreachable if it can't be reached or logged in to, UnknownKind if it does not
+serve a kind. Proxies from the environment are never used: requests go to the server that the kubeconfig names. Threads
+may share a client.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _BUSY_SECONDS = 15
 
 
 class ApiError(Exception):
-    """Raised where the API server refused; `str()` is its own message."""
+    """Error if the API server refused a request; `str()` is the server's own message."""
 
     def __init__(self, code: int, status: Mapping[str, Any]) -> None:
         super().__init__(str(status.get("message") or f"the server answered with HTTP {code}"))
@@ -62,11 +62,11 @@ class ApiError(Exception):
 
 
 class Unreachable(Exception):
-    """Raised where the API server does not answer, or there is no credential for it; the text says which."""
+    """Error if the API server does not answer, or there is no credential for it; the text says which."""
 
 
 class UnknownKind(Exception):
-    """Raised where the server does not serve the kind, with client-go's message."""
+    """Error if the server does not serve a kind, with client-go's message."""
 
     def __init__(self, api_version: str, kind: str) -> None:
         super().__init__(f'no matches for kind "{kind}" in version "{api_version}"')
@@ -74,14 +74,14 @@ class UnknownKind(Exception):
 
 @dataclass(frozen=True)
 class Resource:
-    """Name and scope of a kind in the API."""
+    """Plural name of a kind in URLs, and whether its objects have a namespace."""
 
     plural: str
     namespaced: bool
 
 
 class Client:
-    """Requests to the API server of a kubeconfig, with its credentials and its discovery."""
+    """Client of the API server of a kubeconfig, with its credentials and its discovery."""
 
     def __init__(
         self,
@@ -91,7 +91,13 @@ class Client:
         transport: httpx.BaseTransport | None = None,
         timeout: float = 60,
     ) -> None:
-        """`path` is the PATH for exec credentials, `timeout` seconds for one answer, `transport` is for tests."""
+        """Creates a client.
+
+        Args:
+            path: PATH for exec credential commands.
+            transport: HTTP transport, for tests.
+            timeout: Seconds to wait for one answer.
+        """
         self.config = config if isinstance(config, Kubeconfig) else load(config)
         self.server, self.namespace = self.config.server, self.config.namespace
         self._exec = ExecCredentials(self.config, path) if self.config.exec else None
@@ -106,13 +112,15 @@ class Client:
         self._http.close()
 
     def as_bearer(self, token: str) -> Client:
-        """The same server for another user, with this token."""
+        """A client of the same server for another user, who has this token."""
         config = replace(self.config, token=token, certificate=b"", key=b"", exec=None)
         return Client(config, transport=self._transport, timeout=self._timeout)
 
     def as_account(self, namespace: str, name: str) -> Client:
-        """The same server for a service account, in whose name an administrator may act; its groups follow from it
-        (Kubernetes docs, reference/access-authn-authz/user-impersonation)."""
+        """A client of the same server that impersonates a service account, as an administrator may.
+
+        The account's groups follow from its name (Kubernetes docs, reference/access-authn-authz/user-impersonation).
+        """
         client = Client(self.config, transport=self._transport, timeout=self._timeout)
         client._user = {"Impersonate-User": f"system:serviceaccount:{namespace}:{name}"}
         return client
@@ -121,7 +129,7 @@ class Client:
         return self.request("GET", path, params=params)
 
     def wait_until_serving(self) -> None:
-        """Waits until the server takes an administrator's requests, however long it takes to start."""
+        """Waits until the server accepts an administrator's requests, without a time limit."""
         while True:
             try:
                 self.get(SERVING)
@@ -131,7 +139,7 @@ class Client:
                 return
 
     def find(self, path: str) -> Object | None:
-        """The object at a path, or None where there is none."""
+        """The object at a path; None if there is none."""
         try:
             return self.get(path)
         except ApiError as refusal:
@@ -152,7 +160,7 @@ class Client:
         *,
         accept: str = JSON,
     ) -> Object:
-        """One answer of the server as an object; an empty or non-JSON one is `{}`.
+        """The server's answer to a request as an object; `{}` for an empty answer or one that is not JSON.
 
         Raises ApiError or Unreachable. Waits and repeats while the server answers 429 with Retry-After.
         """
@@ -190,13 +198,16 @@ class Client:
     # Discovery
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
-        """Resource of a kind, or None; queries again before it returns None, since CRDs change."""
+        """The resource of a kind; None if the server does not serve it.
+
+        Asks the server again before it returns None, since CRDs change.
+        """
         with self._lock:
             held = self._served.get(api_version, {}).get(kind)
         return held or self.kinds(api_version).get(kind)
 
     def kinds(self, api_version: str) -> Mapping[str, Resource]:
-        """Kinds that a group and version has at this moment; empty when the server does not know it."""
+        """Kinds that the server serves now in a group and version; empty if the server does not know that version."""
         try:
             listing = self.get(base_path(api_version))
         except ApiError as refusal:
@@ -213,9 +224,10 @@ class Client:
         return served
 
     def discovered(self) -> set[tuple[str, str, str]]:
-        """Group, version and kind of everything that the server lists in its one document of all groups.
+        """Group, version and kind of everything in the server's single document of all groups.
 
-        client-go, and with it helm, reads this one. It lists a new CRD's kind a moment after the group's own path does.
+        client-go, and with it helm, reads this document. It lists the kind of a new CRD slightly later than the path of
+        the group does.
         """
         groups: list[Object] = self.request("GET", "/apis", accept=_ALL_GROUPS).get("items") or []
         return {
@@ -226,7 +238,7 @@ class Client:
         }
 
     def forget(self, api_version: str) -> None:
-        """Drop what is known of a group and version, whose CRD has changed."""
+        """Forgets the known kinds of a group and version, whose CRD has changed."""
         with self._lock:
             self._served.pop(api_version, None)
 
@@ -316,5 +328,5 @@ class Client:
 
 
 def base_path(api_version: str) -> str:
-    """`/api/v1` or `/apis/<group>/<version>`."""
+    """Base URL path of a group and version: `/api/v1` or `/apis/<group>/<version>`."""
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"

@@ -1,4 +1,4 @@
-"""Exec credentials: the command of a kubeconfig that logs in, such as `kubelogin`, and what it printed last."""
+"""Exec credentials: runs the login command of a kubeconfig, such as `kubelogin`, and keeps its last answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EARLY = timedelta(seconds=10)
 
 
 class CredentialError(Exception):
-    """Raised where the exec command returned no credential; the text gives the reason and a hint."""
+    """Error if the exec command returned no credential; the text gives the reason and a hint."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ExecCredentials:
     """Runs the exec command of a kubeconfig when a credential is needed, and keeps the answer until it expires."""
 
     def __init__(self, config: Kubeconfig, path: str | None = None) -> None:
-        """`path` is the PATH on which the command is looked for and with which it runs; None for this process's."""
+        """`path`: PATH on which the command is looked up and with which it runs; None for this process's PATH."""
         if config.exec is None:
             raise ValueError("the kubeconfig's user has no exec stanza")
         self._exec, self._config, self._path = config.exec, config, path
@@ -50,7 +50,10 @@ class ExecCredentials:
         self._credential: Credential | None = None
 
     def current(self, rejected: Credential | None = None) -> Credential:
-        """A credential that has not expired and is not the `rejected` one, to which the server answered 401."""
+        """A credential that has not expired.
+
+        `rejected`: a credential to which the server answered 401, so that it is not returned again.
+        """
         with self._lock:
             held = self._credential
             if held is None or held is rejected or not held.usable(datetime.now(UTC)):
@@ -111,7 +114,7 @@ class ExecCredentials:
 
 
 def parse_credential(text: str, source: ExecCommand) -> Credential:
-    """The credential in an ExecCredential document; raises CredentialError where there is none."""
+    """The credential in an ExecCredential document; raises CredentialError if there is none."""
     try:
         document: Any = json.loads(text)
         status = cast("dict[str, Any]", document["status"])

@@ -1,7 +1,7 @@
-"""CustomResourceDefinitions in a chart's `crds/` folders, created just before helm installs the chart.
+"""Creation of the CustomResourceDefinitions in a chart's `crds/` folders just before helm installs the chart.
 
-helm creates them, looks at once whether they are in effect, and looks again two seconds later; they need part of one.
-Those that exist it leaves as they are, and does not wait for them (helm 3, pkg/action/install.go).
+helm creates them, checks once whether they are in effect, and checks again two seconds later, although they need only
+part of a second. helm leaves existing ones as they are and does not wait for them (helm 3, pkg/action/install.go).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _SOURCE = re.compile(r"^# Source: \S*/crds/\S+$", re.MULTILINE)
 
 
 def create_definitions(client: Client, manifest: str, name: str, namespace: str) -> None:
-    """Creates what helm would create first for a release, and waits until helm would find its kinds.
+    """Creates the definitions that helm would create first for a release, and waits until helm would find their kinds.
 
     Args:
-        manifest: What `helm template --include-crds` prints.
-        name: Of the release. Where it has a revision already, helm refuses to install it, and nothing is created.
+        manifest: Output of `helm template --include-crds`.
+        name: Name of the release. If the release has a revision, helm refuses to install it, and nothing is created.
 
-    What is refused here is left to helm, which says why.
+    Errors are ignored here, because helm then fails with the same error and reports it.
     """
     try:
         if not _is_free(client, name, namespace):
@@ -78,7 +78,7 @@ def _create(client: Client, definition: Object) -> bool:
 
 
 def _kinds(definition: Object) -> Iterator[tuple[str, str, str]]:
-    """Group, version and kind of each kind in a definition."""
+    """Group, version and kind for each served version of a definition."""
     spec = definition["spec"]
     for version in spec["versions"]:
         if version["served"]:

@@ -1,4 +1,4 @@
-"""Effect of a change of inputs: none, an update in place, or a replacement. Pure.
+"""Effect of a change of inputs: none, an update in place, or a replacement. Pure functions.
 
 Rules and table: pulumi-kubernetes v4, provider/pkg/provider/{diff,provider}.go.
 """
@@ -31,14 +31,14 @@ _IDENTITY = ("metadata.name", "metadata.namespace")
 
 @dataclass(frozen=True)
 class Mutability:
-    """Kinds, immutable by default, that the provider is configured to update in place."""
+    """Kinds whose objects are replaced by default and that the provider is configured to update in place."""
 
     config_maps: bool = False
     secrets: bool = False
 
 
 def replacing_paths(obj: Object, mutability: Mutability, patch: bool) -> list[str]:
-    """Property paths whose change replaces this object."""
+    """Paths of the properties whose change replaces this object."""
     if patch:
         return list(_IDENTITY)
     group, _, kind = gvk_of(obj)
@@ -53,7 +53,7 @@ def replacing_paths(obj: Object, mutability: Mutability, patch: bool) -> list[st
 def diff_objects(
     old_inputs: Object, live: Object, new: Object, *, namespaced: bool, mutability: Mutability, patch: bool
 ) -> Diff:
-    """Compare the live state, cut to the shape of the old inputs, with the new inputs.
+    """Difference between the live object and the new inputs; only fields of the old inputs count in the live object.
 
     So drift that a refresh found is corrected, and what the cluster adds is ignored.
     """
@@ -81,17 +81,17 @@ def diff_objects(
 
 
 def as_inputs(live: Object, inputs: Object, *, without_emptied: bool = False) -> Object:
-    """The live object in the shape of the inputs: what the program would have had to write to get it.
+    """The live object in the shape of the inputs: the inputs that the program would have to write to get this object.
 
-    What the server filled in is left out, and so is what it dropped. `without_emptied` also leaves out maps of which a
-    refresh has left nothing, as the live object has other keys.
+    Fields that the server has added or dropped are left out. `without_emptied` also leaves out maps from which a
+    refresh has removed every entry because the live object has other keys.
     """
     shape = normalized(inputs)
     return cast("Object", _pruned(live, shape, without_emptied)) if live else shape
 
 
 def three_way(declared: Any, current: Any, wanted: Any) -> Any:
-    """State to compare the wanted inputs with: the fields that they name, and declared fields that are gone."""
+    """The state to compare the wanted inputs with: their fields as they are now, and declared fields that are gone."""
     if not isinstance(current, dict) or not isinstance(wanted, dict):
         return cast("Any", current)
     state, named = cast("Object", current), cast("Object", wanted)
@@ -101,7 +101,7 @@ def three_way(declared: Any, current: Any, wanted: Any) -> Any:
 
 
 def member(path: str, key: str) -> str:
-    """The path of a key as the official plugin writes it: in quotes only with a dot, a quote or a bracket."""
+    """The path of a key as the official plugin writes it: quoted only if the key has a dot, a quote or a bracket."""
     if re.search(r'[."\[\]]', key):
         quoted = key.replace('"', '\\"')
         return f'{path}["{quoted}"]'
@@ -109,17 +109,17 @@ def member(path: str, key: str) -> str:
 
 
 def same_quantity(one: Any, other: Any) -> bool:
-    """True for two leaves of the same resource quantity: the API server answers `1` to `1000m` and `500m` to 0.5."""
+    """True for two values of the same resource quantity: the API server returns `1` for `1000m` and `500m` for 0.5."""
     left, right = quantity(one), quantity(other)
     return left is not None and left == right
 
 
 def diff_config(old: Object, new: Object) -> Diff:
-    """Difference of a provider's configuration that means another cluster, so that everything created through it is
+    """The change of a provider's configuration that makes it point at another cluster, so that its resources are
     replaced.
 
-    With an unchanged `clusterIdentifier` nothing does; a changed one does. Without one: a kubeconfig, context or
-    cluster that is not known yet, or another cluster stanza in effect.
+    If `clusterIdentifier` is set, only a change of it counts. Without it, these count: a kubeconfig, context or cluster
+    that is not known yet, or another cluster section in effect.
     """
     changed = changes(old, new)
     identifier = new.get("clusterIdentifier")
@@ -170,7 +170,9 @@ def _pruned(live: Any, shape: Any, without_emptied: bool) -> Any:
 
 
 def _in_form(new: Any, base: Any, old: Any, quantities: bool = False) -> Any:
-    """The new inputs in the form of the live ones: the same quantity, and nothing that the server drops as empty."""
+    """The new inputs in the form of the live object: equal quantities written alike, without values that the server
+    drops as empty.
+    """
     if isinstance(new, dict) and isinstance(base, dict):
         wanted, held = cast("Object", new), cast("Object", base)
         before = cast("Object", old) if isinstance(old, dict) else {}
@@ -187,12 +189,15 @@ def _in_form(new: Any, base: Any, old: Any, quantities: bool = False) -> Any:
 
 
 def _at(items: list[Any], place: int) -> Any:
-    """An element, or None behind the end."""
+    """The element at a position of a list; None beyond its end."""
     return items[place] if place < len(items) else None
 
 
 def _dropped(key: str, empty: Any) -> bool:
-    """True where the server drops an empty value of any kind; an empty map is often one that must be there."""
+    """True if the server drops an empty value under this key.
+
+    An empty map is dropped only for annotations and labels, since elsewhere it is often required.
+    """
     return empty in ([], "") or (empty == {} and key in ("annotations", "labels"))
 
 

@@ -1,7 +1,7 @@
-"""Managers of the fields of an object, and the fields that an update takes over. Pure.
+"""Managers of the fields of an object, and the fields that an update takes over. Pure functions.
 
 Source: pulumi-kubernetes, provider/pkg/await/await.go (fixCSAFieldManagers, patchForce), 2026-07-01, and fluxcd/pkg,
-ssa/patch.go at 4f94dc68: a manager counts by the beginning of its name.
+ssa/patch.go at 4f94dc68: managers are recognized by the beginning of their name.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ _CREATORS = ("pulumi-kubernetes", "pulumi-kubernetes.exe", "pulumi-resource-kube
 
 
 def is_as_created(live: Object) -> bool:
-    """True where no update has moved the fields of the create yet."""
+    """True if no update has taken over the fields of the create yet."""
     return any(
         each.get("operation") == "Update" and each.get("manager") in _CREATORS for each in _entries(live)
     ) or not _entries(live)
 
 
 def moved(live: Object, manager: str) -> list[Object] | None:
-    """`managedFields` with the fields of such managers given to `manager`, to be applied; None where there are none."""
+    """`managedFields` in which `manager` has taken over the fields of the create and of `kubectl`; None if there are
+    none to take over.
+    """
     entries = _entries(live)
     mine = [each for each in entries if each.get("manager") == manager and each.get("operation") == "Apply"]
     taken = [each for each in entries if each not in mine and _is_taken_over(each)]
@@ -45,7 +47,10 @@ def _entries(live: Object) -> list[Object]:
 
 
 def _is_taken_over(entry: Mapping[str, Any]) -> bool:
-    """True for an entry without a subresource: a field that `kubectl scale` sets is a conflict."""
+    """True if `manager` takes over this entry.
+
+    It must have no subresource: a field that `kubectl scale` sets stays a conflict.
+    """
     names = _TAKEN_OVER.get(str(entry.get("operation")), ())
     return not entry.get("subresource") and str(entry.get("manager")).startswith(names)
 

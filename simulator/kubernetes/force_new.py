@@ -1,7 +1,7 @@
-"""Properties that can't be changed in place, by kind: data.
+"""Properties that can't be changed in place, by kind.
 
-Source: pulumi-kubernetes v4, provider/pkg/provider/diff.go (2025). An API server refuses more changes than these;
-such a change is planned as an update and fails, as with the official plugin.
+Source: pulumi-kubernetes v4, provider/pkg/provider/diff.go (2025). An API server refuses more changes than these; such
+a change is planned as an update and fails, as with the official plugin.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `helm` command, run for one cluster."""
+"""The `helm` command, run against one cluster."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _GRACE_SECONDS = 60
 
 
 class HelmFailed(Exception):
-    """Raised where helm ended with an error; the text is its message."""
+    """Error if helm failed; the text is helm's message."""
 
 
 class Helm:
     """Runs helm with a provider's kubeconfig and without plugins."""
 
     def __init__(self, options: KubernetesOptions, config: Kubeconfig | None) -> None:
-        """Creates a helm that without a `config` runs only commands that need no cluster, such as `template`."""
+        """Without a `config`, only commands that need no cluster, such as `template`, can be run."""
         self._options, self._config = options, config
 
     def run(self, *arguments: str, stdin: str | None = None, seconds: float = 300) -> str:
-        """Standard output of one helm command; `seconds` is its --timeout. Raises HelmFailed."""
+        """Standard output of one helm command; `seconds` is the command's --timeout. Raises HelmFailed."""
         with tempfile.TemporaryDirectory(prefix="helm-") as folder:  # 0700: the kubeconfig may hold keys
             kubeconfig = Path(folder) / "kubeconfig"
             kubeconfig.write_text(self._config.text if self._config else "")

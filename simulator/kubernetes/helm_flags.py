@@ -1,4 +1,4 @@
-"""Properties of a Release, as flags of `helm`."""
+"""Conversion of a Release's properties into flags of `helm`."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ REPOSITORY_OPTIONS = {
 
 
 def operation_arguments(release: Object, seconds: int, fresh: bool) -> list[str]:
-    """Arguments that only install and upgrade take. One property switches off the hooks of an install, another of an
-    upgrade.
+    """Arguments that only install and upgrade accept.
+
+    One property of a Release turns off the hooks of an install, another one those of an upgrade.
     """
     arguments = [flag for key, flag in (INSTALL_FLAGS if fresh else UPGRADE_FLAGS).items() if release.get(key)]
     arguments += ["--no-hooks"] if release.get("disableWebhooks" if fresh else "disableCRDHooks") else []

@@ -1,4 +1,8 @@
-"""The part of kubectl's JSONPath that wait conditions use: `{.status.conditions[?(@.type=="Ready")].status}`. Pure."""
+"""Reader for the part of kubectl's JSONPath that wait conditions use:
+`{.status.conditions[?(@.type=="Ready")].status}`.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,13 @@ _STEP = re.compile(
 
 
 class JsonPathError(Exception):
-    """Raised where the expression is not one this module reads."""
+    """Error for an expression that this module cannot read."""
 
 
 def find(document: Any, expression: str) -> list[Any]:
-    """Every value the expression leads to; none where a step is missing.
+    """Every value that the expression leads to; empty if a step of the path is missing.
 
-    The braces may be left out. Raises JsonPathError where the expression is not understood.
+    The braces may be left out. Raises JsonPathError if the expression is not understood.
     """
     steps = expression.strip().removeprefix("{").removesuffix("}").removeprefix("$")
     if steps and not steps.startswith((".", "[")):

@@ -1,4 +1,4 @@
-"""Kubeconfigs: which cluster and which credentials the active context names, and the document to hand to `helm`."""
+"""Kubeconfigs: the cluster and the credentials of the active context, and the document to pass to `helm`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Document = dict[str, Any]
 
 
 class KubeconfigError(Exception):
-    """Raised where the kubeconfig can't be used; the text gives the reason."""
+    """Error if the kubeconfig can't be used; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class ExecCommand:
-    """A user's `exec` stanza: a command that prints an ExecCredential (client.authentication.k8s.io)."""
+    """The `exec` section of a user: a command that prints an ExecCredential (client.authentication.k8s.io)."""
 
     command: str
     args: tuple[str, ...] = ()
@@ -56,14 +56,15 @@ class Kubeconfig:
 
     @property
     def text(self) -> str:
-        """The document as YAML, for tools that need a file."""
+        """The kubeconfig as YAML, for tools that need a file."""
         return safe_yaml.dump(self.document)
 
 
 def load(source: str | Path | Mapping[str, Any], context: str = "", cluster: str = "") -> Kubeconfig:
-    """Read a kubeconfig from text, a path or a parsed document; `context` and `cluster` override its own choice.
+    """Reads a kubeconfig from text, a path or a parsed document; `context` and `cluster` override the kubeconfig's own
+    choice.
 
-    Raises KubeconfigError where it does not parse, or where the context, cluster or user it names is missing.
+    Raises KubeconfigError if it cannot be parsed, or the context, cluster or user that it names is missing.
     """
     document, folder = _parse(source)
     active = _active_context(document, context)
@@ -88,9 +89,9 @@ def load(source: str | Path | Mapping[str, Any], context: str = "", cluster: str
 
 
 def active_cluster(source: object, context: str = "", cluster: str = "") -> Document | None:
-    """The cluster stanza in effect, by which a provider decides whether it points at another cluster.
+    """The cluster section in effect, by which a provider decides whether it points at another cluster.
 
-    None where the kubeconfig is missing, broken or names no such cluster: then the cluster is not known.
+    None, for an unknown cluster, if the kubeconfig is missing or broken or has no such cluster.
     """
     if not isinstance(source, str | Mapping) or not source:
         return None
@@ -148,7 +149,7 @@ def _with_choice(document: Document, context: str, cluster: str) -> Document:
 
 
 def _data(stanza: Document, key: str, folder: Path | None) -> bytes:
-    """Inline base64 under `<key>-data`, or the file named by `<key>`."""
+    """Content of `<key>-data` (inline base64), or of the file that `<key>` names."""
     inline, named = stanza.get(f"{key}-data"), stanza.get(key)
     if inline:
         try:

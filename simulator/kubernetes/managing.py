@@ -1,4 +1,4 @@
-"""The verbs for objects on a cluster that can be reached, with the official plugin's error messages."""
+"""Operations on objects of a cluster that can be reached, with the official plugin's error messages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _INITIAL_VERSION = "__initialApiVersion"
 
 @dataclass(frozen=True)
 class ObjectManager:
-    """The verbs of one connected provider for everything but Helm releases."""
+    """Operations of one connected provider on everything but Helm releases."""
 
     client: Client
     settings: Settings
@@ -57,7 +57,10 @@ class ObjectManager:
         return Applier(self.client, self.awaiter, self.settings.server_side_apply, self.settings.upsert)
 
     def create(self, request: Request, inputs: Object) -> tuple[str, Object]:
-        """Id and state; raises Refused where nothing was made, NotReady where it was but is not ready."""
+        """Creates an object; returns its id and state.
+
+        Raises Refused if no object was created, NotReady if it was created but is not ready.
+        """
         obj, manager = to_api(inputs), self._manager(request, inputs, {})
         try:
             live = self._applier.create(obj, manager, self._forced(inputs), is_patch(request.type, inputs))
@@ -80,7 +83,7 @@ class ObjectManager:
         return object_id(live), _state(live, inputs, manager)
 
     def preview_create(self, request: Request, inputs: Object) -> Object:
-        """The result of a dry run, or the inputs if none is available."""
+        """The result of a dry run of the create, or the inputs if a dry run is not possible."""
         if not self._dry_runnable(inputs) or is_patch(request.type, inputs):
             return inputs
         obj, manager = to_api(inputs), self._manager(request, inputs, {})
@@ -99,7 +102,10 @@ class ObjectManager:
         return _state(with_unknowns(live, obj), inputs, manager)
 
     def update(self, request: Request, old_inputs: Object, old_outputs: Object, inputs: Object) -> Object:
-        """The new state; raises Refused where the object does not exist, NotReady where it refused or is not ready."""
+        """Updates an object; returns its new state.
+
+        Raises Refused if the object does not exist, NotReady if the update was refused or the object is not ready.
+        """
         manager, held = self._manager(request, inputs, old_outputs), self._manager(request, {}, old_outputs)
         obj = to_api(inputs)
         try:
@@ -120,7 +126,7 @@ class ObjectManager:
         return _state(self._awaited(request, live, inputs, manager, _not_live(object_id(live))), inputs, manager)
 
     def preview_update(self, request: Request, old_inputs: Object, old_outputs: Object, inputs: Object) -> Object:
-        """The result of a dry run, or the inputs if none is available."""
+        """The result of a dry run of the update, or the inputs if a dry run is not possible."""
         if not self._dry_runnable(inputs):
             return inputs
         obj, manager = to_api(inputs), self._manager(request, inputs, old_outputs)
@@ -139,7 +145,7 @@ class ObjectManager:
         return _state(live, inputs, manager)
 
     def read(self, request: Request, outputs: Object, inputs: Object) -> tuple[str, Object, Object]:
-        """Present id, state and inputs; an empty id if the object or its kind does not exist."""
+        """Present id, state and inputs of an object; the id is empty if the object or its kind does not exist."""
         found = self.find(_identity(request, inputs or outputs))
         if found is None:
             return "", {}, {}
@@ -153,7 +159,9 @@ class ObjectManager:
         return request.id, state, _sealed(shown)
 
     def delete(self, request: Request, old_inputs: Object, old_outputs: Object) -> None:
-        """Delete and wait until it is deleted; a missing object, or one whose CRD was deleted, is not an error."""
+        """Deletes an object and waits until it is gone; a missing object, or one whose CRD was deleted, is not an
+        error.
+        """
         known = old_inputs or old_outputs
         obj = _identity(request, known)
         try:
@@ -179,7 +187,7 @@ class ObjectManager:
             self.scopes.forget(to_api(known))
 
     def find(self, obj: Object) -> Object | None:
-        """The live object, or None where it or its kind does not exist."""
+        """The live object; None if the object or its kind does not exist."""
         try:
             return self.client.find(self._applier.path(obj))
         except UnknownKind:
@@ -200,9 +208,9 @@ class ObjectManager:
     def _update_refused(
         self, request: Request, inputs: Object, manager: str, problem: ApiError | Unreachable
     ) -> NoReturn:
-        """A refused update of an object that still exists is stored as not ready, so that the next run retries.
+        """Raises NotReady for a refused update of an object that still exists, so that the next run tries again.
 
-        In a preview this is an error like any other.
+        A missing object is Refused, and so is every refusal in a preview.
         """
         live = self.find(to_api(inputs)) if isinstance(problem, ApiError) else None
         if live is None:
@@ -224,7 +232,7 @@ class ObjectManager:
 
 
 def _identity(request: Request, known: Object) -> Object:
-    """Kind, namespace and name from a resource's id."""
+    """Kind, namespace and name of a resource, from its id."""
     gvk = gvk_of(known) if known.get("kind") else gvk_of_type(request.type)
     namespace, name = parse_id(request.id)
     held = {"name": name or name_of(known)} | ({"namespace": namespace} if namespace else {})
@@ -234,16 +242,16 @@ def _identity(request: Request, known: Object) -> Object:
 
 
 def _state(live: Object, inputs: Object, manager: str) -> Object:
-    """State to store: the live object, and the inputs that it was created from.
+    """The state to store: the live object, and the inputs that it was created from.
 
-    These are secret as a whole: the engine tells the plugin of no value in them that is.
+    The inputs are secret as a whole, because the engine does not tell the plugin which of their values are secret.
     """
     kept = {_INITIAL_VERSION: inputs.get("apiVersion"), _MANAGER: manager, INPUTS: Secret(dict(inputs))}
     return {**_sealed(from_api(live)), **kept}
 
 
 def _sealed(obj: Object) -> Object:
-    """An object with the data of a Secret marked secret: the API server returns `data` for `stringData`."""
+    """The object; the data of a Secret marked as secret, since the API server returns `data` for `stringData`."""
     if not is_secret(obj):
         return obj
     return {key: Secret(value) if key in ("data", "stringData") else value for key, value in obj.items()}

@@ -1,4 +1,5 @@
-"""The forms in which inputs are compared: the API server's, for kinds whose types the official plugin knows. Pure.
+"""Forms in which inputs are compared: the API server's form, for kinds whose types the official plugin knows. Pure
+functions.
 
 Source: pulumi-kubernetes, provider/pkg/clients/unstructured.go and provider/pkg/kinds/kinds.go, 2026-07-01.
 """
@@ -16,15 +17,17 @@ _KNOWN_GROUPS = BUILT_IN_GROUPS | {"resource.k8s.io", "storagemigration.k8s.io"}
 
 
 def is_known(obj: Object) -> bool:
-    """True where the plugin has Go types for the object: it compares those without regard to form, others as they
-    are.
+    """True if the official plugin has Go types for the object.
+
+    It compares such objects by value, and all others as they are written.
     """
     return gvk_of(obj).group in _KNOWN_GROUPS
 
 
 def normalized(obj: Object) -> Object:
-    """Object without the fields that only the server sets; a Secret whose values are all known has `data` in place
-    of `stringData`.
+    """The object without fields that only the server sets.
+
+    A Secret whose values are all known gets `data` in place of `stringData`.
     """
     kept = without_read_only(obj)
     if not is_secret(kept) or has_unknown(kept):
@@ -45,7 +48,9 @@ def _coded(text: str) -> str:
 
 
 def _recoded(value: Any) -> Any:
-    """Base64 as the server writes it; what is none, which the server refuses, stays."""
+    """The value as the server would encode it in base64; text that is not base64, which the server refuses, stays as it
+    is.
+    """
     try:
         return base64.b64encode(base64.b64decode(value, validate=True)).decode() if isinstance(value, str) else value
     except (binascii.Error, ValueError):

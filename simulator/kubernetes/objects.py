@@ -1,4 +1,6 @@
-"""Kubernetes objects as the provider sees them: kinds, names, scopes, annotations, and the shapes it compares."""
+"""Kubernetes objects as the provider sees them: kinds, names, scopes, annotations, and the forms in which it compares
+them.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +132,7 @@ def gvk_of_type(token: str) -> Gvk:
 
 
 def gvk_of(obj: Mapping[str, Any]) -> Gvk:
-    """Group, version and kind an object itself states."""
+    """Group, version and kind that an object states itself."""
     group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
     return Gvk("" if group == "core" else group, version, str(obj.get("kind", "")))
 
@@ -149,13 +151,15 @@ def is_secret(obj: Mapping[str, Any]) -> bool:
 
 
 def inputs_of(outputs: Mapping[str, Any], kept: Object) -> Object:
-    """The inputs of the last operation on a resource; those that the engine kept, for states that have no others."""
+    """The inputs of the last operation on a resource, from its outputs; for outputs that lack them, the inputs that the
+    engine kept.
+    """
     held = outputs.get(INPUTS)
     return cast("Object", held) if isinstance(held, dict) else kept
 
 
 def metadata(obj: Mapping[str, Any]) -> Object:
-    """The object's metadata, empty where it is missing or not known yet."""
+    """The object's metadata; empty if it is missing or not known yet."""
     held = obj.get("metadata")
     return cast("Object", held) if isinstance(held, dict) else {}
 
@@ -169,7 +173,7 @@ def namespace_of(obj: Mapping[str, Any]) -> str:
 
 
 def annotation(obj: Mapping[str, Any], key: str) -> str:
-    """An annotation's value, or the empty string."""
+    """An annotation's value; empty if it is not set."""
     held = metadata(obj).get("annotations")
     value = cast("Object", held).get(key) if isinstance(held, dict) else None
     return value if isinstance(value, str) else ""
@@ -185,7 +189,7 @@ def object_id(obj: Mapping[str, Any]) -> str:
 
 
 def parse_id(id: str) -> tuple[str, str]:
-    """Namespace (may be empty) and name."""
+    """Namespace (may be empty) and name in Pulumi's id of an object."""
     namespace, _, name = id.rpartition("/")
     return namespace, name
 
@@ -199,7 +203,9 @@ def field_manager(urn: str) -> str:
 
 
 def autoname(request: Request) -> str:
-    """The engine's proposal, or the logical name with eight hex digits of its seed, in DNS form."""
+    """The engine's proposed name, or the logical name followed by eight hex digits of the engine's seed,
+    in DNS form.
+    """
     if request.proposed_name:
         return request.proposed_name
     suffix = hashlib.sha256(request.random_seed or request.urn.encode()).hexdigest()[:8]
@@ -231,7 +237,7 @@ def from_api(obj: Object) -> Object:
 
 
 def without_read_only(obj: Object) -> Object:
-    """A copy whose metadata lacks what only the server sets."""
+    """A copy without the metadata fields that only the server sets."""
     held = obj.get("metadata")
     if not isinstance(held, dict):
         return dict(obj)
@@ -240,7 +246,7 @@ def without_read_only(obj: Object) -> Object:
 
 
 def with_unknowns(preview: Object, inputs: Mapping[str, Any]) -> Object:
-    """A dry run's result, in which values that only the real run decides are unknown."""
+    """A dry run's result, with values that only the real run determines marked as unknown."""
     live = {key: value for key, value in preview.items() if key != "status"}
     live["metadata"] = metadata(live) | dict.fromkeys(_DECIDED_LATER, UNKNOWN)
     if live.get("kind") == "Service" and isinstance(live.get("spec"), dict):
@@ -262,7 +268,7 @@ def _renamed(value: Any, rename: Callable[[str], str]) -> Any:
 
 
 def imported_inputs(live: Object) -> Object:
-    """Inputs for an object that is imported: all but its status and what the server set."""
+    """Inputs for an imported object: the live object without its status and without what the server set."""
     inputs = without_read_only({key: value for key, value in live.items() if key != "status"})
     held = metadata(inputs)
     notes = cast("Object", held.get("annotations") or {})

@@ -46,7 +46,7 @@ class KubernetesOptions:
 
 @dataclass(frozen=True)
 class Settings:
-    """A provider's configuration, with the official plugin's defaults and environment variables."""
+    """A provider's configuration, with the official plugin's defaults and environment variables applied."""
 
     kubeconfig: str | Mapping[str, Any] = ""
     context: str = ""
@@ -73,7 +73,7 @@ _SWITCHES = {
 
 
 def settings_from(config: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
-    """Read a provider's configuration, in which switches may be booleans or the strings "true" and "false"."""
+    """Reads a provider's configuration, in which switches may be booleans or the strings "true" and "false"."""
     switches = {
         field: (config[key] if config.get(key) is not None else environment.get(variable))
         for field, (key, variable) in _SWITCHES.items()

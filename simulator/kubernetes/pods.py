@@ -1,4 +1,4 @@
-"""Messages of the official plugin about a Pod that is not ready. Pure.
+"""Messages of the official plugin about a Pod that is not ready. Pure functions.
 
 Source: pulumi-kubernetes, provider/pkg/await/checker/pod/check.go, 2026-07-01.
 """
@@ -14,12 +14,15 @@ READY = "ready"
 
 
 def pod_problems(pods: Sequence[Object]) -> list[str]:
-    """One line for each Pod whose containers do not run. A Pod without a node has none: that counts as progress."""
+    """One line for each Pod whose containers do not run.
+
+    A Pod that has no node yet gets no line: it counts as in progress.
+    """
     return [state for pod in pods if (state := pod_state(pod)) not in ("", READY)]
 
 
 def pod_state(pod: Object) -> str:
-    """READY, or what keeps its containers from running, or nothing as long as it has no node or no status."""
+    """READY, or the reason why the Pod's containers do not run; empty while the Pod has no node or no status."""
     status = cast("Object", pod.get("status") or {})
     if _condition(status, "PodScheduled").get("status") != "True":
         return ""
@@ -63,7 +66,7 @@ def _container(status: Object) -> Iterator[str]:
 
 
 def _trimmed(message: Any) -> str:
-    """Message without the text that container runtimes put around a missing image."""
+    """The message without the text that container runtimes add around a missing image."""
     text = str(message or "").removeprefix("rpc error: code = Unknown desc = Error response from daemon: ")
     return text.removesuffix(": manifest unknown")
 

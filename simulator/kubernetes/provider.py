@@ -1,4 +1,4 @@
-"""The stand-in for Pulumi's Kubernetes plugin: every kind, patches and Helm releases, against a real API server.
+"""The simulated Kubernetes provider of Pulumi: every kind, patches and Helm releases, against a real API server.
 
 What it does as the official plugin does, and where it differs: docs/reference/kubernetes-stand-in.md.
 """
@@ -39,7 +39,7 @@ _FORGET_IT = (
 
 @dataclass(frozen=True)
 class KubernetesFactory:
-    """Makes the Kubernetes providers of one simulator; the host reads `package` and `version` from it."""
+    """Factory for the Kubernetes providers of one simulator; the host reads `package` and `version` from it."""
 
     options: KubernetesOptions
     package: str = PACKAGE
@@ -50,7 +50,7 @@ class KubernetesFactory:
 
 
 def kubernetes_provider(options: KubernetesOptions | None = None) -> KubernetesFactory:
-    """The factory to give to `ProviderHost`."""
+    """The factory of Kubernetes providers to pass to `ProviderHost`."""
     return KubernetesFactory(options or KubernetesOptions())
 
 
@@ -80,7 +80,7 @@ class Kubernetes(Provider):
         self._options.stopping.set()
 
     def configure(self, config: Object) -> None:
-        """Connect. An unreachable cluster is not an error yet: previews continue without it."""
+        """Connects to the cluster. An unreachable cluster is not an error yet: previews continue without it."""
         self._settings = settings_from(config)
         if not self._settings.kubeconfig:
             self._unreachable = (

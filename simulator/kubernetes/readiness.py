@@ -1,7 +1,7 @@
-"""Readiness of an object, and the reason where it is not ready: by its own status. Pure.
+"""Readiness of an object by its own status, and the reason if it is not ready. Pure functions.
 
-What each kind waits for, and what is said about it: pulumi-kubernetes, provider/pkg/await, 2026-07-01. The plugin says
-nothing about Pods that no node takes: their messages are in `physai why` and in the gates.
+Conditions and messages for each kind: pulumi-kubernetes, provider/pkg/await, 2026-07-01. The plugin has no message
+about Pods that fit no node; `physai why` and the gates have one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEFAULT_SECONDS = 600
 
 @dataclass(frozen=True)
 class Waiting:
-    """Reasons why an object is not ready; `final` when waiting longer can't help."""
+    """Reasons why an object is not ready. `final`: True if waiting longer can't help."""
 
     reasons: tuple[str, ...]
     final: bool = False
@@ -32,7 +32,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The state of other objects, where an object's own status is not sufficient."""
+    """State of other objects that an object's readiness depends on."""
 
     endpoints_known: bool = True
     """True where the controller has created the Service's endpoints, for none, some or all Pods that it selects."""
@@ -45,22 +45,22 @@ class Surroundings:
 
 
 def awaited(obj: Mapping[str, Any]) -> bool:
-    """True where a create or an update waits for objects of this kind."""
+    """True if a create or update waits for objects of this kind."""
     return _kind(obj) in _CHECKS
 
 
 def checked_in_refresh(obj: Mapping[str, Any]) -> bool:
-    """True where a refresh reports that an object of this kind is not ready."""
+    """True if a refresh reports objects of this kind that are not ready."""
     return _kind(obj) in _CHECKS and str(obj.get("kind")) in _READ
 
 
 def limit(obj: Mapping[str, Any]) -> float | None:
-    """Seconds of the wait for kinds that have a limit of their own."""
+    """Seconds to wait for an object, for kinds with a limit of their own; None for other kinds."""
     return _POLLED.get(_kind(obj))
 
 
 def unready(obj: Object, *, final: bool, custom: bool) -> str:
-    """The headline of the error when a wait has ended."""
+    """The first line of the error for a wait that has ended without success."""
     if final:
         return f"Resource '{name_of(obj)}' was created but failed to initialize"
     if _kind(obj) in _POLLED and not custom:
@@ -71,15 +71,15 @@ def unready(obj: Object, *, final: bool, custom: bool) -> str:
 
 
 def waiting(obj: Object, around: Surroundings | None = None) -> Waiting | None:
-    """Reasons to wait for an object; None when it is ready, or of a kind that needs no waiting."""
+    """Reasons to wait for an object; None if it is ready, or of a kind that needs no waiting."""
     check = _CHECKS.get(_kind(obj))
     return check(obj, around or Surroundings()) if check else None
 
 
 def waiting_for(obj: Object, expressions: str) -> Waiting | None:
-    """Reasons to wait by the `pulumi.com/waitFor` annotation; None if its condition is met.
+    """Unmet conditions of the `pulumi.com/waitFor` annotation; None if all are met.
 
-    `condition=Type[=Status]`, `jsonpath={.path}[=value]`, or a JSON list of these that must all hold.
+    The annotation is `condition=Type[=Status]`, `jsonpath={.path}[=value]`, or a JSON list of these that must all hold.
     Raises ValueError for anything else, JsonPathError for a path that can't be read.
     """
     missing = tuple(text for text in (_unmet(obj, one) for one in parse_wait_for(expressions)) if text)
@@ -87,7 +87,7 @@ def waiting_for(obj: Object, expressions: str) -> Waiting | None:
 
 
 def parse_wait_for(expressions: str) -> list[str]:
-    """The single expressions of a `pulumi.com/waitFor` annotation; raises ValueError where one has no known form."""
+    """The single expressions of a `pulumi.com/waitFor` annotation; raises ValueError if one has no known form."""
     try:
         parsed: Any = json.loads(expressions)
     except ValueError:
@@ -102,7 +102,9 @@ def parse_wait_for(expressions: str) -> list[str]:
 
 
 def blocking_finalizers(obj: Object) -> str:
-    """Reason why the deletion of an object does not end, for a person to act on; empty when nothing is known."""
+    """Reason why the deletion of an object does not end, such as a finalizer, for a person to act on; empty if none is
+    known.
+    """
     conditions = [
         str(condition.get("message"))
         for condition in _conditions(obj)
@@ -175,7 +177,10 @@ def _daemon_set(obj: Object, around: Surroundings) -> Waiting | None:
 
 
 def _stateful_set(obj: Object, around: Surroundings) -> Waiting | None:
-    """A `partition` is not looked at: with one the revisions stay different, and the wait ends with its time."""
+    """Reasons to wait for a StatefulSet.
+
+    `partition` is ignored: with it the revisions stay different, and the wait ends at its time limit.
+    """
     status, spec = _part(obj, "status"), _part(obj, "spec")
     wanted = int(spec.get("replicas", 1))
     total, ready, current, updated = (
@@ -223,7 +228,10 @@ def _crd(obj: Object, around: Surroundings) -> Waiting | None:
 
 
 def _service(obj: Object, around: Surroundings) -> Waiting | None:
-    """A Service that selects no Pod is ready; one that selects a Pod which is not ready waits for it."""
+    """Reasons to wait for a Service.
+
+    A Service that selects no Pod is ready; one that selects a Pod that is not ready waits for it.
+    """
     spec = _part(obj, "spec")
     balanced = spec.get("type") != "LoadBalancer" or bool(_part(_part(obj, "status"), "loadBalancer").get("ingress"))
     without_pods = spec.get("type") == "ExternalName" or spec.get("clusterIP") == "None" or not spec.get("selector")

@@ -1,4 +1,4 @@
-"""kubernetes:helm.sh/v3:Release, through the real helm.
+"""The resource kubernetes:helm.sh/v3:Release, operated by the real helm.
 
 Behaviour: pulumi-kubernetes v4, provider/pkg/provider/helm_release.go.
 """
@@ -44,7 +44,10 @@ _UNTOUCHED = ("cannot re-use a name that is still in use", "another operation (i
 
 @dataclass(frozen=True)
 class Releases:
-    """The verbs of Release resources; `namespace` is the provider's default, `unreachable` why there is no cluster."""
+    """Operations on Release resources.
+
+    `namespace`: the provider's default; `unreachable`: reason why there is no cluster.
+    """
 
     helm: Helm
     options: KubernetesOptions
@@ -54,7 +57,10 @@ class Releases:
     """The cluster, where there is one."""
 
     def check(self, request: Request, old: Object, inputs: Object) -> tuple[Object, list[Failure]]:
-        """Name, namespace and timeout filled in; with every input known, the chart rendered and its checksum taken."""
+        """The release's inputs with name, namespace and timeout filled in, and the failures found.
+
+        If every input is known, the chart is rendered and its checksum is added.
+        """
         release = {key: value for key, value in inputs.items() if not _unset(value)}
         if not release.get("name"):
             release["name"] = old.get("name") or autoname(request)
@@ -79,9 +85,10 @@ class Releases:
         return release, []
 
     def diff(self, old_inputs: Object, old_outputs: Object, inputs: Object) -> Diff:
-        """Differences between the inputs and the state of their fields: a declared value that has changed is corrected.
+        """Differences between the new inputs and the state of the same fields: a declared value that has changed is
+        corrected.
 
-        Checksum and resource names are compared by no plugin since 4.11 (pulumi-kubernetes#2672).
+        No plugin since 4.11 compares the checksum or the resource names (pulumi-kubernetes#2672).
         """
         declared, current, wanted = (
             without_nulls({"values": {}, **{key: value for key, value in side.items() if key not in _COMPUTED}})
@@ -109,10 +116,11 @@ class Releases:
         return self._operate("upgrade", request, inputs, headline, _revision(old_outputs))
 
     def read(self, request: Request, outputs: Object, inputs: Object) -> tuple[str, Object, Object]:
-        """Reads the release. A failed one is no error, so a refresh makes the engine forget the failure.
+        """Id, state and inputs of the release as helm reports it. A failed release is not an error, so a refresh makes
+        the engine forget the failure.
 
-        Its inputs are those of the last operation, failed or not: after a failed upgrade and a refresh, nothing is left
-        to change. Only a declared value that somebody has changed since shows as a difference.
+        The inputs are those of the last operation, whether it failed or not: after a failed upgrade and a refresh,
+        nothing is left to change. Only a declared value that somebody has changed since then shows as a difference.
         """
         namespace, name = parse_id(request.id)
         try:
@@ -141,9 +149,10 @@ class Releases:
     def _operate(
         self, verb: Literal["install", "upgrade"], request: Request, inputs: Object, headline: str, revision: int = 0
     ) -> Object:
-        """Runs helm; raises NotReady where it leaves a failed release behind that `revision` was not, else Refused.
+        """Installs or upgrades the release with helm; returns its state.
 
-        A release that another process installs or upgrades, or that a killed one has left pending, is refused by helm.
+        Raises NotReady if helm fails and leaves a failed revision newer than `revision`, else Refused. helm refuses to
+        touch a release that another process is installing or upgrading, or that a killed process has left pending.
         """
         name, namespace = str(inputs["name"]), str(inputs["namespace"])
         seconds = _seconds(request, inputs)
@@ -174,13 +183,13 @@ class Releases:
         return _outputs(inputs, inputs, live, cast("Document", chart.get("metadata") or {}))
 
     def _version_of(self, chart: str) -> str:
-        """The version of a chart that is a folder here; the official plugin takes that of every chart."""
+        """The version in the Chart.yaml of a local chart; the official plugin takes the version from every chart."""
         file = self.options.working_directory / chart / "Chart.yaml"
         found: Any = safe_yaml.load(file.read_text()) if file.is_file() else None
         return str(cast("Document", found).get("version") or "") if isinstance(found, dict) else ""
 
     def _left_behind(self, inputs: Object, revision: int) -> Object | None:
-        """State of the failed release that a failed helm left, or None where it left none newer than `revision`."""
+        """State of the failed revision that a failed helm command left; None if it left none newer than `revision`."""
         name, namespace = str(inputs["name"]), str(inputs["namespace"])
         try:
             live = self.helm.last_release(name, namespace)
@@ -204,7 +213,7 @@ class Releases:
         return kept.rendered([helm, *arguments], values, render) if kept is not None else render()
 
     def _chart_arguments(self, release: Object) -> list[str]:
-        """Release name, chart and what finds it, values from standard input."""
+        """Arguments for the release name, the chart, the chart's repository, and values from standard input."""
         repository = cast("Document", release.get("repositoryOpts") or {})
         version = str(release.get("version") or "")
         local = self.options.chart_source(str(release["chart"]), version, str(repository.get("repo") or ""))
@@ -223,7 +232,7 @@ class Releases:
         return arguments + [flag for key, flag in CHART_FLAGS.items() if release.get(key)]
 
     def _values(self, release: Object) -> Document:
-        """The values files, in order, with the inline values over them."""
+        """Values of the release: the values files, in order, overridden by the inline values."""
         merged: Document = {}
         for asset in cast("list[Document]", release.get("valueYamlFiles") or []):
             text = asset.get("text")
@@ -237,7 +246,9 @@ class Releases:
 
 
 def resource_names(manifest: str) -> dict[str, list[str]]:
-    """Objects of a rendered manifest, `{"Kind.group/version": [name…]}`, as the official plugin groups them."""
+    """Names of the objects in a rendered manifest, `{"Kind.group/version": [name…]}`, as the official plugin groups
+    them.
+    """
     names: dict[str, list[str]] = {}
     for document in safe_yaml.load_all(manifest):
         if not isinstance(document, dict) or "kind" not in document:
@@ -255,7 +266,7 @@ def _seconds(request: Request, release: Mapping[str, Any]) -> int:
 
 
 def _over(base: Document, top: Document) -> Document:
-    """Maps merged at any depth, anything else replaced."""
+    """`base` overridden by `top`: maps are merged at every depth, other values replaced."""
     merged = dict(base)
     for key, value in top.items():
         held = merged.get(key)
@@ -284,7 +295,7 @@ def _revision(outputs: Object) -> int:
 
 
 def _outputs(state: Object, inputs: Object, live: Document, chart: Document) -> Object:
-    """The state so far, or the inputs, with helm's data on the release.
+    """Outputs of the release: the state so far, or the inputs, with helm's data on the release.
 
     `inputs` are what the next run compares with. They are secret as a whole, as in the official plugin.
     """

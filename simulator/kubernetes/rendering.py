@@ -1,4 +1,4 @@
-"""Charts rendered by `helm template`, kept for charts that render the same every time."""
+"""Output of `helm template`, cached for charts whose output never varies."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RenderedCharts:
-    """Keeps in `folder` what charts below `charts` render.
+    """Cache, in `folder`, of the output of charts below `charts`.
 
-    A chart there has its content's digest in its path and calls no function with a random result. Every other chart is
-    rendered each time, as by the official plugin: one that makes a key differs in each preview, which must show.
+    Those charts have their content's digest in their path and call no function with a random result. Every other chart
+    is rendered each time, as by the official plugin: a chart that generates a key renders differently in each preview,
+    and the preview has to show that.
     """
 
     charts: Path
     folder: Path
 
     def rendered(self, arguments: Sequence[str], values: Mapping[str, Any], render: Callable[[], str]) -> str:
-        """Output of `render` for these arguments of helm and values, or the stored output of an earlier call."""
+        """Output of `render` for these arguments of helm and these values, or its stored output from an
+        earlier call.
+        """
         if not any(Path(argument).parent == self.charts for argument in arguments):
             return render()
         # By the chart's name, which has the digest of its content: another home has the same chart elsewhere.

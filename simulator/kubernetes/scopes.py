@@ -1,4 +1,4 @@
-"""Existence of kinds and their scope: by the server, by CRDs that are being created, by the built-in table."""
+"""Existence and scope of kinds: from the server, from CRDs that are being created, or from the built-in table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.wire import Refused, has_unknown
 
 
 class Scopes:
-    """Knowledge of one provider about kinds. Without a client it answers by the built-in table."""
+    """Scopes of kinds as one provider knows them. Without a client only the built-in table is used."""
 
     def __init__(self, client: Client | None) -> None:
         self._client = client
@@ -29,7 +29,9 @@ class Scopes:
         return planned if planned is not None else (gvk.group, gvk.kind) not in CLUSTER_SCOPED
 
     def served(self, gvk: Gvk) -> bool | None:
-        """True where the server serves the kind with a namespace; None if it does not serve it or can't be reached."""
+        """True if the server serves the kind with a namespace, False if without; None if it does not serve the kind or
+        can't be reached.
+        """
         if self._client is None:
             return None
         try:
@@ -39,8 +41,9 @@ class Scopes:
         return resource.namespaced if resource else None
 
     def unknown_kind(self, obj: Object) -> str:
-        """Reason why a kind can't exist, for the groups to which no CRD or chart of the program can add it; else
-        empty.
+        """Reason why a kind can't exist; empty if it might.
+
+        Only kinds in groups that no CRD or chart of the program can extend are judged.
         """
         gvk = gvk_of(obj)
         if self._client is None or gvk.group not in BUILT_IN_GROUPS or self.served(gvk) is not None:
@@ -50,7 +53,7 @@ class Scopes:
         return f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}" of this Kubernetes; {has}'
 
     def plan(self, crd: Object) -> None:
-        """Remember the scope of a CRD that the program makes, for objects checked before it exists."""
+        """Remembers the scope of a CRD that the program creates, for objects that are checked before the CRD exists."""
         spec = crd.get("spec")
         if not isinstance(spec, dict) or has_unknown(spec):
             return
@@ -60,7 +63,9 @@ class Scopes:
             self._planned[str(known.get("group")), str(names.get("kind"))] = known.get("scope") != "Cluster"
 
     def forget(self, crd: Object) -> None:
-        """Query the server again about a CRD that was created, changed or deleted."""
+        """Makes the next question about a CRD's kinds ask the server again, after the CRD was created, changed or
+        deleted.
+        """
         spec = cast("Object", crd.get("spec") or {})
         for version in cast("list[Object]", spec.get("versions") or []):
             if self._client is not None:

@@ -1,1 +1,1 @@
-"""Telemetry of a simulated cluster: exporters, and the Prometheus and Alertmanager that read them."""
+"""Telemetry of a simulated cluster: exporters, and a real Prometheus and Alertmanager that read them."""

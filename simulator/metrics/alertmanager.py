@@ -1,4 +1,4 @@
-"""Alertmanager's configuration: that of the cluster, with a faster clock and nobody to disturb. Pure functions."""
+"""Alertmanager's configuration: the cluster's own, with shorter times and without its receivers. Pure functions."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def configuration(given: Json | None, factor: float, interval_seconds: float, ex
     """Configuration of the running Alertmanager.
 
     Args:
-        given: The cluster's configuration; None for one receiver without any channel: alerts are listed, not sent.
-        factor: By which times are shorter.
-        interval_seconds: Between two evaluations of rules, of a real clock.
-        exporters: Address of the exporters' server, which takes what is sent in place of all receivers.
+        given: The cluster's configuration; None for one receiver without channels, which lists alerts and sends none.
+        factor: Number by which all times are divided.
+        interval_seconds: Real seconds between two evaluations of rules.
+        exporters: Address of the exporters' server, which takes notifications in place of all receivers.
     """
     if given is None:
         interval = duration(interval_seconds)
@@ -43,7 +43,7 @@ def _route(route: Mapping[str, Any], factor: float) -> Json:
 
 
 def _receiver(receiver: Mapping[str, Any], exporters: str) -> Json:
-    """The receiver with a channel to the exporters' server for each that it has."""
+    """The receiver with each of its channels replaced by one to the exporters' server."""
     url = f"http://{exporters}/{NOTIFICATIONS}/{quote(str(receiver['name']), safe='')}"
     channels = [{"url": url, "send_resolved": bool(each.get("send_resolved", True))} for each in _channels(receiver)]
     return {"name": receiver["name"], **({"webhook_configs": channels} if channels else {})}

@@ -1,7 +1,7 @@
-"""AMD's device metrics exporter of one node: the fields of its configuration for each GPU, all of them healthy.
+"""AMD's device metrics exporter on one node: the configured fields for each GPU, all with values of a healthy GPU.
 
-What a guest is not known to report is printed too. Labels: ROCm/device-metrics-exporter
-pkg/amdgpu/gpuagent/gpuagent_gpu_metrics.go (gpuMandatoryLables); of Slurm's there are none.
+Fields that a guest may not be able to report are printed, too. Labels: ROCm/device-metrics-exporter
+pkg/amdgpu/gpuagent/gpuagent_gpu_metrics.go (gpuMandatoryLables), without those of Slurm.
 """
 
 from __future__ import annotations
@@ -34,19 +34,22 @@ class Holder:
 
 
 def fields_of(config: Json | None) -> Sequence[str]:
-    """Fields that the exporter's ConfigMap names; an unknown one is ignored, as by the exporter. All without any."""
+    """Fields that the exporter's ConfigMap names, or all fields if it names none.
+
+    Unknown fields are ignored, as by the exporter.
+    """
     known, given = list(amd_fields()), _parsed(config)
     wanted = at(given, "GPUConfig.Fields", [])
     return [field for field in wanted if field in known] if wanted else known
 
 
 def prefix_of(config: Json | None) -> str:
-    """Prefix of the names of the series."""
+    """Prefix of the names of the exporter's series."""
     return str(at(_parsed(config), "CommonConfig.MetricsFieldPrefix", ""))
 
 
 def _parsed(config: Json | None) -> Json:
-    """Configuration of the exporter; empty where the exporter cannot read it, and continues without."""
+    """Configuration of the exporter; empty if the exporter cannot parse it, as it then uses its defaults."""
     try:
         found: Any = json.loads(at(config or {}, "data", {}).get("config.json", "{}"))
     except ValueError:
@@ -55,7 +58,10 @@ def _parsed(config: Json | None) -> Json:
 
 
 def holders(pods: Sequence[Json], node: str, load_of: Mapping[str, float]) -> list[Holder]:
-    """Holders of the GPUs of a node, one for each GPU, in the order in which the Pods started. `load_of` is by uid."""
+    """Containers that hold the GPUs of a node, one for each GPU, in the order in which their Pods started.
+
+    `load_of`: load by Pod uid.
+    """
     here = [pod for pod in pods if at(pod, "spec.nodeName") == node and at(pod, "status.phase") == "Running"]
     here.sort(key=lambda pod: (str(at(pod, "status.startTime", "")), name(pod)))
     return [
@@ -72,7 +78,7 @@ def holders(pods: Sequence[Json], node: str, load_of: Mapping[str, float]) -> li
 
 
 def page(node: str, gpu: Gpu, config: Json | None, held: Sequence[Holder]) -> str:
-    """Output of the exporter; `held` is the result of `holders`."""
+    """Output of AMD's exporter on a node; `held` is the result of `holders`."""
     result, prefix = Page(), prefix_of(config)
     for field in fields_of(config):
         family = f"{prefix}{field.lower()}"

@@ -1,4 +1,4 @@
-"""The series of cAdvisor, in the kubelet, that dashboards use: what running containers use of CPU and memory."""
+"""The series of the kubelet's cAdvisor that dashboards use: CPU and memory use of running containers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LITTLE = {"cpu": 0.05, "memory": 64 * 2**20}
 
 
 class Cadvisor:
-    """Prints what all containers use, and keeps the CPU time that they have used."""
+    """Prints the resource use of all containers, and adds up their CPU time."""
 
     def __init__(self) -> None:
         self._used: dict[tuple[str, str], float] = {}
@@ -24,7 +24,7 @@ class Cadvisor:
         self._then = 0.0
 
     def page(self, pods: Sequence[Json], now: float) -> str:
-        """Output of the kubelets at a time, in seconds."""
+        """cAdvisor's output for all Pods at time `now`, in seconds."""
         page, passed = Page(), max(now - self._then, 0.0) if self._then else 0.0
         self._then = now
         for name_, help in ((CPU, "CPU time."), (MEMORY, "Working set.")):

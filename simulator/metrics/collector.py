@@ -1,5 +1,6 @@
-"""Collector of the metrics of a stack, read from the objects that were deployed, as the Prometheus operator and
-Azure Monitor read them. An object that is missing, or that a selector does not select, has no effect here either.
+"""Metrics collector of a stack, configured from its deployed objects as by the Prometheus operator and Azure Monitor.
+
+An object that is missing, or that no selector selects, has no effect here either.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ KINDS = ("PodMonitor", "ServiceMonitor", "PrometheusRule")
 
 @dataclass(frozen=True)
 class Collected:
-    """Series and rules that one Prometheus scrapes and evaluates."""
+    """Scrape jobs and rules of one Prometheus."""
 
     jobs: Sequence[Job]
     rules: Json
@@ -45,7 +46,7 @@ class Collected:
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects of one API group that configure a collector."""
+    """Deployed objects of one API group that configure a metrics collector."""
 
     namespaces: Mapping[str, Mapping[str, str]]
     """Labels by name."""
@@ -54,9 +55,9 @@ class Objects:
     """Objects by kind."""
 
     def selected(self, kind: str, prometheus: Json, prefix: str) -> list[Json]:
-        """Objects of a kind that a Prometheus selects, by its selectors of labels and of namespaces.
+        """Objects of a kind that a Prometheus selects, by its selectors for labels and for namespaces.
 
-        Without the selector of labels it selects none; without the one of namespaces, those of its own namespace
+        Without the label selector it selects none; without the namespace selector, objects of its own namespace
         (prometheus-operator, API reference, PrometheusSpec).
         """
         spec: Mapping[str, Any] = prometheus.get("spec", {})
@@ -73,7 +74,7 @@ class Objects:
 
 
 def collected(client: Client, cluster_id: str, resources: Mapping[str, Mapping[str, Any]]) -> Collected | None:
-    """Series and rules of the cluster's collector; None for a cluster without one.
+    """Scrape jobs and rules of the cluster's metrics collector; None for a cluster without one.
 
     Args:
         resources: Everything in the subscription: ARM id → `type`, `inputs` and `outputs`.
@@ -88,14 +89,14 @@ def collected(client: Client, cluster_id: str, resources: Mapping[str, Mapping[s
 
 
 def objects(client: Client, group: str) -> Objects:
-    """The objects that the API server has."""
+    """The objects of an API group that configure a collector, from the API server."""
     namespaces = {name(each): labels(each) for each in client.get("/api/v1/namespaces")["items"]}
     monitoring = {kind: _items(client, group, kind) for kind in KINDS}
     return Objects(namespaces, client.get("/api/v1/services")["items"], monitoring)
 
 
 def of_operator(prometheus: Json, found: Objects) -> Collected:
-    """Configuration that the Prometheus operator writes for a Prometheus object."""
+    """Scrape jobs and rules that the Prometheus operator derives from a Prometheus object."""
     pods = found.selected("PodMonitor", prometheus, "podMonitor")
     services = found.selected("ServiceMonitor", prometheus, "serviceMonitor")
     rules = found.selected("PrometheusRule", prometheus, "rule")
@@ -112,7 +113,7 @@ def of_operator(prometheus: Json, found: Objects) -> Collected:
 
 
 def of_azure(found: Objects, cluster_id: str, resources: Mapping[str, Mapping[str, Any]]) -> Collected:
-    """Series and rules of Azure Monitor. Metrics that reach no workspace are lost, and no rule sees them."""
+    """Scrape jobs and rules of Azure Monitor. Metrics that reach no workspace are lost, and rules do not see them."""
     own = managed_prometheus.workspaces(resources, cluster_id)
     rules = managed_prometheus.rules(resources, cluster_id, own)
     if not own:
@@ -124,10 +125,11 @@ def of_azure(found: Objects, cluster_id: str, resources: Mapping[str, Mapping[st
 
 
 def alertmanager_of(alertmanager: Json, client: Client) -> Json | None:
-    """The configuration of an Alertmanager object, in the Secret that it names, or that has its name; None without one.
+    """The configuration of an Alertmanager object, from the Secret that it names or its default Secret; None if that
+    does not exist.
 
     Raises:
-        SimulationError: it is no YAML.
+        SimulationError: the configuration is not YAML.
     """
     namespace = str(at(alertmanager, "metadata.namespace"))
     secret = str(at(alertmanager, "spec.configSecret", f"alertmanager-{name(alertmanager)}"))
@@ -143,7 +145,7 @@ def alertmanager_of(alertmanager: Json, client: Client) -> Json | None:
 
 
 def _items(client: Client, group: str, kind: str) -> list[Json]:
-    """The objects of a kind, in all namespaces; empty where the API server does not serve it."""
+    """The objects of a kind, in all namespaces; empty if the API server does not serve the kind."""
     if client.resource(group, kind) is None:
         return []
     plural = "prometheuses" if kind == "Prometheus" else f"{kind.lower()}s"

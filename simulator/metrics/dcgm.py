@@ -1,7 +1,7 @@
-"""The DCGM exporter of one node: the fields of its CSV, with the values that the GPU model and its faults give them.
+"""The DCGM exporter of one node: the fields of its CSV, with values from the simulated GPU and its faults.
 
-Pods that share a GPU have the same values, those of the GPU (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, used
-memory and utilization are those of each Pod's processes (#594), with the label pod_uid, beside a series for the device
+Pods that share a GPU have the GPU's values (NVIDIA/dcgm-exporter#587). From 4.5.3-4.8.2 on, used memory and utilization
+are those of each Pod's processes (#594), with the label pod_uid, in addition to a series for the device
 (internal/pkg/transformation/kubernetes.go, createPerProcessMetrics).
 """
 
@@ -42,20 +42,20 @@ BY_PROCESS = ("DCGM_FI_DEV_GPU_UTIL", USED)
 
 
 class Totals:
-    """Present values of the counters of an exporter."""
+    """Present values of an exporter's counters."""
 
     def __init__(self) -> None:
         self._reached: dict[tuple[int, str], tuple[float, float]] = {}
         self._xids: dict[int, set[int]] = {}
 
     def seen(self, gpu: int, xids: Sequence[int]) -> set[int]:
-        """All Xids of a GPU since the exporter started, these included: DCGM forgets none."""
+        """All Xids of a GPU since the exporter's start, including `xids`: DCGM forgets none."""
         kept = self._xids.setdefault(gpu, set())
         kept.update(xids)
         return kept
 
     def at(self, gpu: int, name: str, rate: float, now: float) -> float:
-        """The counter at a time, in seconds, if it has gained `rate` a second since the last call."""
+        """The counter's value at time `now`, in seconds, after gaining `rate` per second since the last call."""
         then, value = self._reached.get((gpu, name), (now, 0.0))
         value += rate * max(now - then, 0)
         self._reached[gpu, name] = (now, value)
@@ -64,7 +64,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Gpus:
-    """The GPUs of a node, as its exporter finds them."""
+    """The GPUs of a node and their use, as the node's exporter sees them."""
 
     node: str
     hardware: Hardware
@@ -95,7 +95,7 @@ def _values() -> _Values:
 
 
 def default_csv() -> str:
-    """The CSV of the exporter's image."""
+    """The CSV in the exporter's image."""
     return _values().csv
 
 
@@ -134,7 +134,7 @@ def page(gpus: Gpus, text: str, now: float) -> str:
 
 @dataclass
 class _Unit:
-    """One GPU or MIG instance at one time."""
+    """One GPU or MIG instance at a point in time."""
 
     node: Gpus
     unit: Unit
@@ -160,7 +160,7 @@ class _Unit:
 
     @property
     def gpu_load(self) -> float:
-        """Load of the complete GPU: the mean of its instances."""
+        """Load of the whole GPU: the mean load of its instances."""
         loads = [
             max((job.load for job in jobs), default=0.0)
             for unit, jobs in self.held.items()
@@ -169,10 +169,10 @@ class _Unit:
         return sum(loads) / len(loads)
 
     def has(self, name: str) -> bool:
-        """True where the unit reports the field.
+        """True if the exporter reports the field for this unit.
 
-        NVML gives a MIG-backed vGPU the profiling metrics if it has all memory of its GPU; not seen on Azure, but that
-        a part of a GPU has none was (NVIDIA/dcgm-exporter#661).
+        NVML gives a MIG-backed vGPU the profiling metrics if it has all memory of its GPU. This was not seen on Azure;
+        it was seen that a part of a GPU has no such metrics (NVIDIA/dcgm-exporter#661).
         """
         known = dcgm_fields().get(name)
         if known is None or name not in modelled() or (self.unit.instance is not None and known.mig == "none"):
@@ -182,7 +182,7 @@ class _Unit:
         return name.startswith(PROFILING) and self.node.hardware.complete
 
     def labels(self, driver: Mapping[str, str], *, whole: bool = False) -> dict[str, str]:
-        """Labels without those of a Pod; `whole` for the GPU of an instance."""
+        """Labels of the unit's series without those of a Pod; with `whole`, the labels of an instance's GPU."""
         index, hardware = self.unit.gpu, self.node.hardware
         own = {
             "gpu": str(index),
@@ -196,9 +196,9 @@ class _Unit:
         return own | {dcgm_exporters()[self.node.exporter].host_label: self.node.node, **driver}
 
     def pods(self) -> list[dict[str, str]]:
-        """Labels of the Pods, for each copy of the unit's series; empty where the unit has none.
+        """Labels of the Pods that hold the unit, one set for each copy of its series; empty if the unit has no series.
 
-        Without series for each Pod, the exporter names one of those that share a GPU.
+        Without per-Pod series, the exporter names only one of the Pods that share a GPU.
         """
         if not self.jobs:
             return [{}] if self._is_reported() else []
@@ -212,12 +212,14 @@ class _Unit:
         ]
 
     def is_by_process(self, name: str) -> bool:
-        """True for a field with a series for each Pod's own processes, and one for the device."""
+        """True if the field has a series for each Pod's own processes, and one for the device."""
         recent = dcgm_exporters()[self.node.exporter].unheld == "reported"
         return self.node.per_pod and recent and bool(self.jobs) and name in BY_PROCESS
 
     def by_process(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
-        """Series of such a field: the device's value without a Pod, then each Pod's share of it by its load."""
+        """Labels and values of such per-process series: first the device's value without a Pod, then each Pod's share
+        by its load.
+        """
         if not self.is_by_process(name):
             return
         whole = self._value(name)
@@ -228,7 +230,7 @@ class _Unit:
             yield {**own, "pod_uid": f"uid-of-{job.pod}"}, round(part)
 
     def _is_reported(self) -> bool:
-        """True where a unit that no Pod holds has series."""
+        """True if the exporter reports series for a unit that no Pod holds."""
         match dcgm_exporters()[self.node.exporter].unheld:
             case "silent" if self.node.per_pod:
                 return False

@@ -1,4 +1,6 @@
-"""Results of DCGM's health check about a GPU without a present fault: Xids that it remembers, and its board. Pure."""
+"""DCGM's health check of a GPU without a present fault: incidents from Xids that DCGM remembers, and from the GPU's
+board. Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ DATA = Path(__file__).parent / "data" / "dcgm_health.yaml"
 
 @dataclass(frozen=True)
 class Incident:
-    """Incident of one watch; the exporter shows one for each."""
+    """Incident of one health watch; the exporter shows one incident for each watch."""
 
     watch: str
     status: int
@@ -23,13 +25,13 @@ class Incident:
 
 
 def incidents(exporter: str, product: str, xids: Iterable[int], *, mig: bool) -> Mapping[str, Incident]:
-    """The incidents by watch.
+    """The incidents of a GPU, by watch.
 
     Args:
-        exporter: Version of the exporter, as `4.5.3-4.8.2`; its first half is DCGM's.
-        product: Name of the GPU, as its label has it.
-        xids: All that DCGM has seen of the GPU since it started.
-        mig: Whether the GPU is in MIG mode.
+        exporter: Version of the exporter, such as `4.5.3-4.8.2`; the first half is DCGM's version.
+        product: Name of the GPU, as in its label.
+        xids: All Xids that DCGM has seen on the GPU since it started.
+        mig: True if the GPU is in MIG mode.
     """
     version, seen = _parts(exporter.partition("-")[0]), set(xids)
     rows = [row for row in _data()["xids"] if row["xid"] in seen]

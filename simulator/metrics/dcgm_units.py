@@ -1,4 +1,4 @@
-"""Units that a DCGM exporter monitors on a node, and the Pods that hold them. Pure functions.
+"""Units (GPUs or MIG instances) that a DCGM exporter monitors on a node, and the Pods that hold them. Pure functions.
 
 By default the exporter monitors the MIG instances of a GPU that has some, else the GPU (NVIDIA/dcgm-exporter
 internal/pkg/devicemonitoring).
@@ -39,13 +39,13 @@ class Unit:
 
     @property
     def memory_mib(self) -> int | None:
-        """Memory of an instance, by the name of its profile: `1g.12gb`."""
+        """Memory of an instance in MiB, from its profile's name (`1g.12gb`); None for a whole GPU."""
         found = _MEMORY.search(self.profile)
         return int(found[1]) * MIB if found else None
 
 
 def units(gpus: Sequence[Mig]) -> list[Unit]:
-    """Monitored units in the order of the GPUs; `gpus` are the profiles of the instances of each."""
+    """The monitored units, in the order of the GPUs. `gpus`: for each GPU, the profiles of its MIG instances."""
     return [
         unit
         for index, profiles in enumerate(gpus)
@@ -54,7 +54,7 @@ def units(gpus: Sequence[Mig]) -> list[Unit]:
 
 
 def holders(monitored: Sequence[Unit], jobs: Sequence[Job]) -> list[list[Job]]:
-    """The jobs of each unit. A job gets a unit that fits its resource, of those the one that the fewest hold."""
+    """The jobs of each unit. Each job gets the unit that fits its resource and has the fewest jobs."""
     found: list[list[Job]] = [[] for _ in monitored]
     for job in jobs:
         profile = _PROFILE.search(job.resource)

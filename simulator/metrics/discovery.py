@@ -1,5 +1,5 @@
-"""Targets that Prometheus discovers: one for each port of a Pod that a PodMonitor selects, with Kubernetes' own
-labels.
+"""Targets that Prometheus discovers: one for each port of a Pod that a PodMonitor selects, with
+Kubernetes' own labels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ENDED = ("Succeeded", "Failed")
 
 @dataclass(frozen=True)
 class Selection:
-    """Selection of ports of Pods."""
+    """Selection of Pod ports by namespace, label and port name."""
 
     namespaces: frozenset[str]
     """Namespaces of the Pods; empty for all namespaces."""
@@ -29,19 +29,19 @@ class Selection:
 
 
 def selection(query: Mapping[str, str]) -> Selection:
-    """Selection from a query string, as `query` writes it."""
+    """The selection in a query string, as `query` writes it."""
     namespaces = frozenset(each for each in query.get("namespaces", "").split(",") if each)
     return Selection(namespaces, json.loads(query.get("selector", "{}")), query.get("port", ""))
 
 
 def query(given: Selection) -> dict[str, str]:
-    """The opposite of `selection`."""
+    """A selection as a query string; `selection` reads it."""
     selector = json.dumps(given.selector, sort_keys=True)
     return {"namespaces": ",".join(sorted(given.namespaces)), "selector": selector, "port": given.port}
 
 
 def targets(pods: Sequence[Json], given: Selection, address: str) -> list[Json]:
-    """Target groups for `http_sd_configs`; all of them are served at this address, under paths of their own."""
+    """Target groups for `http_sd_configs`. All targets have this address, each with its own path."""
     return [
         {"targets": [address], "labels": found}
         for pod in pods

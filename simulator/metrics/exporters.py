@@ -1,4 +1,4 @@
-"""The exporters of one simulated cluster: what each answers, from the models and the API server."""
+"""The exporters of one simulated cluster: the output of each, from simulated state and the API server."""
 
 from __future__ import annotations
 
@@ -65,10 +65,12 @@ SILENT = Answer(503, "the exporter does not run\n")
 
 
 class Exporters:
-    """Answers for all exporters of the cluster. Nothing is watched before the first request."""
+    """Answers requests to any exporter of the cluster. Nothing is watched before the first request."""
 
     def __init__(self, cluster: Cluster, kubelets: Kubelets, grid: GridAgents, policy: Callable[[], Json]) -> None:
-        """`policy` is the ClusterPolicy that the operator follows; empty without one."""
+        """`policy`: function that returns the ClusterPolicy that the operator follows; an empty one if
+        there is none.
+        """
         self._cluster, self._kubelets, self._grid, self._policy = cluster, kubelets, grid, policy
         self._watches: dict[str, Watch] = {}
         self._state, self._cadvisor, self._events = kube_state.KubeState(), Cadvisor(), osmo_pages.Events()
@@ -77,7 +79,7 @@ class Exporters:
         self._jobs: tuple[float, dict[str, list[Job]]] = (0.0, {})
 
     def answer(self, path: str, host: str) -> Answer:
-        """Answer to a request; `host` is the address that it was sent to."""
+        """Answer to a request for a path; `host` is the address that the request was sent to."""
         parts = urlsplit(path)
         match parts.path.strip("/").split("/"):
             case ["targets"]:
@@ -103,7 +105,7 @@ class Exporters:
         return self._watches[kind].all()
 
     def _kube_state(self, labels: Mapping[str, Sequence[str]]) -> str:
-        """`labels` are those that are exported, by kind of object."""
+        """Output of kube-state-metrics. `labels`: the exported labels, by kind of object."""
         found = {kind: self._all(kind) for kind in WATCHED}
         objects = kube_state.Objects(
             self._cluster.nodes,
@@ -136,14 +138,14 @@ class Exporters:
         return self._amd(found, node) if kubelet is None else self._operand(kubelet, found, node)
 
     def _of_chart(self, pod: Json, node: str) -> Answer:
-        """An exporter of the chart kube-prometheus-stack."""
+        """Answer of an exporter that the chart kube-prometheus-stack installs."""
         if not is_ready(pod):
             return SILENT
         is_state = labels(pod)[APP_NAME] == STATE_METRICS
         return Answer(200, self._kube_state(_allowed(pod)) if is_state else self._node_exporter(node))
 
     def _amd(self, pod: Json, node: str) -> Answer:
-        """AMD's exporter, on a node without NVIDIA's GPUs; nothing else is asked for there."""
+        """Answer of AMD's exporter on a node with AMD GPUs; any other exporter of NVIDIA's stack is silent there."""
         gpu = gpu_of(self._node(node))
         if labels(pod).get(APP_NAME) != EXPORTER or gpu is None or not is_ready(pod):
             return SILENT
@@ -159,7 +161,7 @@ class Exporters:
         return next((each for each in self._cluster.nodes if name(each) == wanted), Json())
 
     def _node_exporter(self, node: str) -> str:
-        """The ports of a node."""
+        """Output of node_exporter about the InfiniBand ports of a node."""
         item = self._node(node)
         found = machine_of(item)
         ports = found.gpu.count if found is not None and found.gpu is not None and found.infiniband else 0
@@ -216,7 +218,7 @@ class Exporters:
 
 
 def jobs(pods: Sequence[Json]) -> dict[str, list[Job]]:
-    """Holders of the GPUs of each node, in the order in which the Pods started."""
+    """Containers that hold the GPUs of each node, in the order in which their Pods started."""
     running = [pod for pod in pods if at(pod, "status.phase") == "Running" and at(pod, "spec.nodeName")]
     found: dict[str, list[Job]] = {}
     for pod in sorted(running, key=lambda each: (str(at(each, "status.startTime", "")), name(each))):
@@ -260,7 +262,7 @@ def _namespace(item: Json) -> str:
 
 
 def _ignore() -> None:
-    """Ignores a change: the state is read when it is asked for."""
+    """Ignores a watch's change: the state is only read on request."""
 
 
 AnswerTo = Callable[[str, str], Answer]

@@ -1,4 +1,4 @@
-"""Scrape jobs from PodMonitors and ServiceMonitors, as the Prometheus operator makes them. Pure functions."""
+"""Scrape jobs from PodMonitors and ServiceMonitors, as the Prometheus operator derives them. Pure functions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def pod_jobs(monitor: Json) -> list[Job]:
 
 
 def service_jobs(monitor: Json, services: Sequence[Json]) -> list[Job]:
-    """A job for each endpoint of a ServiceMonitor and each Service that it selects: the Pods behind the Service."""
+    """A job for each endpoint of a ServiceMonitor and each Service that it selects; its targets are the
+    Service's Pods.
+    """
     return [
         job
         for service in services
@@ -67,7 +69,7 @@ def port_of(endpoint: Mapping[str, Any]) -> str:
 
 
 def relabelings(endpoint: Mapping[str, Any], key: str) -> list[Json]:
-    """Relabelings as Prometheus writes them: `targetLabel` is `target_label`."""
+    """Relabelings in Prometheus' spelling: `target_label` for `targetLabel`."""
     return [
         _at_pod(each)
         if each.get("targetLabel") == "__address__"
@@ -77,7 +79,9 @@ def relabelings(endpoint: Mapping[str, Any], key: str) -> list[Json]:
 
 
 def _at_pod(relabeling: Mapping[str, Any]) -> Json:
-    """An address of a Pod, here the path of that Pod: with the number of a port, which decides what answers there."""
+    """A relabeling of a Pod's address, rewritten to the Pod's path at the exporters' server; the port's number chooses
+    the exporter.
+    """
     number = str(relabeling.get("replacement", "")).rpartition(":")[2]
     return {
         "source_labels": [NAMESPACE_LABEL, f"{POD}_name"],
@@ -113,7 +117,7 @@ def _behind(monitor: Json, service: Json, endpoint: Json, index: int) -> Iterato
 
 
 def _own(job: str, endpoint: str) -> list[Json]:
-    """The relabelings that the operator adds before those of the monitor."""
+    """The relabelings that the operator adds before the monitor's own."""
     return [
         {"source_labels": [f"{POD}_phase"], "regex": "(Failed|Succeeded)", "action": "drop"},
         {"source_labels": [NAMESPACE_LABEL], "target_label": "namespace"},

@@ -40,7 +40,7 @@ class Objects:
 
 
 class KubeState:
-    """Prints the series of objects, and keeps those of objects that have not changed."""
+    """Prints the series of all objects, reusing those of unchanged objects."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], _Page] = {}
@@ -49,7 +49,7 @@ class KubeState:
         """Labels that the kept series were printed with."""
 
     def page(self, given: Objects) -> str:
-        """Output of kube-state-metrics."""
+        """Output of kube-state-metrics for these objects."""
         if self._labels != (wanted := (given.node_labels, given.pod_labels)):
             self._kept, self._labels = {}, wanted
         result = _Page()

@@ -1,5 +1,8 @@
-"""Azure Monitor's managed Prometheus, as resources declare it: where a cluster's metrics go, and the rules over them.
-Pure functions over ARM id → `type`, `inputs` and `outputs`."""
+"""Azure Monitor's managed Prometheus, as resources declare it: where a cluster's metrics go, and which rules apply to
+them.
+
+Pure functions over ARM id → `type`, `inputs` and `outputs`.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,14 @@ _METRICS = "azureMonitorProfile.metrics"
 
 
 def is_enabled(resources: Resources, cluster_id: str) -> bool:
-    """True where the cluster has the add-on."""
+    """True if the cluster has the metrics add-on."""
     return bool(at(_inputs(resources, cluster_id), f"{_METRICS}.enabled", False))
 
 
 def workspaces(resources: Resources, cluster_id: str) -> frozenset[str]:
-    """Ids of the workspaces that the cluster's metrics flow into, in lower case: by the rules associated with it."""
+    """Lower-case ids of the workspaces that receive the cluster's metrics, by the collection rules associated with the
+    cluster.
+    """
     found: set[str] = set()
     for _, inputs in _of_type(resources, "DataCollectionRuleAssociation"):
         if _same(inputs.get("resourceUri"), cluster_id):
@@ -31,7 +36,7 @@ def workspaces(resources: Resources, cluster_id: str) -> frozenset[str]:
 
 
 def rules(resources: Resources, cluster_id: str, own: frozenset[str]) -> Json:
-    """The rule file that the rule groups over these workspaces amount to, without groups of other clusters."""
+    """A Prometheus rule file with the rule groups for these workspaces, without groups of other clusters."""
     name = cluster_id.rpartition("/")[2]
     groups = [
         {"name": id.rpartition("/")[2], "rules": [_rule(each) for each in inputs["rules"] if each.get("enabled", True)]}
@@ -44,13 +49,13 @@ def rules(resources: Resources, cluster_id: str, own: frozenset[str]) -> Json:
 
 
 def allowed_labels(resources: Resources, cluster_id: str) -> dict[str, Sequence[str]]:
-    """Labels by kind of object that the add-on's kube-state-metrics exports: none but those on the list."""
+    """Labels that the add-on's kube-state-metrics exports, by kind of object: only those on its allow-list."""
     text = str(at(_inputs(resources, cluster_id), f"{_METRICS}.kubeStateMetrics.metricLabelsAllowlist", "") or "")
     return label_list(text)
 
 
 def label_list(text: str) -> dict[str, Sequence[str]]:
-    """A list of labels as kube-state-metrics has it.
+    """Labels by kind, from a list in the format of kube-state-metrics.
 
     >>> label_list("nodes=[agentpool,a/b],pods=[c]")
     {'nodes': ['agentpool', 'a/b'], 'pods': ['c']}
@@ -59,7 +64,7 @@ def label_list(text: str) -> dict[str, Sequence[str]]:
 
 
 def prometheus_duration(iso: str) -> str:
-    """A duration of Azure as Prometheus writes it.
+    """A duration of Azure in Prometheus' format.
 
     >>> prometheus_duration("PT1H30M")
     '5400s'
@@ -88,7 +93,7 @@ def _rule(given: Mapping[str, Any]) -> Json:
 
 
 def _destinations(rule: Mapping[str, Any]) -> Iterator[str]:
-    """Ids of the accounts that a collection rule sends Prometheus metrics to."""
+    """Ids of the Azure Monitor accounts to which a collection rule sends Prometheus metrics."""
     accounts: Sequence[Json] = at(rule, "destinations.monitoringAccounts", [])
     used = {
         name
@@ -104,7 +109,7 @@ def _of_type(resources: Resources, kind: str) -> Iterator[tuple[str, Mapping[str
 
 
 def _inputs(resources: Resources, wanted: str) -> Mapping[str, Any]:
-    """Inputs of the resource with an id, which ARM compares without case; empty without one."""
+    """Inputs of the resource with this id, compared without case; empty if there is no such resource."""
     return next((each["inputs"] for id, each in resources.items() if _same(id, wanted)), dict[str, Any]())
 
 

@@ -29,16 +29,18 @@ NO_GAINS: Mapping[str, float] = {}
 
 
 def page(ports: int, down: int = 0, gained: Mapping[str, float] = NO_GAINS) -> str:
-    """The series of the collector `infiniband` that tell of a port's health. Azure's sizes have one port for each GPU.
+    """The series of node_exporter's `infiniband` collector that show the health of ports. Azure's sizes have one port
+    for each GPU.
 
     Args:
-        down: How many of them, from the first on, have no link.
-        gained: What counters of the first one have reached.
+        ports: Number of ports.
+        down: Number of ports, counted from the first, without a link.
+        gained: Increases of the first port's counters.
     """
     result = Page()
 
     def family(name: str, kind: str, value: float, *others: float) -> None:
-        """`others` are the values of the first ports, where they differ."""
+        """Adds a series for each port. `others`: values of the first ports, if they differ from `value`."""
         full = f"node_infiniband_{name}"
         result.family(full, kind, "As node_exporter describes it.")
         for number in range(ports):

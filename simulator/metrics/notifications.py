@@ -1,4 +1,4 @@
-"""Notifications of the running Alertmanager, kept in place of the receivers that would have got them."""
+"""Notifications of the running Alertmanager, collected in place of the receivers that would have got them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ _BELOW = f"/{NOTIFICATIONS}/"
 
 
 class Notifications:
-    """The newest ones, each with `receiver`, `status` and `alerts` as Alertmanager posts them to a webhook."""
+    """The newest notifications, each with `receiver`, `status` and `alerts` as Alertmanager posts them to a webhook."""
 
     def __init__(self) -> None:
         self._kept: deque[dict[str, Any]] = deque(maxlen=KEPT)
         self._lock = threading.Lock()
 
     def take(self, path: str, body: bytes) -> bool:
-        """Stores the notification that was posted to a path; False for an unknown path, and for other content."""
+        """Stores the notification that was posted to a path; returns False if the path is unknown or the content is no
+        notification.
+        """
         if not path.startswith(_BELOW):
             return False
         try:
@@ -37,6 +39,6 @@ class Notifications:
         return True
 
     def document(self) -> str:
-        """All of them as JSON, the oldest first."""
+        """All kept notifications as JSON, oldest first."""
         with self._lock:
             return json.dumps(list(self._kept))

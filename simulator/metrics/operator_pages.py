@@ -1,4 +1,4 @@
-"""Output of the GPU Operator and its node status exporter (NVIDIA/gpu-operator)."""
+"""Metrics of the GPU Operator and of its node status exporter (NVIDIA/gpu-operator)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ PENDING = "upgrade-required"
 
 
 def node_status_page(node: str, state: NodeState, now: float) -> str:
-    """The node status exporter: files that the validator has written, and what the exporter tries itself."""
+    """Metrics of the node status exporter: which files the validator has written, and results of the exporter's own
+    checks.
+    """
     page = Page()
     own = {"node": node}
 

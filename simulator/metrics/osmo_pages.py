@@ -1,5 +1,6 @@
-"""Output of OSMO's agents and its service: series of NVIDIA/OSMO 6.3 (src/operator, src/service), in the names that
-OpenTelemetry's exporter for Prometheus gives them. The agents count what the API server has shown them.
+"""Metrics of OSMO's agents and service: series of NVIDIA/OSMO 6.3 (src/operator, src/service).
+
+Their names are those of OpenTelemetry's exporter for Prometheus. The agents count what the API server has shown them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ STATUS = {"Pending": "SCHEDULING", "Running": "RUNNING", "Succeeded": "COMPLETED
 
 
 class Events:
-    """Counts the changes of Pods and Nodes that agents have seen, and the groups of workflows."""
+    """Counts of changes of Pods and Nodes that OSMO's agents have seen, and of workflow groups."""
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
@@ -46,7 +47,7 @@ class Events:
         self._versions: dict[str, str] = {}
 
     def look(self, pods: Sequence[Json], nodes: Sequence[Json]) -> None:
-        """Counts what is new."""
+        """Adds the changes since the last call to the counts."""
         own = [pod for pod in pods if at(pod, "metadata.namespace") == WORKFLOWS_NAMESPACE]
         self.groups |= {group for pod in own if (group := labels(pod).get("osmo.group_uuid"))}
         for kind, items in (("pod", own), ("node", nodes)):
@@ -75,7 +76,7 @@ ELSEWHERE: Json = {
 
 
 def with_service(pods: list[Json]) -> list[Json]:
-    """The cluster's Pods, and the simulation's service where the cluster has none."""
+    """The cluster's Pods, with a placeholder Pod for the simulation's OSMO service if the cluster has none."""
     return pods if any(_process(pod) == names.API for pod in pods) else [*pods, ELSEWHERE]
 
 
@@ -88,8 +89,8 @@ def _process(pod: Json) -> str:
 
 
 def reports(pod: Json) -> bool:
-    """True for a process that is asked for metrics, by its environment or its arguments; it is silent otherwise
-    (NVIDIA/OSMO 6.3.1 src/utils/metrics/metrics.py:115).
+    """True if a process's environment or arguments turn its metrics on; otherwise it has none (NVIDIA/OSMO 6.3.1
+    src/utils/metrics/metrics.py:115).
     """
     wanted = set(METRICS_ENVIRONMENT.items())
     given: set[tuple[str, Any]] = set()
@@ -101,7 +102,7 @@ def reports(pod: Json) -> bool:
 
 
 def page(pod: Json, pods: list[Json], events: Events) -> str | None:
-    """Output of a process that `reports`; None for one without metrics."""
+    """Metrics of an OSMO process for which `reports` is True; None for a process that has no metrics."""
     if is_elsewhere(pod):
         return service_page(pods) + worker_page() + monitor_page()
     process = _process(pod)
@@ -118,7 +119,7 @@ def page(pod: Json, pods: list[Json], events: Events) -> str | None:
 
 
 def agent_page(container: str, events: Events) -> str:
-    """Output of an agent."""
+    """Metrics of an OSMO agent."""
     page = Page()
     namespace = {"namespace": WORKFLOWS_NAMESPACE}
     if container == WORKER:
@@ -137,7 +138,9 @@ def agent_page(container: str, events: Events) -> str:
 
 
 def service_page(pods: Iterable[Json]) -> str:
-    """Output of OSMO's service (src/service/core/workflow/workflow_metrics.py): its tasks are the Pods of workflows."""
+    """Metrics of OSMO's service (src/service/core/workflow/workflow_metrics.py): its tasks are the Pods of
+    workflows.
+    """
     found = Page()
     for task, count in sorted(Counter(_task(pod) for pod in pods if TASK_LABEL in labels(pod)).items()):
         _sample(found, "osmo_tasks_count", "gauge", dict(task), count)
@@ -145,7 +148,7 @@ def service_page(pods: Iterable[Json]) -> str:
 
 
 def worker_page() -> str:
-    """Output of OSMO's worker (src/service/worker/worker.py)."""
+    """Metrics of OSMO's worker (src/service/worker/worker.py)."""
     found = Page()
     for queue in ("FREQUENT", "INFREQUENT"):
         _sample(found, "osmo_service_worker_job_queue_length_count", "gauge", {"job_type": queue}, 0)
@@ -154,14 +157,14 @@ def worker_page() -> str:
 
 
 def monitor_page() -> str:
-    """Output of the monitor of delayed jobs (src/service/delayed_job_monitor)."""
+    """Metrics of OSMO's monitor of delayed jobs (src/service/delayed_job_monitor)."""
     found = Page()
     _sample(found, "osmo_delayed_job_length_count", "gauge", {}, 0)
     return found.text()
 
 
 def messages_page(events: Events) -> str:
-    """Output of the service that agents are connected to (src/service/agent/helpers.py:645)."""
+    """Metrics of the service that OSMO's agents are connected to (src/service/agent/helpers.py:645)."""
     found = Page()
     for kind, count in sorted(events.seen.items()):
         _sample(found, "osmo_backend_event_count_total", "counter", {"type": kind}, count)
@@ -188,7 +191,7 @@ def _sample(page: Page, name: str, kind: str, own: Mapping[str, str], value: flo
 
 
 def _histogram(page: Page, name: str, own: Mapping[str, str], count: int, seconds: float) -> None:
-    """Values that are all the same."""
+    """Adds a histogram of `count` values that are all `seconds`."""
     page.family(name, "histogram", "As OSMO describes it.")
     for bound in (*BOUNDS, float("inf")):
         shown = "+Inf" if bound == float("inf") else str(bound)

@@ -10,25 +10,25 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Page:
-    """One answer of one exporter."""
+    """The output of one exporter for one request."""
 
     def __init__(self) -> None:
         self._families: dict[str, list[str]] = {}
 
     def family(self, name: str, kind: str, help: str) -> None:
-        """Begins a family; does nothing if it has begun."""
+        """Begins a family of series; does nothing if the family has begun."""
         if name not in self._families:
             self._families[name] = [f"# HELP {name} {help}", f"# TYPE {name} {kind}"]
 
     def sample(self, name: str, labels: Mapping[str, str], value: float) -> None:
-        """Adds a sample to a family that has begun."""
+        """Adds a sample to a family that was begun before."""
         self.line(name, label_text(labels), value)
 
     def line(self, name: str, inner: str, value: float, family: str = "") -> None:
-        """The same with labels as `label_text` writes them.
+        """Adds a sample whose labels are already in the form of `label_text`.
 
         Args:
-            family: Of the sample, where it is not named after it: a part of a histogram.
+            family: Name of the sample's family if it differs from the sample's name, as for parts of a histogram.
         """
         self._families[family or name].append(f"{name}{{{inner}}} {value:.15g}" if inner else f"{name} {value:.15g}")
 

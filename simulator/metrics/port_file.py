@@ -1,3 +1,3 @@
-"""File in a control plane's folder with the port of its exporters."""
+"""File in a control plane's folder that has the port of the cluster's exporters."""
 
 METRICS_FILE = "metrics-port.json"

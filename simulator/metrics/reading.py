@@ -1,4 +1,4 @@
-"""Alerts of the running Prometheus and Alertmanager, and results of queries."""
+"""Reader of the running Prometheus and Alertmanager: alerts and query results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Alert:
         return self.labels.get("node", "")
 
     def cause(self, injected: Mapping[str, Sequence[Injected]]) -> Injected | None:
-        """The earliest injected fault that this alert follows; `injected` is by node."""
+        """The earliest injected fault that explains this alert; None without one. `injected`: faults by node."""
         given = [
             each
             for node, items in injected.items()
@@ -52,16 +52,16 @@ class Alert:
 
 
 class Reader:
-    """Requests to the two, as a client of their HTTP interfaces."""
+    """HTTP client for the simulation's Prometheus and Alertmanager."""
 
     def __init__(self, telemetry: Telemetry) -> None:
-        """Reads from the running servers of a simulation. Raises NotRunning where there are none."""
+        """Reads from the running servers of a simulation. Raises NotRunning if none run."""
         telemetry.demand()
         self._prometheus, self._alertmanager = telemetry.prometheus, telemetry.alertmanager
         self._http = httpx.Client(timeout=SECONDS, trust_env=False)
 
     def alerts(self) -> list[Alert]:
-        """Alerts that are pending or firing, the most severe first."""
+        """Pending and firing alerts, the most severe first."""
         fired = {
             _key(each["labels"]): _time(each["startsAt"]) for each in self._get(f"{self._alertmanager}/api/v2/alerts")
         }
@@ -73,16 +73,16 @@ class Reader:
         return self._data("/api/v1/query", query=expression)["result"]
 
     def range(self, expression: str, start: float, end: float, step: float) -> list[Json]:
-        """The series of a range query; times in seconds."""
+        """The series of a range query; all times in seconds."""
         times = {"start": f"{start:.3f}", "end": f"{end:.3f}", "step": f"{step:.3f}"}
         return self._data("/api/v1/query_range", query=expression, **times)["result"]
 
     def rules(self) -> list[Json]:
-        """The groups of rules, with health and time of the last evaluation."""
+        """The rule groups, with each rule's health and time of last evaluation."""
         return self._data("/api/v1/rules")["groups"]
 
     def targets(self) -> list[Json]:
-        """The targets that are scraped, with their health."""
+        """The scraped targets, with their health."""
         return self._data("/api/v1/targets", state="active")["activeTargets"]
 
     def _data(self, path: str, **params: str) -> Any:
@@ -119,6 +119,6 @@ def _rank(alert: Alert) -> int:
 
 
 def _time(text: str) -> float:
-    """RFC 3339 with any number of digits of a second; Python reads six."""
+    """Seconds since the epoch of an RFC 3339 time with any number of fractional digits; Python reads at most six."""
     whole, _, rest = text.removesuffix("Z").partition(".")
     return datetime.datetime.fromisoformat(f"{whole}.{rest[:6] or '0'}+00:00").timestamp()

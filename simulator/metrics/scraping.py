@@ -1,4 +1,4 @@
-"""Prometheus' configuration: its scrape jobs, with discovery from the simulated cluster. Pure functions."""
+"""Prometheus' configuration: its scrape jobs, whose targets are discovered in the simulated cluster. Pure functions."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ LEAST_REFRESH = 1.0
 
 @cache
 def default_jobs() -> tuple[Job, ...]:
-    """Jobs for a stack that has no collector."""
+    """Scrape jobs for a stack without a metrics collector."""
     monitors: list[Json] = safe_yaml.load(DEFAULT_MONITORS.read_text(encoding="utf-8"))
     return tuple(job for monitor in monitors for job in pod_jobs(monitor))
 
 
 def configuration(given: Collected, exporters: str, alertmanager: str, interval_seconds: float) -> Json:
-    """Prometheus' configuration.
+    """Configuration of the running Prometheus.
 
     Args:
         exporters: Address of the simulated exporters.
         alertmanager: Address of Alertmanager.
-        interval_seconds: Between two scrapes of a target, and between two evaluations of a rule.
+        interval_seconds: Seconds between two scrapes of a target, and between two evaluations of a rule.
     """
     interval = duration(interval_seconds)
     jobs = [_job(job, given.cluster) | _discovery(job, exporters, interval_seconds) for job in given.jobs]
@@ -48,12 +48,12 @@ def configuration(given: Collected, exporters: str, alertmanager: str, interval_
 
 
 def duration(seconds: float) -> str:
-    """A duration as Prometheus writes it, in milliseconds: at least one."""
+    """A duration in Prometheus' format, in whole milliseconds, at least one."""
     return f"{max(round(seconds * 1000), 1)}ms"
 
 
 def _kube_state(exporters: str, cluster: str, labels: Mapping[str, Sequence[str]]) -> Json:
-    """The add-on's kube-state-metrics, whose Pods Azure runs: it is none of the simulated ones."""
+    """Scrape job for the kube-state-metrics of Azure's add-on, which runs outside the simulated Pods."""
     return {
         "job_name": "kube-state-metrics",
         "honor_labels": True,
@@ -65,7 +65,10 @@ def _kube_state(exporters: str, cluster: str, labels: Mapping[str, Sequence[str]
 
 
 def _cadvisor(exporters: str, cluster: str) -> Json:
-    """The kubelets. Azure's add-on scrapes them by default, kube-prometheus-stack by a monitor of its own."""
+    """Scrape job for the kubelets.
+
+    Azure's add-on scrapes them by default; kube-prometheus-stack has its own monitor for them.
+    """
     return {
         "job_name": "cadvisor",
         "honor_labels": True,

@@ -1,4 +1,4 @@
-"""Serves the exporters on loopback, at a port that remains the same when the control plane is started again."""
+"""HTTP server for the exporters on loopback, at a port that stays the same when the control plane is restarted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger("metrics")
 
 
 def serve(answer: AnswerTo, folder: Path) -> ThreadingHTTPServer:
-    """Answers requests in threads, until the process ends."""
+    """Starts a server that answers requests in threads until the process ends, and returns it."""
     file = folder / METRICS_FILE
     handler = _handler(answer)
     server = bound(lambda port: _Server((LOOPBACK, port), handler), noted(file))
@@ -68,6 +68,6 @@ def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Scrapes are no news."""
+            """Prints nothing: scrapes need no log."""
 
     return Handler

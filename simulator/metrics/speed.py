@@ -1,4 +1,6 @@
-"""Rules for a clock that runs faster than model time: every duration in them becomes shorter by the same factor."""
+"""Prometheus rules for a clock that runs faster than simulated time: all durations in them are divided by
+one factor.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ HOLDS = ("for", "keep_firing_for")
 
 
 def seconds(text: str) -> float:
-    """A duration of Prometheus.
+    """Seconds in a duration of Prometheus.
 
     >>> seconds("1h30m")
     5400.0
@@ -30,7 +32,7 @@ def seconds(text: str) -> float:
 
 
 def expression(text: str, factor: float) -> str:
-    """A PromQL expression whose ranges, subqueries and offsets are shorter by the factor.
+    """A PromQL expression with ranges, subqueries and offsets divided by the factor.
 
     >>> expression('rate(a{b="[5m]"}[5m]) > avg_over_time(c[30m:1m] offset 1h)', 60)
     'rate(a{b="[5m]"}[5000ms]) > avg_over_time(c[30000ms:1000ms] offset 60000ms)'
@@ -49,7 +51,7 @@ def expression(text: str, factor: float) -> str:
 
 
 def rules(groups: Json, factor: float, interval_seconds: float) -> Json:
-    """A rule file whose holds and ranges are shorter by the factor, evaluated at this interval of a real clock."""
+    """A rule file with holds and ranges divided by the factor, evaluated every `interval_seconds` of real time."""
     return {
         "groups": [
             {

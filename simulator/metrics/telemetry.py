@@ -1,4 +1,6 @@
-"""Prometheus and Alertmanager of a simulation: real processes on loopback, in a folder of the simulation."""
+"""Prometheus and Alertmanager of a simulation: real processes on loopback, with their data in the
+simulation's folder.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ MEMORY = {PROMETHEUS: "320MiB", ALERTMANAGER: "60MiB"}
 
 @dataclass(frozen=True)
 class Clock:
-    """Factor between model time and a real clock, and the intervals that follow."""
+    """Ratio of simulated to real time, and the scrape interval that follows from it."""
 
     factor: float
     interval: float
@@ -46,21 +48,21 @@ class Clock:
 
 
 def clock() -> Clock:
-    """The present one, by the environment."""
+    """The present clock, from environment variables."""
     minute = seconds_per_model_minute()
     return Clock(60 / minute, max(minute * MODEL_SECONDS / 60, LEAST_INTERVAL))
 
 
 @dataclass(frozen=True)
 class Ports:
-    """Ports of the two on loopback."""
+    """Loopback ports of Prometheus and Alertmanager."""
 
     prometheus: int
     alertmanager: int
 
 
 class NotRunning(SimulationError):
-    """Raised where the simulation has no Prometheus."""
+    """Error if the simulation has no running Prometheus."""
 
 
 class Telemetry:
@@ -78,24 +80,24 @@ class Telemetry:
         return f"http://127.0.0.1:{self._ports().alertmanager}"
 
     def clock(self) -> Clock:
-        """The clock that the two were started with."""
+        """The clock with which Prometheus and Alertmanager were started."""
         return Clock(**json.loads((self.folder / "clock.json").read_text()))
 
     def is_running(self) -> bool:
         return self.folder.exists() and {PROMETHEUS, ALERTMANAGER} <= set(processes.running(self.folder))
 
     def demand(self) -> None:
-        """Demands that Prometheus runs. Raises NotRunning."""
+        """Checks that Prometheus is running; raises NotRunning if not."""
         if not self.is_running():
             raise NotRunning(
                 "the simulation has no Prometheus; `physai up STACK --telemetry` starts one, and Alertmanager"
             )
 
     def start(self, tools: Toolbox, given: Collected, exporters: str) -> None:
-        """Starts both, or makes the running ones read a new configuration.
+        """Starts Prometheus and Alertmanager, or makes the running ones load a new configuration.
 
         Args:
-            given: What to scrape, and the rules.
+            given: Scrape jobs and rules.
             exporters: Address of the exporters.
 
         Raises:
@@ -120,12 +122,12 @@ class Telemetry:
         self._wait()
 
     def stop(self) -> None:
-        """Ends both; their data remains."""
+        """Ends Prometheus and Alertmanager; their data remains."""
         if self.folder.exists():
             processes.stop(self.folder)
 
     def wipe(self) -> None:
-        """Ends both and removes their data."""
+        """Ends Prometheus and Alertmanager and removes their data."""
         if self.folder.exists():
             processes.kill(self.folder)
             shutil.rmtree(self.folder, ignore_errors=True)

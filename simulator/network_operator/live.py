@@ -33,7 +33,10 @@ PREFIX = "rdma/"
 
 
 class NetworkOperator:
-    """Watches nothing but its own Deployment, and Pods that have not started, until there is one."""
+    """Simulates the Network Operator.
+
+    Until it is deployed, only its Deployment and Pods that have not started are watched.
+    """
 
     def __init__(self, client: Client) -> None:
         self.loop = Loop("network-operator", self.round)
@@ -45,7 +48,7 @@ class NetworkOperator:
         self._sandboxes = Sandboxes(client, self.loop.wake)
 
     def round(self) -> None:
-        """One look at everything; nothing without an operator that runs."""
+        """Runs one round over everything; does nothing if no operator is running."""
         if not any(int(at(item, "status.availableReplicas", 0)) > 0 for item in self._deployments.all()):
             self._sandboxes.release(lambda pod: "")
             return
@@ -90,7 +93,7 @@ class NetworkOperator:
                     raise
 
     def _running(self) -> dict[str, dict[str, bool]]:
-        """Readiness of the Pod of each state, by state and node."""
+        """Readiness of each state's Pods: state → node → True if ready."""
         found: dict[str, dict[str, bool]] = {}
         for pod in self._watches[PODS].all():
             node = str(at(pod, "spec.nodeName", ""))
@@ -99,14 +102,14 @@ class NetworkOperator:
         return found
 
     def _served(self) -> frozenset[str]:
-        """Nodes on which Multus and nv-ipam run."""
+        """Nodes on which both Multus and nv-ipam run."""
         running = self._running()
         ready = [{node for node, is_up in running.get(state, {}).items() if is_up} for state in (MULTUS, IPAM)]
         return frozenset(ready[0] & ready[1])
 
     def _record(self, nodes: list[Json]) -> None:
-        """Records the OFED driver of each node: it stays in the kernel when its Pod ends, until another one is
-        loaded.
+        """Records the OFED driver of each node: it stays in the kernel after its Pod ends, until another
+        one is loaded.
         """
         for pod in self._watches[PODS].all():
             if labels(pod).get(STATE_LABEL) != OFED or not is_ready(pod) or is_terminating(pod):
@@ -121,7 +124,10 @@ class NetworkOperator:
             self._patch(f"{NODES}/{key}", {"metadata": {"labels": {DRIVER_WAIT_LABEL: value}}}, NODES)
 
     def _offer(self, policy: Json | None, nodes: list[Json]) -> None:
-        """A kubelet keeps the name of a resource whose plugin has gone, and counts zero."""
+        """Sets the nodes' amounts of device plugin resources.
+
+        A kubelet keeps the resource name of a removed plugin, with amount zero.
+        """
         running = self._running()
         for node in nodes:
             given: dict[str, str] = at(node, "status.allocatable", {})
@@ -134,7 +140,7 @@ class NetworkOperator:
                 self._patch(f"{NODES}/{name(node)}/status", body, NODES)
 
     def _patch(self, path: str, body: Json, watched: str) -> None:
-        """Changes an object, unless it was deleted."""
+        """Patches an object; does nothing if the object was deleted."""
         try:
             found = self._client.patch(path, body, MERGE_PATCH, {"fieldManager": MANAGER})
         except ApiError as refusal:

@@ -1,4 +1,6 @@
-"""Networks of Pods in one running cluster: what the Network Operator, nv-ipam's controller and Multus write."""
+"""Networks of Pods in a running cluster: the objects that the Network Operator, nv-ipam's controller and
+Multus write.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ LAST_NAMESPACE = "operator.macvlannetwork.mellanox.com/last-network-namespace"
 
 
 class PodNetworks:
-    """Watches nothing until a policy asks for Multus or nv-ipam."""
+    """Simulates the Pods' networks. Nothing is watched until a policy asks for Multus or nv-ipam."""
 
     def __init__(self, client: Client, wake: Callable[[], None]) -> None:
         self._client, self._wake = client, wake
@@ -27,7 +29,7 @@ class PodNetworks:
         self._watches: dict[str, Watch] = {}
 
     def round(self, policy: Json, nodes: list[Json], served: frozenset[str]) -> None:
-        """One look, for the policy that counts; `served` are the nodes on which Multus and nv-ipam run."""
+        """Runs one round for the policy in effect; `served`: the nodes on which Multus and nv-ipam run."""
         release = str(at(policy, "spec.nvIpam.version", "")).rpartition("network-operator-")[2]
         if release and release != self._served:
             for definition in definitions(IPAM_CHART, release):
@@ -39,7 +41,9 @@ class PodNetworks:
             self._give(served)
 
     def problem(self, pod: Json, served: frozenset[str]) -> str:
-        """Message of Multus about a Pod that it cannot serve; empty for others, and on nodes without it."""
+        """Multus's message about a Pod that it cannot attach to its networks; empty for other Pods, and on nodes
+        without Multus.
+        """
         if at(pod, "spec.nodeName") not in served:
             return ""
         return model.missing(pod, {key_of(each) for each in self._all(model.DEFINITIONS)})
@@ -87,7 +91,7 @@ class PodNetworks:
             self._patch("/api/v1/pods", item, {"metadata": {"annotations": {model.STATUS: text}}})
 
     def _patch(self, collection: str, item: Json, body: Json, sub: str = "") -> None:
-        """Changes an object, unless it was deleted or changed meanwhile."""
+        """Patches an object; does nothing if the object was deleted or changed meanwhile."""
         space, key = key_of(item)
         group, _, plural = collection.rpartition("/")
         path = f"{group}/namespaces/{space}/{plural}" if space else collection
@@ -100,7 +104,7 @@ class PodNetworks:
         self._watches[collection].put(found)
 
     def _apply(self, path: str, item: Json) -> Json | None:
-        """The object as it is then; None without its namespace."""
+        """Applies an object and returns it; None if its namespace does not exist."""
         try:
             return self._client.patch(path, item, APPLY_PATCH, {"fieldManager": MANAGER, "force": "true"})
         except ApiError as refusal:
