@@ -1,8 +1,9 @@
-"""Pods whose disruption budgets allow no eviction, and so keep AKS from draining a pool's nodes for an upgrade.
+"""Check of Pods whose disruption budgets allow no eviction, and so keep AKS from draining a pool's nodes for an
+upgrade.
 
-The decision is the API server's own for an eviction (k8s.io/kubernetes, pkg/registry/core/pod/storage/eviction.go), the
-text AKS' (learn.microsoft.com, error-code-poddrainfailure). No Pod is evicted one by one: once no budget stands against
-the drain, the nodes are replaced one after the other, and their Pods with them.
+The decision follows the API server's for an eviction (k8s.io/kubernetes, pkg/registry/core/pod/storage/eviction.go),
+the text is AKS's (learn.microsoft.com, error-code-poddrainfailure). Pods are not evicted one by one: once no budget
+blocks the drain, the nodes are replaced one after the other, together with their Pods.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ Object = Mapping[str, Any]
 
 
 def budgets(client: Client) -> list[Object]:
-    """All budgets of a cluster."""
+    """All PodDisruptionBudgets of a cluster."""
     return list(client.get(_PATH)["items"])
 
 
 def wait(client: Client, pool: str, seconds: float) -> str:
-    """Waits until every Pod of the pool's nodes can be evicted; the message of the first that cannot, after that."""
+    """Waits until every Pod on the pool's nodes can be evicted, at most `seconds`; returns the message about the first
+    that cannot, or an empty text.
+    """
     end = time.monotonic() + seconds
     while True:
         nodes = {each["metadata"]["name"] for each in client.get("/api/v1/nodes", _of(pool))["items"]}
@@ -39,7 +42,7 @@ def wait(client: Client, pool: str, seconds: float) -> str:
 
 
 def blocked(pods: Iterable[Object], of_cluster: Sequence[Object]) -> str:
-    """Message of AKS about the first Pod that a budget keeps; empty where none is kept."""
+    """AKS's message about the first Pod that a disruption budget protects; empty if no Pod is protected."""
     for pod in pods:
         if _is_left_alone(pod):
             continue
@@ -54,7 +57,7 @@ def _of(pool: str) -> dict[str, str]:
 
 
 def _is_left_alone(pod: Object) -> bool:
-    """Pods that no drain evicts: of DaemonSets, of the kubelet itself, and those that have ended."""
+    """True for a Pod that no drain evicts: of a DaemonSet, of the kubelet itself, or one that has ended."""
     owners = at(pod, "metadata.ownerReferences", [])
     ended = at(pod, "status.phase", "") in ("Succeeded", "Failed")
     return ended or any(owner.get("kind") in ("DaemonSet", "Node") for owner in owners)
@@ -66,7 +69,10 @@ def _covers(budget: Object, pod: Object) -> bool:
 
 
 def _lets_go(budget: Object, pod: Object) -> bool:
-    """Pods that wait for a node are always let go, unready ones where the budget is met without them."""
+    """True if the budget allows the Pod's eviction.
+
+    Pending Pods may always be evicted, unready ones if the budget is met without them.
+    """
     if at(pod, "status.phase", "") == "Pending" or at(budget, "status.disruptionsAllowed", 0) > 0:
         return True
     if is_ready(pod):

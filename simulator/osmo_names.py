@@ -1,10 +1,10 @@
-"""Names and limits that OSMO gives and reads, as its source has them: the model's own.
+"""Names and limits that OSMO gives and reads, copied from its source separately from the deployed code.
 
-Source: NVIDIA/OSMO tag 6.3.1: deployments/charts/service (chart 1.3.1) values.yaml and templates, deployments/charts/
-backend-operator values.yaml and templates/_helpers.tpl, src/utils/job/{task,kb_objects,kb_methods}.py,
-src/utils/metrics/metrics.py, src/utils/connectors/postgres.py, src/utils/secret_manager/secret_manager.py,
-src/service/core/service.py (setup_default_admin); read 2026-11-28. Namespaces and the release's name are this
-platform's: whoever installs OSMO chooses them.
+Source: NVIDIA/OSMO tag 6.3.1: deployments/charts/service (chart 1.3.1) values.yaml and templates,
+deployments/charts/backend-operator values.yaml and templates/_helpers.tpl,
+src/utils/job/{task,kb_objects,kb_methods}.py, src/utils/metrics/metrics.py, src/utils/connectors/postgres.py,
+src/utils/secret_manager/secret_manager.py, src/service/core/service.py (setup_default_admin); read 2026-11-28.
+Namespaces and the release's name are this platform's: whoever installs OSMO chooses them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A stand-in as a plugin that the plain `pulumi` starts, as `python -m simulator.plugin`.
+"""A simulated provider as a plugin that the plain `pulumi` starts, as `python -m simulator.plugin`.
 
-The engine starts one process for each
-provider, reads its port from the first line of its output, and kills it at the end.
+The engine starts one process for each provider, reads its port from the first line of its output, and kills it at the
+end.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ LOOK_SECONDS = 1.0
 
 
 def install(folder: Path, tools: Path, pulumi: Path, stack: str) -> None:
-    """Writes the plugins of the simulation in `folder` to where its engine looks for them, and its `pulumi` for PATH.
+    """Writes the plugins of the simulation in `folder` where its engine looks for them, and a `pulumi` command for
+    PATH.
 
-    That one works in the simulation's own copy of the project: elsewhere the CLI adds a salt to the user's stack file.
+    That command works in the simulation's own copy of the project: elsewhere the CLI would add a salt to the user's
+    stack file.
     """
     wrapper = folder / "bin" / "pulumi"
     given = (sys.executable, "-I", pulumi_command.__file__, stack, str(folder / "work"), str(pulumi))

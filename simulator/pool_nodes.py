@@ -1,4 +1,4 @@
-"""The Node objects of a pool, as Azure describes them."""
+"""The Node objects of a pool in the API server, kept as Azure describes them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ WRITERS = 16
 
 
 def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None:
-    """Makes the pool's nodes exactly these, and waits until they are Ready.
+    """Makes the pool's nodes equal to these, and waits until they are Ready.
 
-    Server-side apply as AKS: labels and taints that it no longer sets are removed, those of other managers remain.
+    It uses server-side apply, as AKS does: labels and taints that AKS no longer sets are removed, those of other
+    managers remain.
 
     Raises:
         ControlPlaneFailed: a node was not Ready in time.
@@ -47,13 +48,13 @@ def apply(client: Client, pool: str, nodes: Sequence[Mapping[str, Any]]) -> None
 
 
 def _is_another(live: Object, wanted: Mapping[str, Any]) -> bool:
-    """True where a node should be another machine of the same name."""
+    """True if the node is now another machine with the same name."""
     before, after = (str(at(each, "status.nodeInfo.systemUUID", "")) for each in (live, wanted))
     return bool(before and after) and before != after
 
 
 def _is_reimaged(live: Object, wanted: Mapping[str, Any]) -> bool:
-    """True where the same machine gets another kubelet or another node image. Nothing on its disk stays."""
+    """True if the same machine gets another kubelet version or node image, which erases its disk."""
     if _is_another(live, wanted):
         return False
     version, label = "status.nodeInfo.kubeletVersion", IMAGE_LABEL
@@ -62,7 +63,7 @@ def _is_reimaged(live: Object, wanted: Mapping[str, Any]) -> bool:
 
 
 def restart(client: Client, node: str, boot: str = "") -> None:
-    """Restarts the machine of a node. The kubelet reports another boot id, and the GPU stack sees it in BOOTS."""
+    """Restarts the machine of a node: changes its boot id in the status, and the annotation BOOTS for the GPU stack."""
     boot = boot or str(uuid.uuid4())
     client.patch(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {BOOTS: boot}}}, MERGE_PATCH)
     client.patch(f"/api/v1/nodes/{node}/status", {"status": {"nodeInfo": {"bootID": boot}}}, MERGE_PATCH)
@@ -84,9 +85,9 @@ def _wait_until_ready(client: Client, pool: str, names: set[str]) -> None:
 
 
 def with_host(node: Mapping[str, Any], live: Object | None) -> Object:
-    """The node; an existing one keeps the state of its host, and the taints of its start, which AKS does not know.
+    """The wanted node, with the host state of the existing node and its startup taints, which AKS does not know.
 
-    Taints are an atomic list of the API, but AKS changes only those of the pool.
+    Taints are an atomic list in the API, but AKS changes only those of the pool.
     """
     if live is None:
         return dict(node)
@@ -107,7 +108,7 @@ def _apply_node(client: Client, node: Mapping[str, Any]) -> None:
 
 
 def _remove_node(client: Client, name: str) -> None:
-    """Removes a node as AKS does: its pods first, so that controllers replace them at once."""
+    """Removes a node as AKS does: first its Pods, so that controllers replace them at once."""
     pods = client.get("/api/v1/pods", {"fieldSelector": f"spec.nodeName={name}"})
     for pod in pods["items"]:
         place = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"

@@ -1,4 +1,4 @@
-"""Loopback ports of processes that keep theirs when they are started again."""
+"""Loopback ports of processes that keep their port when they are restarted."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ Server = TypeVar("Server")
 
 
 def noted(file: Path) -> int:
-    """The port that a file holds as JSON; 0 before it exists."""
+    """The port in a JSON file; 0 if the file does not exist."""
     return json.loads(file.read_text()) if file.exists() else 0
 
 
 def kept_port(preferred: int = 0) -> int:
-    """A free port to keep: `preferred`, unless another process uses it.
+    """A free port to keep: `preferred`, unless another process uses that one.
 
-    Raises OSError if there is none.
+    Raises OSError if no port is free.
     """
     return bound(_probe, preferred)
 
 
 def bound(server: Callable[[int], Server], preferred: int = 0) -> Server:
-    """The server at a port to keep: `preferred`, unless another process uses it. `server` listens at a port, or raises
-    OSError.
+    """A server at a port to keep: at `preferred`, unless another process uses that one.
 
-    Raises OSError if no port is free.
+    `server`: function that starts the server at a port, or raises OSError. Raises OSError if no port is free.
     """
     tried = [*([preferred] if preferred else []), *random.sample(KEPT, ATTEMPTS)]
     for port in tried[:-1]:

@@ -1,7 +1,7 @@
-"""Processes that outlive the command that started them, found by the folder they run in.
+"""Processes that outlive the command that started them, found by their working directory.
 
-A process belongs to a folder if that is its working directory. A pid file could be stale, or miss a process that was
-started just before a crash.
+A process belongs to a folder if the folder is its working directory. A pid file could be stale, or miss a process that
+was started just before a crash.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy
 
 
 def start(name: str, command: Sequence[str | Path], folder: Path, extra: Mapping[str, str] | None = None) -> None:
-    """Starts a daemon in `folder`, its output appended to `<name>.log` there."""
+    """Starts a daemon in `folder`, which appends its output to `<name>.log` there."""
     environment = {key: value for key, value in os.environ.items() if key.lower() not in PROXY_VARIABLES}
     environment.setdefault("GOGC", GO_COLLECTION)
     with (folder / f"{name}.log").open("ab") as log:
@@ -40,7 +40,9 @@ def start(name: str, command: Sequence[str | Path], folder: Path, extra: Mapping
 
 
 def running(folder: Path) -> dict[str, psutil.Process]:
-    """This user's live processes that run in `folder`, by the name of their executable or Python module."""
+    """This user's live processes whose working directory is `folder`, by the name of their executable or
+    Python module.
+    """
     found: dict[str, psutil.Process] = {}
     home = str(folder.resolve())
     for process in psutil.process_iter():
@@ -71,12 +73,12 @@ def engines(home: Path) -> list[psutil.Process]:
 
 
 def started_at(pid: int) -> float:
-    """Start time of a process, in seconds since the epoch; with its id this identifies it."""
+    """Start time of a process in seconds since the epoch, which together with the process id identifies the process."""
     return psutil.Process(pid).create_time()
 
 
 def is_running(pid: int, started: float) -> bool:
-    """True where the process with this id and start time still runs."""
+    """True if the process with this id and start time is still running."""
     try:
         return started_at(pid) == started
     except psutil.NoSuchProcess:
@@ -84,7 +86,7 @@ def is_running(pid: int, started: float) -> bool:
 
 
 def kill(folder: Path) -> None:
-    """Kills the processes of `folder`, whose data is about to be removed."""
+    """Kills the processes of `folder`, so that its data can be removed."""
     live = list(running(folder).values())
     for process in live:
         try:
@@ -95,7 +97,7 @@ def kill(folder: Path) -> None:
 
 
 def stop(folder: Path, *groups: Sequence[str]) -> None:
-    """Stops the processes of `folder`: the named groups in order, then all others."""
+    """Stops the processes of `folder`: first the named groups, in order, then all others."""
     live = running(folder)
     named = [[live.pop(name) for name in group if name in live] for group in groups]
     for group in [*named, list(live.values())]:

@@ -1,6 +1,6 @@
-"""The program as the engine runs it here: connected over loopback, its SDKs loaded ahead of time.
+"""The deployed program as the engine runs it here: connected over loopback, with its SDKs loaded ahead of time.
 
-It runs in the process of the command, or as `python -m simulator.program` in its own (`program_process`).
+It runs in the process of the command, or as `python -m simulator.program` in a process of its own (`program_process`).
 """
 
 from __future__ import annotations
@@ -76,19 +76,19 @@ _callbacks: list[Any] = _CallbackServicer._servicers  # pyright: ignore[reportPr
 
 
 def import_ahead() -> None:
-    """Loads what the program imports in the background, while control plane and engine start."""
+    """Starts loading the program's imports in the background, while control plane and engine start."""
     _ahead.append(threading.Thread(target=import_all, name="import-ahead", daemon=True))
     _ahead[-1].start()
 
 
 def load_azure_on_demand() -> None:
-    """Makes the modules of azure-native load when they are first used."""
+    """Makes the modules of azure-native load on first use."""
     for name in (*AZURE_PACKAGES, *OTHER_AZURE_PACKAGES):
         load_on_demand(f"pulumi_azure_native.{name}")
 
 
 def import_all() -> None:
-    """Loads what the program imports."""
+    """Loads the modules that the program imports."""
     load_azure_on_demand()
     for package in (f"pulumi_azure_native.{name}" for name in AZURE_PACKAGES):
         for module in ("_inputs", "outputs"):
@@ -99,7 +99,9 @@ def import_all() -> None:
 
 
 def import_used() -> None:
-    """Loads also what is otherwise loaded during a run: for a process that many runs start from."""
+    """Loads, in addition, the modules that are otherwise loaded during a run: for a process that is copied for many
+    runs.
+    """
     for name, module in list(sys.modules.items()):
         if name.startswith("components."):
             load_used(module)
@@ -114,7 +116,7 @@ def _imports(file: Path) -> list[str]:
 
 
 def connect_over_loopback() -> None:
-    """Configures the SDK's connections for a local engine, and adds to its errors why one was lost."""
+    """Configures the SDK's connections for a local engine, and makes its errors say why a connection was lost."""
     for option in LOOPBACK:
         if option not in _GRPC_CHANNEL_OPTIONS:
             _GRPC_CHANNEL_OPTIONS.append(option)
@@ -126,7 +128,7 @@ def connect_over_loopback() -> None:
 
 
 def _no_debug(*_: object, **__: object) -> None:
-    """Replaces `pulumi.log.debug`."""
+    """Replacement for `pulumi.log.debug` that does nothing."""
 
 
 def _with_details(error: grpc.RpcError) -> Exception:
@@ -135,10 +137,10 @@ def _with_details(error: grpc.RpcError) -> Exception:
 
 
 def run_program() -> None:
-    """The program as `pulumi up` would run it, without the aliases that every azure-native resource gets from its SDK.
+    """Runs the program as `pulumi up` would, without the aliases that the SDK adds to every azure-native resource.
 
-    They name the resource at each other API version (110 of them for a node pool), cost 0.1 s apiece in the engine,
-    and can only matter where a stack was once made by another version, which a simulated one never was.
+    The aliases name the resource at each other API version (110 of them for a node pool), cost the engine 0.1 s for
+    each resource, and only matter to a stack that was created by another version, which a simulated one never was.
     """
     # The SDK keeps the callback servers of every earlier run in this process, and fails on stopping one that a failed
     # run has left behind on a closed event loop.
@@ -160,8 +162,9 @@ def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.Resource
 
 
 def _with_local_chart(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
-    """Replaces the chart of a release for the official plugin, which would download it; the stand-in does the same
-    on its side.
+    """Replaces the chart of a release for the official plugin, which would download it.
+
+    The simulated provider replaces it by itself.
     """
     if args.type_ != "kubernetes:helm.sh/v3:Release":
         return None
@@ -176,7 +179,7 @@ def _with_local_chart(args: pulumi.ResourceTransformationArgs) -> pulumi.Resourc
 def serve() -> None:
     """Runs the program for an engine that connects, until the command that started this process has ended.
 
-    Each line of standard input is a JSON object of environment variables, answered with the port.
+    Each line of standard input is a JSON object of environment variables; the answer to it is the server's port.
     """
     gc.disable()
     connect_over_loopback()

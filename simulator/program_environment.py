@@ -1,4 +1,4 @@
-"""Environment of the program's process: variables, and this simulation's `kubelogin` on PATH."""
+"""Environment of the program's process: its variables, and this simulation's `kubelogin` on PATH."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ OFFICIAL_VARIABLE = "PHYSAI_OFFICIAL_KUBERNETES"
 
 @contextmanager
 def environment(variables: Mapping[str, str], path: str, forced: Mapping[str, str]) -> Generator[None]:
-    """Variables of this process, which the program reads like the shell's; set ones change only if `forced`.
+    """Sets variables of this process, which the program reads like a shell's; variables that exist change only if
+    `forced`.
 
     `path` becomes PATH, where the program finds this simulation's `kubelogin`.
     """
@@ -36,7 +37,7 @@ def environment(variables: Mapping[str, str], path: str, forced: Mapping[str, st
 
 
 def install_kubelogin(folder: Path) -> Path:
-    """Writes a `kubelogin` for this simulation into a folder for PATH."""
+    """Writes a `kubelogin` command for this simulation; returns its folder for PATH."""
     command = folder / "bin" / LOGIN_COMMAND
     command.parent.mkdir(exist_ok=True)
     python, script, tokens = (

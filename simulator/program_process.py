@@ -1,6 +1,6 @@
 """The program's own process, in which the SDKs load while the command, the control plane and the engine start.
 
-It is a copy of the resident process (`resident`) where there is one, and a process that is started anew otherwise.
+It is a copy of the resident process (`resident`) if there is one, else a new process.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Process:
-    """The two pipes to a program's process: it ends when `requests` is closed."""
+    """The two pipes to a program's process, which ends when `requests` is closed."""
 
     requests: IO[str]
     answers: IO[str]
     is_copy: bool = False
 
     def port(self, request: str) -> int | None:
-        """The port with which the process answers a request; None where it has ended, or a copy does not answer."""
+        """The port that the process answers to a request; None if it has ended, or a copy does not answer in time."""
         try:
             print(request, file=self.requests, flush=True)
             if self.is_copy and not select.select([self.answers], [], [], PATIENCE)[0]:
@@ -45,7 +45,7 @@ _started: list[Process] = []
 def start(later: str = "") -> None:
     """Starts the process, which ends with this one. Ctrl-C does not reach it: the engine ends the program.
 
-    `later` is a module that the resident process loads when it has nothing else to do.
+    `later`: module that the resident process loads when it is idle.
     """
     _started.append(_copy(later) or _new())
 
@@ -55,10 +55,9 @@ def is_started() -> bool:
 
 
 def address() -> str | None:
-    """Address at which the engine reaches the program, `127.0.0.1:PORT`, which gets this process's environment
-    variables.
+    """Address at which the engine reaches the program, `127.0.0.1:PORT`; the program gets this process's environment.
 
-    None where no process was started: the program then runs in this one.
+    None if no process was started: the program then runs in this one.
 
     Raises:
         EngineFailed: the process has ended.
@@ -86,7 +85,7 @@ def _new() -> Process:
 
 
 def _copy(later: str) -> Process | None:
-    """A copy of the resident process; None where there is none to be had."""
+    """A copy of the resident process; None if no copy can be made."""
     read_requests, requests = os.pipe()
     answers, write_answers = os.pipe()
     try:

@@ -1,8 +1,8 @@
-"""The simulation's `pulumi`: the real one, and an answer where that one would fail, or change what nothing reads.
+"""The simulation's `pulumi` command: it runs the real one, or answers itself if that one would fail or have no effect.
 
     pulumi config set --path physical-ai:pools.h100gpu.scale.max 3   →   physai up STACK --set pools.h100gpu.scale.max=3
 
-Standard library only: it is started for every call.
+It uses only the standard library, because it is started for every call.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OTHER_VALUES = ("-C", "--cwd", "--color", "-v", "--verbose", "-s", "--stack", "-
 
 
 def answer(stack: str, arguments: Sequence[str]) -> str:
-    """Text in place of running the command; empty to run it."""
+    """Text to print instead of running the command; empty to run it."""
     words = _words(arguments)
     if not words or {"-h", "--help"} & set(arguments):
         return ""
@@ -73,7 +73,7 @@ def _words(arguments: Sequence[str]) -> list[str]:
 
 
 def _carried(arguments: Sequence[str]) -> list[str]:
-    """The options that our command takes, too. Those that only answer a prompt are not needed."""
+    """The options that `physai` accepts, too, without those that only answer a prompt."""
     found: list[str] = []
     rest = iter(arguments)
     for word in rest:

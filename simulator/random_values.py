@@ -1,4 +1,6 @@
-"""Pulumi's provider `random`, as far as the program uses it: passwords and bytes, made once and then kept in state."""
+"""Pulumi's provider `random`, as far as the program uses it: passwords and bytes, generated once and then kept in
+state.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ _SPECIAL = "!@#$%&*()-_=+[]{}<>:?"
 
 
 class RandomValues(Provider):
-    """Provider of random values: every change of an input makes another value, and nothing is stored outside the state.
+    """Provider of random values: every change of an input generates a new value, and nothing is stored outside the
+    state.
 
     A password's `bcryptHash` is left out: nothing reads it.
     """
@@ -82,7 +85,7 @@ class RandomValues(Provider):
         raise Refused("a random value is replaced, never updated")
 
     def delete(self, request: Request, old_inputs: dict[str, Any], old_outputs: dict[str, Any]) -> None:
-        """Deletes a value, which does not exist outside the state."""
+        """Does nothing: a value does not exist outside the state."""
 
 
 def _password(length: int, inputs: dict[str, Any]) -> str:

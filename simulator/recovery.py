@@ -1,4 +1,4 @@
-"""Makes the engine's state agree with the cloud after a run that was killed before it recorded its changes.
+"""Repair of the engine's state after a run that was killed before it recorded its changes.
 
 Only the simulator does this. `physai up --no-recovery` shows what happens on Azure.
 """
@@ -16,8 +16,9 @@ KILLED = "the run that created it was killed; the next update completes it"
 
 @dataclass(frozen=True)
 class Created:
-    """Resource that a creation has left. `outputs` None stands for its inputs; an `unfinished` resource has to be
-    updated.
+    """Resource that an interrupted creation has left.
+
+    `outputs`: None means the same as its inputs; `unfinished`: True if the resource has to be updated.
     """
 
     id: str
@@ -26,24 +27,24 @@ class Created:
 
 
 class ProviderRecovery(Protocol):
-    """Resources of one provider that exist, each as the engine's state describes it."""
+    """Existing resources of one provider, compared with the engine's state."""
 
     def created(self, resource: Mapping[str, Any]) -> Created | None:
-        """Resource that an interrupted creation has left, or None."""
+        """The resource that an interrupted creation has left; None if there is none."""
         ...
 
     def interrupted(self, resource: Mapping[str, Any]) -> None:
-        """Undoes an update that was cut off, where the next one could not be repeated otherwise."""
+        """Undoes an interrupted update if it could not be repeated otherwise."""
         ...
 
     def is_gone(self, resource: Mapping[str, Any]) -> bool:
-        """True where a deletion has completed that could not be repeated."""
+        """True if an interrupted deletion has completed and could not be repeated."""
         ...
 
 
 @dataclass(frozen=True)
 class AzureRecovery:
-    """Resources of the simulated Azure, where updates and deletions can be repeated."""
+    """Existing resources of the simulated Azure, where updates and deletions can be repeated."""
 
     cloud: Cloud
 
@@ -63,13 +64,14 @@ class AzureRecovery:
 def recovered(
     deployment: Mapping[str, Any], recoveries: Mapping[str, ProviderRecovery]
 ) -> tuple[dict[str, Any], list[str]]:
-    """State without pending operations, and the URNs of the resources that were added to it.
+    """The state without pending operations, and the URNs of the resources that were added to it.
 
-    The engine records each operation before it starts, and removes the record when the outcome is in state. A creation
-    that succeeded becomes a resource of the state; one that did not is removed. Updates and deletions can be repeated.
+    The engine records each operation before the operation starts, and removes the record when its outcome is in the
+    state. A creation that succeeded becomes a resource of the state; the record of one that did not is removed. Updates
+    and deletions can be repeated.
 
     Args:
-        recoveries: by the package of a resource's type, as `azure-native`.
+        recoveries: Recovery by package of a resource's type, such as `azure-native`.
     """
     resources: list[dict[str, Any]] = list(deployment.get("resources") or [])
     operations: list[dict[str, Any]] = list(deployment.get("pending_operations") or [])

@@ -1,4 +1,4 @@
-"""Objects that a killed run has left in a cluster, and releases whose helm was killed."""
+"""Objects that a killed run has left in a cluster, and Helm releases whose helm was killed."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ SECONDS = 120
 
 @dataclass(frozen=True)
 class ClusterRecovery:
-    """Objects and releases of one cluster, with an administrator's rights."""
+    """Existing objects and releases of one cluster, read with an administrator's rights."""
 
     client: Client
     helm: Helm
 
     def created(self, resource: Mapping[str, Any]) -> Created | None:
-        """An object or release that exists, to be completed by an update; an interrupted install is removed."""
+        """The existing object or release, to be completed by an update; None if there is none.
+
+        An interrupted install is removed.
+        """
         inputs: dict[str, Any] = resource.get("inputs") or {}
         if resource["type"] == RELEASE_TYPE:
             name, namespace = str(inputs["name"]), str(inputs["namespace"])
@@ -57,7 +60,7 @@ class ClusterRecovery:
         return Created(object_id(inputs), {**inputs, **manager}, unfinished=True)
 
     def interrupted(self, resource: Mapping[str, Any]) -> None:
-        """A release with a cut-off upgrade becomes what it was: helm takes the upgrade for one that still runs."""
+        """Undoes an interrupted upgrade of a release, because helm takes it for one that is still running."""
         if resource["type"] != RELEASE_TYPE:
             return
         namespace, name = parse_id(str(resource["id"]))
@@ -69,13 +72,13 @@ class ClusterRecovery:
             self.helm.run("rollback", name, *map(str, good[-1:]), "--namespace", namespace)
 
     def _forget(self, name: str, namespace: str) -> None:
-        """Removes the record of the unfinished revision; helm then upgrades from the one before it."""
+        """Removes the record of the unfinished revision; helm then upgrades from the revision before it."""
         last = self.helm.last_release(name, namespace) or {}
         record = f"sh.helm.release.v1.{name}.v{last['version']}"
         self.client.request("DELETE", f"/api/v1/namespaces/{namespace}/secrets/{record}")
 
     def is_gone(self, resource: Mapping[str, Any]) -> bool:
-        """True for a release: it can't be uninstalled twice, while an object can be deleted again."""
+        """True for a release that is gone: a release can't be uninstalled twice, but an object can be deleted again."""
         if resource["type"] != RELEASE_TYPE:
             return False
         namespace, name = parse_id(str(resource["id"]))
@@ -86,7 +89,9 @@ class ClusterRecovery:
         return str((live or {}).get("info", {}).get("status", ""))
 
     def _wait_for_namespaces(self) -> None:
-        """A release can't be installed again into a namespace that its hooks are still deleting."""
+        """Waits until no namespace is being deleted: a release can't be installed into a namespace that is on its way
+        out.
+        """
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             listed = self.client.get("/api/v1/namespaces")["items"]

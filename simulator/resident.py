@@ -1,9 +1,9 @@
-"""A process that has loaded what the program imports, and makes a copy of itself for each command that runs it.
+"""A resident process that has loaded the program's imports, and copies itself for each command that runs the program.
 
-It saves the second and a half that the imports take. It is started by the first command, in a folder of the user's
-own with a socket, and belongs to one checkout, interpreter and set of Python variables. It starts over when a file
-that it has read changes, and ends with the checkout's last simulation. While it runs, it also makes copies that run
-complete commands, which saves their own imports.
+This saves the second and a half that the imports take. The first command starts it, in a folder of the user's own with
+a socket; it belongs to one checkout, interpreter and set of Python variables. It starts over when a file that it has
+read changes, and ends with the checkout's last simulation. While it runs, it also makes copies that run complete
+commands, which saves their own imports.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ FOLDER, SOCKET = "programs", "socket"
 def ask_for_copy(requests: int, answers: int, later: str = "") -> bool:
     """Asks the resident process, started if need be, for a copy with these pipes as standard input and output.
 
-    Standard error, working directory and umask are those of this process. `later` is a module that it loads when it has
-    nothing else to do. False where there can be no copy.
+    Standard error, working directory and umask are those of this process. `later`: module that the resident process
+    loads when it is idle. Returns False if there can be no copy.
     """
     return _ask({"later": later}, [requests, answers, sys.stderr.fileno()], start=True)
 

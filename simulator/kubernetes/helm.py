@@ -29,7 +29,7 @@ class Helm:
     """Runs helm with a provider's kubeconfig and without plugins."""
 
     def __init__(self, options: KubernetesOptions, config: Kubeconfig | None) -> None:
-        """Without a `config`, only commands that need no cluster, such as `template`, can be run."""
+        """`config`: kubeconfig to use; None runs only commands that need no cluster, such as `template`."""
         self._options, self._config = options, config
 
     def run(self, *arguments: str, stdin: str | None = None, seconds: float = 300) -> str:

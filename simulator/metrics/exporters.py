@@ -145,7 +145,7 @@ class Exporters:
         return Answer(200, self._kube_state(_allowed(pod)) if is_state else self._node_exporter(node))
 
     def _amd(self, pod: Json, node: str) -> Answer:
-        """Answer of AMD's exporter on a node with AMD GPUs; any other exporter of NVIDIA's stack is silent there."""
+        """Answer of AMD's exporter on a node with AMD GPUs; every other exporter is silent there."""
         gpu = gpu_of(self._node(node))
         if labels(pod).get(APP_NAME) != EXPORTER or gpu is None or not is_ready(pod):
             return SILENT

@@ -1,4 +1,5 @@
-"""Further interfaces of Pods: what the Network Operator, nv-ipam and Multus make of their objects. Pure.
+"""Additional network interfaces of Pods: the objects of the Network Operator, nv-ipam and Multus for them. Pure
+functions.
 
 A NetworkAttachmentDefinition is that of Mellanox/network-operator manifests/state-macvlan-network. Blocks of addresses
 follow Mellanox/nvidia-k8s-ipam pkg/ipam-controller/allocator, the annotation of a Pod k8snetworkplumbingwg/multus-cni.
@@ -40,8 +41,9 @@ def attachment(network: Json) -> Json:
 
 
 def allocations(pool: Json, nodes: Iterable[Json]) -> list[Json]:
-    """The status of an IPPool: a block for each node that it selects, as long as there are some; one that a node has
-    stays its own."""
+    """The status of an IPPool: a block of addresses for each node that it selects, until none is left; a node keeps its
+    block.
+    """
     subnet, size = IPv4Network(str(pool["spec"]["subnet"])), int(pool["spec"]["perNodeBlockSize"])
     chosen = sorted(name(node) for node in nodes if _selects(pool, node))
     had = {each["nodeName"]: each for each in at(pool, "status.allocations", []) if each["nodeName"] in chosen}
@@ -73,7 +75,7 @@ def _selects(pool: Json, node: Json) -> bool:
 def interfaces(
     pods: Sequence[Json], pools: Mapping[str, Json], definitions: Mapping[tuple[str, str], Json]
 ) -> dict[tuple[str, str], str]:
-    """The annotation that Multus writes on Pods which have a further interface, by namespace and name, where it lacks.
+    """The annotation that Multus has yet to write on Pods with an additional network interface, by namespace and name.
 
     Args:
         pools: IPPools by name.
@@ -100,7 +102,7 @@ def interfaces(
 
 
 def missing(pod: Json, definitions: Collection[tuple[str, str]]) -> str:
-    """Message of the kubelet about a Pod that names a network which does not exist; empty where all exist.
+    """The kubelet's message about a Pod that names a network that does not exist; empty if all its networks exist.
 
     Multus refuses the sandbox (k8snetworkplumbingwg/multus-cni pkg/k8sclient, getKubernetesDelegate).
     """
@@ -117,7 +119,9 @@ def missing(pod: Json, definitions: Collection[tuple[str, str]]) -> str:
 
 
 def wanted_by(pod: Json) -> list[tuple[str, str]]:
-    """Namespace and name of the networks that a Pod names: `a` or `other/a`, with commas between, or a list in JSON."""
+    """Namespace and name of each network that a Pod's annotation names: `a` or `other/a`, separated by commas, or a
+    JSON list.
+    """
     own = str(at(pod, "metadata.namespace"))
     text = annotations_of(pod).get(WANTED, "")
     if text.lstrip().startswith("["):
@@ -132,7 +136,7 @@ def _status(pod: Json) -> list[Json]:
 
 
 def _address(definition: Json | None, pools: Mapping[str, Json], node: str, taken: set[str]) -> str | None:
-    """The first free address of the node's block; None without definition, pool, block or free address."""
+    """The first free address of the node's block; None without a definition, pool, block or free address."""
     config: Any = json.loads(str(at(definition or {}, "spec.config", "{}")))
     pool = pools.get(str(at(config, "ipam.poolName", "")))
     blocks = {each["nodeName"]: each for each in at(pool or {}, "status.allocations", [])}

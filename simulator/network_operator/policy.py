@@ -25,12 +25,14 @@ _GPU_TOLERATION: Json = {"key": "nvidia.com/gpu", "operator": "Exists", "effect"
 
 
 def has_cards(node: Mapping[str, Any]) -> bool:
-    """True where Node Feature Discovery has found a network card of NVIDIA's."""
+    """True if Node Feature Discovery has found one of NVIDIA's network cards on the node."""
     return labels(node).get(NIC_LABEL) == "true"
 
 
 def daemonsets(policy: Json, nodes: Iterable[Json]) -> list[Json]:
-    """Everything that the operator runs on nodes for a policy; the OFED driver once for each system of the nodes."""
+    """All DaemonSets that the operator creates for a policy; the OFED driver has one for each operating system of the
+    nodes.
+    """
     spec: Json = at(policy, "spec", {})
     found: list[Json] = []
     if driver := spec.get("ofedDriver"):
@@ -86,12 +88,12 @@ def _daemonset(policy: Json, state: str, key: str, *, container: str, image: str
 
 
 def wait_labels(policy: Json | None, nodes: Iterable[Json], drivers: Mapping[str, bool]) -> dict[str, str]:
-    """The label that device plugins wait for, by node whose label differs.
+    """New value, by node, of the label that device plugins wait for, for the nodes on which the value is wrong.
 
     Args:
-        policy: The one that counts; None after its deletion.
-        nodes: All of the cluster.
-        drivers: By node: whether its OFED driver's Pod is ready.
+        policy: The policy in effect; None after its deletion.
+        nodes: All nodes of the cluster.
+        drivers: True by node if the Pod of its OFED driver is ready.
     """
     installs = bool(at(policy or {}, "spec.ofedDriver"))
     wanted: dict[str, str] = {}
@@ -109,9 +111,9 @@ def wait_labels(policy: Json | None, nodes: Iterable[Json], drivers: Mapping[str
 
 
 def resources(policy: Json, node: Json, plugins: Iterable[str]) -> dict[str, int]:
-    """Resources that the device plugins of a node offer there. `plugins` are their states.
+    """Resources that the device plugins on a node offer. `plugins`: the state names of the running plugins.
 
-    A plugin whose configuration is no JSON, or whose selectors fit no adapter, offers nothing.
+    A plugin whose configuration is not JSON, or whose selectors match no adapter, offers nothing.
     """
     hardware, found = of_node(node), dict[str, int]()
     adapters = hardware.adapters if hardware is not None else 0
@@ -139,7 +141,7 @@ def _entries(config: str, listed: str) -> list[Mapping[str, Any]]:
 
 
 def status(policy: Json, wanted: Iterable[Json], live: Mapping[str, Json]) -> Json:
-    """The status of a policy; `live` are the DaemonSets that exist, by name."""
+    """The status of a policy. `live`: the existing DaemonSets, by name."""
     if name(policy) != POLICY:
         reason = f"Unsupported NicClusterPolicy instance {name(policy)}. Only instance with name {POLICY} is supported"
         return {"state": "ignore", "reason": reason}

@@ -1,4 +1,6 @@
-"""Pods that name networks wait until Multus has found these: until then the kubelet has no sandbox for them."""
+"""Delayed start of Pods that name networks: the kubelet creates no sandbox for them before Multus has found the
+networks.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ KUBELET = {"fieldManager": "kubelet", "force": "true"}
 
 
 class Sandboxes:
-    """KWOK starts a Pod that names networks when it has the annotation that is given here."""
+    """Releases Pods that name networks: KWOK starts them once they have the annotation that is set here."""
 
     def __init__(self, client: Client, wake: Callable[[], None]) -> None:
         self._client = client
@@ -25,7 +27,10 @@ class Sandboxes:
         self._told: dict[str, str] = {}
 
     def release(self, problem: Callable[[Json], str]) -> None:
-        """Lets Pods start that have a node; `problem` is what Multus says of one for which it lacks something."""
+        """Lets Pods start that have a node.
+
+        `problem` returns Multus's message about a Pod's missing network; empty if none is missing.
+        """
         told: dict[str, str] = {}
         for pod in self._pending.all():
             given = annotations_of(pod)
@@ -49,7 +54,7 @@ class Sandboxes:
         self._send(f"/api/v1/namespaces/{at(pod, 'metadata.namespace')}/pods/{name(pod)}{sub}", body, kind)
 
     def _send(self, path: str, body: Json, kind: str) -> None:
-        """Changes an object, unless it or its namespace was deleted meanwhile."""
+        """Patches an object; does nothing if the object or its namespace was deleted meanwhile."""
         try:
             self._client.patch(path, body, kind, KUBELET if kind == APPLY_PATCH else {"fieldManager": "kubelet"})
         except ApiError as refusal:

@@ -1,4 +1,5 @@
-"""A model of NVSentinel: monitors that turn faults into events, the quarantine of nodes, and their drain.
+"""Simulation of NVSentinel: monitors that turn faults into events, the quarantine of nodes, and the drain of these
+nodes.
 
-Source: NVIDIA/NVSentinel, the modules named in each file. What is modelled: docs/reference/nvsentinel-model.md.
+Source: NVIDIA/NVSentinel, the modules named in each file. What is simulated: docs/reference/nvsentinel-model.md.
 """

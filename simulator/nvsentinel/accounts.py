@@ -1,4 +1,6 @@
-"""Clients with the rights of NVSentinel's service accounts, so that roles and admission policies apply to them."""
+"""Clients with the rights of NVSentinel's service accounts, so that roles and admission policies apply to
+its requests.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,14 @@ TOKEN_SECONDS = 3600
 
 
 class Accounts:
-    """A client for each service account, with a token that the API server issues."""
+    """Clients by service account, each with a token that the API server issues."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._held: dict[str, tuple[Client, float]] = {}
 
     def client(self, account: str) -> Client:
-        """The client of an account. Raises ApiError while there is no such account."""
+        """The client with the rights of an account. Raises ApiError while the account does not exist."""
         held = self._held.get(account)
         if held is not None and time.monotonic() < held[1]:
             return held[0]

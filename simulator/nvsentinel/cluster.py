@@ -1,4 +1,4 @@
-"""The cluster as NVSentinel's modules see it: nodes, Pods that matter, and writes with each module's own rights."""
+"""The cluster as NVSentinel's modules see it: nodes, the Pods that matter, and writes with each module's own rights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REFUSED = (403, 404, 409, 422, 429)
 
 
 class Cluster:
-    """Watches nothing but NVSentinel's own Pods until there are some."""
+    """Watched objects of the cluster. Until NVSentinel has Pods, only those are watched."""
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self.client, self._accounts, self._changed = client, Accounts(client), changed
@@ -33,7 +33,7 @@ class Cluster:
         self._said: dict[str, str] = {}
 
     def running(self) -> dict[str, dict[str, str]]:
-        """Names of ready Pods by module and node; those of Deployments under no node."""
+        """Names of ready Pods by module and node; those of Deployments are under an empty node name."""
         found: dict[str, dict[str, str]] = {}
         for pod in self._modules.all():
             if not is_ready(pod) or at(pod, "metadata.deletionTimestamp") is not None:
@@ -49,7 +49,7 @@ class Cluster:
         return found
 
     def now(self) -> float:
-        """Seconds since the epoch."""
+        """The present time in seconds since the epoch."""
         return time.time()
 
     def find(self, path: str) -> Json | None:
@@ -59,7 +59,7 @@ class Cluster:
         return self._nodes.all() if self._nodes is not None else []
 
     def operands(self) -> list[Json]:
-        """Pods that bring a driver, and those of DCGM."""
+        """Driver Pods and DCGM Pods of the GPU stack."""
         return [pod for watch in self._operands for pod in watch.all()]
 
     def pods(self, node: str) -> list[Json]:
@@ -67,12 +67,12 @@ class Cluster:
         return found
 
     def config(self, module: str) -> dict[str, Any]:
-        """A module's configuration file."""
+        """The parsed configuration file of a module."""
         path = f"/api/v1/namespaces/{NAMESPACE}/configmaps/{module}"
         return tomllib.loads(at(self.client.get(path), "data", {})["config.toml"])
 
     def write(self, node: Json, account: str, body: Json, sub: str = "") -> bool:
-        """Changes a node with the rights of a module; whether the API server allowed it."""
+        """Patches a node with the rights of a module; returns True if the API server allowed it."""
         kind = STRATEGIC if sub else MERGE_PATCH
         found = self.attempt(account, "PATCH", f"/api/v1/nodes/{name(node)}{sub}", body, kind)
         if found is not None and self._nodes is not None:
@@ -80,7 +80,9 @@ class Cluster:
         return found is not None
 
     def attempt(self, account: str, method: str, path: str, body: Json, kind: str = JSON) -> Json | None:
-        """The API server's answer; None where it refuses, which a module writes to its log."""
+        """The API server's answer to a request with an account's rights; None if it refuses, which the module writes to
+        its log.
+        """
         try:
             return self._accounts.client(account).request(method, path, body, content_type=kind)
         except ApiError as refusal:
@@ -90,7 +92,7 @@ class Cluster:
             return None
 
     def say(self, node: str, account: str, reason: str, message: str, kind: str) -> None:
-        """An event of the node, once for each message."""
+        """Writes an Event about the node, once for each new message."""
         if self._said.get(f"{node}/{reason}") == message:
             return
         self._said[f"{node}/{reason}"] = message

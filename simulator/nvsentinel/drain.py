@@ -1,4 +1,4 @@
-"""node-drainer: what becomes of the Pods on a node that was quarantined (node-drainer/pkg/evaluator, pkg/informers)."""
+"""node-drainer: its treatment of the Pods on a quarantined node (node-drainer/pkg/evaluator, pkg/informers)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Config:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Config:
-        """Configuration from the keys of the chart's values, which are those of the module's configuration file."""
+        """The configuration in the chart's values, whose keys are the same as in the module's configuration file."""
         return cls(
             namespaces=[(each["name"], each["mode"]) for each in data["userNamespaces"]],
             system=data.get("systemNamespaces", ""),
@@ -43,7 +43,7 @@ class Config:
         )
 
     def mode(self, where: str) -> Mode | None:
-        """The mode of a namespace's Pods; None where they are left alone."""
+        """The drain mode for the Pods of a namespace; None if node-drainer leaves them alone."""
         if self.system and re.search(self.system, where):
             return None
         found = {mode for pattern, mode in self.namespaces if fnmatch.fnmatchcase(where, pattern)}
@@ -52,7 +52,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Drain:
-    """Actions of node-drainer on a node's Pods at one look; without any, the node is drained."""
+    """Actions of node-drainer on a node's Pods in one round. If there are none, the node is drained."""
 
     evict: list[Json] = field(default_factory=list[Json])
     """Pods to evict through the eviction API, which respects disruption budgets."""
@@ -67,7 +67,7 @@ class Drain:
 
 
 def drain(config: Config, pods: Iterable[Json], since: float, now: float) -> Drain:
-    """Actions on the Pods of a node whose event was created at `since`. Times are seconds.
+    """Actions on the Pods of a node whose event was created at `since`, in seconds since the epoch.
 
     A Pod's times are those of its status, as numbers: `deleted` and `notReady` under `metadata.times`.
     """
@@ -90,13 +90,16 @@ def drain(config: Config, pods: Iterable[Json], since: float, now: float) -> Dra
 
 
 def waiting_message(pods: Sequence[Json]) -> str:
-    """The message of the node's event while a drain waits."""
+    """The message of the node's Event while a drain waits for Pods."""
     names = " ".join(sorted(f"{namespace(pod)}/{name(pod)}" for pod in pods))
     return f"Waiting for following pods to finish: [{names}]"
 
 
 def _is_in_the_way(config: Config, pod: Json, now: float) -> bool:
-    """Pods of DaemonSets, ended ones, and those stuck or not ready for long are ignored (filterEvictablePods)."""
+    """True if a drain has to remove the Pod.
+
+    Pods of DaemonSets, ended Pods, and Pods stuck or not ready for long are ignored (filterEvictablePods).
+    """
     owners: list[Json] = at(pod, "metadata.ownerReferences", [])
     if any(each.get("kind") == "DaemonSet" for each in owners) or at(pod, "status.phase") in ("Succeeded", "Failed"):
         return False

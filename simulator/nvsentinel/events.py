@@ -1,4 +1,6 @@
-"""Events of NVSentinel's monitors about a node's faults (health-monitors/), and the conditions that follow."""
+"""Events of NVSentinel's monitors about a node's faults (health-monitors/), and the node conditions that follow from
+them.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +47,15 @@ class HealthEvent:
 
     @property
     def is_fatal(self) -> bool:
-        """True for a fatal event: all are, unless there is nothing to do (determineFatality of the monitors)."""
+        """True for a fatal event.
+
+        Every unhealthy event with a recommended action is fatal (determineFatality of the monitors).
+        """
         return not self.is_healthy and self.action != "NONE"
 
     @property
     def document(self) -> dict[str, Any]:
-        """The event as rules see it."""
+        """The event in the form that rules evaluate."""
         return {
             "nodeName": self.node,
             "agent": self.agent,
@@ -65,13 +70,13 @@ class HealthEvent:
 
     @property
     def message(self) -> str:
-        """Message in the condition of the node (platform-connectors, constructHealthEventMessage)."""
+        """The event's text in the node's condition (platform-connectors, constructHealthEventMessage)."""
         return f"ErrorCode:{self.code} GPU:{self.gpu} Recommended Action={self.action}"
 
     @property
     def identity(self) -> str:
-        """Identity that a healthy event has to share with an unhealthy one to end it: the check and the GPU, not the
-        code.
+        """Identity of what the event is about, its check and GPU; a healthy event ends the unhealthy ones of the same
+        identity, whatever their code.
         """
         return f"{self.agent}/{self.check}/{self.gpu}"
 
@@ -80,7 +85,7 @@ class HealthEvent:
 
 
 def failures(node: str, faults: NodeFaults, monitors: Collection[str], gpus: int) -> list[HealthEvent]:
-    """The unhealthy events that hold on a node as long as its faults do, from the monitors that run on it."""
+    """The unhealthy events that a node's present faults cause, from those monitors that run on the node."""
     found: list[HealthEvent] = []
     for gpu in range(gpus):
         effects = [effect for effect, _ in faults.of_gpu(gpu)]
@@ -93,7 +98,7 @@ def failures(node: str, faults: NodeFaults, monitors: Collection[str], gpus: int
 
 
 def changes(before: Iterable[HealthEvent], after: Iterable[HealthEvent]) -> Iterator[HealthEvent]:
-    """Events of the monitors between two looks: first the new ones, then the recoveries."""
+    """New events between two rounds: first the new failures, then the recoveries."""
     old, new = list(before), list(after)
     yield from (event for event in new if event not in old)
     failing = {event.identity for event in new}
@@ -104,7 +109,7 @@ def changes(before: Iterable[HealthEvent], after: Iterable[HealthEvent]) -> Iter
 def conditions(checks: Collection[str], failing: Iterable[HealthEvent]) -> dict[str, tuple[str, str, str]]:
     """Status, reason and message of each check's condition (platform-connectors, updateNodeConditions).
 
-    Only fatal events make one; the others are events of the node.
+    Only fatal events change a condition; others become Events of the node.
     """
     fatal = [event for event in failing if event.is_fatal]
     found: dict[str, tuple[str, str, str]] = {}
@@ -129,7 +134,7 @@ def _of_dcgm(node: str, gpu: int, code: str) -> HealthEvent:
 
 
 def _dcgm_codes(effect: Effects) -> Iterator[str]:
-    """Codes of DCGM's health watches for one fault."""
+    """Error codes of DCGM's health watches for one fault's effects."""
     fields: Mapping[str, float] = effect.fields
     yield from (code for field, code in _OF_FIELDS.items() if fields.get(field))
     if effect.health:

@@ -1,4 +1,6 @@
-"""The labeler: which monitors a node gets, by the Pods of the GPU stack that run on it (labeler/pkg)."""
+"""The labeler: it labels nodes for the monitors they need, by the Pods of the GPU stack that run on them
+(labeler/pkg).
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ DCGM_MAJOR = "4.x"
 
 
 def wanted_labels(node: Json, pods: Iterable[Mapping[str, Any]], *, assume_driver: bool) -> dict[str, str | None]:
-    """Labels of the node to change; None removes.
+    """Label changes of the node; None removes a label.
 
     Args:
         pods: Running Pods, of this node and others.
-        assume_driver: `labeler.assumeDriverInstalled`: no Pod has to bring the driver.
+        assume_driver: `labeler.assumeDriverInstalled`: the driver counts as installed even without a driver Pod.
     """
     given = labels(node)
     is_gpu = given.get(GPU_NODE_LABEL[0]) == GPU_NODE_LABEL[1]

@@ -1,4 +1,4 @@
-"""NVSentinel against one running cluster: its monitors, and the modules that act on their events."""
+"""NVSentinel in a running cluster: its monitors, and the modules that act on their events."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ WATCHED_SECONDS = 0.5
 
 
 class Observed(modules.Cluster, Protocol):
-    """Objects that the monitors and the labeler read beyond those of the other modules."""
+    """Objects that only the monitors and the labeler read, and the other modules do not."""
 
     def running(self) -> Mapping[str, Mapping[str, str]]: ...
     def operands(self) -> list[Json]: ...
 
 
 def loop_of(client: Client) -> Loop:
-    """NVSentinel in the cluster of a client; its first round is due at once."""
+    """A loop that runs NVSentinel in the cluster of a client; its first round is due at once."""
 
     def act() -> float | None:
         return nvsentinel.round()
@@ -41,7 +41,9 @@ def loop_of(client: Client) -> Loop:
 
 
 class Nvsentinel:
-    """The monitors, platform-connectors, the labeler, fault-quarantine and node-drainer, each while its Pod runs."""
+    """Simulates NVSentinel's monitors, platform-connectors, labeler, fault-quarantine and node-drainer, each while its
+    Pod runs.
+    """
 
     def __init__(self, cluster: Observed) -> None:
         self._cluster = cluster
@@ -54,7 +56,7 @@ class Nvsentinel:
         """Checks that have failed on a node, which keep their condition."""
 
     def round(self) -> float | None:
-        """One round; returns the seconds until the next one while a drain waits."""
+        """Runs one round; returns the seconds until the next one while a drain waits, else None."""
         running = self._cluster.running()
         if LABELER in running:
             self._label()
@@ -73,7 +75,9 @@ class Nvsentinel:
                 self._cluster.write(node, LABELER, {"metadata": {"labels": changed}})
 
     def _observe(self, node: Json, running: Mapping[str, Mapping[str, str]]) -> None:
-        """Events of the node's monitors since the last round, and the conditions that follow."""
+        """Passes on the events of the node's monitors since the last round, and sets the node conditions
+        that follow.
+        """
         key = name(node)
         monitors = [agent for agent in (GPU_MONITOR, SYSLOG_MONITOR) if key in running.get(agent, {})]
         if not monitors or key not in running[RELEASE]:

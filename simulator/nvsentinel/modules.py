@@ -1,4 +1,6 @@
-"""fault-quarantine and node-drainer: they decide as `quarantine` and `drain` say, and write as upstream does."""
+"""fault-quarantine and node-drainer: their decisions come from `quarantine` and `drain`; here are their writes, as
+upstream's.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ _RELEASED: Changes = {QUARANTINE_ANNOTATION: None, CORDONED_ANNOTATION: None}
 
 
 class Cluster(Protocol):
-    """Reads and writes of the modules; each write with the rights of a service account."""
+    """Reads and writes of the modules; each write has the rights of a service account."""
 
     def now(self) -> float: ...
     def find(self, path: str) -> Json | None: ...
@@ -51,7 +53,7 @@ class Cluster(Protocol):
 
 @dataclass
 class Store:
-    """The datastore, through which the modules pass events to each other."""
+    """The datastore through which the modules pass events to each other."""
 
     queue: list[HealthEvent] = field(default_factory=list[HealthEvent])
     """Events that fault-quarantine has not handled."""
@@ -60,7 +62,7 @@ class Store:
 
 
 class FaultQuarantine:
-    """Handles one event after the other; a new Pod is a new process."""
+    """Handles events one after the other. A new Pod starts with the memory of a new process."""
 
     def __init__(self, cluster: Cluster, store: Store) -> None:
         self._cluster, self._store = cluster, store
@@ -68,7 +70,7 @@ class FaultQuarantine:
         self._module = Quarantine(Config(()))
 
     def run(self, pod: str) -> None:
-        """Handles what waits, as the process of this Pod."""
+        """Handles the queued events, as the process of this Pod."""
         if pod != self._pod:
             self._begin(pod)
         self._released_by_hand()
@@ -116,7 +118,7 @@ class FaultQuarantine:
                 self._store.quarantined.pop(name(node), None)
 
     def _released_by_hand(self) -> None:
-        """Whoever uncordons a node ends its quarantine (handleManualUncordon)."""
+        """Ends the quarantine of each node that somebody has uncordoned (handleManualUncordon)."""
         for node in self._cluster.nodes():
             is_held = annotations_of(node).get(CORDONED_ANNOTATION) == "True"
             if is_held and not at(node, "spec.unschedulable", False):
@@ -137,13 +139,13 @@ class FaultQuarantine:
 
 
 class NodeDrainer:
-    """Looks at the Pods of nodes that were quarantined until there are none."""
+    """Drains quarantined nodes: checks their Pods until none is left that has to go."""
 
     def __init__(self, cluster: Cluster, store: Store) -> None:
         self._cluster, self._store = cluster, store
 
     def run(self) -> bool:
-        """Looks once at each such node; returns whether it waits for one."""
+        """Runs one round over the quarantined nodes; returns True if it has to wait for any of them."""
         config, waits = draining.Config.of(self._cluster.config(NODE_DRAINER)), False
         for node in self._cluster.nodes():
             since = self._store.quarantined.get(name(node))
@@ -172,7 +174,7 @@ class NodeDrainer:
 
 
 def with_times(pod: Json) -> Json:
-    """The Pod with the times that a drain looks at, as seconds since the epoch."""
+    """The Pod, with the times that a drain reads as seconds since the epoch."""
     times: dict[str, float] = {}
     if deleted := at(pod, "metadata.deletionTimestamp"):
         times["deleted"] = _seconds(str(deleted))

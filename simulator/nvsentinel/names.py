@@ -1,8 +1,9 @@
-"""Names that NVSentinel gives and reads, and what it advises for an error, as its source has them: the model's own.
+"""Names that NVSentinel gives and reads, and its advice for each error, copied from its source separately from the
+deployed code.
 
 Source: NVIDIA/NVSentinel, gpu-health-monitor/files/dcgmerrorsmapping.csv at v1.22.0, syslog-health-monitor/pkg/common,
-fault-quarantine/pkg/breaker, docs/configuration; read 2026-09-22 for the program, and copied from its rows 2026-11-28.
-The namespace and the release are inputs of the model, whose chart is installed there.
+fault-quarantine/pkg/breaker, docs/configuration; read 2026-09-22 for the program, and copied from there 2026-11-28.
+Namespace and release name are those with which this platform installs the chart.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ _ACTIONS: dict[str, Action] = {
 
 
 def xid_action(action: str) -> Action:
-    """Advice of NVSentinel for an Xid, from NVIDIA's immediate action (syslog-health-monitor/pkg/common).
+    """NVSentinel's advice for an Xid, from NVIDIA's immediate action (syslog-health-monitor/pkg/common).
 
-    Actions that it does not know become CONTACT_SUPPORT, which is fatal: that of Xid 45, of a killed job, is one.
+    Unknown actions become CONTACT_SUPPORT, which is fatal; so it is for Xid 45, which a killed job causes.
     """
     return _ACTIONS.get(action, "CONTACT_SUPPORT")

@@ -1,4 +1,6 @@
-"""fault-quarantine: which node leaves service for an event, and the breaker that stops it (fault-quarantine/pkg)."""
+"""fault-quarantine: the decision which node leaves service for an event, and the breaker that stops it
+(fault-quarantine/pkg).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ that is cordoned already."""
 
 @dataclass(frozen=True)
 class BreakerConfig:
-    """Setting `circuitBreaker` of the chart."""
+    """The section `circuitBreaker` of the chart's values."""
 
     enabled: bool = True
     percentage: float = 50
@@ -37,7 +39,7 @@ class BreakerConfig:
     window_seconds: float = 300
 
     def threshold(self, nodes: int) -> int:
-        """Cordons within the window at which the breaker trips (breaker.go, tripThreshold)."""
+        """Number of cordons within the window at which the breaker trips (breaker.go, tripThreshold)."""
         bounds = [math.ceil(nodes * self.percentage / 100)] if self.percentage > 0 else []
         bounds += [self.max_nodes] if self.max_nodes > 0 else []
         return min([*bounds, nodes])
@@ -54,7 +56,7 @@ class Config:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Config:
-        """Configuration from the keys of the chart's values, or of the module's configuration file."""
+        """The configuration in the chart's values or in the module's configuration file."""
         own = data["circuitBreaker"]
         label, _, value = str(data.get("gpuNodeLabel", data.get("gpu-node-label"))).partition("=")
         return cls(
@@ -72,7 +74,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Decision:
-    """Decision about one event."""
+    """Decision of fault-quarantine about one event."""
 
     kind: Kind
     tracked: tuple[str, ...] = ()
@@ -81,7 +83,7 @@ class Decision:
 
 @dataclass
 class Quarantine:
-    """One process of fault-quarantine: a restart begins another one, which knows only whether the breaker tripped."""
+    """One process of fault-quarantine. After a restart, a new process only knows whether the breaker had tripped."""
 
     config: Config
     tripped: bool = False
@@ -89,11 +91,12 @@ class Quarantine:
     """Nodes that it has cordoned, and when."""
 
     def decide(self, event: HealthEvent, node: Json, gpu_nodes: int, now: float) -> Decision:
-        """Decision about an event, before anything is written; a cordon counts, also one that is refused later.
+        """Decision about an event, before anything is written. A cordon counts for the breaker even if it is refused
+        later.
 
         Args:
             node: The event's node as the API server has it.
-            gpu_nodes: Nodes with the label that the breaker counts.
+            gpu_nodes: Number of nodes with the label that the breaker counts.
         """
         if self._is_tripped(gpu_nodes, now):
             return Decision("halt")
@@ -108,7 +111,10 @@ class Quarantine:
         return Decision("cordon", (event.identity,))
 
     def matches(self, event: HealthEvent, node: Json) -> bool:
-        """True where a rule set that cordons matches; an expression without a value does not (rule_evaluator.go)."""
+        """True if any rule set that cordons nodes matches the event.
+
+        A rule whose expression cannot be evaluated counts as no match (rule_evaluator.go).
+        """
         return any(
             each.get("enabled", True)
             and at(each, "cordon.shouldCordon", False)
@@ -134,21 +140,21 @@ def _recovered(identity: str, held: tuple[str, ...] | None) -> Decision:
 
 
 def tracked(node: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Identities of the events that hold a node; None for one that fault-quarantine does not hold."""
+    """Identities of the events for which a node is quarantined; None if fault-quarantine has not quarantined it."""
     text = annotations_of(node).get(QUARANTINE_ANNOTATION)
     return tuple(json.loads(text)) if text else None
 
 
 def annotation(identities: Sequence[str]) -> str:
-    """The value of the annotation; upstream keeps the whole events in it."""
+    """The value of the quarantine annotation: a list of event identities. Upstream stores the whole events in it."""
     return json.dumps(list(identities))
 
 
 def seconds(text: str) -> float:
-    """A Go duration of whole units, as `1h30m`.
+    """Seconds in a Go duration of whole units, such as `1h30m`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not such a duration.
     """
     parts = re.findall(r"(\d+)([smh])", text)
     if not parts or "".join(map("".join, parts)) != text:

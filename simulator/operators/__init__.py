@@ -1,4 +1,4 @@
-"""Operators and kubelets of the simulated cluster that are not the GPU stack's: what charts leave to others to do."""
+"""Operators and kubelet behaviour of the simulated cluster outside the GPU stack, on which charts rely."""
 
 from __future__ import annotations
 

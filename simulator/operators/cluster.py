@@ -1,4 +1,4 @@
-"""The cluster as the operators see it: watches by name, and writes that ignore objects that were deleted."""
+"""The cluster as the operators see it: watched objects by kind, and writes that ignore deleted objects."""
 
 from __future__ import annotations
 
@@ -29,13 +29,18 @@ _KINDS = {
 
 
 def path_of(kind: str, namespace: str = "", key: str = "") -> str:
-    """URL path of an object, or without a key of a collection; without a namespace of all namespaces."""
+    """URL path of an object; without `key`, of the collection; without `namespace`, of the objects in all
+    namespaces.
+    """
     where = _KINDS[kind].format(f"/namespaces/{namespace}" if namespace else "")
     return f"{where}/{key}" if key else where
 
 
 class Cluster:
-    """Watches what the operators act on. Definitions of KAI are followed from when its operator first shows."""
+    """Watches the objects that the operators act on.
+
+    KAI's own kinds are watched from the time its operator is first available.
+    """
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self.client, self._changed = client, changed
@@ -46,7 +51,7 @@ class Cluster:
         self._own: dict[str, Watch] = {}
 
     def operator(self) -> Json | None:
-        """The KAI operator's Deployment, where one is available."""
+        """The KAI operator's Deployment, if one is available; else None."""
         found = [item for item in self._operators.all() if int(at(item, "status.availableReplicas", 0)) > 0]
         if found and not self._own:
             self._own = {path: Watch(self.client, path, self._changed) for path in (CONFIGS, SHARDS)}
@@ -59,12 +64,12 @@ class Cluster:
         return self._own[SHARDS].all() if self._own else []
 
     def managed(self, namespace: str) -> dict[str, Json]:
-        """Deployments that the KAI operator has made, by name."""
+        """Deployments that the KAI operator has created in a namespace, by name."""
         mine = (item for item in self._managed.all() if at(item, "metadata.namespace") == namespace)
         return {name(item): item for item in mine if at(item, "metadata.deletionTimestamp") is None}
 
     def pods(self, model: str) -> list[Json]:
-        """Pods that this model runs."""
+        """Pods whose annotation says that this part of the simulator runs them."""
         found = (item for item in self._pods.all() if labels(item).get(RUN_BY) == model)
         return [item for item in found if at(item, "metadata.deletionTimestamp") is None]
 
@@ -76,7 +81,7 @@ class Cluster:
         return self._seen(self.client.patch(path, item, APPLY_PATCH, {"fieldManager": manager, "force": "true"}))
 
     def patch(self, item: Json, body: Json, kind: str = MERGE_PATCH, sub: str = "") -> None:
-        """Changes an object, unless it was deleted."""
+        """Patches an object; does nothing if the object was deleted."""
         path = path_of(item["kind"], str(at(item, "metadata.namespace", "")), name(item))
         try:
             self._seen(self.client.patch(f"{path}{sub}", body, kind))
@@ -92,7 +97,7 @@ class Cluster:
                 raise
 
     def _seen(self, item: Json) -> Json:
-        """Readers see each write at once."""
+        """Stores a written object in its watch, so that readers see the write at once."""
         watches = {"Pod": self._pods, "Deployment": self._managed}
         watches |= {"Config": self._own[CONFIGS], "SchedulingShard": self._own[SHARDS]} if self._own else {}
         watch = watches.get(str(item.get("kind")))

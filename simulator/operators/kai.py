@@ -27,9 +27,10 @@ _NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
 class KaiOperator:
-    """Creates the Deployments of the Config and of SchedulingShards, and reports progress in their status.
+    """Creates the Deployments for the Config and for SchedulingShards, and reports progress in their status.
 
-    Its webhooks answer while their operand is available, as that operand was started.
+    It also answers for the webhooks while their operand is available, with the options that the operand was started
+    with.
     """
 
     def __init__(self, cluster: Cluster, endpoint: Callable[[], Endpoint | None] = lambda: None) -> None:
@@ -37,7 +38,7 @@ class KaiOperator:
         self._made: dict[tuple[str, str, str], str] = {}
 
     def run(self) -> None:
-        """One look; nothing without an operator that runs."""
+        """Runs one round; does nothing if no operator is running."""
         if self._cluster.operator() is None:
             self._made.clear()
             return
@@ -60,7 +61,7 @@ class KaiOperator:
                 self._report(shard, wanted[name(shard)], live)
 
     def answer(self, path: str, request: Json) -> Json | None:
-        """Answer of a webhook; None while its operand has no available Pod."""
+        """Answer of a webhook to an admission request; None while the webhook's operand has no available Pod."""
         operand = OPERAND.get(path)
         configs = (item for item in self._cluster.configs() if name(item) == CONFIG)
         namespace = str(at(next(configs, None), "spec.namespace", ""))
@@ -85,7 +86,7 @@ class KaiOperator:
 
 
 class KaiHookJobs:
-    """Runs the Pods of the chart's hook Jobs: Helm waits for them."""
+    """Runs the Pods of the chart's hook Jobs, for which Helm waits."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

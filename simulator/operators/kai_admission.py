@@ -1,4 +1,4 @@
-"""Additions of the webhooks of KAI v0.17.0 to a Pod, and their refusals. Pure functions over plain objects.
+"""Changes that the webhooks of KAI v0.17.0 make to a Pod, and their refusals. Pure functions over plain objects.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0: pkg/admission/webhook (Pods and Topologies, in the order in which
 cmd/admission/main.go registers the plugins), pkg/binder/common (names and variables of shared GPUs). The plugin
@@ -29,7 +29,7 @@ _LONGEST = 63 - 7 - 6 - len("shared-gpu") - 5
 
 @dataclass(frozen=True)
 class Options:
-    """Options that the admission's container was started with."""
+    """Options that the admission container was started with."""
 
     scheduler: str = "kai-scheduler"
     gpu_sharing: bool = False
@@ -39,7 +39,7 @@ class Options:
 
 
 def options(args: Sequence[str]) -> Options:
-    """Options of a command line, with the program's own defaults."""
+    """Options in a command line, with the program's own defaults."""
     given: dict[str, str] = {}
     for index, each in enumerate(args):
         name, sign, value = each.removeprefix("--").partition("=")
@@ -54,16 +54,16 @@ def options(args: Sequence[str]) -> Options:
 
 
 class Refused(ValueError):
-    """Raised for an object that the webhook refuses; the text is its answer."""
+    """Error for an object that the webhook refuses; the text is the webhook's answer."""
 
 
 def mutated(pod: Json, given: Options, chance: str) -> Json:
-    """The Pod as the webhook leaves it; `chance` are the random characters of names.
+    """The Pod after the webhook's changes. `chance`: random characters for generated names.
 
-    A whole GPU leaves a Pod as it is.
+    A Pod that requests whole GPUs is not changed.
 
     Raises:
-        Refused: the Pod asks for a fraction in a container that it does not have.
+        Refused: the Pod asks for a fraction of a GPU in a container that it does not have.
     """
     found = copy.deepcopy(pod)
     containers: list[Json] = at(found, "spec.containers", [])
@@ -81,7 +81,7 @@ def mutated(pod: Json, given: Options, chance: str) -> Json:
 
 
 def pod_problem(pod: Json, given: Options) -> str:
-    """Reason why the webhook refuses a Pod; empty where it does not."""
+    """Reason why the webhook refuses a Pod; empty if it accepts the Pod."""
     if at(pod, "spec.schedulerName") != given.scheduler:
         return ""
     asks = asks_for_fraction(pod)
@@ -100,7 +100,7 @@ def asks_for_fraction(pod: Json) -> bool:
 
 
 def topology_problem(topology: Json) -> str:
-    """Reason why the webhook refuses a Topology: two levels with one alias, or the alias of a label."""
+    """Reason why the webhook refuses a Topology: two levels have the same alias, or an alias is also a label."""
     levels: list[Json] = at(topology, "spec.levels", [])
     labels = {each.get("nodeLabel") for each in levels}
     aliases = [str(each["alias"]) for each in levels if each.get("alias")]
@@ -112,8 +112,9 @@ def topology_problem(topology: Json) -> str:
 
 
 def queue_problem(queue: Json) -> str:
-    """Reason why the webhook refuses a Queue. Quotas of parents are compared only under a flag that the operator
-    does not set.
+    """Reason why the webhook refuses a Queue; empty if it accepts the Queue.
+
+    It compares quotas with those of parents only under a flag that the operator does not set.
     """
     return "" if at(queue, "spec.resources") is not None else "resources must be specified"
 
@@ -173,7 +174,7 @@ def _hide(pod: Json, place: _Place | None) -> None:
 
 
 def _others(pod: Json, place: _Place | None) -> Iterator[tuple[str, int, Json]]:
-    """Containers but the one with the fraction."""
+    """All containers of the Pod except the one with the GPU fraction."""
     for section in ("initContainers", "containers"):
         for index, container in enumerate(at(pod, f"spec.{section}", [])):
             if (section, index) != place:

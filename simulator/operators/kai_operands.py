@@ -49,7 +49,9 @@ _PACKING, _SPREADING = ("gpupack", "gpusharingorder"), ("gpuspread",)
 
 
 def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
-    """Everything that is made for the Config itself; webhooks where something answers them."""
+    """All objects that the operator creates for the Config itself; those of webhooks only if `endpoint`
+    answers them.
+    """
     found: list[Json] = []
     for section, operand in kai_names.OPERANDS.items():
         given: Json = at(config, f"spec.{section}", {})
@@ -64,9 +66,9 @@ def operands(config: Json, endpoint: Endpoint | None = None) -> list[Json]:
 
 
 def admission_arguments(config: Json) -> list[str]:
-    """The command line of the admission, from which its webhooks know what to add to a Pod.
+    """The command line of the admission container, which tells its webhooks what to add to a Pod.
 
-    A runtime class of its own is the default where neither key of the Config is set; an empty one stays empty.
+    The default runtime class applies only if neither key of the Config is set; an empty value stays empty.
     """
     given: Json = at(config, "spec.admission", {})
     found = ["--scheduler-name", str(at(config, "spec.global.schedulerName", kai_names.SCHEDULER_NAME))]
@@ -85,7 +87,7 @@ def admission_arguments(config: Json) -> list[str]:
 
 
 def shard_operands(config: Json, shard: Json) -> list[Json]:
-    """The scheduler of a shard."""
+    """Objects of a SchedulingShard: its scheduler."""
     if not _has_scheduler(config):
         return []
     key, given = scheduler_name(config, shard), at(config, "spec.scheduler", {})
@@ -105,12 +107,14 @@ def shard_operands(config: Json, shard: Json) -> list[Json]:
 
 
 def scheduler_name(config: Json, shard: Json) -> str:
-    """Name of a shard's Deployment."""
+    """Name of the scheduler's Deployment for a SchedulingShard."""
     return f"{at(config, 'spec.global.schedulerName', kai_names.SCHEDULER_NAME)}-{name(shard)}"
 
 
 def arguments(config: Json, shard: Json) -> list[str]:
-    """The scheduler's command line: the operator's own flags, then those of the shard that the scheduler knows."""
+    """The scheduler's command line: the operator's own flags, followed by those flags of the shard that the scheduler
+    knows.
+    """
     own = {
         "scheduler-conf": "/etc/config/config.yaml",
         "scheduler-name": at(config, "spec.global.schedulerName", kai_names.SCHEDULER_NAME),
@@ -133,7 +137,7 @@ def arguments(config: Json, shard: Json) -> list[str]:
 
 
 def configuration(shard: Json) -> Json:
-    """The scheduler's configuration: actions and plugins in their order, with the shard's overrides."""
+    """The scheduler's configuration: actions and plugins in order, with the shard's overrides."""
     strategies: Mapping[str, str] = at(shard, "spec.placementStrategy", {})
     left_out = _PACKING if strategies.get("gpu") == "spread" else _SPREADING
     off: dict[str, Json] = {key: {"enabled": False} for key in left_out}
@@ -154,8 +158,9 @@ def _ordered(built_in: Mapping[str, int], given: Mapping[str, Json]) -> list[str
 
 
 def is_available(deployment: Json | None) -> bool:
-    """True where the operator treats a Deployment as available: every replica of the newest template, and the
-    Deployment's own condition.
+    """True if the operator treats a Deployment as available.
+
+    Every replica must run the newest template, and the Deployment's own condition must say that it is available.
     """
     conditions: list[Json] = at(deployment, "status.conditions", [])
     said = any(each["type"] == "Available" and each["status"] == "True" for each in conditions)
@@ -163,10 +168,11 @@ def is_available(deployment: Json | None) -> bool:
 
 
 def conditions(item: Json, wanted: Iterable[Json], live: Mapping[str, Json], now: str) -> list[Json]:
-    """Status conditions of a Config or SchedulingShard whose Deployments are `wanted`; `live` are the existing ones.
+    """Status conditions of a Config or SchedulingShard. `wanted`: the objects that it should have; `live`: the existing
+    Deployments, by name.
 
-    `Reconciling` remains True on a SchedulingShard even when everything exists, so that a client waiting like kstatus
-    (helm 4, AICR's first scripts) waits indefinitely. Times of conditions that did not change are kept.
+    `Reconciling` remains True on a SchedulingShard even when everything exists, so a client that waits like kstatus
+    (helm 4, AICR's first scripts) waits forever. Times of conditions that did not change are kept.
     """
     names = [name(each) for each in wanted if each["kind"] == "Deployment"]
     waiting = [key for key in names if not is_available(live.get(key))]
@@ -208,7 +214,7 @@ def _has_scheduler(config: Json) -> bool:
 
 
 def _owned(owner: Json, item: Json) -> Json:
-    """An object that is deleted with its owner."""
+    """The object with an owner reference, so that it is deleted with its owner."""
     reference = {
         "apiVersion": owner["apiVersion"],
         "kind": owner["kind"],

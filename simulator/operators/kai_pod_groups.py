@@ -1,4 +1,4 @@
-"""PodGroups that the webhook of KAI v0.17.0 refuses, and those of which it warns. Pure.
+"""Checks of the KAI v0.17.0 webhook on PodGroups: refusals and warnings. Pure functions.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/apis/scheduling/v2alpha2/podgroup_webhook.go.
 """
@@ -11,7 +11,7 @@ from simulator.cluster.objects import Json, at
 
 
 def group_problems(group: Json, *, is_update: bool) -> tuple[str, tuple[str, ...]]:
-    """Reason why the webhook refuses a PodGroup, empty where it does not, and its warnings."""
+    """Reason why the webhook refuses a PodGroup (empty if it accepts it), and the webhook's warnings."""
     spec: Json = at(group, "spec", {})
     if spec.get("minMember") is not None and spec.get("minSubGroup") is not None:
         return (
@@ -65,7 +65,7 @@ def _graph_problems(parts: Sequence[Json]) -> Iterator[str]:
 
 
 def _minimum_problems(part: Json, children: Sequence[str], *, is_update: bool) -> Iterator[tuple[str, bool]]:
-    """Problems with the minima of one subgroup, each with True for a warning only."""
+    """Problems with the minimum numbers of one subgroup, each with True if it is only a warning."""
     name, members, groups = part["name"], part.get("minMember"), part.get("minSubGroup")
     if not children:
         if groups is not None:

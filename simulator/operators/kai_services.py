@@ -1,4 +1,4 @@
-"""The Services that the KAI operator makes for its operands and shards. Pure.
+"""The Services that the KAI operator creates for its operands and shards. Pure functions.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/operator/operands and pkg/apis/kai/v1.
 """
@@ -12,7 +12,10 @@ from simulator.cluster.objects import Json, at
 
 
 class _Port(NamedTuple):
-    """One port: its name, port and target, each with where the Config may set it; nowhere if that is empty."""
+    """One port of a Service.
+
+    `port_at`, `target_at` and `name_at`: paths in the Config that override its values; empty if none does.
+    """
 
     name: str
     port: int
@@ -50,7 +53,7 @@ SCRAPED = {"prometheus.io/scrape": "true"}
 
 
 def operand_service(config: Json, operand: str) -> Json | None:
-    """The Service's spec of an operand; None for one that nothing calls and nothing scrapes."""
+    """The spec of an operand's Service; None for an operand without one."""
     ports = _OPERANDS.get(operand)
     if ports is None:
         return None
@@ -58,8 +61,10 @@ def operand_service(config: Json, operand: str) -> Json | None:
 
 
 def scheduler_service(config: Json, key: str) -> Json:
-    """The Service's spec of a shard's scheduler, without an address. Of several replicas the operator itself names the
-    leader, so that the Service selects no Pod."""
+    """The spec of the Service for a shard's scheduler.
+
+    With several replicas the operator itself sets the Service's endpoint to the leader, so the Service has no selector.
+    """
     several = int(at(config, "spec.scheduler.replicas", at(config, "spec.global.replicaCount", 1))) > 1
     kind = at(config, "spec.scheduler.schedulerService.type", "ClusterIP")
     spec: Json = {"clusterIP": "None", "ports": [_port(config, _SCHEDULER)], "type": kind}

@@ -48,7 +48,7 @@ MUTATING, VALIDATING = "MutatingWebhookConfiguration", "ValidatingWebhookConfigu
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Address that answers webhooks, and its certificate."""
+    """URL of the server that answers webhooks, and its certificate."""
 
     address: str
     certificate: bytes
@@ -57,7 +57,9 @@ class Endpoint:
 
 
 def webhook_objects(config: Json, endpoint: Endpoint) -> list[Json]:
-    """Secrets and configurations for the operands that are on, without metadata that the operator adds to all."""
+    """Secrets and webhook configurations for the enabled operands, without the metadata that the operator adds to all
+    objects.
+    """
     found: list[Json] = []
     on = {key for key in SECRETS if at(config, f"spec.{key}.service.enabled", True)}
     for key in (each for each in SECRETS if each in on):
@@ -140,7 +142,10 @@ def _configuration(kind: str, name: str, app: str, *webhooks: Json) -> Json:
 
 
 def answer(path: str, request: Json, args: list[str], chance: str) -> Json:
-    """The response to a request; `args` are those of the operand that answers, `chance` random characters."""
+    """The admission response to a request.
+
+    `args`: command line of the operand that answers; `chance`: random characters.
+    """
     item: Json = request["object"]
     if path == MUTATE_POD:
         return _mutation(request, options(args), chance)

@@ -1,4 +1,4 @@
-"""The operators of one simulated cluster."""
+"""The operators of one simulated cluster outside the GPU stack."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MISSING_SECONDS = 0.3
 
 
 class Operators:
-    """The KAI operator, its hook Jobs, and the volumes of Pods."""
+    """Runs the KAI operator, its hook Jobs, and the mounting of Pods' volumes."""
 
     def __init__(
         self,
@@ -34,9 +34,14 @@ class Operators:
         *,
         unpulled: Callable[[Json], mounts.StartProblem | None] = lambda pod: None,
     ) -> None:
-        """`refusal` tells why a service that a Pod logs in to when it starts does not accept it, `unmounted` why a
-        volume of a CSI driver is not mounted, `unpulled` which image its registry does not have. `folder` is that of
-        the control plane, for the address of webhooks; without one there are none."""
+        """Creates the operators' loop.
+
+        Args:
+            refusal: Reason why a service refuses the login of a starting Pod; empty if it does not.
+            unmounted: Reason why a Pod's CSI volume is not mounted.
+            unpulled: Problem with an image that its registry does not have.
+            folder: Folder of the control plane, for the address of webhooks; without it there are no webhooks.
+        """
         self._refusal, self._unmounted, self._unpulled = refusal, unmounted, unpulled
         self.loop = Loop("operators", self.round)
         self._cluster = Cluster(client, self.loop.wake)
@@ -49,13 +54,17 @@ class Operators:
         return Endpoint(server.address, server.certificate, server.secret())
 
     def round(self) -> float | None:
-        """One round; returns the seconds until the next one while a Pod lacks something that it mounts."""
+        """Runs one round; returns the seconds until the next one while a Pod lacks something that it
+        mounts, else None.
+        """
         self._hook_jobs.run()
         self._kai.run()
         return MISSING_SECONDS if self._is_missing_mounts() else None
 
     def _is_missing_mounts(self) -> bool:
-        """True while a Pod lacks a Secret or ConfigMap. Starts the Pods that have theirs; others report why not."""
+        """Starts the Pods that have all their Secrets and ConfigMaps; returns True if others lack some, and reports
+        these Pods' problem.
+        """
         waiting = [
             pod
             for pod in self._cluster.pods(MOUNTS)
@@ -80,7 +89,10 @@ class Operators:
         return bool(held)
 
     def _login(self, pod: Json) -> mounts.StartProblem | None:
-        """An agent that is refused tries again until its startup probe fails, again and again."""
+        """Problem of an agent whose login is refused: its startup probe fails again and again.
+
+        None if the login is accepted.
+        """
         reason = self._refusal(pod)
         if not reason:
             return None

@@ -1,4 +1,4 @@
-"""The kubelet's messages about a Pod whose Secrets or ConfigMaps are missing."""
+"""The kubelet's messages about Pods whose Secrets or ConfigMaps are missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = {"Secret": "secret", "ConfigMap": "configmap"}
 
 @dataclass(frozen=True)
 class StartProblem:
-    """Reason why a pod's containers don't start."""
+    """Reason why a Pod's containers don't start."""
 
     waiting: str
     """Reason of the containers' state."""
@@ -28,7 +28,9 @@ class StartProblem:
 
 
 def start_problem(pod: Json, find: Find) -> StartProblem | None:
-    """The first missing object: volumes before variables, as the kubelet needs them; None if all exist."""
+    """The first missing object that a Pod refers to, volumes before variables, as the kubelet needs them; None if all
+    exist.
+    """
     namespace = str(at(pod, "metadata.namespace", ""))
     for volume in at(pod, "spec.volumes", []):
         for kind, key, given in _sources(volume):
@@ -77,7 +79,7 @@ def _missing(kind: str, key: str, given: Json, found: Json | None) -> str | None
 
 
 def status(pod: Json, why: StartProblem, now: str) -> Json:
-    """`status` for a strategic merge patch of a pod that waits."""
+    """`status` of a waiting Pod, for a strategic merge patch."""
     containers: list[Json] = at(pod, "spec.containers", [])
     crashed = why.waiting == CRASHED
     state: Json = {"waiting": {"reason": why.waiting}}
@@ -97,7 +99,7 @@ def status(pod: Json, why: StartProblem, now: str) -> Json:
 
 
 def event(pod: Json, why: StartProblem, now: str) -> Json:
-    """The kubelet's events, one for each message about a Pod."""
+    """The kubelet's Event about a Pod, with one name for each message."""
     metadata: Json = pod["metadata"]
     about = {"apiVersion": "v1", "kind": "Pod", "name": name(pod), "namespace": metadata["namespace"]}
     key = f"{name(pod)}.{zlib.crc32(why.message.encode()):08x}"

@@ -1,8 +1,8 @@
-"""Images that a Pod cannot have: those that the stack's registry neither caches nor has imported.
+"""Images that a Pod cannot pull, because the stack's registry neither caches nor has imported them.
 
-What somebody imports is no resource of Azure's. The stack names it (`dataServices.registry.imported`), in an annotation
-of its admission policy, and here it has been imported. Only Pods that wait for their mounts are asked about: those of
-OSMO's control plane.
+An import of an image is not an Azure resource. The stack lists imported images (`dataServices.registry.imported`) in an
+annotation of its admission policy, and here they count as imported. Only Pods that wait for their mounts are checked:
+those of OSMO's control plane.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ IMPORTED = "physical-ai/imported-images"
 
 
 class Pulls:
-    """Args: `file` is Azure's."""
+    """Checks images against the simulated Azure's registries. `file`: the simulated Azure's state file."""
 
     def __init__(self, client: Client, file: Path) -> None:
         self._client, self._store = client, Store(file)
 
     def problem(self, pod: Json) -> StartProblem | None:
-        """Problem of the first image that no registry has; None where all can be pulled."""
+        """Problem with the Pod's first image that no registry has; None if all can be pulled."""
         own = [image for image in _images(pod) if image.partition("/")[0].endswith(SUFFIX)]
         if not own:
             return None
@@ -59,7 +59,7 @@ def _images(pod: Json) -> Iterator[str]:
 
 
 def _is_cached(azure: AzureState, host: str, path: str) -> bool:
-    """True where a cache rule of the registry brings a repository below it."""
+    """True if a cache rule of the registry covers the image's repository."""
     registries = [each for each in azure.of_kind("Registry") if f"{ids.name(each.id).lower()}{SUFFIX}" == host]
     rules = (rule for registry in registries for rule in azure.children(registry.id, "CacheRule"))
     return any(path.startswith(_target(rule)) for rule in rules)

@@ -1,6 +1,6 @@
-"""Reason why a process of OSMO's control plane ends as soon as it starts: the files it reads, and their form.
+"""Reasons why a process of OSMO's control plane ends as soon as it starts: the files that it reads, and their format.
 
-The real ones do the same: NVIDIA/OSMO 6.3.1, utils/secret_manager (keys), service (password of the administrator),
+The real processes do the same: NVIDIA/OSMO 6.3.1, utils/secret_manager (keys), service (password of the administrator),
 utils/connectors/redis.py (address of the cache), utils/configmap_loader (sections), and oauth2-proxy's validation of
 its options.
 """
@@ -27,7 +27,7 @@ _SECTIONS = ("service", "workflow", "dataset", "pools", "pod_templates", "resour
 def crash(pod: Json, find: Find) -> StartProblem | None:
     """The first reason why a container of the Pod ends at its start; None if there is none.
 
-    Call it for a Pod whose Secrets and ConfigMaps exist.
+    The Pod's Secrets and ConfigMaps must exist.
     """
     namespace = str(at(pod, "metadata.namespace", ""))
     problem = next(_problems(pod, lambda kind, name: find(kind, namespace, name) or {}), None)
@@ -65,7 +65,7 @@ def _problems(pod: Json, read: Callable[[str, str], Json]) -> Iterator[str]:
 
 
 def _cache(container: Json, arguments: list[str], read: Callable[[str, str], Json]) -> Iterator[str]:
-    """Problems of the cache's address, which OSMO joins and redis-py and kombu take apart: both with urllib.parse."""
+    """Problems with the cache's address, which OSMO assembles and redis-py and kombu parse, all with urllib.parse."""
     given = next((each for each in at(container, "env", []) if each["name"] == "OSMO_REDIS_PASSWORD"), None)
     if given is None or "--redis_host" not in arguments:
         return
@@ -85,9 +85,10 @@ def _cache(container: Json, arguments: list[str], read: Callable[[str, str], Jso
 
 
 def _key_file(pod: Json, container: Json, read: Callable[[str, str], Json]) -> str | None:
-    """The file with keys that a process reads, empty if nothing is mounted there; None if it reads none.
+    """Content of the file with keys that a process reads, empty if nothing is mounted there; None if the process reads
+    none.
 
-    The variable counts more than the argument (NVIDIA/OSMO src/utils/static_config.py).
+    The environment variable takes precedence over the argument (NVIDIA/OSMO src/utils/static_config.py).
     """
     arguments = [str(each) for each in at(container, "args", [])]
     if "--mek_file" not in arguments:
@@ -110,7 +111,7 @@ def _secret(item: Json, key: str) -> bytes:
 
 
 def _keys(text: str) -> Iterator[str]:
-    """Problems of the file with master encryption keys."""
+    """Problems with the file of master encryption keys."""
     try:
         file: Any = yaml.safe_load(text)
         keys: dict[str, str] = file["meks"]
@@ -125,7 +126,7 @@ def _keys(text: str) -> Iterator[str]:
 
 
 def _configuration(text: str) -> Iterator[str]:
-    """Problems of the service's configuration that loading finds; it does not look inside pools and templates."""
+    """Problems that loading the service's configuration finds; it does not check the content of pools and templates."""
     try:
         file: Any = yaml.safe_load(text)
     except yaml.YAMLError as problem:

@@ -1,6 +1,6 @@
-"""The CSI driver that mounts secrets of key vaults into Pods, and makes Secrets of them.
+"""The CSI driver that mounts secrets of key vaults into Pods and copies them into Secrets.
 
-It reads no secret again. A Secret goes with the owners of the Pod that it was made for.
+It reads each secret only once. A Secret is deleted with the owners of the Pod that it was created for.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _OWNER = ("apiVersion", "kind", "name", "uid")
 
 
 class VaultSecrets:
-    """Args: `file` is Azure's."""
+    """Mounts secrets of the simulated Azure's key vaults. `file`: the simulated Azure's state file."""
 
     def __init__(self, client: Client, file: Path, clock: Callable[[], float] = time.time) -> None:
         self._client, self._store, self._clock = client, Store(file), clock
 
     def mount_problem(self, pod: Json) -> StartProblem | None:
-        """Reason why a volume of the Pod is not mounted; None where all are, and their Secrets exist."""
+        """Reason why a volume of the Pod is not mounted; None if all are mounted and the Pod's Secrets exist."""
         for volume in at(pod, "spec.volumes", []):
             if at(volume, "csi.driver") != SECRETS_DRIVER:
                 continue
@@ -74,7 +74,7 @@ class VaultSecrets:
         return ""
 
     def _make(self, pod: Json, wanted: Json) -> None:
-        """The Secret, unless it exists. Its certificate is signed by itself."""
+        """Creates the Secret, unless it exists, with a self-signed certificate where it needs one."""
         namespace, key = str(at(pod, "metadata.namespace")), str(wanted["secretName"])
         path = f"/api/v1/namespaces/{namespace}/secrets/{key}"
         if self._client.find(path) is not None:
@@ -97,14 +97,14 @@ class VaultSecrets:
 
 
 def _objects(text: str) -> list[str]:
-    """Names of the secrets to read: a list of YAML documents within a YAML document."""
+    """Names of the secrets to read, from a list of YAML documents inside a YAML document."""
     document: Any = yaml.safe_load(text)
     items: list[str] = at(document, "array", [])
     return [str(yaml.safe_load(each)["objectName"]) for each in items]
 
 
 def _certificate(common: str) -> dict[str, str]:
-    """`tls.crt` and `tls.key` in base64."""
+    """A self-signed certificate: `tls.crt` and `tls.key` in base64."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common[:64])])
     now = datetime.now(UTC)

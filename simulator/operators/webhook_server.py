@@ -1,7 +1,7 @@
-"""The address that a simulated cluster's API server calls for webhooks: https on loopback, in the controllers' process.
+"""HTTPS server on loopback that a simulated cluster's API server calls for webhooks, in the controllers' process.
 
-A Service of a simulated cluster leads nowhere, so a webhook's configuration has this address in place of the Service.
-It remains when the control plane is started again, and so does the certificate.
+A Service of a simulated cluster leads nowhere, so webhook configurations have this server's address in place of the
+Service. Address and certificate stay the same when the control plane is restarted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ AnswerTo = Callable[[str, Json], Json | None]
 
 
 class WebhookServer:
-    """Answers in threads from its creation until the process ends."""
+    """Server that answers webhooks in threads from its creation until the process ends."""
 
     def __init__(self, folder: Path, answer: AnswerTo) -> None:
         certificate, key = folder / CERTIFICATE, folder / KEY
@@ -47,7 +47,7 @@ class WebhookServer:
         threading.Thread(target=server.serve_forever, name="webhooks", daemon=True).start()
 
     def secret(self) -> dict[str, str]:
-        """Data of the Secret that holds the certificate with its key."""
+        """Data of the Secret with the certificate and its key."""
         pair = {"tls.crt": self.certificate, "tls.key": self.key}
         return {name: base64.b64encode(data).decode() for name, data in pair.items()}
 
@@ -57,8 +57,8 @@ class _Server(ThreadingHTTPServer):
     context: ssl.SSLContext
 
     def finish_request(self, request: object, client_address: object) -> None:
-        """Finishes a request in the connection's own thread: a client that stops in the middle of its handshake
-        holds up no other.
+        """Finishes a request in the connection's own thread, so that a client that stops during its handshake delays no
+        other.
         """
         try:
             secured = self.context.wrap_socket(request, server_side=True)  # type: ignore[arg-type]
@@ -99,6 +99,6 @@ def _handler(answer: AnswerTo) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Requests are no news."""
+            """Prints nothing: requests need no log."""
 
     return Handler

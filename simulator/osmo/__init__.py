@@ -1,7 +1,7 @@
-"""A stand-in for OSMO's service and agents: creates a workflow's objects, and follows them.
+"""Simulated OSMO service and agents: they create a workflow's objects, and follow them.
 
-It has no database, no storage and no users. What it does in the cluster it does with the rights of the agents' service
-account, so that what their chart does not grant is refused here too.
+The service has no database, no storage and no users. It acts in the cluster with the rights of the agents' service
+account, so a right that their chart does not grant is missing here, too.
 """
 
 from __future__ import annotations

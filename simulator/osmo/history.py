@@ -1,4 +1,4 @@
-"""The workflows that a simulated stack has run: what the service would have in its database."""
+"""The workflows that a simulated stack has run, which the real service would have in its database."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ NOBODY: list[Any] = []
 
 
 class History:
-    """Kept in the simulation's folder, so it is deleted with the simulation. Several commands may use it at once."""
+    """Workflow history in the simulation's folder, deleted with the simulation. Several commands may use it at once."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
 
     def all(self) -> list[Json]:
-        """Oldest first, `KEPT` at most; each with an `id` as `train-3`, and a `status`."""
+        """The last runs, at most `KEPT`, oldest first, each with an `id` such as `train-3` and a `status`."""
         return [{key: value for key, value in each.items() if key != "by"} for each in self._read()]
 
     def begin(self, name: str, file: str, submitted: Json | None = None) -> int:
-        """Reserves the number of a workflow's next run. `submitted` names the user, and the roles that allowed it."""
+        """Reserves and returns the number of a workflow's next run.
+
+        `submitted`: the user, and the roles that allowed it.
+        """
         with self._changing() as runs:
             number = _next(runs, name)
             by = [os.getpid(), started_at(os.getpid())]
@@ -41,7 +44,7 @@ class History:
             return number
 
     def end(self, id: str, status: str, tasks: list[Json], *, left: bool = False) -> Json:
-        """Ends a run, and returns its document. `left`: it still has objects in the cluster."""
+        """Ends a run, and returns its document. `left`: True if the run still has objects in the cluster."""
         with self._changing() as runs:
             (run,) = (each for each in runs if each["id"] == id)
             run |= {"status": status, "tasks": tasks}
@@ -51,7 +54,7 @@ class History:
             return {key: value for key, value in run.items() if key != "by"}
 
     def cut_off(self) -> list[str]:
-        """Ids of runs that may have left objects in the cluster: their commands have ended before they did."""
+        """Ids of runs that may have left objects in the cluster, because their commands ended before the runs did."""
         by = {each["id"]: each["by"] for each in self._read() if "by" in each}
         return [id for id, each in by.items() if each == NOBODY or not is_running(*each)]
 

@@ -1,4 +1,4 @@
-"""Workflows' Pods in a running cluster: containers end, and OSMO's agents remove finalizers of deleted Pods."""
+"""Pods of workflows in a running cluster: their containers end, and OSMO's agents remove finalizers of deleted Pods."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Diagnose = Callable[[Json], tuple[str, int, str] | None]
 
 
 class Workflows:
-    """Behaviour of workflows' Pods and of the agents."""
+    """Simulates the Pods of workflows, and the agents' treatment of them."""
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self._client = client
@@ -37,12 +37,12 @@ class Workflows:
         return bool(self._began)
 
     def run(self, faults: Mapping[str, str], now: float, diagnose: Diagnose) -> bool:
-        """Looks once; returns whether anything moved.
+        """Runs one round; returns True if any Pod changed.
 
         Args:
-            faults: CUDA's error on each GPU node; empty if it works.
-            now: Model time in seconds.
-            diagnose: What init containers find that check GPUs.
+            faults: CUDA's error on each GPU node; empty if CUDA works.
+            now: Simulated time in seconds.
+            diagnose: Result of the init containers that check GPUs.
         """
         pods = {str(at(pod, "metadata.uid")): pod for pod in self._pods.all()}
         self._began = {uid: since for uid, since in self._began.items() if uid in pods}
@@ -63,8 +63,10 @@ class Workflows:
         return moved
 
     def _remove_finalizer(self, pod: Json) -> bool:
-        """Removes the finalizer of a Pod that somebody else has deleted: the listener sees the Pod, and the worker,
-        which alone may change Pods, removes it. Without them the Pod remains.
+        """Removes the finalizer of a Pod that somebody else has deleted; returns True if it did.
+
+        The listener sees the deletion, and the worker, which alone may change Pods, removes the finalizer. Without
+        these agents the Pod remains.
         """
         held: list[str] = at(pod, "metadata.finalizers", [])
         if FINALIZER not in held or not self._has_agents():

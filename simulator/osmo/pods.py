@@ -1,4 +1,4 @@
-"""The state of a task's Pod. Pure."""
+"""State of a task's Pod, as the service reads it. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.osmo_names import CONTROL_CONTAINER
 
 @dataclass(frozen=True)
 class Seen:
-    """A Pod at one moment."""
+    """State of a Pod at one moment."""
 
     node: str
     running: bool
@@ -24,7 +24,7 @@ class Seen:
 
 
 def seen(pod: Mapping[str, Any]) -> Seen:
-    """Facts about a Pod that the service needs."""
+    """State of a Pod, reduced to what the service needs."""
     spec, status = pod["spec"], pod.get("status", {})
     statuses: list[Mapping[str, Any]] = status.get("containerStatuses") or []
     (own,) = [each for each in statuses if each["name"] != CONTROL_CONTAINER][:1] or [{}]
@@ -46,7 +46,7 @@ def seen(pod: Mapping[str, Any]) -> Seen:
 
 
 def _failed_init(status: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """State of an init container that failed. OSMO's report of it was not seen."""
+    """State of an init container that failed; None if none did. OSMO's own report of such a failure was not seen."""
     statuses: list[Mapping[str, Any]] = status.get("initContainerStatuses") or []
     states: list[Mapping[str, Any]] = [each.get("state", {}).get("terminated") or {} for each in statuses]
     return next((each for each in states if each.get("exitCode")), None)

@@ -1,6 +1,6 @@
-"""Outcome of a task's program. Pure.
+"""Outcome of a task's program. Pure functions.
 
-Nothing is run: a program is taken to do its work, unless it needs of the GPU what the container does not have.
+Nothing is run: a program is assumed to succeed, unless it needs something of the GPU that the container does not have.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ NO_VULKAN = (
 
 
 def duration(pod: Mapping[str, Any]) -> float:
-    """Model seconds that the task's program takes: `sleep` as long as it is asked to, every other one the same."""
+    """Simulated seconds that the task's program takes: for `sleep` its argument, for every other program
+    the same time.
+    """
     container = next(each for each in pod["spec"]["containers"] if each["name"] != CONTROL_CONTAINER)
     given: Sequence[str] = container.get("args") or ()
     words = [word for flag, word in itertools.pairwise(given) if flag in ("-commands", "-args")]
@@ -42,7 +44,7 @@ def outcome(pod: Mapping[str, Any], faults: Mapping[str, str]) -> tuple[int, str
 
     Args:
         pod: The Pod, on a node.
-        faults: The CUDA error of each GPU node; empty where it works.
+        faults: The CUDA error of each GPU node; empty if CUDA works.
     """
     container = next(each for each in pod["spec"]["containers"] if each["name"] != CONTROL_CONTAINER)
     limits: Mapping[str, Any] = container.get("resources", {}).get("limits") or {}

@@ -52,8 +52,8 @@ class Run:
         self._reported: dict[str, TaskResult] = {}
 
     def step(self) -> bool:
-        """Looks once; returns whether the workflow is over, or has waited for an agent for too long to be followed
-        on.
+        """Runs one round; returns True if the workflow is over, or has waited too long for an agent to be followed any
+        further.
         """
         statuses, missing = self.result.groups, self._missing()
         for name, group in self._groups.items():
@@ -74,7 +74,7 @@ class Run:
         return True
 
     def _explain(self, why: str) -> None:
-        """Tasks that run without a listener keep the status that it reported last."""
+        """Sets the reason on tasks that run without a listener; their status stays as it was last reported."""
         for name, group in self._groups.items():
             for task in group.tasks:
                 if self.result.groups[name] in ("SCHEDULING", "RUNNING"):
@@ -94,7 +94,7 @@ class Run:
                 self.create(group)
 
     def create(self, group: Group) -> bool:
-        """Creates the group's objects, in order; returns whether all were taken."""
+        """Creates the group's objects, in order; returns True if the API server accepted all."""
         for item in group.objects:
             try:
                 self._create(item)
@@ -112,7 +112,7 @@ class Run:
         self._client.request("POST", path, item)
 
     def placed(self, group: Group) -> bool:
-        """True where every Pod has a node, or is known to get none."""
+        """True if every Pod of the group has a node, or is known to get none."""
         pods = self._pods()
         for task in group.tasks:
             found = pods.get(task.pod)
@@ -150,7 +150,7 @@ class Run:
         self._set(task, status=status, node=found.node, exit_code=found.exit_code, message=found.message)
 
     def _again(self, task: Task, found: Seen) -> None:
-        """The task's Pod again, with the attempt in its name."""
+        """Creates the task's Pod again, with the attempt's number in its name."""
         (group,) = (each for each in self._groups.values() if task in each.tasks)
         attempt = self.result.tasks[task.name].attempts + 1
         (old,) = (item for item in group.objects if item["kind"] == "Pod" and item["metadata"]["name"] == task.pod)
@@ -198,7 +198,7 @@ class Run:
 
     @property
     def _is_queued(self) -> bool:
-        """True where some group has Pods, or had."""
+        """True if any group has or had Pods."""
         return any(status not in of.PRESCHEDULING for status in self.result.groups.values())
 
     def _end(self, group: Group, status: str, message: str) -> None:
@@ -222,7 +222,10 @@ class Run:
         return {item["metadata"]["name"]: seen(item) for item in items}
 
     def clean(self, groups: Sequence[Group] | None = None) -> None:
-        """Removes what is left of these groups, of all where none are named. Only the worker can."""
+        """Removes the remaining objects of these groups, or of all groups if none are given.
+
+        This needs the worker agent.
+        """
         self.result.left = WORKER in self._missing() and self._is_queued
         if self.result.left:
             return
@@ -231,7 +234,7 @@ class Run:
                 self._delete(item)
 
     def wait_for_deletion(self) -> None:
-        """Waits, within a bound, until the agents have removed all finalizers: until then a Pod holds its GPU."""
+        """Waits, for a limited time, until the agents have removed all finalizers: until then a Pod holds its GPU."""
         if self.result.left:
             return
         end = time.monotonic() + DELETION_SECONDS

@@ -1,4 +1,4 @@
-"""OSMO's service, with the rights of its agents' account."""
+"""OSMO's service, acting in the cluster with the rights of its agents' account."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ LEFT = ((kai_names.POD_GROUP_API, "PodGroup"), ("v1", "Pod"), ("v1", "Service"),
 
 
 class AgentsMissing(SimulationError):
-    """Raised where the cluster has no OSMO agents, so that no workflow can run."""
+    """Error if the cluster has no OSMO agents, so that no workflow can run."""
 
 
 class Service:
-    """The control plane that the agents of a simulated cluster work for."""
+    """The control plane for the agents of a simulated cluster."""
 
     def __init__(self, admin: Client, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """`admin` only gets the agents' own token, as kubelet does.
+        """`admin`: administrator's client, used only to get a token of the agents' own account, as the kubelet does.
 
         Raises:
-            AgentsMissing
+            AgentsMissing: the account does not exist.
         """
         self._clock = clock
         self._speed = 60 / seconds_per_model_minute()
         self._worker = as_account(admin, OPERATOR_NAMESPACE, WORKER_ACCOUNT)
 
     def run(self, workflow: Workflow, after_exit: AfterExit, report: Report, missing: Missing = dict) -> Result:
-        """Runs the workflow to its end, or as far as it gets without an agent. Its remaining objects in the cluster are
-        then deleted, if there is a worker to do it.
+        """Runs the workflow to its end, or as far as it gets without an agent, and returns its result.
+
+        Its remaining objects in the cluster are then deleted, if a worker is connected. A refusal by the API server
+        ends the workflow.
 
         Args:
-            report: Called with each task when it changes.
-            missing: The agents that are not connected, and why.
-
-        What the API server refuses of a workflow ends the workflow.
+            report: Called with each task when the task changes.
+            missing: Function that returns the agents that are not connected, and why.
         """
         run = Run(self._worker, workflow, after_exit, report, self._model_time, missing=missing)
         try:
@@ -58,10 +58,11 @@ class Service:
         return self._clock() * self._speed
 
     def place(self, workflow: Workflow, seconds: float, report: Report) -> Result:
-        """Creates each group's Pods, waits for scheduler and autoscaler, and deletes them.
+        """Creates each group's Pods, waits for scheduler and autoscaler, deletes the Pods, and returns where they were
+        placed.
 
         Args:
-            seconds: How long to wait for a node, of real time.
+            seconds: Real seconds to wait for a node.
         """
         run = Run(self._worker, workflow, _fails, report, self._model_time)
         for group in workflow.groups:
@@ -76,7 +77,7 @@ class Service:
         return run.result
 
     def sweep(self, id: str, namespace: str) -> None:
-        """Removes what a run has left whose command was killed."""
+        """Removes the objects that a run has left whose command was killed."""
         selector = {"labelSelector": f"{WORKFLOW_LABEL}={id}"}
         for version, kind in LEFT:
             path = self._worker.path(version, kind, namespace)
@@ -94,7 +95,7 @@ def _fails(task: str, code: int, status: str, retries: int) -> str:
 
 
 def as_account(admin: Client, namespace: str, account: str) -> Client:
-    """The API server as Pods of a service account see it.
+    """A client with the rights of a service account.
 
     Raises:
         AgentsMissing: the account does not exist.

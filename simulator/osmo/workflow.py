@@ -1,4 +1,4 @@
-"""A workflow as the service keeps it once it has taken it, and its result."""
+"""A workflow as the service stores it after accepting it, and its result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PRESCHEDULING = ("WAITING", PROCESSING)
 
 @dataclass(frozen=True)
 class Task:
-    """One Pod."""
+    """A task of a workflow, which runs in one Pod."""
 
     name: str
     pod: str
@@ -29,7 +29,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Group:
-    """Tasks that run together, once the groups they take inputs from have completed."""
+    """Tasks that run together, once the groups whose output they need have completed."""
 
     name: str
     tasks: tuple[Task, ...]
@@ -40,7 +40,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Workflow:
-    """Workflow that was submitted. `queue_seconds` and `exec_seconds` are model time: how long it may wait, and run."""
+    """A submitted workflow. `queue_seconds`, `exec_seconds`: simulated seconds that it may wait and run."""
 
     id: str
     namespace: str
@@ -82,7 +82,7 @@ class TaskResult:
 
 @dataclass
 class Result:
-    """Outcome of a workflow: statuses of its groups and tasks, by name."""
+    """Outcome of a workflow: the statuses of its groups and tasks, by name."""
 
     id: str
     groups: dict[str, str] = field(default_factory=dict[str, str])
@@ -94,7 +94,7 @@ class Result:
 
 
 def pending(workflow: Workflow) -> Result:
-    """A result in which nothing has happened yet."""
+    """The result of a workflow before anything has happened."""
     tasks: Mapping[str, TaskResult] = {
         task.name: TaskResult(task.name, group.name, task.platform, task.gpus)
         for group in workflow.groups

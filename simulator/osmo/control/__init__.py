@@ -1,6 +1,5 @@
-"""The stand-in of OSMO's control plane: its users and tokens, and its gateway on loopback.
+"""Simulated control plane of OSMO: its users and tokens, and its gateway on loopback.
 
-What it answers to `/api/auth/…` is what the service of OSMO 6.3 answers (NVIDIA/OSMO
-src/service/core/auth/auth_service.py, objects.py). Who may do what is decided as its authorization service does, from
-the roles and policies of the configuration.
+Answers to `/api/auth/…` are those of the service of OSMO 6.3 (NVIDIA/OSMO src/service/core/auth/auth_service.py,
+objects.py). Permissions are decided as by its authorization service, from the roles and policies of the configuration.
 """

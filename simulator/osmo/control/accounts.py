@@ -1,4 +1,4 @@
-"""Users, their roles and their access tokens: what the service keeps in its database."""
+"""Users, their roles and their access tokens, which the real service keeps in its database."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ Json = dict[str, Any]
 
 
 class UserError(Exception):
-    """Raised where the service refuses a request, with status 400 and this text."""
+    """Error if the service refuses a request, with status 400 and this text."""
 
 
 class Accounts:
-    """Accounts in a file that contains digests of tokens only, so it is deleted with its folder.
+    """Accounts in a file, which has only digests of tokens and is deleted with the simulation's folder.
 
     Args:
         known_roles: Names of the roles of the configuration.
-        today: In UTC.
+        today: Function that returns the present date in UTC.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Accounts:
             return {"user_id": user, "role_name": role, "assigned_by": by}
 
     def create_token(self, user: str, name: str, expires: str, description: str, roles: list[str]) -> str:
-        """The value, which is kept nowhere."""
+        """Creates an access token and returns its value, which is stored nowhere."""
         with self._lock:
             day = self._expiry(name, expires)
             wanted = roles or self._users.get(user, [])
@@ -124,7 +124,7 @@ class Accounts:
         ]
 
     def who(self, value: str) -> tuple[str, list[str]]:
-        """User and roles of an access token. Raises UserError, as its exchange for a JWT does."""
+        """User and roles of an access token. Raises UserError, as the exchange of the token for a JWT does."""
         if len(value) != TOKEN_LENGTH:
             raise UserError(f"Access token has invalid length {len(value)}")
         found = next((each for each in self._tokens if each["digest"] == digest(value)), None)

@@ -1,4 +1,4 @@
-"""The password of the default administrator, as the service knows it."""
+"""The password of OSMO's default administrator, as the service knows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _PODS = f"/api/v1/namespaces/{CONTROL_NAMESPACE}/pods"
 
 
 class AdminPassword:
-    """The service reads it when it starts, so another one counts once another Pod runs; empty without one."""
+    """Password that the service reads when it starts: a new one takes effect when a new Pod runs.
+
+    Empty if there is none.
+    """
 
     def __init__(self, client: Client) -> None:
         self._client = client

@@ -24,7 +24,13 @@ Who = Callable[[str], tuple[str, list[str]]]
 
 
 class Agents:
-    """Args: `pods` are those of the agents' namespace, `find` reads the cluster, `who` is the gateway's."""
+    """Connection state of the agents.
+
+    Args:
+        pods: Function that returns the Pods in the agents' namespace.
+        find: Function that reads an object of the cluster.
+        who: The gateway's check of an access token.
+    """
 
     def __init__(
         self, pods: Callable[[], Iterable[Json]], find: Find, configuration: Callable[[], Configuration], who: Who
@@ -35,7 +41,7 @@ class Agents:
         """Token that each agent's container has read, by the Pod's uid."""
 
     def look(self) -> None:
-        """Notes what containers that have started have read."""
+        """Records the tokens that newly started containers have read."""
         running = [pod for pod in self._pods() if _agent(pod) and at(pod, "status.phase") == "Running"]
         with self._lock:
             known = dict(self._tokens)
@@ -45,7 +51,7 @@ class Agents:
             self._tokens = {_uid(pod): known.get(_uid(pod), token) for pod in running}
 
     def refusal(self, pod: Json) -> str:
-        """Reason why an agent that starts now is refused; empty where it is not, and for Pods that are no agents."""
+        """Reason why an agent that starts now is refused; empty if it is accepted, and for Pods that are not agents."""
         if not _agent(pod):
             return ""
         configuration = self._configuration()
@@ -56,13 +62,14 @@ class Agents:
         return self._judge(pod, self._stored(), configuration)
 
     def offline(self, backend: str) -> str:
-        """Reason why a backend is not connected; empty where it is."""
+        """Reason why a backend is not connected; empty if it is."""
         return next(iter(self.missing(backend).values()), "")
 
     def missing(self, backend: str) -> dict[str, str]:
-        """Agents of a backend that are not connected, `listener` or `worker`, and the reasons.
+        """Agents of a backend that are not connected, `listener` or `worker`, and the reason for each.
 
-        A control plane elsewhere accepts the tokens that its operator has given; its agents have to run all the same.
+        A control plane outside this cluster is assumed to accept its operator's tokens; its agents must still be
+        running.
         """
         configuration = self._configuration()
         self.look()
@@ -106,7 +113,7 @@ def _uid(pod: Json) -> str:
 
 
 def argument(pod: Json, name: str) -> str:
-    """The value after an argument of the Pod's first container; empty without it."""
+    """The value after an argument of the Pod's first container; empty if it lacks the argument."""
     containers: list[Json] = at(pod, "spec.containers", [])
     arguments: list[str] = containers[0].get("args") or [] if containers else []
     return next((value for key, value in itertools.pairwise(arguments) if key == name), "")

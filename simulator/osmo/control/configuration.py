@@ -1,4 +1,4 @@
-"""Configuration of the deployed stack's control plane: roles, pools, and the login of people."""
+"""Configuration of the deployed stack's OSMO control plane: roles, pools, and the login of people."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Find = Callable[[str], Json | None]
 
 @dataclass(frozen=True)
 class Configuration:
-    """Configuration of a control plane. `here` is whether the control plane is in this cluster, or elsewhere."""
+    """Configuration of a control plane. `here`: True if the control plane is in this cluster."""
 
     here: bool
     login: Literal["entra", "dev"]
@@ -47,14 +47,16 @@ class Configuration:
 
 
 def declared(find: Find) -> Configuration:
-    """Configuration by the objects in the cluster."""
+    """The control plane's configuration, from the objects in the cluster."""
     service = find(f"/apis/apps/v1/namespaces/{CONTROL_NAMESPACE}/deployments/{PROCESSES[0]}")
     return _elsewhere(find) if service is None else _here(find)
 
 
 def _elsewhere(find: Find) -> Configuration:
-    """Configuration of a control plane elsewhere: its operator has applied the stack's values, and made the group of
-    the simulation's deployers users.
+    """Configuration of a control plane outside this cluster.
+
+    Its operator is assumed to have applied the stack's values, and to have given OSMO's user role to the group of the
+    simulation's deployers.
     """
     values: dict[str, Any] = {}
     for text in _data(find, VALUES).values():
@@ -74,7 +76,9 @@ def _elsewhere(find: Find) -> Configuration:
 
 
 def _here(find: Find) -> Configuration:
-    """Configuration by the objects that the chart renders from the stack's values."""
+    """Configuration of a control plane in this cluster, from the objects that the chart renders from the stack's
+    values.
+    """
     configs = _map(yaml.safe_load(_data(find, CONFIGS).get("config.yaml", "")))
     listener = _map(yaml.safe_load(_data(find, ENVOY).get("lds.yaml", "")))
     providers = [_map(each) for each in listener.get("providers") or ()]
@@ -93,7 +97,7 @@ def _here(find: Find) -> Configuration:
 
 
 def _limit(listener: Mapping[str, Any]) -> int:
-    """The number in the code that the API's routes have for Envoy's Lua filter, which is not run here."""
+    """Requests per minute that the Lua code of the API's routes allows; Envoy's Lua filter is not run here."""
     found = re.search(r"local per_minute\b[^=]*= (\d+)", str(listener.get("routes") or ""))
     return int(found[1]) if found else 0
 
@@ -109,7 +113,7 @@ def _data(find: Find, name: str) -> Mapping[str, str]:
 
 
 def _merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge of several files of values, as Helm does it."""
+    """Result of merging two values files, as Helm does it."""
     merged = dict(base)
     for key, value in top.items():
         below = merged.get(key)

@@ -1,7 +1,8 @@
-"""The gateway with the service behind it: who sends a request, whether their roles allow it, and the answer.
+"""The gateway and the service behind it: they identify the caller of a request, check the caller's roles, and answer.
 
-Envoy refuses too many requests of one caller with 429 and what has no valid token with 401, the authorization service
-what no policy allows with 403, and the service a user's error with 400 and a text under `message`.
+Envoy refuses too many requests of one caller with 429 and requests without a valid token with 401, the authorization
+service refuses those that no policy allows with 403, and the service answers a user's error with 400 and a text under
+`message`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _BACKEND = r"/api/configs/backend/(?P<backend>[^/]+)"
 
 @dataclass(frozen=True)
 class Request:
-    """Request to the gateway: `headers` by lowercase name, `query` as sent, `body` parsed."""
+    """Request to the gateway. `headers`: by lower-case name; `query`: as sent; `body`: parsed."""
 
     method: str
     path: str
@@ -57,7 +58,7 @@ Handler = Callable[["Gateway", Request, Mapping[str, str], Caller], Any]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Functions by which the gateway reads the cluster, at each request."""
+    """Functions with which the gateway reads the cluster, anew for each request."""
 
     configuration: Callable[[], Configuration]
     admin_password: Callable[[], str]
@@ -69,7 +70,7 @@ class Surroundings:
 
 
 class Requests:
-    """Counts the requests of each caller in the present minute, as one thread of Envoy does."""
+    """Counter of each caller's requests in the present minute, as in one thread of Envoy."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock, self._minute, self._seen = clock, 0, Counter[str]()
@@ -143,8 +144,9 @@ class Gateway:
         return self.accounts.who(token)
 
     def _caller(self, request: Request, configuration: Configuration) -> Caller:
-        """Caller of a request. Headers that name a user count with the development login only, which checks no token.
-        Raises tokens.Invalid.
+        """Caller of a request. Raises tokens.Invalid.
+
+        Headers that name a user count only with the development login, which checks no token.
         """
         if configuration.login == "dev":
             return Caller(request.headers.get("x-osmo-user", "admin"), (policies.ADMIN,))
@@ -155,8 +157,10 @@ class Gateway:
 
 
 def _submit(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
-    """Accepts the workflow, also for a pool that is offline (NVIDIA/OSMO 6.3.1 src/service/core/workflow/objects.py
-    asks for maintenance only). The command that submits it then does the work of the service's worker.
+    """Accepts a workflow, even for a pool that is offline, and returns its user and roles.
+
+    NVIDIA/OSMO 6.3.1 src/service/core/workflow/objects.py only refuses pools in maintenance. The command that submits
+    the workflow then does the work of the service's worker.
     """
     if given["pool"] not in gateway.around.configuration().pools:
         raise UserError(f"Pool {given['pool']} does not exist")
@@ -164,7 +168,10 @@ def _submit(gateway: Gateway, request: Request, given: Mapping[str, str], caller
 
 
 def _pools(gateway: Gateway, request: Request, given: Mapping[str, str], caller: Caller) -> Any:
-    """Pools asked for, or all; `missing` names the agents that one lacks, which the service does not report."""
+    """The requested pools, or all.
+
+    `missing` lists the agents that a pool lacks, which the real service does not report.
+    """
     pools = gateway.around.configuration().pools
     asked = request.query.get("pools") or list(pools)
     missing = {name: gateway.around.missing(str(pools[name].get("backend", ""))) for name in asked if name in pools}
@@ -188,9 +195,11 @@ def _session(call: str) -> Handler:
 
 
 def _sessions() -> list[tuple[str, str, str, str, Handler]]:
-    """Routes of interactive sessions. Only the database knows a workflow's pool, and the authorization service of a
-    configuration in a file has none: it asks about all pools (NVIDIA/OSMO 6.3.1
-    src/utils/roles/action_registry.go, extractWorkflowPoolResource).
+    """Routes of interactive sessions.
+
+    Only the database knows a workflow's pool, and the authorization service of a configuration in a file has no
+    database: it therefore asks for rights on all pools (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go,
+    extractWorkflowPoolResource).
     """
     return [
         ("POST", re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", row["path"]), row["action"], "pool/*", _session(call))

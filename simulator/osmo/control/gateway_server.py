@@ -1,4 +1,4 @@
-"""The gateway's address on loopback: a server in the process of the cluster's controllers, at a port that remains."""
+"""The gateway's server on loopback, in the process of the cluster's controllers, at a port that stays the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger("osmo")
 
 
 def serve(answer: Callable[[Request], Answer], folder: Path) -> ThreadingHTTPServer:
-    """Answers requests in threads, until the process ends."""
+    """Starts a server that answers requests in threads until the process ends, and returns it."""
     file = folder / PORT_FILE
     handler = _handler(answer)
     server = bound(lambda port: _Server((LOOPBACK, port), handler), noted(file))
@@ -33,7 +33,9 @@ def serve(answer: Callable[[Request], Answer], folder: Path) -> ThreadingHTTPSer
 
 
 def address(folder: Path) -> str:
-    """`http://127.0.0.1:PORT` of the control plane in this folder; empty before its first start."""
+    """URL of the gateway, `http://127.0.0.1:PORT`, for the control plane in this folder; empty before its
+    first start.
+    """
     file = folder / PORT_FILE
     return f"http://{LOOPBACK}:{json.loads(file.read_text())}" if file.exists() else ""
 
@@ -79,6 +81,6 @@ def _handler(answer: Callable[[Request], Answer]) -> type[BaseHTTPRequestHandler
             return answer(Request(self.command, urllib.parse.unquote(path), parsed, headers, body))
 
         def log_message(self, format: str, *args: object) -> None:
-            """Requests are no news."""
+            """Prints nothing: requests need no log."""
 
     return Handler

@@ -1,8 +1,8 @@
 """Answers of the service to `osmo workflow exec`, `port-forward`, `webserver` and `rsync`.
 
-The order of its refusals is that of the service (NVIDIA/OSMO 6.3.1 src/service/core/workflow/workflow_service.py, from
-`action_request_helper` on): the workflow, rsync's switch, whether it runs, the backend's router, the task. Nothing is
-forwarded: the answer is the address at which the two sides would meet.
+Its refusals are in the service's order (NVIDIA/OSMO 6.3.1 src/service/core/workflow/workflow_service.py, from
+`action_request_helper` on): the workflow, the rsync switch, whether the workflow runs, the backend's router, the task.
+Nothing is forwarded: the answer is the address at which the two sides would meet.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ POOL_LABEL = "osmo.pool"
 
 @lru_cache(maxsize=1)
 def facts() -> dict[str, Any]:
-    """Requirements of ConfigMap mode on the file, and the calls that need it."""
+    """Requirements of OSMO's ConfigMap mode on the configuration file, and the API calls that need it."""
     return safe_yaml.load(FILE.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
 class Running:
-    """A workflow that has Pods: its pool, and the phase of each task's Pod."""
+    """A workflow that has Pods: its pool, and the Pod phase of each task."""
 
     pool: str
     tasks: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Refusal(Exception):
-    """Raised where the service answers with an error, with its HTTP status."""
+    """Error with which the service answers, with its HTTP status."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ Look = Callable[[str], Running | None]
 
 
 def running(pods: list[Json]) -> Running | None:
-    """State of the Pods of one workflow."""
+    """State of one workflow from its Pods; None if it has none."""
     if not pods:
         return None
     labels: list[dict[str, str]] = [at(pod, "metadata.labels", {}) for pod in pods]
@@ -68,11 +68,11 @@ def session(
 
     Args:
         call: exec, portforward, webserver or rsync.
-        configs: The service's file of configuration.
-        entry: What the caller asks for, as a query.
+        configs: The service's configuration file.
+        entry: Parameters of the call, as a query.
 
     Raises:
-        Refusal
+        Refusal: the service refuses the call.
     """
     found = look(workflow)
     if found is None:
@@ -99,7 +99,10 @@ def session(
 
 
 def router(configs: Mapping[str, Any], pool: str) -> str:
-    """Address at which the two sides meet, by the pool's backend. Raises Refusal where there is none."""
+    """Router address of the pool's backend, at which the two sides of a session meet.
+
+    Raises Refusal if there is none.
+    """
     backend = str(configs.get("pools", {}).get(pool, {}).get("backend", ""))
     address = str(configs.get("backends", {}).get(backend, {}).get("router_address") or "")
     if not address:

@@ -1,8 +1,8 @@
-"""Entra ID and Azure Key Vault as Pods of the program that handles tokens reach them.
+"""Entra ID and Azure Key Vault, as they answer the Pods of the program that handles tokens.
 
-All simulations of a home are one subscription here: a Pod may read the vault of another stack, if an identity that its
-account is federated with has the role. Values of secrets are in a file that only this user reads, in the folder of the
-simulation that has the vault, and are deleted with it.
+All simulations of a home folder count as one subscription here: a Pod may read the vault of another stack if an
+identity that its account is federated with has the role. Values of secrets are in a file that only this user can read,
+in the folder of the simulation that has the vault, and are deleted with that simulation.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ SECONDS = 3600
 
 
 class KeyVaults:
-    """Args: `own` is the folder of the simulation whose Pods ask; `client` reviews their tokens."""
+    """Access to the key vaults of all simulations.
+
+    `own`: folder of the simulation whose Pods ask; `client`: reviews the Pods' tokens.
+    """
 
     def __init__(self, own: Path, client: Client) -> None:
         self._own, self._client = own, client
@@ -52,7 +55,7 @@ class KeyVaults:
         return self._secret(request, found["vault"], found["name"])
 
     def gateway(self, vault: str) -> str:
-        """Address of the control plane whose stack has a vault; empty where no simulation has it."""
+        """URL of the gateway of the stack that has the vault; empty if no simulation has it."""
         for folder, _ in self._vaults(vault):
             for port in folder.glob(f"clusters/*/{gateway_server.PORT_FILE}"):
                 return gateway_server.address(port.parent)
@@ -88,7 +91,7 @@ class KeyVaults:
         return _refused(400, "invalid_request", text)
 
     def _account(self, assertion: str) -> str:
-        """`system:serviceaccount:…` of a token for the exchange; empty for every other one."""
+        """The account `system:serviceaccount:…` in a token for the exchange with Entra; empty for any other token."""
         spec = {"token": assertion, "audiences": [TOKEN_AUDIENCE]}
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": spec}
         status = self._client.request("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)["status"]
@@ -97,7 +100,7 @@ class KeyVaults:
         return str(status["user"]["username"])
 
     def _is_federated(self, identity: str, account: str) -> bool:
-        """True where a credential of the identity, written by any stack, is for an account of this cluster."""
+        """True if a federated credential of the identity, from any stack, is for this account in this cluster."""
         own = Store(self._own / AZURE_FILE).resources.values()
         issuers = {get(each.outputs, "oidcIssuerProfile.issuerURL") for each in own if each.kind == "ManagedCluster"}
         return any(
@@ -132,8 +135,8 @@ class KeyVaults:
         return Answer(200, {"id": f"https://{vault}.vault.azure.net/secrets/{name}", "value": "none", **(held or {})})
 
     def _reaches(self, vault: Resource, folder: Path) -> bool:
-        """True for a vault that is reached through the internet, an endpoint of the caller's own, or a hub that both
-        networks have.
+        """True if the caller's network can reach the vault: through the internet, an endpoint of the caller's own, or a
+        hub that both networks are peered with.
         """
         if get(vault.body, "properties.publicNetworkAccess") != "Disabled":
             return True

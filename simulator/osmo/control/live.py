@@ -1,4 +1,6 @@
-"""The stand-in's control plane beside one cluster: its gateway on loopback, its agents, and the Job of their token."""
+"""The simulated OSMO control plane beside one cluster: its gateway on loopback, its agents, and the Job that creates
+their token.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,10 @@ from simulator.osmo_names import AGENT, CONTROL_NAMESPACE, OPERATOR_NAMESPACE, W
 
 
 class ControlPlane:
-    """Serves from its creation on; `loop` follows Pods."""
+    """OSMO control plane that serves from its creation on; `loop` follows the Pods."""
 
     def __init__(self, client: Client, folder: Path, simulation: Path) -> None:
-        """`folder` is the cluster's, `simulation` has the key that tokens are signed with."""
+        """`folder`: folder of the cluster; `simulation`: folder with the key that tokens are signed with."""
         self.loop = Loop("osmo", self.round)
         self._client = client
         self._agent_pods = Watch(client, f"/api/v1/namespaces/{OPERATOR_NAMESPACE}/pods", self.loop.wake)

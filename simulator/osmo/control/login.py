@@ -1,6 +1,4 @@
-"""Logging in to the stand-in: the claims of the simulation's Entra ID about a principal, and the gateway's roles for
-them.
-"""
+"""Login to the simulated OSMO: the simulated Entra ID's claims about a principal, and the gateway's roles for them."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ SERVICE_SECONDS = 300
 
 @dataclass(frozen=True)
 class Caller:
-    """Sender of a request, as the gateway passes it to the service in headers."""
+    """Sender of a request, as the gateway reports it to the service in headers."""
 
     user: str
     roles: tuple[str, ...]
@@ -48,7 +46,7 @@ def id_token(principal: Principal, audience: str, key: bytes, now: float | None 
 
 
 def service_token(user: str, roles: list[str], key: bytes, now: float | None = None) -> tuple[str, int]:
-    """Token of the service in exchange for an access token, and its end."""
+    """The service's token in exchange for an access token, and the token's end in seconds since the epoch."""
     moment = int(time.time() if now is None else now)
     end = moment + SERVICE_SECONDS
     claims = {"iss": OSMO, "aud": OSMO, "unique_name": user, "roles": roles, "iat": moment, "nbf": moment, "exp": end}
@@ -56,7 +54,7 @@ def service_token(user: str, roles: list[str], key: bytes, now: float | None = N
 
 
 def caller_of(token: str, audience: str, key: bytes, now: float | None = None) -> Caller:
-    """Caller that a token names. Raises tokens.Invalid."""
+    """Caller in a token. Raises tokens.Invalid."""
     claims = tokens.claims_of(token, key, now)
     if (claims.get("iss"), claims.get("aud")) == (OSMO, OSMO):
         return Caller(str(claims["unique_name"]), tuple(claims["roles"]))
@@ -68,5 +66,8 @@ def caller_of(token: str, audience: str, key: bytes, now: float | None = None) -
 
 
 def _external(claims: Mapping[str, Any]) -> tuple[str, ...]:
-    """Entra writes groups under `groups`, or under `roles` with emit_as_roles, where app roles are, too."""
+    """Groups and app roles in a token's claims.
+
+    Entra writes groups under `groups`, or with emit_as_roles under `roles`, next to app roles.
+    """
     return tuple(str(each) for name in ("groups", "roles") for each in claims.get(name) or ())

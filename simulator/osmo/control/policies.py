@@ -1,6 +1,6 @@
-"""Decisions of OSMO's authorization service by roles. Pure.
+"""Decisions of OSMO's authorization service by roles. Pure functions.
 
-An action is `resource:Verb`; a policy lists patterns of actions and of resources. Deny wins
+An action is `resource:Verb`; a policy lists patterns of actions and of resources. Deny takes precedence
 (docs/deployment_guide/appendix/authentication/roles_policies.rst).
 """
 
@@ -30,9 +30,10 @@ class Policy:
 
 
 def in_resource(pattern: str, resource: str) -> bool:
-    """True where a policy's resource covers a request's (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go,
-    matchResource). A request about all pools is covered by any one of them: so a role for one pool acts on
-    workflows of each.
+    """True if a policy's resource pattern covers the resource of a request.
+
+    A request about all pools is covered by a pattern for any one pool, so a role for one pool can act on workflows of
+    every pool (NVIDIA/OSMO 6.3.1 src/utils/roles/action_registry.go, matchResource).
     """
     if resource.endswith("/*") and pattern.startswith(resource[:-1]):
         return True
@@ -68,7 +69,7 @@ BUILT_IN: Mapping[str, Role] = {
 
 
 def roles_of(configured: Mapping[str, Mapping[str, Any]]) -> dict[str, Role]:
-    """The roles of a configuration, over the built-in ones."""
+    """The roles of a configuration, which override the built-in ones."""
     found = dict(BUILT_IN)
     for name, given in configured.items():
         base = found.get(name, Role((), frozenset({name})))

@@ -1,9 +1,9 @@
-"""KAI's queues of the pools: brought up to date when an agent connects, and at no other time.
+"""KAI queues for OSMO's pools: updated when an agent connects, and at no other time.
 
 OSMO 6.3.1 sends them from `create_backend`, at each connection of an agent, and from its calls that change pools, which
-a configuration in a file refuses. The reload of that file does not (NVIDIA/OSMO 6.3.1 src/service/agent/helpers.py:161
-and src/service/core/config/configmap_loader.py; fixed after it: NVIDIA/OSMO#1155). An agent connects again when its own
-Pod or one of the control plane's Deployment osmo-agent is another one.
+a configuration in a file refuses. Reloading that file does not send them (NVIDIA/OSMO 6.3.1
+src/service/agent/helpers.py:161 and src/service/core/config/configmap_loader.py; fixed later: NVIDIA/OSMO#1155). An
+agent connects again when its own Pod or a Pod of the control plane's Deployment osmo-agent is replaced.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _shares(gpus: Mapping[str, Any]) -> Json:
 
 
 class Queues:
-    """Writes them with the rights of the agents' account, given by `worker`."""
+    """Writes the queues with the rights of the agents' account; `worker` returns a client that has these rights."""
 
     def __init__(
         self,
@@ -69,13 +69,20 @@ class Queues:
         worker: Callable[[], Client],
         folder: Path,
     ) -> None:
-        """`pods` are those of the agents' namespace, `services` those of the control plane's Deployment osmo-agent,
-        `offline` says why a backend is not connected."""
+        """Creates the writer of queues.
+
+        Args:
+            pods: Pods of the agents' namespace.
+            services: Pods of the control plane's Deployment osmo-agent.
+            offline: Reason why a backend is not connected; empty if it is.
+        """
         self._pods, self._services, self._offline, self._worker = pods, services, offline, worker
         self._file = folder / FILE
 
     def round(self, configuration: Configuration) -> float | None:
-        """Writes the queues of each backend that has connected again; seconds until the next try after a failure."""
+        """Writes the queues of each backend that has connected again; returns the seconds until the next try after a
+        failure, else None.
+        """
         written = self._written()
         for backend, connection in self._connections(configuration).items():
             if written.get(backend) == connection or self._offline(backend):
@@ -92,7 +99,9 @@ class Queues:
         return json.loads(self._file.read_text()) if self._file.exists() else {}
 
     def _connections(self, configuration: Configuration) -> dict[str, str]:
-        """Identity of the connection of each backend's worker: its Pods, and those that they are connected to."""
+        """Identity of the present connection of each backend's worker: the uids of its Pods, and of the Pods that they
+        are connected to.
+        """
         ends = sorted(_uid(pod) for pod in self._services() if _runs(pod))
         if configuration.here and not ends:
             return {}
@@ -109,8 +118,10 @@ class Queues:
 
 
 def synchronize(worker: Client, wanted: list[Json]) -> None:
-    """Synchronizes objects as the worker does: creates and replaces those that differ, and deletes those no longer
-    wanted. Raises ApiError.
+    """Makes the objects equal to `wanted` as the worker does: creates or replaces those that differ, deletes all
+    others.
+
+    Raises ApiError.
     """
     for version, kind in dict.fromkeys((each["apiVersion"], each["kind"]) for each in [*wanted, _TOPOLOGY]):
         path = worker.path(version, kind, None)

@@ -1,8 +1,8 @@
-"""Pods of the Job that creates the agents' token: the deployed program, run with the Pod's files and variables.
+"""Pods of the Job that creates the agents' token: the deployed program runs with the Pod's files and variables.
 
-It is a process of this machine. Its files, arguments and variables are the Pod's; it reaches the real API server with a
-token of the Pod's service account, so roles and admission policies decide what it may do; names of Services lead to the
-stand-in's gateway.
+The program is a process on this machine, with the Pod's files, arguments and variables. It reaches the real API server
+with a token of the Pod's service account, so roles and admission policies apply to it. Names of Services lead to the
+simulated gateway.
 """
 
 from __future__ import annotations
@@ -42,8 +42,11 @@ class _Run:
 
 
 class TokenPods:
-    """Args: `gateway` is the address on loopback that Services in the cluster stand for; empty for a program that
-    reaches nothing but the API server."""
+    """Runs such Pods as local processes.
+
+    `gateway`: loopback address that stands for Services of the cluster; empty for a program that only reaches the API
+    server.
+    """
 
     def __init__(
         self,
@@ -52,7 +55,7 @@ class TokenPods:
         gateway: Callable[[], str],
         gateway_of: Callable[[str], str] = lambda vault: "",
     ) -> None:
-        """`gateway_of` is the address of the control plane whose stack has a vault."""
+        """`gateway_of`: function that returns the address of the control plane whose stack has a vault."""
         self._client, self._pods, self._gateway, self._gateway_of = client, pods, gateway, gateway_of
         self._running: dict[str, _Run] = {}
         self._over: set[str] = set()
@@ -60,7 +63,7 @@ class TokenPods:
         self._reported: dict[str, mounts.StartProblem] = {}
 
     def run(self) -> float | None:
-        """One look; the seconds until the next one while a Pod runs or waits."""
+        """Runs one round; returns the seconds until the next one while a Pod runs or waits, else None."""
         pods = {str(at(pod, "metadata.uid")): pod for pod in self._pods()}
         for uid, run in list(self._running.items()):
             if uid not in pods or is_terminating(pods[uid]):
@@ -120,7 +123,7 @@ class TokenPods:
         return _Run(pod, process, folder)
 
     def _mount(self, pod: Json, folder: Path) -> Json:
-        """Writes what the Pod mounts below `folder`; its container."""
+        """Writes the files that the Pod mounts below `folder`, and returns the Pod's container."""
         (container,) = pod["spec"]["containers"]
         namespace = str(at(pod, "metadata.namespace"))
         paths = {str(each["name"]): str(each["mountPath"]) for each in container.get("volumeMounts") or ()}
@@ -142,7 +145,7 @@ class TokenPods:
         return container
 
     def _project(self, volume: Json, target: Path, namespace: str, account: str) -> None:
-        """Writes tokens of the Pod's service account for other audiences, as kubelet does."""
+        """Writes tokens of the Pod's service account for other audiences, as the kubelet does."""
         for source in volume.get("sources") or ():
             wanted: Json | None = source.get("serviceAccountToken")
             if wanted and wanted.get("audience"):
@@ -153,7 +156,7 @@ class TokenPods:
                 (target / wanted["path"]).write_text(self._client.request("POST", path, body)["status"]["token"])
 
     def _content(self, volume: Json, namespace: str) -> Mapping[str, bytes]:
-        """Files of a volume by path. A Secret's are only for the process; the folder is this user's alone."""
+        """Files of a volume, content by path. Those of a Secret go into a folder that only this user can read."""
         source, kind = volume.get("configMap"), "ConfigMap"
         if volume.get("secret"):
             source, kind = {**volume["secret"], "name": volume["secret"]["secretName"]}, "Secret"
@@ -176,7 +179,9 @@ class TokenPods:
         return f"{key}{separator}{_below(folder, container, value)}"
 
     def _resolved(self, url: str) -> str:
-        """The stand-in's gateway, where a Service of the cluster is meant that exists, or a name outside of it."""
+        """The URL to use in place of `url`: the simulated gateway's for an existing Service of the cluster, else `url`
+        itself.
+        """
         host = urllib.parse.urlsplit(url).hostname or ""
         parts = host.split(".")
         if len(parts) > 2 and parts[2] == "svc" and self._find("Service", parts[1], parts[0]) is None:
@@ -214,7 +219,7 @@ class TokenPods:
 
 
 def _below(folder: Path, container: Json, value: str) -> str:
-    """A path that leads to a mount, or is one's parent, below the folder; other texts as they are."""
+    """The value as a path below the folder if it leads to a mount or is the parent of one; else unchanged."""
     mounted = [str(each["mountPath"]) for each in container.get("volumeMounts") or ()]
     if value.startswith("/") and any(path.startswith(value) or value.startswith(path) for path in mounted):
         return str(folder / value.lstrip("/"))
@@ -222,12 +227,12 @@ def _below(folder: Path, container: Json, value: str) -> str:
 
 
 def is_ours(pod: Json) -> bool:
-    """True for a Pod of the program, in whichever namespace."""
+    """True for a Pod of the token program, in any namespace."""
     key, _, value = SELECTOR.partition("=")
     labels: Json = at(pod, "metadata.labels", {})
     return labels.get(key) == value
 
 
 def _vault(url: str) -> str:
-    """The name of a vault, of its address."""
+    """The name of a vault in its URL."""
     return (urllib.parse.urlsplit(url).hostname or "").partition(".")[0]

@@ -1,7 +1,7 @@
-"""JSON Web Tokens of the simulation's Entra ID and of its OSMO.
+"""JSON Web Tokens of the simulation's Entra ID and OSMO.
 
-Both sign with a key of their own that the gateway has (HS256). The real ones sign with private keys, and Envoy fetches
-the public ones; who can read this user's files could sign here.
+Both sign with one key that the gateway also has (HS256). The real ones sign with private keys, and Envoy fetches the
+public ones. Whoever can read this user's files could sign tokens here.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ HEADER = {"alg": "HS256", "typ": "JWT"}
 
 
 class Invalid(Exception):
-    """Raised where the token is none, is signed by another key, or is outside of its time; the text says which."""
+    """Error for a text that is not a token, is signed with another key, or is outside its validity period; the text
+    says which.
+    """
 
 
 def key_in(folder: Path) -> bytes:
-    """The simulation's key, made once."""
+    """The simulation's signing key, created once."""
     path = folder / KEY_FILE
     if not path.exists():
         unfinished = folder / f"{KEY_FILE}.{os.getpid()}"

@@ -1,4 +1,4 @@
-"""A user of OSMO: logs in with Entra ID and sends requests to the gateway, as OSMO's command line does."""
+"""A user of OSMO who logs in with Entra ID and sends requests to the gateway, as OSMO's command line does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECONDS = 30.0
 
 
 class Refused(SimulationError):
-    """Raised where the gateway or the service refuses a request; `code` is the HTTP status, 0 without an answer."""
+    """Error if the gateway or the service refuses a request. `code`: HTTP status, 0 if there was no answer."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -28,9 +28,9 @@ class User:
     """A principal of the simulated tenant at the gateway of one control plane.
 
     Args:
-        address: Of the gateway.
+        address: Address of the gateway.
         simulation: The simulation's folder, with the key of the simulated Entra ID.
-        dropped: Why Azure lets no packet of the user through to the gateway; empty where it does.
+        dropped: Reason why Azure lets no packet of the user through to the gateway; empty if it does.
     """
 
     def __init__(self, address: str, simulation: Path, principal: Principal, dropped: str = "") -> None:
@@ -38,12 +38,12 @@ class User:
         self._audience = ""
 
     def submit(self, pool: str, text: str) -> tuple[str, ...]:
-        """Submits a workflow; the roles by which it was accepted. Raises Refused."""
+        """Submits a workflow; returns the roles that allowed it. Raises Refused."""
         answer = self._request("POST", f"/api/pool/{pool}/workflow", {"file": text})
         return tuple(str(each) for each in answer.get("roles") or ())
 
     def missing(self, pool: str) -> dict[str, str]:
-        """The agents that the pool's backend lacks, and why. Raises Refused."""
+        """The agents that the pool's backend lacks, and the reason for each. Raises Refused."""
         found = self._request("GET", f"/api/pool?pools={quote(pool)}")
         return dict(cast("dict[str, str]", found["pools"][pool]["missing"]))
 

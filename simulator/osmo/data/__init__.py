@@ -1,1 +1,1 @@
-"""Data of the package, as YAML."""
+"""YAML data about OSMO."""
