@@ -89,7 +89,7 @@ class ClusterRecovery:
         return str((live or {}).get("info", {}).get("status", ""))
 
     def _wait_for_namespaces(self) -> None:
-        """Waits until no namespace is being deleted: a release can't be installed into a namespace that is on its way
+        """Waits until no namespace is being deleted: a release can't be installed into one that is.
         out.
         """
         end = time.monotonic() + SECONDS

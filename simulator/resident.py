@@ -38,7 +38,8 @@ def ask_for_copy(requests: int, answers: int, later: str = "") -> bool:
 def ask_for_command(module: str, control: int) -> bool:
     """Asks the resident process for a copy that calls `serve` of a module, with the socket `control`.
 
-    It has this process's standard streams, working directory, umask and `sys.path`. False where none runs.
+    The copy has this process's standard streams, working directory, umask and `sys.path`. Returns False if no resident
+    process runs.
     """
     streams = [stream.fileno() for stream in (sys.stdin, sys.stdout, sys.stderr)]
     return _ask({"module": module, "path": sys.path[0]}, [*streams, control], start=False)
@@ -59,7 +60,7 @@ def _ask(wanted: dict[str, str], files: list[int], *, start: bool) -> bool:
 
 
 def end(home: Path, checkout: Path = ROOT) -> None:
-    """Ends the checkout's resident processes in a home, unless it has a simulation."""
+    """Ends the checkout's resident processes in a home folder, unless the checkout still has a simulation there."""
     if has_simulations(home, checkout):
         return
     from simulator import processes  # not loaded by each command
@@ -74,7 +75,7 @@ def has_simulations(home: Path, checkout: Path = ROOT) -> bool:
 
 
 def _own_folder() -> Path:
-    """The folder of the resident process for this interpreter, which is private to its user."""
+    """The folder of the resident process for this interpreter, private to its user."""
     python = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
     own = json.dumps([sys.executable, sys.version, sys.path[1:], sorted(python.items())])
     folder = user_folder() / FOLDER / f"{checkout_prefix()}-{hashlib.sha256(own.encode()).hexdigest()[:8]}"
@@ -86,7 +87,7 @@ def _own_folder() -> Path:
 
 
 def _connected(folder: Path, *, start: bool) -> socket.socket:
-    """A connection to the resident process of a folder; with `start` it is started where none listens."""
+    """A connection to the resident process of a folder; with `start` the process is started if it is not running."""
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     # The kernel takes no path of more than 108 characters.
     inside = os.open(folder, os.O_RDONLY)

@@ -1,6 +1,6 @@
-"""`python -m simulator.resident_process FOLDER SOCKET`: the resident process of `resident`.
+"""Command `python -m simulator.resident_process FOLDER SOCKET`: the resident process that `resident` starts.
 
-It has one thread and no connection of gRPC's, neither of which a copy would have.
+It has only one thread and no gRPC connection, because a copy would have neither.
 """
 
 from __future__ import annotations
@@ -100,13 +100,13 @@ def _load_module(module: str, loaded: dict[str, Stamp]) -> None:
 
 
 def _load_also(load: Callable[[], object], loaded: dict[str, Stamp]) -> None:
-    """Calls `load`, and notes in `loaded` which files this read."""
+    """Calls `load`, and records in `loaded` the files that this read."""
     found = _load(load)
     loaded |= {path: stamp for path, stamp in found.items() if path not in loaded}
 
 
 def _load(load: Callable[[], object]) -> dict[str, Stamp]:
-    """Calls `load`; the files that this process has read until then, as they were."""
+    """Calls `load`; returns the files that this process has read until then, with their stamps from before."""
     # The support for forks is for processes with connections, and prints warnings.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     began = time.time_ns()
@@ -133,7 +133,7 @@ def _listen(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
-    """Stamps by which a changed file, or a changed list of files of a folder, is recognized."""
+    """Stamps of files and folders, which show whether a file or the list of files in a folder has changed."""
     return {path: _stamp(path) for path in paths}
 
 
@@ -146,7 +146,7 @@ def _stamp(path: str) -> Stamp:
 
 
 def _start_over(folder: Path, listener: socket.socket, message: str, files: Sequence[int]) -> None:
-    """Becomes a new process, which loads the program as it is now and then answers this request."""
+    """Replaces this process by a new one, which loads the program as it is now and then answers this request."""
     numbers = (listener.fileno(), *files)
     for number in numbers:
         os.set_inheritable(number, True)
@@ -158,7 +158,7 @@ def _start_over(folder: Path, listener: socket.socket, message: str, files: Sequ
 
 
 def _answer(listener: socket.socket, message: str, files: Sequence[int], loaded: dict[str, Stamp]) -> str:
-    """Forks the copy for a request. Returns the module to load later; empty where there is none."""
+    """Forks the copy for a request. Returns the module to load later; empty if there is none."""
     wanted = json.loads(message)
     if module := wanted.get("module"):
         _load_module(module, loaded)
@@ -181,7 +181,7 @@ def _close(files: Iterable[int]) -> None:
 
 
 def _serve(wanted: dict[str, Any], files: Sequence[int]) -> None:
-    """Runs the program, or the module that is asked for, like a process that the command has started itself."""
+    """Runs the program, or the requested module, in the copy, as in a process that the command has started itself."""
     os.setpgid(0, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number, file in enumerate(files[:3]):

@@ -1,4 +1,4 @@
-"""Options of an operation of the engine that `pulumi` has too, and the principal that is logged in."""
+"""Options of an engine operation that `pulumi` also has, and the principal that is logged in."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RunOptions:
 
 
 def resolve(target: str, urns: Sequence[str]) -> list[str]:
-    """The URNs that a target names. A URN or a pattern names itself, and may be of a resource that does not exist yet.
+    """The URNs that a target stands for. A URN or a pattern stands for itself, since its resource need not exist yet.
 
     Raises:
         UnknownTarget: there is no resource of this name.
@@ -73,7 +73,7 @@ def resolve(target: str, urns: Sequence[str]) -> list[str]:
 
 
 def near(target: str, urns: Sequence[str]) -> list[str]:
-    """Names that are most like an unknown one, or that contain it: at most five."""
+    """Names that are similar to an unknown one or contain it, at most five."""
     names = sorted({urn.rsplit("::", 1)[-1] for urn in urns})
     alike = nearest(target, names)
     found = [alike] if alike else []

@@ -1,7 +1,7 @@
-"""The SDKs' packages with modules that load when a name of theirs is first used.
+"""Lazy loading of the SDKs' packages: a module loads when one of its names is first used.
 
-A package of azure-native imports all of its modules, `network` 160 of them, of which the program uses six. That is half
-a second of the second that the SDK takes to load.
+A package of azure-native imports all of its modules, `network` 160 of them, of which the program uses six. That takes
+half of the second that the SDK needs to load.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def load_on_demand(package: str) -> None:
 
 
 def load_used(module: ModuleType) -> None:
-    """Loads the modules of SDKs that a module names in its source: `network.Subnet` where it has imported `network`."""
+    """Loads the SDK modules whose names a module uses in its source: for `network.Subnet`, the one with `Subnet`."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute):
@@ -58,7 +58,7 @@ def load_used(module: ModuleType) -> None:
 
 
 def _resolved(node: ast.expr, names: Mapping[str, Any]) -> Any:
-    """Object that a dotted name of an SDK stands for; None for any other expression."""
+    """The object of an SDK that a dotted name stands for; None for any other expression."""
     if isinstance(node, ast.Name):
         found = names.get(node.id)
         return found if isinstance(found, ModuleType) and found.__name__.startswith(SDKS) else None
@@ -71,7 +71,9 @@ def _key(name: str) -> str:
 
 
 def _finder(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """The package's `__getattr__`, which finds a name in the module that is likely to define it, or else in any."""
+    """A `__getattr__` for the package, which looks for a name first in the module that is likely to define it, then in
+    all.
+    """
 
     def find(name: str) -> Any:
         likely = [modules[key] for key in _keys(name) if key in modules]

@@ -1,4 +1,4 @@
-"""The nodes of a cluster that exists already, as its installer registers them: servers of the catalogue."""
+"""The nodes of an existing cluster, as its installer registers them: servers of the catalogue."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ GIB_IN_KIB = 1024 * 1024
 
 
 def nodes(existing: ExistingClusterInput, kubelet: str) -> list[Json]:
-    """Every node before the stack is deployed: those of its classes, and control planes where no class has them.
+    """All nodes before the stack is deployed: those of the node classes, and control plane nodes if no class has any.
 
-    `kubelet` is the version that kubelets report.
+    `kubelet`: the version that kubelets report.
     """
     found = [node for each in existing.classes for node in _of_class(each, kubelet)]
     if any(CONTROL_PLANE in node["metadata"]["labels"] for node in found):
@@ -45,7 +45,7 @@ def _of_class(given: NodeClass, kubelet: str) -> Iterator[Json]:
 
 
 def _node(name: str, model: str, labels: dict[str, str], taints: Sequence[str], kubelet: str) -> Json:
-    """One Node object. Conditions are not in it: they are the kubelet's to report."""
+    """One Node object, without conditions: those are the kubelet's to report."""
     known, reference = server(model), on_premises()
     total = {
         "cpu": str(known.vcpus),
@@ -97,6 +97,6 @@ def _taint(text: str) -> dict[str, str]:
 
 
 def _address(name: str) -> str:
-    """One of 10.9.0.0/16 that follows from the name."""
+    """An address of 10.9.0.0/16, derived from the name."""
     digest = hashlib.sha256(name.encode()).digest()
     return f"10.9.{digest[0]}.{digest[1] % 254 + 1}"

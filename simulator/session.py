@@ -1,4 +1,4 @@
-"""Session of one operation on a simulated stack: tools, control plane, providers."""
+"""Session of one operation on a simulated stack, with its tools, control plane and providers."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ RECORD_NOTE = (
 
 
 class Reporter(Protocol):
-    """Receives the progress of an operation."""
+    """Receiver of an operation's progress."""
 
     def phase(self, name: str) -> None: ...
     def tool(self, progress: Progress) -> None: ...
     def event(self, event: EngineEvent) -> None: ...
     def note(self, text: str) -> None: ...
     def retry(self, why: str) -> None:
-        """The phase starts over; discard its events so far."""
+        """Reports that the present phase starts over; its events so far are to be discarded."""
         ...
 
 
@@ -77,7 +77,9 @@ class Session:
         self.engine.configure(project, self._with_existing_cluster(given, project["name"]), secret)
 
     def _with_existing_cluster(self, given: StackInput, project: str) -> dict[str, Any]:
-        """The configuration, of a stack that needs a cluster with the way to one."""
+        """The configuration; for a stack that is deployed into an existing cluster, with the kubeconfig for that
+        cluster.
+        """
         changed = (
             existing_cluster.provide(given.existing_cluster, self.clusters, self.folder)
             if given.existing_cluster
@@ -87,11 +89,11 @@ class Session:
         return {**given.config, target: {**given.config[target], **changed}} if changed else dict(given.config)
 
     def recover(self) -> list[str]:
-        """The URNs of resources that a killed run has created and not recorded."""
+        """Adopts resources that a killed run has created and not recorded; returns their URNs."""
         return self.engine.recover(self._recoveries)
 
     def _recoveries(self) -> dict[str, ProviderRecovery]:
-        """Recoveries by package. A cluster that does not answer has none."""
+        """Recoveries by provider package. A cluster that does not answer is left out."""
         found: dict[str, ProviderRecovery] = {AzureNative.package: AzureRecovery(self.cloud)}
         for id in self.clusters.ids():
             if self.clusters.is_running(id):
@@ -102,11 +104,14 @@ class Session:
 
 @dataclass(frozen=True)
 class Needs:
-    """Needs of an operation.
+    """Requirements of an operation on the session.
 
-    `spare` starts a control plane before its cluster is created. `program` loads what the program imports; the engine
-    destroys a stack without it. `record` simulates an Azure that still offers what it has retired since, and reports
-    it. `principal` is logged in. `kubernetes` runs the Kubernetes resources.
+    Attributes:
+        spare: True to start a control plane in advance, for a cluster that is not created yet.
+        program: True to load the program's imports; the engine can destroy a stack without the program.
+        record: True for a simulated Azure that still offers what the real one has retired since, which is reported.
+        principal: Principal that is logged in.
+        kubernetes: Plugin that runs the Kubernetes resources.
     """
 
     spare: bool = True
@@ -118,7 +123,7 @@ class Needs:
 
 @contextmanager
 def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter, needs: Needs) -> Generator[Session]:
-    """A session on the simulation in `folder`, of which there may be one at a time."""
+    """A session on the simulation in `folder`; there can be only one at a time."""
     if needs.record:
         report.note(RECORD_NOTE)
     if needs.program and not program_process.is_started():
@@ -163,8 +168,10 @@ def open_session(folder: Path, stack: str, tools_folder: Path, report: Reporter,
 
 
 def retry_if_engine_lost(run: Callable[[], T], report: Reporter) -> T:
-    """The result of `run`, which is called once more if the connection to the engine is lost: it continues where the
-    first call ended."""
+    """The result of `run`.
+
+    If the connection to the engine is lost, `run` is called once more and continues where it ended.
+    """
     try:
         return run()
     except EngineLost as lost:

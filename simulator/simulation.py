@@ -1,4 +1,4 @@
-"""One simulated stack from nothing to deployed and back: what `physai up`, `preview`, `down` and `status` do."""
+"""One simulated stack over its whole life: implements `physai up`, `preview`, `down` and `status`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from simulator.tools import TELEMETRY, Toolbox, toolbox
 
 @dataclass
 class Simulation:
-    """The simulation of one stack, in its own folder."""
+    """The simulation of one stack, in a folder of its own."""
 
     stack: str
     home: Home = field(default_factory=Home.of_user)
@@ -50,7 +50,7 @@ class Simulation:
         return self.folder.exists()
 
     def up(self, given: StackInput, report: Reporter, options: RunOptions = DEFAULTS) -> dict[str, Any]:
-        """Deploys the stack; its plain outputs.
+        """Deploys the stack; returns its outputs without the secret ones.
 
         Raises:
             Busy, BuildFailed, ControlPlaneFailed, EngineFailed, UnknownTarget
@@ -71,15 +71,17 @@ class Simulation:
         return outputs
 
     def outputs(self) -> dict[str, Any]:
-        """The plain outputs of the last update, also of one that failed at its end; empty where there are none."""
+        """Outputs of the last update, even if it failed at its end, without the secret ones; empty if
+        there are none.
+        """
         return self._checkpoint.outputs()
 
     def deployed_config(self) -> dict[str, Any]:
-        """The configuration of the last update, by full key, secrets encrypted; empty where there was none."""
+        """The configuration of the last update, by full key, with secrets encrypted; empty if there was no update."""
         return self._checkpoint.config()
 
     def locks(self) -> list[dict[str, Any]]:
-        """The locks of a run that is under way, or was killed."""
+        """The locks of a run that is under way or was killed."""
         return self._checkpoint.locks()
 
     @property
@@ -87,7 +89,9 @@ class Simulation:
         return Checkpoint(self.folder / "backend", self.stack)
 
     def _keep_kubeconfig(self) -> None:
-        """Writes the kubeconfig without any credential: its login is `kubelogin`, as on Azure."""
+        """Writes the kubeconfig of the deployed cluster, without credentials: it logs in with `kubelogin`,
+        as on Azure.
+        """
         kubeconfig = self.outputs().get("kubeconfig")
         if isinstance(kubeconfig, str):
             (self.folder / "kubeconfig").write_text(kubeconfig)
@@ -99,7 +103,10 @@ class Simulation:
         policy_packs: Sequence[Path] = (),
         options: RunOptions = DEFAULTS,
     ) -> None:
-        """Shows what `up` would change, and changes nothing. `policy_packs` are files that the engine can start."""
+        """Previews what `up` would change, without changing anything.
+
+        `policy_packs`: files that the engine can start.
+        """
         fresh = not self.exists
         try:
             plugin_of = self._kubernetes(options)
@@ -120,11 +127,11 @@ class Simulation:
         report.phase("done")
 
     def refresh(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
-        """Reads every resource, and records the differences in the state. Only a program needs `given`.
+        """Reads every resource, and records the differences in the state. `given` is needed only if the program runs.
 
         Raises:
             NotSimulated: nothing has been deployed.
-            ChangesFound: something differs, and the options expect that nothing does.
+            ChangesFound: something differs, and the options expect no changes.
         """
         self._demand()
         needs = self._needs_of_state(options)
@@ -137,16 +144,16 @@ class Simulation:
         report.phase("done")
 
     def _kubernetes(self, options: RunOptions = DEFAULTS) -> Plugin:
-        """Plugin that runs the Kubernetes resources. Raises PluginUnusable."""
+        """Plugin that runs the stack's Kubernetes resources. Raises PluginUnusable."""
         return chosen(self.folder, options.kubernetes_plugin, os.environ)
 
     def _needs_of_state(self, options: RunOptions) -> Needs:
-        """Needs of an operation that needs the state alone, unless the options say otherwise."""
+        """Requirements of an operation that works on the state, without the program unless the options ask for it."""
         own = self._kubernetes(options)
         return Needs(spare=False, program=options.run_program, principal=options.principal, kubernetes=own)
 
     def cancel(self, report: Reporter) -> str:
-        """Ends a run that is under way, and removes the lock of one that was killed; what was done.
+        """Ends a run that is under way, or removes the lock of a killed one; returns what it did.
 
         Raises:
             NotSimulated, NothingToCancel
@@ -165,7 +172,7 @@ class Simulation:
     def down(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
         """Destroys the stack through the engine, then ends and removes the simulation itself.
 
-        With targets, only those are destroyed, and the simulation is kept. Only with the program it needs `given`.
+        With targets, only those are destroyed, and the simulation is kept. `given` is needed only if the program runs.
 
         Raises:
             Protected: the stack's resources refuse to be deleted; nothing is removed then.
@@ -180,7 +187,9 @@ class Simulation:
         report.phase("done")
 
     def destroy(self, report: Reporter, options: RunOptions = DEFAULTS, given: StackInput | None = None) -> None:
-        """Destroys the stack as `down`, and keeps the simulation: a cluster that existed before the stack runs on."""
+        """Destroys the stack as `down` does, but keeps the simulation: a cluster that existed before the stack keeps
+        running.
+        """
         needs = self._needs_of_state(options)
         with self._session(report, needs) as session:
             if given is not None:
@@ -213,7 +222,7 @@ class Simulation:
         resident.end(self.home.folder)
 
     def cloud_resources(self) -> Mapping[str, Mapping[str, Any]]:
-        """Everything in the simulated subscription: ARM id → `type`, `inputs` and `outputs`."""
+        """All resources of the simulated subscription: ARM id → `type`, `inputs` and `outputs`."""
         return open_cloud(self.folder, self.clusters()).resources()
 
     @contextmanager
@@ -228,8 +237,11 @@ class Simulation:
                 cloud.close()
 
     def environment(self, principal: Principal = DEPLOYER) -> dict[str, str]:
-        """Variables that make `kubectl` and `helm` use the simulated cluster, logged in as the principal, and the plain
-        `pulumi` read the simulated stack. Before there is a cluster, KUBECONFIG names a file that does not exist."""
+        """Environment variables for `kubectl`, `helm` and the plain `pulumi` to use the simulated cluster and stack.
+
+        `kubectl` and `helm` are logged in as the principal. Before there is a cluster, KUBECONFIG names a file that
+        does not exist.
+        """
         if not self.exists:
             raise SimulationError(f"{self.stack} has no simulated cluster; `physai up {self.stack}` makes one")
         tools = toolbox(self.home.tools)
@@ -248,10 +260,11 @@ class Simulation:
         return Telemetry(self.folder)
 
     def start_telemetry(self, otherwise: Callable[[str], Collected], report: Reporter) -> None:
-        """Starts Prometheus and Alertmanager, which do what the objects of the stack's collector say.
+        """Starts Prometheus and Alertmanager, configured by the deployed objects of the stack's metrics collector.
 
         Args:
-            otherwise: What to do for a cluster without a collector, by its name.
+            otherwise: Function that returns the scrape jobs and rules for a cluster without a collector, by the
+                cluster's name.
 
         Raises:
             BuildFailed, SimulationError: one of the two did not start.
@@ -291,7 +304,7 @@ class Simulation:
 
 
 def _recover(session: Session, report: Reporter, options: RunOptions) -> None:
-    """Makes state and cloud agree after a run that was killed, unless the options leave that to the user."""
+    """Makes state and cloud agree after a run that was killed, unless the options turn this off."""
     # The stand-in's own way to read what exists; the official plugin has none, and its users repair as on Azure.
     adopted = session.recover() if options.recover and session.engine.recovers else []
     if adopted:

@@ -1,4 +1,4 @@
-"""The stack file that the engine reads, with secrets that are encrypted once and kept while they are unchanged."""
+"""The stack file that the engine reads; its secrets are encrypted once and reused while they are unchanged."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SALT = "encryptionsalt"
 
 @dataclass(frozen=True)
 class StackFile:
-    """Stack file `Pulumi.<stack>.yaml` at `path`; `kept` is where its encrypted secrets are remembered.
+    """Stack file `Pulumi.<stack>.yaml` at `path`. `kept`: file with its encrypted secrets for reuse.
 
-    The CLI takes 0.4 s to encrypt one, and every new salt makes the engine encrypt the complete state again.
+    The CLI takes 0.4 s to encrypt a secret, and every new salt makes the engine encrypt the complete state again.
     """
 
     path: Path
@@ -27,7 +27,7 @@ class StackFile:
     passphrase: Path
 
     def write(self, config: Mapping[str, Any], secret: Mapping[str, str]) -> bool:
-        """Writes the configuration; whether it holds the secrets (`project:key.path` → value) as well."""
+        """Writes the configuration; returns True if this includes all secrets (`project:key.path` → value)."""
         sealed = self._remembered(secret) if secret else None
         if sealed is not None and set(sealed["config"]) & set(config):
             sealed = None
@@ -36,7 +36,7 @@ class StackFile:
         return sealed is not None or not secret
 
     def remember(self, secret: Mapping[str, str]) -> None:
-        """Keeps what the CLI has encrypted for the next run."""
+        """Saves the secrets that the CLI has encrypted, for the next run."""
         written = safe_yaml.load(self.path.read_text())
         roots = {key.partition(".")[0] for key in secret}
         config = {root: written["config"][root] for root in roots}
@@ -47,7 +47,7 @@ class StackFile:
         unfinished.rename(self.kept)
 
     def _remembered(self, secret: Mapping[str, str]) -> dict[str, Any] | None:
-        """Encryption that was stored for exactly these values with this passphrase."""
+        """Saved encryption of exactly these values with this passphrase; None if there is none."""
         try:
             kept = json.loads(self.kept.read_text())
         except (OSError, ValueError):

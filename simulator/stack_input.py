@@ -1,4 +1,4 @@
-"""Inputs of the simulator about a stack."""
+"""Inputs of the simulator that describe a stack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class NodeClass:
-    """Nodes of one kind in a cluster that exists already."""
+    """Nodes of one kind in an existing cluster."""
 
     name: str
     server: str
@@ -24,7 +24,7 @@ class NodeClass:
 
 @dataclass(frozen=True)
 class ExistingClusterInput:
-    """A cluster that exists before the stack is deployed in it, which the simulator has to make."""
+    """An existing cluster into which the stack is deployed, and which the simulator therefore has to create."""
 
     context: str
     """Context of the kubeconfig."""
@@ -33,7 +33,7 @@ class ExistingClusterInput:
 
 @dataclass(frozen=True)
 class StackInput:
-    """A stack file with its overlays applied, and what its secrets are in a simulation."""
+    """A stack file with its overlays applied, and the values of its secrets in a simulation."""
 
     stack: str
     config: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""The simulated subscription of one simulation: its principals, and the folder with the state of Azure."""
+"""The simulated subscription of one simulation: its principals, and the folder with Azure's state."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ and in requests: Azure upgrades the pool `cpu` until it has refused three reques
 
 
 def open_cloud(folder: Path, host: ClusterHost, *, record: bool = False) -> Cloud:
-    """The Azure of the simulation in `folder`. Several processes may have it open.
+    """The simulated Azure of the simulation in `folder`. Several processes may have it open.
 
-    `record` is an Azure that still offers what it has retired since.
+    `record`: True for an Azure that still offers what the real one has retired since.
 
     Raises:
         SimulationError: the file of limits is invalid.

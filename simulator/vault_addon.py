@@ -1,7 +1,7 @@
-"""Objects that AKS' provider of secrets from key vaults installs in a cluster, as far as a program sees them.
+"""Objects that AKS's Secrets Store add-on installs in a cluster, as far as a program sees them.
 
-Fields: kubernetes-sigs/secrets-store-csi-driver, config/crd/bases. `simulator.operators.vault_secrets` does
-what its driver does.
+Fields: kubernetes-sigs/secrets-store-csi-driver, config/crd/bases. `simulator.operators.vault_secrets` simulates the
+add-on's driver.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TEXTS = {"type": "object", "additionalProperties": _TEXT}
 
 
 def definition() -> dict[str, Any]:
-    """The CustomResourceDefinition."""
+    """The CustomResourceDefinition of SecretProviderClass."""
     group, _, version = SECRETS_API_VERSION.partition("/")
     entry = {"type": "object", "properties": {"key": _TEXT, "objectName": _TEXT}}
     made = {
@@ -34,7 +34,7 @@ def definition() -> dict[str, Any]:
 
 
 def driver() -> dict[str, Any]:
-    """The CSIDriver. With its token requests, kubelet hands over a token of the Pod's own account."""
+    """The CSIDriver object. Its token requests make the kubelet pass a token of the Pod's own account to the driver."""
     return {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "CSIDriver",
@@ -49,7 +49,7 @@ def driver() -> dict[str, Any]:
 
 
 def install(client: Client) -> None:
-    """Applies both, and waits until the API server serves the kind."""
+    """Applies the definition and the CSIDriver, and waits until the API server serves the kind."""
     serve(client, [definition()])
     path = f"/apis/storage.k8s.io/v1/csidrivers/{SECRETS_DRIVER}"
     client.patch(path, driver(), APPLY_PATCH, {"fieldManager": FIELD_MANAGER, "force": "true"})

@@ -1,7 +1,7 @@
-"""Disks of a simulated cluster, as AKS's driver for them makes them: classes, volumes of claims, snapshots.
+"""Disks of a simulated cluster, as AKS's disk driver creates them: classes, volumes for claims, snapshots.
 
 Kubernetes' own controllers and scheduler do the rest: they select the node, bind claim and volume, and protect both. A
-claim whose class, source or size the driver refuses stays Pending, with the driver's event.
+claim whose class, source or size the driver refuses stays Pending, with an event of the driver.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KINDS = {"VolumeSnapshot": "Namespaced", "VolumeSnapshotClass": "Cluster"}
 
 
 def classes() -> list[Json]:
-    """The StorageClasses."""
+    """The StorageClasses that AKS creates."""
     return [
         {
             "apiVersion": "storage.k8s.io/v1",
@@ -45,7 +45,9 @@ def classes() -> list[Json]:
 
 
 def definitions() -> list[Json]:
-    """The definitions of snapshots that a program sees (kubernetes-csi/external-snapshotter, client/config/crd)."""
+    """The CustomResourceDefinitions of snapshots that a program sees (kubernetes-csi/external-snapshotter,
+    client/config/crd).
+    """
     return [_definition(kind, scope) for kind, scope in _KINDS.items()]
 
 
@@ -81,7 +83,7 @@ def refusal(claim: Json, snapshots: dict[tuple[str, str], Json]) -> str:
 
 
 def volume(claim: Json) -> Json:
-    """The volume of a claim, bound to it."""
+    """The PersistentVolume for a claim, bound to the claim."""
     uid = str(at(claim, "metadata.uid"))
     reference = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "name": name(claim), "uid": uid}
     return {
@@ -101,7 +103,7 @@ def volume(claim: Json) -> Json:
 
 
 class Volumes:
-    """The driver of one cluster; `loop` runs it."""
+    """The disk driver of one cluster; `loop` runs it."""
 
     def __init__(self, client: Client) -> None:
         self._client, self._installed = client, False
@@ -111,7 +113,7 @@ class Volumes:
         self._snapshots: Watch | None = None
 
     def round(self) -> float | None:
-        """Installs what AKS has from the start, and then serves claims and snapshots."""
+        """Runs one round: the first installs what AKS has from the start, and all serve claims and snapshots."""
         if not self._installed:
             for item in classes():
                 self._apply(f"/apis/storage.k8s.io/v1/storageclasses/{name(item)}", item)

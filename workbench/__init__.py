@@ -1,1 +1,1 @@
-"""The workbench: the command `physai`, and the judgements behind it."""
+"""The workbench: the command `physai`, and the rules behind its answers."""

@@ -74,7 +74,7 @@ class VaultSecrets:
         return ""
 
     def _make(self, pod: Json, wanted: Json) -> None:
-        """Creates the Secret, unless it exists, with a self-signed certificate where it needs one."""
+        """Creates the Secret with a self-signed certificate, unless it exists."""
         namespace, key = str(at(pod, "metadata.namespace")), str(wanted["secretName"])
         path = f"/api/v1/namespaces/{namespace}/secrets/{key}"
         if self._client.find(path) is not None:

@@ -1,4 +1,4 @@
-"""A model of GitHub's Actions Runner Controller, and of GitHub as far as it hands out jobs."""
+"""Simulation of GitHub's Actions Runner Controller, and of GitHub as far as it hands out jobs."""
 
 from __future__ import annotations
 

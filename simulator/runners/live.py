@@ -1,4 +1,4 @@
-"""The controller on a live cluster."""
+"""The Actions Runner Controller on a live cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RETRY_SECONDS = 0.5
 
 
 class RunnerController:
-    """Acts while the controller's Deployment is available, in the namespace that it watches."""
+    """Simulates the controller while its Deployment is available, in the namespace that it watches."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -31,7 +31,7 @@ class RunnerController:
         self._refused: dict[str, str] = {}
 
     def round(self) -> float | None:
-        """One round; returns the seconds until the next one while a scale set is refused."""
+        """Runs one round; returns the seconds until the next one while a scale set is refused, else None."""
         found = [each for each in self._controllers.all() if int(at(each, "status.availableReplicas", 0)) > 0]
         if not found:
             return None
@@ -86,7 +86,7 @@ class RunnerController:
             self._patch(scale_set, {"status": wanted}, "/status")
 
     def _remove_listeners(self, ours: list[Json], pods: Watch) -> None:
-        """Removes listeners of scale sets that are gone; their runners go with them, by their owner."""
+        """Removes listeners of scale sets that are gone; garbage collection removes their runners."""
         for pod in pods.all():
             is_listener = _component(pod) == model.LISTENER and not is_terminating(pod)
             if is_listener and not any(_is_of(pod, each) for each in ours):

@@ -1,8 +1,8 @@
 """Objects that the controller creates for a scale set: a listener, and one Pod for each job. Pure functions over plain
 objects.
 
-Upstream puts kinds of its own between a scale set and its Pods (AutoscalingListener, EphemeralRunnerSet and
-EphemeralRunner). In the model the Pods are the scale set's own.
+Upstream has kinds of its own between a scale set and its Pods (AutoscalingListener, EphemeralRunnerSet and
+EphemeralRunner). Here the scale set owns the Pods directly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOKEN_KEY = "github_token"  # noqa: S105 - a name
 
 
 def url_problem(url: str) -> str:
-    """Reason why the controller could not use the address of a scale set; empty if it can.
+    """Reason why the controller can't use the GitHub URL of a scale set; empty if it can.
 
     The rules are those of github/actions/config.go, ParseGitHubConfigFromURL.
     """
@@ -55,7 +55,7 @@ def secret_problem(wanted: str, secret: Json | None) -> str:
 
 
 def listener(scale_set: Json, controller: Json) -> Json:
-    """The Pod that asks GitHub for jobs, beside the controller and of its image."""
+    """The listener Pod, which asks GitHub for jobs; it runs beside the controller, from the same image."""
     spec: Json = copy.deepcopy(at(scale_set, "spec.listenerTemplate.spec", {}))
     given: list[Json] = spec.pop("containers", [])
     own: Json = next((each for each in given if each.get("name") == "listener"), dict[str, Any]())
@@ -97,7 +97,7 @@ def runner(scale_set: Json, number: int) -> Json:
 
 @dataclass(frozen=True)
 class Actions:
-    """Actions after one look at a scale set. Names are of Pods."""
+    """Actions of one round on a scale set's Pods, which are given by name."""
 
     create: int
     start: tuple[str, ...]
@@ -110,7 +110,10 @@ class Actions:
 
 
 def actions(scale_set: Json, runners: list[Json]) -> Actions:
-    """Each runner takes one job and ends. There are as many as jobs, and `minRunners` besides, up to `maxRunners`."""
+    """Pods to create, start, end and delete for a scale set.
+
+    Each runner takes one job and ends. There is one for each job and `minRunners` idle ones, at most `maxRunners`.
+    """
     queued = queued_jobs(scale_set)
     live = [pod for pod in runners if at(pod, "status.phase") not in ("Succeeded", "Failed")]
     placed = [pod for pod in live if at(pod, "spec.nodeName")]

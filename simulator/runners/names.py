@@ -1,4 +1,4 @@
-"""Names that GitHub's controller of runners gives and reads, as its source has them: the model's own.
+"""Names that GitHub's runner controller gives and reads, copied from its source separately from the deployed code.
 
 Source: actions/actions-runner-controller tag gha-runner-scale-set-0.14.2,
 charts/gha-runner-scale-set-controller/templates/_helpers.tpl and controllers/actions.github.com/constants.go; read

@@ -1,1 +1,1 @@
-"""Models of the KAI scheduler and of the cluster autoscaler."""
+"""Simulations of the KAI scheduler and of the cluster autoscaler."""

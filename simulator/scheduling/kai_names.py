@@ -1,4 +1,4 @@
-"""Names that KAI gives and reads, as its source has them: the model's own.
+"""Names that KAI gives and reads, copied from its source separately from the deployed code.
 
 Source: kai-scheduler/KAI-Scheduler tag v0.17.0: pkg/common/constants/constants.go, pkg/apis/scheduling,
 pkg/apis/kai/v1, pkg/operator/operands (resources.go of each), deployments/kai-scheduler/templates (default-shard.yaml,

@@ -1,4 +1,4 @@
-"""KAI and the cluster autoscaler of one simulated cluster."""
+"""The KAI scheduler and the cluster autoscaler of one simulated cluster."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SCAN_MINUTES = 10 / 60
 
 
 def start(client: Client, plane: Path, slots: Path, simulation: Path) -> None:
-    """Starts both, each in a thread of its own.
+    """Starts KAI's scheduler and the cluster autoscaler, each in its own thread.
 
     Args:
-        client: An administrator's.
+        client: An administrator's client.
         plane: Folder of the control plane.
-        slots: File that says which cluster of Azure has which control plane.
-        simulation: Folder of what the simulated Azure knows.
+        slots: File that maps Azure's clusters to control planes.
+        simulation: Folder with the simulated Azure's state.
     """
     loops: list[Loop] = []
 

@@ -1,4 +1,4 @@
-"""The cluster as schedulers see it: pods, nodes, and KAI's own kinds while there is a KAI."""
+"""The cluster as schedulers see it: Pods, nodes, and KAI's own kinds while KAI is installed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ BINDER_ACCOUNT = "binder"
 
 
 class View:
-    """Watches, and the few writes that all of them share. `changed` is called from threads of its own."""
+    """Watches on the cluster, and the few writes that the schedulers share.
+
+    `changed` is called from the watches' threads.
+    """
 
     def __init__(self, client: Client, changed: Callable[[], None]) -> None:
         self.client, self._changed = client, changed
@@ -48,7 +51,7 @@ class View:
         return self._watches[NODES].all()
 
     def has_kai(self) -> bool:
-        """True where KAI's scheduler is installed and available. Its kinds are watched from then on."""
+        """True if KAI's scheduler is installed and available. From the first time on, KAI's kinds are watched."""
         found = self._runs(kai_names.SCHEDULER)
         if found:
             for watch in [self._watch(path) for path in (QUEUES, GROUPS, CLASSES)]:
@@ -56,7 +59,9 @@ class View:
         return found
 
     def has_binder(self) -> bool:
-        """True where KAI's binder is available: the scheduler only creates BindRequests (v0.17.0, pkg/scheduler)."""
+        """True if KAI's binder is available: the scheduler itself only creates BindRequests (v0.17.0,
+        pkg/scheduler).
+        """
         return self._runs(BINDER)
 
     def _runs(self, wanted: str) -> bool:
@@ -81,7 +86,9 @@ class View:
         return True
 
     def bind(self, pod: Mapping[str, Any], host: str) -> str:
-        """Gives a pod its node, as KAI's binder; why not, where the API server refuses."""
+        """Binds a Pod to a node, as KAI's binder does; returns the API server's reason if it refuses, else an empty
+        text.
+        """
         target = {"apiVersion": "v1", "kind": "Node", "name": host}
         body: Json = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name(pod)}, "target": target}
         try:
@@ -98,7 +105,9 @@ class View:
         reason: str = "Unschedulable",
         status: str = "False",
     ) -> None:
-        """A condition with this message, PodScheduled=False by default; no request where the status has it already."""
+        """Sets a condition of a Pod, by default PodScheduled=False, with this message; sends nothing if the Pod already
+        has it.
+        """
         conditions: list[Json] = at(pod, "status.conditions", [])
         before = next((each for each in conditions if each["type"] == type), dict[str, Any]())
         if (before.get("status"), before.get("message")) == (status, message):
@@ -111,7 +120,7 @@ class View:
     def record_event(
         self, item: Mapping[str, Any], component: str, reason: str, message: str, type: str = "Normal"
     ) -> None:
-        """An event about an object. The same message about the same object is one event."""
+        """Records an Event about an object. The same message about the same object is a single Event."""
         recorded = event(item, component, reason, message, type)
         path = f"/api/v1/namespaces/{recorded['metadata']['namespace']}/events/{recorded['metadata']['name']}"
         try:
@@ -126,7 +135,7 @@ def path_of(pod: Mapping[str, Any]) -> str:
 
 
 def event(item: Mapping[str, Any], component: str, reason: str, message: str, type: str) -> Json:
-    """The Event object; events about cluster-scoped objects are in `default`."""
+    """The Event object; an Event about a cluster-scoped object is in the namespace `default`."""
     metadata: Json = item["metadata"]
     digest = zlib.crc32(f"{metadata.get('uid')} {reason} {message}".encode())
     about = {key: str(metadata[key]) for key in ("name", "namespace", "uid") if metadata.get(key)}

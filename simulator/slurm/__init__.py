@@ -1,7 +1,8 @@
-"""A model of SchedMD's slurm-operator, and of Slurm as far as its nodes have states.
+"""Simulation of SchedMD's slurm-operator, and of Slurm as far as its nodes have states.
 
-What it makes of its resources, when it drains a node, and what it leaves alone follow SlinkyProject/slurm-operator:
-internal/builder (objects), internal/controller/nodeset (Pods, cordons, rolling updates), pkg/conditions (states).
+The objects that it creates for its resources, when it drains a node, and what it does not change follow
+SlinkyProject/slurm-operator: internal/builder (objects), internal/controller/nodeset (Pods, cordons, rolling updates),
+pkg/conditions (states).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The operator against one running cluster, and slurmd on its nodes."""
+"""The slurm-operator in a running cluster, and slurmd on the cluster's nodes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CONDITION_FLAG, NAMESPACES_FLAG = "--propagated-node-conditions=", "--namespaces
 
 
 class SlurmOperator:
-    """Acts while the operator's Deployment is available, in the namespaces that it watches."""
+    """Simulates the operator while its Deployment is available, in the namespaces that it watches."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -42,7 +42,7 @@ class SlurmOperator:
         self._made: dict[str, str] = {}
 
     def round(self) -> None:
-        """One look at everything; nothing without an operator that runs."""
+        """Runs one round over everything; does nothing if no operator is running."""
         running = [each for each in self._operators.all() if int(at(each, "status.availableReplicas", 0)) > 0]
         if not running:
             return
@@ -68,7 +68,7 @@ class SlurmOperator:
         return [each for each in self._watches[key].all() if not is_terminating(each)]
 
     def _of(self, key: str, controller: Json) -> list[Json]:
-        """Resources of one cluster; the operator does not look into other namespaces."""
+        """Resources of one Slurm cluster, all in its Controller's namespace: the operator does not look into others."""
         where, own = at(controller, "metadata.namespace"), name(controller)
         mine = (each for each in self._all(key) if at(each, "metadata.namespace") == where)
         return [each for each in mine if objects.cluster_of(each) == own]
@@ -120,7 +120,9 @@ class SlurmOperator:
             self._patch(path, {"status": wanted}, "nodesets")
 
     def _started(self, pod: Json, *, ready: bool) -> Json:
-        """slurmd runs at once, and is ready when it has registered with slurmctld (its probe is /readyz)."""
+        """The Pod of slurmd with an updated status: it runs at once, and is ready when slurmd has registered with
+        slurmctld (its probe is /readyz).
+        """
         if is_ready(pod) or (not ready and at(pod, "status.phase") == "Running"):
             return pod
         now, state = timestamp(), "True" if ready else "False"
@@ -137,7 +139,7 @@ class SlurmOperator:
         return self._patch(f"{_path(pod, 'api/v1', 'pods')}/status", {"status": status}, PODS) or pod
 
     def _report(self, pod: Json, found: model.SlurmNode) -> None:
-        """Reports Slurm's state of the node on its Pod: conditions, the cordon, and the protection of jobs."""
+        """Writes Slurm's state of the node to its Pod: conditions, the cordon, and the protection of running jobs."""
         wanted = model.conditions(pod, found, timestamp())
         if wanted != at(pod, "status.conditions", []):
             self._patch(f"{_path(pod, 'api/v1', 'pods')}/status", {"status": {"conditions": wanted}}, PODS)
@@ -168,7 +170,7 @@ class SlurmOperator:
         self._made[path] = mark
 
     def _patch(self, path: str, body: Json, watched: str) -> Json | None:
-        """Changes an object, unless it was deleted."""
+        """Patches an object and returns it; None if the object was deleted."""
         try:
             found: Json = self._client.patch(path, body, MERGE_PATCH)
         except ApiError as refusal:

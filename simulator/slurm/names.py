@@ -1,4 +1,4 @@
-"""Names that SchedMD's operator gives and reads, as its source has them: the model's own.
+"""Names that SchedMD's operator gives and reads, copied from its source separately from the deployed code.
 
 Source: SlinkyProject/slurm-operator v1.2.1, api/v1beta1/well_known.go, internal/utils/podutils and
 internal/builder/labels, docs/usage/nodeset-operations; read 2026-11-27.

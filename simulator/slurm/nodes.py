@@ -1,8 +1,8 @@
-"""The Pods of slurmd, and what Slurm says of each node. Pure functions over plain objects.
+"""The Pods of slurmd, and Slurm's state of each node. Pure functions over plain objects.
 
-What real Slurm keeps in slurmctld is kept in the conditions of the node's Pod, where the operator repeats it. Two
-annotations of a Pod stand for people: `slurm-gpus`, the GPUs that jobs hold now, and `slurm-drain`, the reason of a
-drain that an administrator has set with scontrol.
+Real Slurm keeps this state in slurmctld; here it is only in the conditions of the node's Pod, where the operator
+repeats it. Two annotations of a Pod stand for what people do: `slurm-gpus`, the GPUs that jobs hold now, and
+`slurm-drain`, the reason of a drain that an administrator has set with scontrol.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _CAPABILITIES = ("BPF", "NET_ADMIN", "SYS_ADMIN", "SYS_NICE")
 
 
 def revision(nodeset: Json) -> str:
-    """Digest of the fields of a NodeSet whose change replaces its Pods."""
+    """Digest of those fields of a NodeSet whose change replaces its Pods."""
     spec: Json = at(nodeset, "spec", {})
     return digest([spec.get(key) for key in ("slurmd", "logfile", "template", "extraConf")])
 
 
 def pod(nodeset: Json, node: str) -> Json:
-    """The Pod of one node: bound to it by affinity, for the scheduler to place."""
+    """The Pod for one node: affinity makes the scheduler place it there."""
     hostname = node.partition(".")[0]
     given: Json = at(nodeset, "spec.template.spec", {})
     main = container(
@@ -80,7 +80,7 @@ def pod(nodeset: Json, node: str) -> Json:
 
 
 def should_run(nodeset: Json, node: Json) -> tuple[bool, bool]:
-    """Answers if a node should get a Pod, and if it keeps the one that it has (PodShouldRunOnNode)."""
+    """True if a node should get a Pod, and True if it keeps the Pod that it has (PodShouldRunOnNode)."""
     given: Json = {"spec": at(nodeset, "spec.template.spec", {})}
     if not (matches(at(given, "spec.nodeSelector", {}), labels(node)) and selects(given, node)):
         return False, False
@@ -93,7 +93,9 @@ def should_run(nodeset: Json, node: Json) -> tuple[bool, bool]:
 
 @dataclass(frozen=True)
 class Work:
-    """Actions after a look at a NodeSet: nodes that get a Pod, and Pods that go once Slurm has drained them."""
+    """Actions on a NodeSet's Pods: nodes that get a Pod, and Pods to delete once Slurm has drained them, with the
+    reasons.
+    """
 
     create: tuple[str, ...]
     condemned: Mapping[str, str]
@@ -148,33 +150,34 @@ class SlurmNode:
 
     @property
     def states(self) -> dict[str, str]:
-        """States with their messages, as conditions of the Pod have them."""
+        """Slurm's states of the node with their messages, as the Pod's conditions have them."""
         base = "Idle" if not self.is_busy else "Allocated" if self.in_use >= self.gpus else "Mixed"
         found = {base: "", **({"Drain": self.reason} if self.reason else {})}
         return found | ({"InvalidReg": self.reason} if self.invalid else {})
 
 
 def is_registered(given: Json) -> bool:
-    """True where slurmctld knows the node of a Pod."""
+    """True if slurmctld knows the node of a Pod."""
     return any(str(each["type"]).startswith(names.STATE_PREFIX) for each in at(given, "status.conditions", []))
 
 
 def drain_reason(given: Json) -> str:
-    """Reason why the node of a Pod is drained now; empty where it is not."""
+    """Reason why the node of a Pod is drained now; empty if it is not."""
     kind = f"{names.STATE_PREFIX}Drain"
     conditions: list[Json] = at(given, "status.conditions", [])
     return next((str(each.get("message", "")) for each in conditions if each["type"] == kind), "")
 
 
 def judge(given: Json, nodeset: Json, node: Json, propagated: Sequence[str], condemned: str = "") -> SlurmNode:
-    """The node after the operator has looked at it (syncCordon, processCondemned). It leaves drains of others alone.
+    """The Slurm node after one round of the operator (syncCordon, processCondemned). Drains that others have set are
+    kept.
 
     Args:
-        given: Its Pod, whose conditions are what Slurm said before.
-        nodeset: Of the Pod.
-        node: Of Kubernetes.
-        propagated: Types of the node's conditions that become the reason of a drain.
-        condemned: Why the Pod has to go; empty: it stays.
+        given: The node's Pod, whose conditions have Slurm's state so far.
+        nodeset: The Pod's NodeSet.
+        node: The Kubernetes node.
+        propagated: Types of node conditions that become the reason of a drain.
+        condemned: Reason why the Pod has to be deleted; empty if it stays.
     """
     gpus = sum(count for resource, count in requests(given).items() if resource.startswith(GPU_DOMAINS))
     used = annotations_of(given).get(GPUS_IN_USE, "0")
@@ -196,7 +199,7 @@ def judge(given: Json, nodeset: Json, node: Json, propagated: Sequence[str], con
 
 
 def configured_gpus(nodeset: Json) -> int:
-    """GPUs that the NodeSet's configuration gives to each node."""
+    """Number of GPUs that the NodeSet's configuration gives to each node."""
     words = str(at(nodeset, "spec.extraConf", "")).split()
     given = next((word.partition("=")[2] for word in words if word.lower().startswith("gres=")), "")
     counts = [each.rpartition(":")[2] for each in given.split(",") if each.startswith(f"{names.RESOURCE_TYPE}:")]
@@ -204,7 +207,9 @@ def configured_gpus(nodeset: Json) -> int:
 
 
 def cordon_reason(given: Json, node: Json, propagated: Sequence[str]) -> str:
-    """The annotation of the node, else its conditions of these types, else a sentence."""
+    """Reason for draining a cordoned node: from its annotation, else from its conditions of these types, else a fixed
+    sentence.
+    """
     written = " ".join(annotations_of(node).get(names.CORDON_REASON, "").split())[:256]
     if written:
         return written
@@ -220,7 +225,9 @@ def cordon_reason(given: Json, node: Json, propagated: Sequence[str]) -> str:
 
 
 def conditions(given: Json, found: SlurmNode, now: str) -> list[Json]:
-    """All conditions of a Pod, with Slurm's in the place of those before; times of unchanged ones are kept."""
+    """All conditions of a Pod, with Slurm's present ones replacing the earlier ones; unchanged conditions keep their
+    times.
+    """
     held: list[Json] = at(given, "status.conditions", [])
     before = {each["type"]: each for each in held}
     kept = [each for each in held if not str(each["type"]).startswith(names.STATE_PREFIX)]
@@ -234,7 +241,7 @@ def conditions(given: Json, found: SlurmNode, now: str) -> list[Json]:
 
 
 def status(nodeset: Json, nodes: Iterable[Json], pods: Sequence[Json], ready: Iterable[str]) -> dict[str, Any]:
-    """The status of a NodeSet. `ready` are names of Pods."""
+    """The status of a NodeSet. `ready`: names of the ready Pods."""
     running, current = set(ready), revision(nodeset)
     states = [{str(each["type"]) for each in at(one, "status.conditions", [])} for one in pods]
 

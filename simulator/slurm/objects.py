@@ -21,7 +21,7 @@ def cluster_of(item: Mapping[str, Any]) -> str:
 
 
 def controller_objects(controller: Json, nodesets: Iterable[Json]) -> list[Json]:
-    """slurmctld, the Service that reaches it, and slurm.conf."""
+    """Objects for a Controller: slurmctld, its Service, and slurm.conf."""
     key, persistence = f"{name(controller)}-controller", at(controller, "spec.persistence", {})
     marks = _marks(names.CONTROLLER, name(controller), "controller")
     spec: Json = {
@@ -52,25 +52,27 @@ def cluster_name(controller: Json) -> str:
 
 
 def slurm_name(nodeset: Json) -> str:
-    """Name of a NodeSet in Slurm: the prefix of its hosts' names, or its own name."""
+    """Name of a NodeSet in Slurm: its template's hostname, which prefixes its hosts' names, or its own name."""
     return str(at(nodeset, "spec.template.spec.hostname", "") or name(nodeset)).rstrip("-")
 
 
 def rest_objects(rest: Json) -> list[Json]:
-    """slurmrestd, through which the operator speaks with Slurm."""
+    """Objects for a RestApi: slurmrestd, through which the operator talks to Slurm, and its Service."""
     key, marks = f"{name(rest)}-restapi", _marks(names.REST, name(rest), "restapi")
     return [_service(rest, key, marks, names.REST), _deployment(rest, key, marks, names.REST, {})]
 
 
 def login_objects(login: Json) -> list[Json]:
-    """A Pod to log in to."""
+    """Objects for a LoginSet: a Pod to log in to, and what it needs."""
     key, marks = name(login), _marks(names.LOGIN, name(login), "login")
     deployment = _deployment(login, key, marks, names.LOGIN, {"initconf": at(login, "spec.initconf", {})})
     return [_service(login, key, marks, names.LOGIN), deployment]
 
 
 def worker_objects(controller: Json, nodesets: Iterable[Json]) -> list[Json]:
-    """Objects that all nodes of a cluster share: a Service for their names, and the budget that keeps busy ones."""
+    """Objects that all nodes of a cluster share: a Service for their names, and the disruption budget that protects
+    busy nodes.
+    """
     cluster, owners = name(controller), [_reference(each) for each in nodesets]
     protected = {names.POD_PROTECT: "true", CLUSTER_LABEL: cluster}
     budget = _object(controller, "policy/v1", "PodDisruptionBudget", f"slurm-workers-pdb-{cluster}", {})
@@ -89,7 +91,7 @@ def worker_objects(controller: Json, nodesets: Iterable[Json]) -> list[Json]:
 
 
 def container(key: str, given: Mapping[str, Any], **own: Any) -> Json:
-    """A container of the operator's, with the fields of its resource over it."""
+    """A container with the operator's own fields, overridden by those in `given`."""
     return {"name": key, **own, **copy.deepcopy(dict(given))}
 
 

@@ -1,4 +1,4 @@
-"""`python -m simulator.tools`: `physai tools` for a Python that has no packages yet."""
+"""Command `python -m simulator.tools`: `physai tools` for a Python that has no packages yet."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main() -> None:
 
 @contextmanager
 def _reporting(absent: Missing) -> Generator[Report]:
-    """Bars on a terminal, else lines."""
+    """Progress reporter: bars on a terminal, else lines."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield ToolLines(lambda line: _write(f"{line}\n"), regular=True).report
         return

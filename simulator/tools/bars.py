@@ -20,9 +20,9 @@ _CLEAR = "\r\x1b[K"
 
 
 def announcement(missing: Missing, cores: int) -> str:
-    """Note on missing tools and how they are obtained, with a rough estimate; empty where nothing is missing.
+    """Note on missing tools and how they are obtained, with a rough estimate of the time; empty if nothing is missing.
 
-    Downloads take seconds, and do not count. One that fails becomes a build.
+    Downloads take seconds and do not count. A download that fails becomes a build.
     """
     downloads, builds = len(missing.downloads), len(missing.builds)
     if not downloads and not builds:
@@ -44,12 +44,12 @@ def _count(number: int, noun: str) -> str:
 
 
 class ToolBars:
-    """One line at the bottom of a terminal, which is redrawn: a bar for each tool, then what is under way."""
+    """One line at the bottom of a terminal that is redrawn: a bar for each tool, followed by the present action."""
 
     def __init__(
         self, missing: Missing, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`write` prints text without a new line."""
+        """`write`: function that prints text without a line break."""
         self._write, self._clock = write, clock
         self._shares = {family.name: 0.0 for family in (*missing.downloads, *missing.builds)}
         self._lines = ToolLines(lambda line: write(f"{_CLEAR}{line}\n"), regular=False, clock=clock)
@@ -72,12 +72,13 @@ class ToolBars:
         return f"{bars}  {current}" if current else bars
 
     def close(self) -> None:
-        """Removes the line."""
+        """Removes the line from the terminal."""
         self._write(_CLEAR)
 
 
 def _bar(share: float) -> str:
-    """
+    """A bar that shows a share of 1.
+
     >>> _bar(0.5)
     '###...'
     """

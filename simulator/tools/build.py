@@ -1,7 +1,7 @@
-"""Builds commands from their Go modules.
+"""Builds of commands from their Go modules.
 
-`go.sum` is the checksum of every byte. A family is built once for each content of its go.mod and go.sum, so a changed
-pin builds beside the old one and going back costs nothing.
+`go.sum` has the checksum of every module. A family is built once for each content of its go.mod and go.sum, so a
+changed pin is built beside the old build, and going back costs nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from simulator.tools.go import GoMissing, find_go
 
 
 def build(family: Family, folder: Path, cache: Path, report: Report, reason: str) -> None:
-    """Builds beside the final folder and renames, so that a killed build leaves nothing that looks finished.
+    """Builds a family in a temporary folder and then renames it, so that a killed build leaves nothing that looks
+    finished.
 
     Raises:
         BuildFailed: a module cannot be fetched or compiled, or Go is missing and cannot be downloaded.
@@ -49,7 +50,7 @@ def _go(family: Family, go: Path, log: Path, *args: str) -> list[str]:
 
 
 def _stream(family: Family, go: Path, log: Path, *args: str) -> Iterator[str]:
-    """Lines that the go command prints, as it prints them."""
+    """Yields the go command's output line by line while the command runs."""
     # Flags of the user's own Go set-up (-mod=vendor, say) must not reach these modules; module proxy settings must.
     environment = {**os.environ, "GOFLAGS": "-mod=readonly -buildvcs=false", "GOWORK": "off", "CGO_ENABLED": "0"}
     with (

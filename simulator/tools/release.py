@@ -1,4 +1,4 @@
-"""Downloads commands from their projects' releases, each file verified against the checksum that is pinned for it."""
+"""Downloads of commands from their projects' releases; each file is verified against its pinned checksum."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "a
 
 
 class NoRelease(Exception):
-    """Raised where the release cannot be used; the text gives the reason."""
+    """Error if the release cannot be used; the text gives the reason."""
 
 
 class Unreachable(NoRelease):
-    """The release's server cannot be reached."""
+    """Error if the release's server cannot be reached."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """The file with a family's commands for one platform."""
+    """The release file with a family's commands for one platform."""
 
     url: str
     sha256: str
@@ -52,7 +52,7 @@ class Release:
 
     @property
     def host(self) -> str:
-        """The server."""
+        """Host name of the release's server."""
         return urllib.parse.urlsplit(self.url).netloc
 
 
@@ -66,7 +66,7 @@ def pinned(family: Family, data: Path = DATA) -> Release:
     """The family's release for this platform.
 
     Raises:
-        NoRelease: none has a pinned checksum.
+        NoRelease: no checksum is pinned for it.
     """
     row: dict[str, Any] | None = tomllib.loads(data.read_text(encoding="utf-8")).get(family.name)
     version, here = family.version(), this_platform()
@@ -78,7 +78,7 @@ def pinned(family: Family, data: Path = DATA) -> Release:
 
 
 def download(family: Family, release: Release, folder: Path, report: Report) -> None:
-    """Puts the family's commands into `folder`, all of them or, on any error, none.
+    """Puts the family's commands into `folder`: all of them or, on any error, none.
 
     Raises:
         Unreachable: no connection.
@@ -104,7 +104,9 @@ def download(family: Family, release: Release, folder: Path, report: Report) -> 
 
 
 class _SameScheme(urllib.request.HTTPRedirectHandler):
-    """Follows a redirect, as GitHub's to its storage, but never from HTTPS to something that is not."""
+    """Redirect handler that follows redirects, such as GitHub's to its storage, but never from HTTPS to
+    another scheme.
+    """
 
     def redirect_request(  # noqa: PLR0917 - as urllib defines it
         self,
@@ -121,7 +123,7 @@ class _SameScheme(urllib.request.HTTPRedirectHandler):
 
 
 def _fetch(family: Family, release: Release, target: Path, report: Report) -> int:
-    """Streams the file to `target`, its checksum taken on the way; its size in bytes."""
+    """Streams the release file to `target` and verifies its checksum; returns its size in bytes."""
     opener = urllib.request.build_opener(_SameScheme)
     end = time.monotonic() + DOWNLOAD_SECONDS
     digest, done, total = hashlib.sha256(), 0, 0
@@ -154,7 +156,7 @@ def _fetch(family: Family, release: Release, target: Path, report: Report) -> in
 
 
 def _extract(release: Release, archive: Path, folder: Path) -> None:
-    """Copies the named members, which must be plain files, and nothing else of the archive."""
+    """Copies the named members, which must be plain files, out of the archive, and nothing else."""
     try:
         with tarfile.open(archive) as opened:
             for command, path in release.members.items():

@@ -1,4 +1,6 @@
-"""Progress of downloads and builds: a line when one starts and ends, its share at intervals, an estimate."""
+"""Progress of downloads and builds as text: a line when one starts and ends, its share at intervals, and
+an estimate.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +16,27 @@ _VERBS = {"build": ("building", "built"), "download": ("downloading", "downloade
 
 
 class ToolLines:
-    """Turns progress into lines for `say`; `current` is the one for a terminal, which can redraw it at any time."""
+    """Reporter that prints progress as lines with `say`.
+
+    `current`: the present line for a terminal, which can be redrawn at any time.
+    """
 
     def __init__(
         self, say: Callable[[str], None], *, regular: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`regular` reports the share done every half minute, for output that cannot be redrawn."""
+        """`regular`: True to print the finished share every half minute, for output that cannot be redrawn."""
         self._say, self._regular, self._clock = say, regular, clock
         self._latest: Progress | None = None
         self._began = self._said = 0.0
 
     @property
     def share(self) -> float | None:
-        """Share that is done, from 0 to 1; None while nothing runs or the total is unknown."""
+        """Finished share, from 0 to 1; None while nothing runs or the total is unknown."""
         latest = self._latest
         return latest.done / latest.total if latest is not None and latest.total else None
 
     def current(self) -> str:
-        """Present action; empty when there is none."""
+        """Description of the present action; empty if there is none."""
         latest = self._latest
         return _summary(latest, self._clock() - self._began) if latest is not None else ""
 
@@ -78,5 +83,5 @@ def _amount(size: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Rounded, as `90 s` or `10 min`."""
+    """A rounded duration, such as `90 s` or `10 min`."""
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,6 +1,6 @@
-"""Property values as they cross the wire.
+"""Encoding of property values for gRPC messages.
 
-Signatures and sentinels are those of the Pulumi SDK (`pulumi.runtime.rpc`), which the engine shares.
+Signatures and sentinels are those of the Pulumi SDK (`pulumi.runtime.rpc`), which the engine also uses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ RESOURCE = rpc._special_resource_sig  # pyright: ignore[reportPrivateUsage]  # n
 
 
 def decode(struct: struct_pb2.Struct) -> dict[str, Any]:
-    """A property map as plain values: secrets unwrapped, references as ids, unknowns as `UNKNOWN`."""
+    """A property map as plain values: secrets are unwrapped, references become ids, unknowns become `UNKNOWN`."""
     return {key: _decode(value) for key, value in struct.fields.items()}
 
 

@@ -1,6 +1,6 @@
-"""Serves providers to the engine from this process, over gRPC on loopback.
+"""Host that serves providers to the engine from this process, over gRPC on loopback.
 
-The engine attaches through PULUMI_DEBUG_PROVIDERS: no plugin files, and a breakpoint in a stand-in just works.
+The engine attaches through PULUMI_DEBUG_PROVIDERS: no plugin files are needed, and a breakpoint in a provider works.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAX_MESSAGE = 400 << 20
 
 
 class ProviderFactory(Protocol):
-    """Makes providers of one package. A `Provider` class with a constructor without arguments is one."""
+    """Factory of providers of one package. A `Provider` class whose constructor takes no arguments is one."""
 
     @property
     def package(self) -> str: ...
@@ -32,7 +32,7 @@ class ProviderFactory(Protocol):
 
 
 class ProviderHost:
-    """A server for each package, while the `with` block lasts."""
+    """Servers for providers, one for each package, while the `with` block lasts."""
 
     def __init__(self, *factories: ProviderFactory | type[Provider]) -> None:
         self._servers: list[grpc.Server] = []

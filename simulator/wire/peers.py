@@ -1,7 +1,7 @@
-"""Access to a provider: only processes of the user who runs it.
+"""Access check of a provider: it admits only processes of the user who runs it.
 
-The engine attaches to a provider by its port alone (PULUMI_DEBUG_PROVIDERS), so there is nowhere to put a secret, and
-any user of the machine reaches loopback. The kernel knows whose socket is at the other end.
+The engine attaches to a provider by its port alone (PULUMI_DEBUG_PROVIDERS), so there is no place for a secret, and
+every user of the machine can reach loopback. The kernel knows who owns the socket at the other end.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ IsOwn = Callable[[int, int], bool]
 
 
 def is_own(peer: int, server: int) -> bool:
-    """True where this user made the connection from loopback port `peer` to loopback port `server`.
+    """True if this user made the connection from loopback port `peer` to loopback port `server`.
 
-    Elsewhere than on Linux only this process's descendants count, as the engine is one: other processes' sockets can't
-    be seen there without being root.
+    On systems other than Linux only this process's descendants count, one of which is the engine: without root, sockets
+    of other processes can't be seen there.
     """
     if TABLES[0].exists():
         return owner(sockets(), peer, server) == os.getuid()
@@ -47,19 +47,21 @@ def is_own(peer: int, server: int) -> bool:
 
 
 def sockets() -> str:
-    """The lines of the kernel's tables; none elsewhere than on Linux."""
+    """The lines of the kernel's socket tables; empty on systems other than Linux."""
     return "".join(table.read_text() for table in TABLES if table.exists())
 
 
 def owner(lines: str, peer: int, server: int) -> int | None:
-    """The user id of a connection's client, from the kernel's tables (proc_net_tcp(5)); None without a connection."""
+    """The user id of a connection's client, from the kernel's socket tables (proc_net_tcp(5)); None if there is no such
+    connection.
+    """
     clients = [f" {each}:{peer:04X} {each}:{server:04X} " for each in _LOOPBACK]
     line = next((line for line in lines.splitlines() if any(client in line for client in clients)), None)
     return int(line.split()[7]) if line is not None else None
 
 
 class OwnProcessesOnly(grpc.ServerInterceptor):
-    """Answers calls of this user's processes, and refuses all others before their request is read."""
+    """Interceptor that answers calls of this user's processes, and refuses all others before it reads their request."""
 
     def __init__(self, verdict: IsOwn = is_own) -> None:
         self._verdict = verdict

@@ -1,4 +1,4 @@
-"""Interface of a stand-in provider: Pulumi's provider verbs on plain dictionaries."""
+"""Interface of a simulated provider: the operations of Pulumi's provider protocol, on plain dictionaries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.wire.values import Change, changes
 
 @dataclass(frozen=True)
 class Request:
-    """The resource a verb is about."""
+    """The resource that an operation is about."""
 
     urn: str
     type: str
@@ -30,7 +30,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Failure:
-    """One reason why inputs do not pass Check."""
+    """One reason why inputs fail Check."""
 
     property: str
     reason: str
@@ -38,7 +38,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Diff:
-    """Changes of a resource; a changed path under one of `replaces` (which may use `[*]`) makes it a replacement."""
+    """Changes of a resource. A changed path under one of `replaces` (which may use `[*]`) replaces the resource."""
 
     changes: Mapping[str, Change]
     replaces: Sequence[str] = ()
@@ -48,13 +48,13 @@ class Diff:
 
 
 class Refused(Exception):
-    """Raised where the operation was refused; the text is shown to the user below the resource."""
+    """Error if an operation is refused; the user sees the text below the resource."""
 
 
 class NotReady(Exception):
-    """Raised where the object exists but did not become ready: the engine keeps it in state, with these reasons.
+    """Error if an object exists but did not become ready: the engine keeps it in state, with these reasons.
 
-    Without `inputs` the engine keeps those that it had: after a failed update, the old ones.
+    Without `inputs` the engine keeps the previous ones: after a failed update, the old inputs.
     """
 
     def __init__(
@@ -65,7 +65,10 @@ class NotReady(Exception):
 
 
 class Provider(ABC):
-    """One configured provider, of which the engine may hold several. Methods are called from many threads at once."""
+    """One configured instance of a provider; the engine may hold several.
+
+    Its methods are called from many threads at once.
+    """
 
     package: ClassVar[str]
     version: ClassVar[str]
@@ -77,10 +80,13 @@ class Provider(ABC):
         return Diff(changes(old_inputs or old_outputs, new))
 
     def configure(self, config: dict[str, Any]) -> None:
-        """Called once with the checked configuration; never called while part of it is unknown."""
+        """Configures the provider.
+
+        Called once with the checked configuration, and never while part of it is unknown.
+        """
 
     def cancel(self) -> None:
-        """The user wants the engine to stop: end every wait."""
+        """Ends every wait, because the user wants the engine to stop."""
 
     @abstractmethod
     def check(
@@ -94,13 +100,13 @@ class Provider(ABC):
 
     @abstractmethod
     def create(self, request: Request, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The new id and outputs. In a preview nothing is made, and the id is ignored."""
+        """Creates a resource; returns its id and outputs. In a preview it creates nothing, and the id is ignored."""
 
     @abstractmethod
     def read(
         self, request: Request, outputs: dict[str, Any], inputs: dict[str, Any]
     ) -> tuple[str, dict[str, Any], dict[str, Any]]:
-        """Present id, outputs and inputs; an empty id means that the object does not exist."""
+        """Present id, outputs and inputs of a resource; an empty id means that it does not exist."""
 
     @abstractmethod
     def update(

@@ -1,4 +1,4 @@
-"""The gRPC side of a provider: decodes requests, calls the plain verbs, encodes answers and errors."""
+"""The gRPC side of a provider: it decodes requests, calls the plain methods, and encodes answers and errors."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Answer = TypeVar("Answer")
 
 
 class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
-    """Serves every instance the engine makes of one package.
+    """Servicer for every instance of one package's provider.
 
-    CRUD requests do not name the provider instance they are for, but the engine dials one connection for each,
-    which the peer address distinguishes.
+    Resource requests do not name the provider instance that they are for, but the engine opens one connection for each,
+    which the peer address identifies.
     """
 
     def __init__(self, make: Callable[[], Provider], package: str, version: str) -> None:
@@ -168,7 +168,7 @@ class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
 
 
 def _request(request: Any) -> Request:
-    """The parts every verb shares; each message carries only some of them."""
+    """The common parts of a request; each kind of message has only some of them."""
     *_, types, name = request.urn.split("::")
     autonaming = getattr(request, "autonaming", None)
     return Request(
@@ -211,7 +211,7 @@ def _diffed(diff: Diff, ignored: list[str]) -> Any:
 
 
 def _abort_not_ready(context: Context, problem: NotReady) -> NoReturn:
-    """Partial failure travels as a status detail; without it the engine would forget the object."""
+    """Ends a call with the partial failure as a status detail; without it the engine would forget the object."""
     detail = any_pb2.Any()
     detail.Pack(
         provider_pb2.ErrorResourceInitFailed(

@@ -1,6 +1,7 @@
 """Property values of providers: unknowns, secrets, and the paths of changes.
 
-Without the Pulumi SDK, whose import takes half a second: each cluster has controllers that use these values.
+This module does not import the Pulumi SDK, which takes half a second: each cluster has controllers that use these
+values.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ Change = Literal["add", "delete", "update"]
 
 
 class Unknown:
-    """The type of `UNKNOWN`: a value the engine will only know once something has been made."""
+    """The type of `UNKNOWN`: a value that the engine will only know after another resource has been created."""
 
     def __repr__(self) -> str:
         return "<unknown>"
@@ -32,7 +33,7 @@ UNKNOWN = Unknown()
 
 
 class Secret:
-    """Marks a value on its way out as secret, so that the engine encrypts it in state."""
+    """Mark of an outgoing value as secret, so that the engine encrypts it in state."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -42,7 +43,7 @@ class Secret:
 
 
 def has_unknown(value: Any) -> bool:
-    """True where the value contains an unknown."""
+    """True if the value contains an unknown."""
     if value is UNKNOWN:
         return True
     if isinstance(value, Mapping):
@@ -53,9 +54,10 @@ def has_unknown(value: Any) -> bool:
 
 
 def changes(old: Any, new: Any, path: str = "", member: Callable[[str, str], str] | None = None) -> dict[str, Change]:
-    """Property paths that differ (`a.b[0]["odd key"]`), each with how. An unknown differs from any value.
+    """Differing property paths (`a.b[0]["odd key"]`), each with its kind of change. An unknown differs from any value.
 
-    `member` writes the path of a key; without it as the Pulumi SDK does, which quotes all but letters, digits and `_`.
+    `member`: function that writes the path of a key; by default as the Pulumi SDK, which quotes all keys but those of
+    letters, digits and `_`.
     """
     at_key = member or _member
     if isinstance(old, Mapping) and isinstance(new, Mapping):

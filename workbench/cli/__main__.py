@@ -9,7 +9,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Runs the command line: in a copy of a process that has loaded it, if there is one."""
+    """Runs the command line, if possible in a copy of a resident process that has already loaded it."""
     try:
         code = _run(sys.argv[1:])
     # Interrupted while modules were loaded: a command itself reports what an interruption leaves.
@@ -34,7 +34,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _open_streams() -> None:
-    """Gives a stream that whoever started this has closed, as `>&-` does, a place for its output: nowhere."""
+    """Redirects standard output and error to nowhere if whoever started this process has closed them, as with `>&-`."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - until the process ends

@@ -1,11 +1,12 @@
-"""A stack's state in which unfinished creations are resources: a refresh finds out which of them exist.
+"""Rewriting of a stack's state so that unfinished creations become resources: a refresh then finds out which of them
+exist.
 
-A refresh that reads a resource for the first time takes every value that Azure shows for an input, as `pulumi import`
-does. The next run would then remove those that the program does not set, and replace a node pool for them. So the
-inputs of the creation are restored after it.
+A refresh that reads a resource for the first time takes every value that Azure shows as an input, as `pulumi import`
+does. The next run would then remove the values that the program does not set, and for some of them replace a node pool.
+So the inputs of the creation are restored after the refresh.
 
-`pulumi refresh --import-pending-creates` is meant for this, and forgets them: in Pulumi 3.259.0 nothing reads the
-operations that it marks (seen with the binary). `pulumi stack import` drops all unfinished operations.
+`pulumi refresh --import-pending-creates` is meant for this, but forgets the creations: in Pulumi 3.259.0 nothing reads
+the operations that it marks (seen with the binary). `pulumi stack import` drops all unfinished operations.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _SUBSCRIPTION = re.compile(r"/subscriptions/([^/]+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Adoption:
-    """A deployment without unfinished operations."""
+    """A deployment whose unfinished creations are resources; `assumed` and `forgotten` list those kept and dropped."""
 
     deployment: Mapping[str, Any]
     assumed: tuple[str, ...]
@@ -37,10 +38,10 @@ class Adoption:
 
 
 def assume_created(deployment: Mapping[str, Any], except_releases: Collection[str] = ()) -> Adoption:
-    """The deployment (of `pulumi stack export`) with each unfinished creation as a resource.
+    """The deployment (of `pulumi stack export`) with each unfinished creation turned into a resource.
 
     Args:
-        except_releases: `namespace/name` of the Helm releases to forget: those that are to be uninstalled.
+        except_releases: `namespace/name` of the Helm releases to forget, because they will be uninstalled.
     """
     resources: list[dict[str, Any]] = list(deployment.get("resources") or [])
     subscription = next(_subscriptions(resources), "")
@@ -61,7 +62,7 @@ def assume_created(deployment: Mapping[str, Any], except_releases: Collection[st
 
 
 def with_inputs_of(adoption: Adoption, deployment: Mapping[str, Any]) -> dict[str, Any]:
-    """The deployment after a refresh of an adoption; its resources have the inputs with which they were created."""
+    """The deployment after the refresh of an adoption, with the inputs of each creation restored."""
     inputs: dict[str, dict[str, Any]] = {
         each["urn"]: each.get("inputs") or {}
         for each in adoption.deployment["resources"]

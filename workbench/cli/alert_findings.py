@@ -1,4 +1,4 @@
-"""Alerts with the causes that the diagnosis names for them."""
+"""Alerts, each with the cause that the diagnosis of the cluster finds for it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def with_findings(
     target_of: Callable[[], ClusterTarget],
     now: datetime.datetime | None = None,
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Each alert that fires with its cause and what `physai why` advises; as it is, where no cause explains it.
+    """The alerts; a firing one has its cause and the advice of `physai why` added if a cause explains it.
 
-    The second value names what of the cluster could not be read.
+    The second value lists the parts of the cluster that could not be read.
     """
     from physical_ai.readiness import Unreachable, Unusable, read_reports
     from physical_ai.readiness.expected import is_existing

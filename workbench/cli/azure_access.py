@@ -1,4 +1,6 @@
-"""Azure as commands of health change it: the real one with the caller's login, or the simulated one of a stack."""
+"""Access to Azure for health commands that change something: the real Azure with the caller's login, or a stack's
+simulated one.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ IMPACTS_FILE = "impacts.json"
 
 
 def azure_arm(stack: str, *, real: bool, principal: Principal | None = None) -> Arm:
-    """Requests to Azure. Ends the command where there is no login.
+    """Client for requests to Azure. Ends the command if there is no login.
 
     Args:
-        real: The real Azure, instead of the stack's simulated one.
-        principal: Who is logged in to the simulated Azure; the deployer if None.
+        real: True for the real Azure, False for the stack's simulated one.
+        principal: Principal that is logged in to the simulated Azure; the deployer if None.
     """
     return _real() if real else _simulated(stack, principal)
 

@@ -1,4 +1,4 @@
-"""Lines of a shell script that call the Azure CLI."""
+"""Shell script lines that call the Azure CLI."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ ASSIGNER_ROLE = "Role Based Access Control Administrator"
 
 
 def condition() -> str:
-    """Limits a right to assign roles to the roles that the program assigns (Azure docs, delegate-role-assignments)."""
+    """Condition that limits a right to assign roles to those roles that the program assigns (Azure docs,
+    delegate-role-assignments).
+    """
     roles = ", ".join(sorted(ASSIGNED))
     kind = "Microsoft.Authorization/roleAssignments"
     return " AND ".join(
@@ -21,17 +23,17 @@ def condition() -> str:
 
 
 def az(*words: str) -> str:
-    """A command of the Azure CLI, with its words quoted for a shell."""
+    """An Azure CLI command, with its words quoted for a shell."""
     return shlex.join(["az", *words])
 
 
 def assign(principal: str, kind: str, role: str, scope: str) -> str:
-    """A role assignment without a condition. `principal` is a word of the shell."""
+    """Command for a role assignment without a condition. `principal` is a shell word."""
     line = f"az role assignment create --assignee-object-id {principal} --assignee-principal-type {kind}"
     return f"{line} --role {shlex.quote(role)} --scope {shlex.quote(scope)}"
 
 
 def assign_limited() -> str:
-    """The right to assign roles, limited by the condition: to the principal $1 on the scope $2."""
+    """Command that grants the right to assign roles, limited by the condition, to the principal $1 on the scope $2."""
     line = 'az role assignment create --assignee-object-id "$1" --assignee-principal-type ServicePrincipal'
     return f'{line} --role {shlex.quote(ASSIGNER_ROLE)} --scope "$2" --condition "$CONDITION" --condition-version 2.0'

@@ -1,4 +1,4 @@
-"""The caller's login to Azure, and the subscription it is used for."""
+"""The caller's login to Azure, and the subscription to use."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ SUBSCRIPTION_VARIABLE = "ARM_SUBSCRIPTION_ID"
 
 
 def subscription_of_login(get: Get, chosen: str | None = None) -> str:
-    """The chosen subscription, that of the environment, or the only one of the login.
+    """The chosen subscription, or the environment's, or the only one of the login.
 
     Raises:
-        Unanswered: the login has none.
+        Unanswered: the login has no subscription.
         typer.BadParameter: the login has several subscriptions, and nothing selects one.
     """
     from workbench.preflight import Unanswered

@@ -1,8 +1,8 @@
-"""Requests of `physai bootstrap` to GitHub, reading and writing: lines of a shell script, filters for jq in `gh`.
+"""GitHub requests in the script of `physai bootstrap`: shell lines, and jq filters for `gh`.
 
-Everything is asked for first, because what a request leaves out is reset, and what exists is refused: a PUT of an
-environment was seen to take away reviewers that it does not name (ministryofjustice/modernisation-platform#4516), and
-a POST of a branch policy that exists answers 303 (REST reference), for which `gh` exits with 1.
+The script reads everything first, because a request resets what it leaves out, and what exists is refused: a PUT of an
+environment was seen to remove reviewers that it does not name (ministryofjustice/modernisation-platform#4516), and a
+POST of an existing branch policy answers 303 (REST reference), for which `gh` exits with 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ KEPT = "kept"
 
 @dataclass(frozen=True)
 class ScriptStep:
-    """One step, its reason, and its commands."""
+    """One step of the script: its title, its reason, and its commands."""
 
     title: str
     why: str
@@ -43,8 +43,9 @@ class ScriptStep:
 
 
 def environment_filter(name: str) -> str:
-    """Filter for the body of a request about an environment: all that it has, and policies for branches; `kept` if
-    it has these.
+    """jq filter for the body of a PUT of an environment: its present settings, with policies for branches.
+
+    `kept` is true in the output if the environment already has such policies.
     """
     timer, reviewers = _RULE.format("wait_timer"), _RULE.format("required_reviewers")
     body = (
@@ -59,12 +60,12 @@ def environment_filter(name: str) -> str:
 
 
 def api(path: str, *words: str) -> str:
-    """A request to GitHub's REST API."""
+    """Command for a request to GitHub's REST API."""
     return shlex.join(["gh", "api", *words, path])
 
 
 def asked(path: str, jq: str) -> str:
-    """A request whose answer a filter reads."""
+    """Command for a request whose answer a jq filter reads."""
     return api(path, "--jq", jq)
 
 
@@ -131,7 +132,7 @@ def protection(repository: str) -> Iterator[ScriptStep]:
 
 
 def environment(repository: str, github: str, variables: Mapping[str, str]) -> ScriptStep:
-    """The GitHub environment with its policy and variables; values are words of the shell."""
+    """The step that creates the GitHub environment with its branch policy and variables; values are shell words."""
     path = f"repos/{repository}/environments/{github}"
     put = api(path, "--method", "PUT", "--input", "-")
     listed = api(f"repos/{repository}/environments?per_page=100", "--paginate", "--jq", environment_filter(github))

@@ -1,4 +1,4 @@
-"""Names and places of the pipelines' own resources of an environment."""
+"""Names and locations of the resources that the pipelines of an environment need."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ PREVIEW_ROLE = "Physical AI Preview"
 
 
 class InvalidValue(ValueError):
-    """A value that cannot be used; the text says which, and what is expected."""
+    """Error for a value that cannot be used; the text says which value, and what is expected."""
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """Places of the pipelines' own resources of one environment. Raises InvalidValue for names that Azure or GitHub
-    rejects.
+    """Names and locations of one environment's pipeline resources.
+
+    Raises InvalidValue for names that Azure or GitHub rejects.
     """
 
     subscription: str
@@ -37,7 +38,7 @@ class Delivery:
 
     @property
     def suffix(self) -> str:
-        """A suffix for names that are unique in all of Azure, stable for one subscription and repository."""
+        """A suffix for globally unique names in Azure, always the same for one subscription and repository."""
         return hashlib.sha256(f"{self.subscription}/{self.repository}".lower().encode()).hexdigest()[:8]
 
     @property
@@ -54,11 +55,11 @@ class Delivery:
 
     @property
     def preview_role(self) -> str:
-        """Name of the role for previews; roles of all subscriptions of a tenant have different names."""
+        """Name of the role for previews; role names must be unique among all subscriptions of a tenant."""
         return f"{PREVIEW_ROLE} {self.environment} {self.suffix}"
 
     def state(self, environment: str) -> str:
-        """The backend's address for `pulumi login`."""
+        """The URL of the state backend for `pulumi login`."""
         return f"azblob://state-{environment}?storage_account={self.account}"
 
     def secrets_provider(self, environment: str) -> str:

@@ -1,7 +1,7 @@
-"""Requirements of a pipeline before it can deploy: state, keys, identities. Pure: steps as lines for a shell.
+"""The script that prepares a subscription for pipelines: state, keys, identities. Pure functions that return steps as
+shell lines.
 
-The script runs a second time as well as the first, and after it was interrupted: it asks for what exists, and a trap
-restores the locks.
+The script can be run again, also after an interruption: it checks what exists, and a trap restores the locks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEY_USER, KEY_MAKER = "Key Vault Crypto User", "Key Vault Crypto Officer"
 
 @dataclass(frozen=True)
 class Needs:
-    """Requirements of an environment's stacks in Azure, by the resources that they declare."""
+    """Requirements of an environment's stacks in Azure, derived from the resources that they declare."""
 
     providers: tuple[str, ...] = ()
     foreign: tuple[ForeignScope, ...] = ()
@@ -43,10 +43,11 @@ class Needs:
 def deliveries(
     subscriptions: Mapping[str, str], repository: str, location: str, stacks: Sequence[str]
 ) -> list[Delivery]:
-    """One for each environment, from its subscription.
+    """Deliveries, one for each environment, each in its own subscription.
 
-    Raises InvalidValue, also where two environments would share a subscription: the identity of each may write and
-    assign roles in all of it, so that of dev could make itself administrator of prod's cluster, or become its identity.
+    Raises InvalidValue for an invalid name, and if two environments would share a subscription: the identity of each
+    can write and assign roles in all of it, so the one of dev could make itself administrator of prod's cluster, or act
+    as its identity.
     """
     found: list[Delivery] = []
     for environment, subscription in subscriptions.items():
@@ -62,7 +63,7 @@ def deliveries(
 
 
 def steps(delivered: Sequence[Delivery], needs: Mapping[str, Needs]) -> list[ScriptStep]:
-    """All steps in order. Each command can run again: what exists is kept."""
+    """All steps in order. Each command can be run again: what exists is kept."""
     return [
         *protection(delivered[0].repository),
         *(
@@ -80,7 +81,7 @@ def steps(delivered: Sequence[Delivery], needs: Mapping[str, Needs]) -> list[Scr
 
 
 def script(found: Sequence[ScriptStep]) -> str:
-    """The steps as a Bash script that prints each step and stops at the first failure."""
+    """The steps as a Bash script that prints each step's title and stops at the first failure."""
     return "\n".join([*HEAD, *map(_script_lines, found)]) + "\n"
 
 
@@ -93,7 +94,10 @@ def _lock(delivery: Delivery) -> ScriptStep:
 
 
 def _foreign(delivery: Delivery, scopes: Sequence[ForeignScope]) -> Iterator[ScriptStep]:
-    """Roles on the resources that the stacks need in other subscriptions. Only their owners may grant them."""
+    """Steps that assign roles on resources in other subscriptions that the stacks need.
+
+    Only the owners of those may do so.
+    """
     deployer, reader = (_identity_name(delivery.environment + use) for use in ("", "-preview"))
     for each in scopes:
         scope = shlex.quote(each.scope)
@@ -274,7 +278,7 @@ def _identity_name(github: str) -> str:
 
 
 def _principal(identity: str) -> str:
-    """Sets PRINCIPAL to the object id of an identity."""
+    """Shell line that sets PRINCIPAL to the object id of an identity."""
     shown = az("identity", "show", "--resource-group", GROUP, "--name", identity, "--query", "principalId")
     return f'PRINCIPAL="$({shown} --output tsv)"'
 

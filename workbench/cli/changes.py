@@ -1,4 +1,4 @@
-"""The engine's events of one run as plain records, from which progress, plan and summary are made."""
+"""The engine's events of one run as plain records, the source for progress, plan and summary."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REPEATED = ("due to on-error hook request", "update failed", "preview failed", "
 
 @dataclass
 class Step:
-    """One resource's operation."""
+    """One operation on one resource."""
 
     urn: str
     type: str
@@ -55,7 +55,7 @@ class Step:
 
     @property
     def kind(self) -> str:
-        """The last part of the type, as `AgentPool`."""
+        """The last part of the resource's type, such as `AgentPool`."""
         return self.type.rsplit(":", 1)[-1]
 
     @property
@@ -76,7 +76,7 @@ class Message:
 
 @dataclass(frozen=True)
 class PolicyViolation:
-    """Report of a policy pack about a resource."""
+    """Report of a policy pack about one resource."""
 
     policy: str
     level: str
@@ -94,7 +94,9 @@ class Run:
     violations: list[PolicyViolation] = field(default_factory=list[PolicyViolation])
 
     def add(self, event: EngineEvent) -> Step | Message | None:
-        """Adds an event. Returns the step that started or ended, or the message, if it is to be shown."""
+        """Adds an event. Returns the step that has started or ended, or the message, if that is to be
+        shown; else None.
+        """
         if event.resource_pre_event is not None:
             return self._started(event.resource_pre_event.metadata)
         if event.res_outputs_event is not None:
@@ -114,7 +116,7 @@ class Run:
         return None
 
     def counts(self) -> Counter[str]:
-        """The number of resources created, updated, deleted and replaced; a replacement counts once."""
+        """Number of resources by kind of change: created, updated, deleted, replaced. A replacement counts once."""
         counts: Counter[str] = Counter()
         replaced = {step.urn for step in self.steps.values() if "replace" in step.op}
         for step in self.steps.values():
@@ -126,12 +128,12 @@ class Run:
         return +counts
 
     def changed(self) -> list[Step]:
-        """The steps that change something, in the order they started."""
+        """The steps that change something, in the order in which they started."""
         unchanging = ("read", "refresh")
         return [step for step in self.steps.values() if step.is_shown and step.op not in unchanging]
 
     def drifted(self) -> list[Step]:
-        """The refreshes that found a difference from the state, by name."""
+        """The refresh steps that found a difference from the state, sorted by resource."""
         found = [step for step in self.steps.values() if step.op == "refresh" and step.is_shown]
         return sorted((step for step in found if step.gone or step.properties), key=lambda step: step.urn)
 
@@ -156,8 +158,11 @@ class Run:
 
 
 def _replacing(metadata: StepEventMetadata) -> tuple[str, ...]:
-    """Paths that require a replacement: the provider's, or else those of the option `replace_on_changes`, which the
-    engine marks in the detailed difference only."""
+    """Paths that require a replacement.
+
+    They are the provider's, or else those of the option `replace_on_changes`, which the engine marks in the detailed
+    difference only.
+    """
     marked = (path for path, each in (metadata.detailed_diff or {}).items() if each.diff_kind.endswith("-replace"))
     return tuple(metadata.keys or sorted(marked))
 

@@ -1,4 +1,4 @@
-"""Downloads a pinned chart to the user's cache and verifies it."""
+"""Download of a pinned chart into the user's cache, with verification."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _SECONDS = 300
 
 
 class PullFailed(Exception):
-    """A chart could not be downloaded; the text is helm's error output."""
+    """Error if a chart could not be downloaded; the text is helm's error output."""
 
 
 class Unlocked(PullFailed):
-    """A chart without a checksum, where one is required."""
+    """Error for a chart without a checksum if a checksum is required."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Pulled:
 
 
 def pull(chart: Chart, helm: Path, *, locked: bool = False) -> Pulled:
-    """Downloads a chart's archive to the cache, unless the pinned one is in it.
+    """Downloads a chart's archive to the cache, unless the pinned archive is in it.
 
-    With `locked`, a chart whose checksum is not known is not downloaded: a pipeline would trust whatever it got.
+    With `locked`, a chart without a known checksum is not downloaded: a pipeline would trust whatever it got.
 
     Raises:
         Unlocked: `locked`, and the chart has no checksum.

@@ -1,4 +1,4 @@
-"""A model of the cluster autoscaler as AKS runs it (kubernetes/autoscaler, cluster-autoscaler 1.36)."""
+"""Simulation of the cluster autoscaler as AKS runs it (kubernetes/autoscaler, cluster-autoscaler 1.36)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Growth of pools: the pool that grows, the pods for which it does, and the reason why a pod makes none grow. Pure.
+"""Growth of pools: which pool grows for which Pods, and why a Pod makes no pool grow. Pure functions.
 
-As cluster-autoscaler's core: pods that fit on nodes which are there, or on the way, make nothing grow; for the others
-each pool is asked how many of its nodes would take how many of them.
+As in cluster-autoscaler's core, Pods that fit on existing or upcoming nodes make no pool grow; for the others, each
+pool is asked how many of its nodes would take how many of them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Group:
 
     @property
     def obstacle(self) -> str:
-        """Reason why the pool is not even considered; empty where it is."""
+        """Reason why the pool is not even considered for growth; empty if it is considered."""
         if self.in_backoff:
             return BACKOFF
         return FULL if self.pool.count >= self.pool.most else ""
@@ -40,7 +40,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Growth:
-    """One pool's next size."""
+    """Growth of one pool: the number of added nodes, and the Pods that they take."""
 
     group: Group
     added: int
@@ -62,7 +62,7 @@ class ScaleUp:
 
 
 def is_candidate(pod: Mapping[str, Any]) -> bool:
-    """True for a pod that a scheduler has given up on for now, and a further node might help."""
+    """True for a Pod that a scheduler has given up on for now, and that an additional node might help."""
     if pod["spec"].get("nodeName") or at(pod, "metadata.deletionTimestamp") or is_of_daemonset(pod):
         return False
     if int(at(pod, "spec.priority", 0)) < EXPENDABLE_BELOW:
@@ -79,11 +79,11 @@ def is_of_daemonset(pod: Mapping[str, Any]) -> bool:
 
 
 def scale_up(pods: Iterable[Json], offers: Iterable[Offer], groups: Sequence[Group]) -> ScaleUp:
-    """The next step of growth.
+    """The next growth of a pool.
 
     Args:
         pods: Candidates only.
-        offers: Nodes that are ready, of all pools.
+        offers: Ready nodes of all pools.
         groups: The autoscaled pools.
     """
     coming = [group.template for group in groups for _ in range(group.upcoming)]
@@ -99,7 +99,7 @@ def _order(pod: Mapping[str, Any]) -> tuple[int, str, str]:
 
 
 def _without_place(pods: Iterable[Json], offers: Sequence[Offer]) -> tuple[list[Json], set[str]]:
-    """The pods that fit nowhere beside each other, and the names of the nodes that take the others."""
+    """The Pods that fit on no node when all are placed in turn, and the names of the nodes that take the others."""
     room, left, needed = list(offers), list[Json](), set[str]()
     for pod in pods:
         place = next((index for index, offer in enumerate(room) if not why_not(pod, offer)), None)
@@ -112,7 +112,7 @@ def _without_place(pods: Iterable[Json], offers: Sequence[Offer]) -> tuple[list[
 
 
 def _growth(group: Group, pods: Iterable[Json]) -> Growth | None:
-    """Number of further nodes of the pool, and the pods that they would take; None where it helps none."""
+    """Growth of a pool for these Pods; None if more of its nodes would help none of them."""
     if group.obstacle:
         return None
     nodes, helped = list[Offer](), list[Json]()

@@ -1,4 +1,7 @@
-"""Idle nodes, and those that have been idle for long enough to be removed. Pure but for what it remembers."""
+"""Idle nodes, and those that have been idle for long enough to be removed.
+
+The functions are pure; `IdleNodes` remembers since when nodes have been idle.
+"""
 
 from __future__ import annotations
 
@@ -18,37 +21,40 @@ DEFAULTS = {"scale-down-unneeded-time": 10, "scale-down-unready-time": 20, "scal
 
 
 def minutes(profile: Mapping[str, Any], key: str) -> int:
-    """A duration of the profile: full minutes, as `15m`."""
+    """A duration of the profile in whole minutes, given as `15m`; the default if it is not set."""
     found = re.fullmatch(r"(\d+)m", str(profile.get(key, "")))
     return int(found[1]) if found else DEFAULTS[key]
 
 
 def blocks_scale_down(pod: Mapping[str, Any]) -> bool:
-    """True for a pod that keeps its node from being idle: all but a DaemonSet's, mirror pods, and those that have
-    ended.
-    """
+    """True for a Pod that keeps its node from being idle: not for those of DaemonSets, mirror Pods, and ended ones."""
     if is_of_daemonset(pod) or at(pod, "status.phase") in FINAL:
         return False
     return MIRROR not in annotations_of(pod)
 
 
 def is_removable(node: Json, busy: Iterable[str], needed: Iterable[str]) -> bool:
-    """True for a node on which nothing runs, and no waiting pod would."""
+    """True for a node that no Pod keeps busy, that no waiting Pod would fit on, and whose annotation does not forbid
+    scale-down.
+    """
     host = str(at(node, "metadata.name"))
     return annotations_of(node).get(DISABLED) != "true" and host not in busy and host not in needed
 
 
 @dataclass
 class IdleNodes:
-    """Since when nodes have had nothing to do. What it knows ends with its process, as the autoscaler's does."""
+    """Record of the time since when each node has been idle.
+
+    It is lost when the process ends, as in the real autoscaler.
+    """
 
     since: dict[str, float] = field(default_factory=dict[str, float])
     """Node → seconds."""
 
     def note(self, idle: Iterable[str], now: float) -> None:
-        """Takes in which nodes are idle at this moment; those that are not begin anew the next time."""
+        """Records which nodes are idle now; a node that is not idle starts anew when it becomes idle again."""
         self.since = {host: self.since.get(host, now) for host in idle}
 
     def due(self, host: str, wait: float) -> float:
-        """Time at which an idle node that has to rest for this number of seconds may be removed."""
+        """Time at which an idle node may be removed if it has to be idle for `wait` seconds."""
         return self.since[host] + wait

@@ -1,4 +1,4 @@
-"""The cluster autoscaler at work: it watches the API server, and asks Azure for nodes."""
+"""The cluster autoscaler in operation: it watches the API server, and asks Azure for nodes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Backoff:
 
 
 class Autoscaler:
-    """Adds nodes for pods that wait, and removes nodes that were not needed for a while."""
+    """Adds nodes for waiting Pods, and removes nodes that have been idle for a while."""
 
     def __init__(self, view: View, pools: Pools) -> None:
         self._view, self._pools = view, pools
@@ -49,7 +49,7 @@ class Autoscaler:
         self._resumed = False
 
     def round(self) -> float | None:
-        """One look at the cluster; seconds until the next one is due, None where only a change calls for it."""
+        """Runs one round; returns the seconds until the next one, or None if only a change makes one necessary."""
         if not self._resumed:
             self._resume()
         now = time.monotonic()
@@ -74,8 +74,9 @@ class Autoscaler:
         return min((each for each in (pause, due) if each is not None), default=None)
 
     def _resume(self) -> None:
-        """Finishes what an autoscaler before this one began, and frees the nodes that it was about to remove
-        (core/static_autoscaler.go, cleanUpIfRequired)."""
+        """Finishes what an earlier autoscaler process began, and reopens the nodes that it was about to remove
+        (core/static_autoscaler.go, cleanUpIfRequired).
+        """
         self._pools.finish(Counter(labels(node).get(POOL_LABEL, "") for node in self._view.nodes))
         for node in self._view.nodes:
             taints: list[Json] = at(node, "spec.taints", [])
@@ -105,7 +106,7 @@ class Autoscaler:
         return backoff is not None and backoff.until > time.monotonic()
 
     def _refusals(self) -> dict[str, str]:
-        """Reasons why pools got no node, for those that get none for a while."""
+        """Azure's refusals, by pool, for the pools that are not tried for a while because of them."""
         return {pool: each.problem for pool, each in self._backoffs.items() if self._waits(pool)}
 
     def _grow(self, growth: Growth) -> None:
@@ -142,7 +143,9 @@ class Autoscaler:
     # Down
 
     def _shrink(self, scaled: Scaled, nodes: list[Json], pods: list[Json], found: ScaleUp, now: float) -> float | None:
-        """Removes one node that has rested for long enough; seconds until the next one will have."""
+        """Removes one node that has been idle for long enough; returns the seconds until the next node
+        will have been.
+        """
         busy = {str(at(pod, "spec.nodeName", "")) for pod in pods if blocks_scale_down(pod)}
         shrinkable = {pool.pool: pool for pool in scaled.pools if pool.count > pool.least}
         idle = {
@@ -166,7 +169,7 @@ class Autoscaler:
         return max(self._idle.due(host, wait * scale), self._added + delay * scale if self._added else 0.0)
 
     def _remove(self, node: Json, pool: ScaledPool) -> None:
-        """Closes the node, makes sure that nothing came to it meanwhile, and gives its machine back."""
+        """Taints the node, checks that no Pod came to it meanwhile, and gives its machine back to Azure."""
         path, host = f"/api/v1/nodes/{name(node)}", name(node)
         before: list[Json] = at(node, "spec.taints", [])
         closed = [*before, {"key": TO_BE_DELETED, "value": str(int(time.time())), "effect": "NoSchedule"}]

@@ -1,4 +1,4 @@
-"""The autoscaler's way to Azure: the pools of its cluster, and their size."""
+"""Access of the autoscaler to Azure: the pools of its cluster, and their sizes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from simulator.wire import Refused
 
 
 class NodesOnly:
-    """Implements `simulator.azure.cluster_host.ClusterHost` for who scales pools and does nothing else."""
+    """A `simulator.azure.cluster_host.ClusterHost` for a client that only resizes pools."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -80,7 +80,7 @@ class Pools:
         self._scaled = Scaled()
 
     def now(self) -> Scaled:
-        """Present state in Azure; without any pool as long as the cluster is not known to Azure."""
+        """Present state of the pools in Azure; without any pool while Azure does not know the cluster."""
         limits = _stamp(self._folder / LIMITS_FILE)
         if limits != self._limits:
             self._cloud, self._limits = None, limits
@@ -101,12 +101,13 @@ class Pools:
         return Scaled(cluster_id, tuple(scaled_pools(cluster_id, azure)), profile(cluster_id, azure))
 
     def finish(self, registered: Mapping[str, int]) -> None:
-        """Finishes what an autoscaler before this one left under way: pools whose machines are not all nodes, or more.
+        """Finishes resizes that an earlier autoscaler process left unfinished: of pools whose number of machines
+        differs from that of nodes.
 
-        The pools' state in Azure does not show it, where another operation ended meanwhile.
+        The pool's state in Azure does not show this if another operation has ended since.
 
         Args:
-            registered: Pool → number of its nodes in the cluster.
+            registered: Number of each pool's nodes in the cluster.
         """
         scaled = self.now()
         for pool in scaled.pools:

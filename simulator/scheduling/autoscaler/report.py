@@ -1,4 +1,6 @@
-"""Reports of the autoscaler about itself: the ConfigMap `cluster-autoscaler-status`, and events about it."""
+"""Reports of the autoscaler about itself: the ConfigMap `cluster-autoscaler-status`, and events about the
+autoscaler.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ NAME, NAMESPACE = "cluster-autoscaler-status", "kube-system"
 
 
 def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoffs: Mapping[str, str]) -> Json:
-    """The autoscaler's state, node group by node group; `backoffs` are Azure's refusals by pool."""
+    """The autoscaler's state, by node group. `backoffs`: Azure's refusals by pool."""
     by_pool: dict[str, list[Json]] = {}
     for node in nodes:
         by_pool.setdefault(labels(node).get(POOL_LABEL, ""), []).append(node)
@@ -50,12 +52,14 @@ def status(scaled: Scaled, nodes: Iterable[Json], idle: Collection[str], backoff
 
 
 def _info(problem: str | None) -> Json:
-    """The refusal that is waited out, with the type of a cloud's errors (cluster-autoscaler, clusterstate/api)."""
+    """The refusal that the autoscaler waits out, with the error type for clouds (cluster-autoscaler,
+    clusterstate/api).
+    """
     return {"backoffInfo": {"errorCode": "cloudProviderError", "errorMessage": problem}} if problem else {}
 
 
 class Report:
-    """Writes the ConfigMap when something in it has changed."""
+    """Writer of the status ConfigMap, which writes only when the status has changed."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -76,7 +80,7 @@ class Report:
             self._written = found
 
     def record_event(self, reason: str, message: str, type: str = "Normal") -> None:
-        """An event about the autoscaler, recorded on its ConfigMap."""
+        """Records an event about the autoscaler, on its ConfigMap."""
         about = {"name": NAME, "namespace": NAMESPACE, "uid": self._uid}
         self._view.record_event(
             {"apiVersion": "v1", "kind": "ConfigMap", "metadata": about}, COMPONENT, reason, message, type

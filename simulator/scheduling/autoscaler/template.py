@@ -1,7 +1,7 @@
-"""Template of one more node of a pool, as the autoscaler predicts it. Pure.
+"""Template of an additional node of a pool, as the autoscaler predicts it. Pure functions.
 
-A pool with a node that is ready shows it. Of an empty pool the autoscaler knows what Azure reports, and that is not
-all and not quite right: cloudprovider/azure/azure_template.go.
+A ready node of the pool serves as its template. For an empty pool the autoscaler only has what Azure reports, which is
+incomplete and partly wrong: cloudprovider/azure/azure_template.go.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ PASSING_TAINTS = (
 
 
 def template(pool: ScaledPool, live: Iterable[Offer], daemonsets: Iterable[Json]) -> Offer:
-    """One more node of the pool.
+    """An additional node of the pool, as the autoscaler predicts it.
 
     Args:
-        pool: What Azure says of it.
-        live: Its nodes that are ready, with all their pods.
-        daemonsets: All of the cluster: their pods come with a node.
+        pool: The pool as Azure describes it.
+        live: The pool's ready nodes, with all their Pods.
+        daemonsets: All DaemonSets of the cluster, whose Pods would run on the node.
     """
     shown = min(live, key=lambda offer: offer.name, default=None)
     node = copy_of(shown.node, pool) if shown is not None else predicted(pool)
@@ -75,14 +75,16 @@ def pod_of(daemonset: Mapping[str, Any]) -> Json:
 
 
 def copy_of(node: Mapping[str, Any], pool: ScaledPool) -> Json:
-    """A live node as the pattern of the next one."""
+    """The template made from a live node."""
     kept = [taint for taint in at(node, "spec.taints", []) if not str(taint["key"]).startswith(PASSING_TAINTS)]
     own = {**labels(node), "kubernetes.io/hostname": _name(pool)}
     return {"metadata": {"name": _name(pool), "labels": own}, "spec": {"taints": kept}, "status": node["status"]}
 
 
 def predicted(pool: ScaledPool) -> Json:
-    """A node of an empty pool: GPUs by the size, and allocatable taken for as much as there is in all."""
+    """The template for an empty pool: its GPUs follow from the VM size, and allocatable is assumed to equal the
+    capacity.
+    """
     size = catalog.vm_sizes().get(str(pool.spec.get("vmSize")))
     real = labels(pool.sample)
     own: dict[str, str] = dict(pool.spec.get("nodeLabels") or {})
@@ -104,9 +106,10 @@ def predicted(pool: ScaledPool) -> Json:
 
 
 def predicted_taint(text: str) -> Json | None:
-    """A taint of a pool as the autoscaler reads it: None, so not at all, unless it has exactly one `=`.
+    """A taint of a pool as the autoscaler reads it; None, which means that it ignores the taint, unless it has exactly
+    one `=`.
 
-    That is how `nvidia.com/gpu:NoSchedule` gets lost, and an empty GPU pool looks fit for any pod.
+    So `nvidia.com/gpu:NoSchedule` is lost, and an empty GPU pool seems to fit any Pod.
     """
     parts = text.split("=")
     if len(parts) != 2 or not re.search(r":(NoSchedule|NoExecute|PreferNoSchedule)", parts[1]):
@@ -116,9 +119,9 @@ def predicted_taint(text: str) -> Json | None:
 
 
 def works(node: Mapping[str, Any]) -> bool:
-    """True for a node that is ready as the autoscaler counts it: without a taint that says otherwise, which the node
-    lifecycle controller removes a moment after the kubelet is ready (utils/kubernetes/ready.go), and with its
-    GPUs.
+    """True for a node that the autoscaler counts as ready: without a not-ready taint, and with its GPUs.
+
+    The node lifecycle controller removes that taint slightly after the kubelet is ready (utils/kubernetes/ready.go).
     """
     keys = [str(taint["key"]) for taint in at(node, "spec.taints", [])]
     tainted = any(key in NOT_READY_TAINTS or key.startswith(names.STARTUP_TAINTS) for key in keys)
@@ -126,7 +129,7 @@ def works(node: Mapping[str, Any]) -> bool:
 
 
 def _lacks_gpus(node: Mapping[str, Any]) -> bool:
-    """True for a node with labels of GPUs that offers none yet: it counts as one that is not ready
+    """True for a node with GPU labels that does not offer its GPUs yet; it counts as not ready
     (processors/customresources/gpu_processor.go).
     """
     offered: Mapping[str, str] = at(node, "status.allocatable", {})
@@ -139,6 +142,6 @@ def _name(pool: ScaledPool) -> str:
 
 
 def instance_of(node: Mapping[str, Any]) -> int:
-    """The number of the node's machine in its scale set, from the provider id; -1 without one."""
+    """The number of the node's machine in its scale set, from the provider id; -1 if the id has none."""
     tail = str(at(node, "spec.providerID", "")).rpartition("/")[2]
     return int(tail) if tail.isdigit() else -1

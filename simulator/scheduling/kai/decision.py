@@ -1,4 +1,4 @@
-"""Placements in one round of the KAI scheduler, and the reasons why other jobs get none. Pure.
+"""Placements in one round of the KAI scheduler, and the reasons why other jobs are not placed. Pure functions.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/actions/allocate and actions/common/allocate.go.
 """
@@ -24,7 +24,7 @@ UNABLE_GROUP = "Unable to schedule podgroup"
 
 @dataclass
 class Round:
-    """The result of one round; pods by uid."""
+    """The result of one round, with Pods by uid."""
 
     bindings: dict[str, tuple[Json, str]] = field(default_factory=dict[str, tuple[Json, str]])
     """Pods with the node of each."""
@@ -37,9 +37,9 @@ class Round:
 
 
 def decide(jobs: Iterable[Job], shares: Shares, offers: Iterable[Offer]) -> Round:
-    """One round: jobs one after the other, the queue with the best claim first, then priority, then age.
+    """Runs one round: places jobs one after the other, by queue, then by priority, then by age.
 
-    `shares` takes in what is allocated already and what this round adds.
+    `shares` has what is already allocated, and is updated with what this round allocates.
     """
     found, room = Round(), {offer.name: offer for offer in offers}
     total, waiting = _free(room.values()), list[Job]()
@@ -64,7 +64,7 @@ def decide(jobs: Iterable[Job], shares: Shares, offers: Iterable[Offer]) -> Roun
 
 
 def _free(offers: Iterable[Offer]) -> dict[str, float]:
-    """Free resources of the nodes that work."""
+    """Free resources of the nodes that count for queues."""
     found = share_of({})
     for offer in offers:
         if is_counted(offer.node):
@@ -73,7 +73,7 @@ def _free(offers: Iterable[Offer]) -> dict[str, float]:
 
 
 def _is_waiting(job: Job, shares: Shares, found: Round) -> bool:
-    """True for a job that is considered; otherwise the reason is added to the round."""
+    """True if the job is to be scheduled; otherwise the reason is added to the round."""
     for pod in job.lost:
         where = f"{job.namespace}/{job.name}"
         message = f'Pod references subgroup "{part_of(pod)}", which does not exist in PodGroup {where}'
@@ -98,7 +98,7 @@ def _asked(job: Job) -> Share:
 
 
 def _schedule(job: Job, shares: Shares, room: dict[str, Offer], found: Round) -> Job | None:
-    """Places the pods of a job that are next, all or none; the job as it is then, None where it waits."""
+    """Places the job's next Pods, all or none; returns the job after that, or None if it has to wait."""
     asked, pods = _asked(job), job.next_pods()
     over = shares.refusal(job.queue, asked, preemptible=job.preemptible)
     if over is not None:
@@ -134,7 +134,7 @@ class _Placing:
 
 
 def _placed(pods: Sequence[Json], room: Mapping[str, Offer]) -> _Placing:
-    """Looks for a node for each pod, beside the ones before it."""
+    """Nodes for these Pods, chosen one Pod after the other; ends at the first Pod that fits on none."""
     offers, hosts = dict(room), list[str]()
     for pod in pods:
         fitting = [offer for offer in offers.values() if takes(pod, offer)]
@@ -151,7 +151,9 @@ def uid_of(item: Mapping[str, Any]) -> str:
 
 
 def _of_job(job: Job, placing: _Placing, own: str) -> str:
-    """KAI's words for a job of which a pod finds no place (actions/common/allocate.go, handleFailedTaskAllocation)."""
+    """KAI's message for a job of which a Pod fits on no node (actions/common/allocate.go,
+    handleFailedTaskAllocation).
+    """
     pod: Json = placing.without_place or {}
     part = next(each for each in job.parts if each.name == part_of(pod))
     if not part.missing or not any(each.least > 1 for each in job.parts):

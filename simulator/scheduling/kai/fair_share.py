@@ -1,7 +1,7 @@
-"""Fair share of each queue: its quota, and of the rest a part by its weight. Pure.
+"""Fair share of each queue: its quota, and a part of the rest by its weight. Pure functions.
 
-Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion/resource_division. Past use, which
-KAI weighs in where it has a database of it, is nothing here.
+Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion/resource_division. KAI also weighs in
+past use if it has a database of it; here past use counts as nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FairShares = dict[str, dict[str, float]]
 
 
 def fair_shares(total: Share, shares: Shares) -> FairShares:
-    """Fair share of each queue in a cluster's `total`; a queue's part is divided among those below it."""
+    """Fair share of each queue in a cluster's `total`; a queue's share is divided among its child queues."""
     found: FairShares = {}
     _divide_below("", total, shares, found)
     return found
@@ -37,7 +37,7 @@ def _divide_below(parent: str, total: Share, shares: Shares, found: FairShares) 
 
 
 class _Division:
-    """One resource among the queues of one level."""
+    """Division of one resource among the queues of one level."""
 
     def __init__(self, resource: str, queues: Sequence[Queue], shares: Shares) -> None:
         self.resource, self.queues = resource, queues
@@ -64,8 +64,10 @@ class _Division:
         return max(self._wanted[queue.name] - self.given[queue.name], 0.0)
 
     def _by_weight(self, left: float, queues: Sequence[Queue]) -> tuple[float, list[tuple[float, Queue]]]:
-        """Gives whole units by weight, and again while a queue wants less than its part; what is left, and who lost
-        how much by rounding."""
+        """Gives whole units by weight, and repeats while a queue wants less than its part.
+
+        Returns what is left, and for each queue how much it lost by rounding.
+        """
         rests: dict[str, tuple[float, Queue]] = {}
         again = True
         while again and left > 0:
@@ -84,7 +86,7 @@ class _Division:
         return left, list(rests.values())
 
     def _remainders(self, left: float, rests: Sequence[tuple[float, Queue]]) -> float:
-        """Gives one unit each to those that lost most by rounding."""
+        """Gives one unit each to the queues that lost most by rounding; returns what is left."""
         for _, queue in sorted(rests, key=lambda rest: (-rest[0], rest[1].created, rest[1].name)):
             amount = min(1.0, max(left, 0.0))
             self.given[queue.name] += amount

@@ -1,4 +1,4 @@
-"""Jobs: the pods of a PodGroup, which start together or not at all. Pure.
+"""Jobs: the Pods of a PodGroup, which start together or not at all. Pure functions.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/api/podgroup_info and cache/cluster_info.
 """
@@ -25,7 +25,9 @@ WHOLE = "default"
 
 @dataclass(frozen=True)
 class Part:
-    """Pods of a group with a minimum of their own: a subgroup without subgroups, or all of a group that has none."""
+    """Pods of a group with one minimum: those of a subgroup that has no subgroups, or all Pods of a group without
+    subgroups.
+    """
 
     name: str
     least: int
@@ -47,13 +49,13 @@ class Part:
 
     @property
     def missing(self) -> int:
-        """Number of pods that have to get a node before it runs."""
+        """Number of Pods that still need a node before the part can run."""
         return max(self.least - len(self.active), 0)
 
 
 @dataclass(frozen=True)
 class Job:
-    """Pods that KAI schedules together."""
+    """Pods that KAI schedules together, with their queue and priority."""
 
     namespace: str
     name: str
@@ -81,19 +83,19 @@ class Job:
 
     @property
     def is_whole(self) -> bool:
-        """True for a job without named parts."""
+        """True for a job whose group has no subgroups."""
         return [part.name for part in self.parts] == [WHOLE]
 
     @property
     def elasticity(self) -> int:
-        """0 below its minimum, 1 exactly at it, 2 above (plugins/elastic)."""
+        """Rank of the job for ordering: 0 below its minimum, 1 exactly at it, 2 above it (plugins/elastic)."""
         if any(part.missing for part in self.parts):
             return 0
         return 2 if any(len(part.active) > part.least for part in self.parts) else 1
 
     @property
     def not_ready(self) -> str:
-        """Reason why the job is not even considered; empty where it is."""
+        """Reason why the job is not even considered for scheduling; empty if it is considered."""
         short = [part for part in self.parts if not part.is_ready]
         if not short:
             return ""
@@ -104,7 +106,9 @@ class Job:
         )
 
     def next_pods(self) -> tuple[Json, ...]:
-        """The pods that are placed together next: all that the parts miss, or one more of the part with fewest."""
+        """The Pods to place together next: all that the parts lack for their minimum, else one more Pod of the part
+        with the fewest.
+        """
         if any(part.missing for part in self.parts):
             return tuple(pod for part in self.parts for pod in part.pending[: part.missing])
         growing = [part for part in self.parts if part.pending]
@@ -121,11 +125,11 @@ def is_alive(pod: Mapping[str, Any]) -> bool:
 
 
 def jobs_of(pods: Iterable[Json], groups: Iterable[Json], classes: Iterable[Json]) -> list[Job]:
-    """The jobs that KAI's pods make up.
+    """The jobs that the Pods scheduled by KAI belong to.
 
     Args:
-        pods: Of the complete cluster, also those of other schedulers.
-        groups: All PodGroups; one without pods is no job yet.
+        pods: All Pods of the cluster, including those of other schedulers.
+        groups: All PodGroups; one without Pods is not a job yet.
         classes: All PriorityClasses.
     """
     known = {(_namespace(group), name(group)): group for group in groups}
@@ -166,7 +170,7 @@ def part_of(pod: Mapping[str, Any]) -> str:
 
 
 def _minima(spec: Json) -> dict[str, int]:
-    """The parts of a group and the minimum of each. A subgroup that has subgroups has none of its own."""
+    """The parts of a group, with the minimum of each. A subgroup that has subgroups is not a part."""
     given: list[Json] = spec.get("subGroups") or []
     above = {each.get("parent") for each in given}
     parts = {str(each["name"]): int(each.get("minMember") or 0) for each in given if each["name"] not in above}

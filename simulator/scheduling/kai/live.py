@@ -1,4 +1,4 @@
-"""KAI's scheduler at work on the API server."""
+"""KAI's scheduler in operation on the API server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ BOUND = "PodBound"
 
 
 class KaiScheduler:
-    """Schedules the pods that name it, while its Deployment is available. It keeps nothing that the API has not."""
+    """Schedules the Pods that name KAI's scheduler, while its Deployment is available.
+
+    It keeps no state that the API server lacks.
+    """
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -34,7 +37,7 @@ class KaiScheduler:
         """Groups whose status says that they wait, also before the watch reports it."""
 
     def round(self) -> float | None:
-        """One look at the cluster; seconds until the next one is due, None where only a change calls for it."""
+        """Runs one round; returns the seconds until the next one, or None if only a change makes one necessary."""
         seen = self._view.pods
         mine = {uid_of(pod): pod for pod in seen if is_kais(pod)}
         self._bound = {uid: host for uid, host in self._bound.items() if uid in mine and not _has_node(mine[uid])}
@@ -61,12 +64,14 @@ class KaiScheduler:
         return None
 
     def _with_node(self, pod: Json) -> Json:
-        """The pod with the node it was bound to, also before the watch says so."""
+        """The Pod with the node that it was bound to, even before the watch reports that node."""
         host = self._bound.get(uid_of(pod))
         return pod if host is None or _has_node(pod) else {**pod, "spec": {**pod["spec"], "nodeName": host}}
 
     def _bind(self, found: Round) -> None:
-        """The scheduler says where a pod goes, its binder whether it got there (pkg/binder/controllers)."""
+        """Binds Pods to nodes: events report the scheduler's choice, and the binder's success or failure
+        (pkg/binder/controllers).
+        """
         for uid, (pod, host) in found.bindings.items():
             where = f"{at(pod, 'metadata.namespace')}/{name(pod)}"
             message = f"Successfully assigned pod {where} to node {host} at node-pool {NODE_POOL}"
@@ -96,7 +101,7 @@ class KaiScheduler:
             self._view.record_event(item, component, reason, message, type)
 
     def _mark(self, job: Job, message: str) -> None:
-        """Says in the group's status why it is not scheduled, unless some of it is."""
+        """Sets the reason in the group's status why the job is not scheduled, unless some of its Pods are."""
         group = job.group
         if group is None or job.active:
             return
@@ -137,7 +142,7 @@ def _has_node(pod: Json) -> bool:
 
 
 def offers_of(nodes: list[Json], pods: list[Json]) -> list[Offer]:
-    """All nodes with the amounts that the pods on them leave free."""
+    """All nodes, each with the amounts that the Pods on it leave free."""
     on: dict[str, list[Any]] = {}
     for pod in pods:
         if holds(pod):

@@ -1,4 +1,4 @@
-"""Nodes that take a pod, and KAI's messages where none does. Pure.
+"""Nodes that fit a Pod, and KAI's messages if none does. Pure functions.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/api/common_info/pod_errors.go, plugins/predicates,
 k8s_internal/predicates/maxNodeResources.go and scheduler_util. It runs the filters of Kubernetes v1.35.4.
@@ -43,7 +43,9 @@ def takes(pod: Mapping[str, Any], offer: Offer) -> bool:
 
 
 def preference(pod: Mapping[str, Any], offer: Offer) -> tuple[Any, ...]:
-    """Sorts nodes: pods without GPUs leave nodes with some alone; all go where the least is left (bin packing)."""
+    """Sort key of nodes for a Pod: Pods without GPUs prefer nodes without GPUs; all prefer the fullest node (bin
+    packing).
+    """
     gpus = sum(offer.free.get(each, 0) for each in GPU_RESOURCES)
     asks = any(requests(pod)[each] > 0 for each in GPU_RESOURCES)
     total = gpus + sum(offer.taken[each] for each in GPU_RESOURCES)
@@ -51,7 +53,7 @@ def preference(pod: Mapping[str, Any], offer: Offer) -> tuple[Any, ...]:
 
 
 def fit_message(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
-    """Reason why no node takes a pod: a condition that no node could meet, else the number of nodes that lack each
+    """Reason why no node fits a Pod: a condition that no node could meet, else the number of nodes that lack each
     resource.
     """
     hopeless = list(_hopeless(pod, offers))
@@ -65,8 +67,8 @@ def fit_message(pod: Mapping[str, Any], offers: Sequence[Offer]) -> str:
 
 
 def _hopeless(pod: Mapping[str, Any], offers: Sequence[Offer]) -> Iterator[tuple[str, str]]:
-    """Problems that are checked before nodes are: a request larger than the largest node, and a pod that contradicts
-    itself.
+    """Problems that are found without looking at single nodes: a request larger than the largest node, and a Pod that
+    contradicts itself.
     """
     if named_nodes(pod) == set():
         yield "NodeAffinity", CONFLICT
@@ -82,7 +84,7 @@ def _hopeless(pod: Mapping[str, Any], offers: Sequence[Offer]) -> Iterator[tuple
 
 
 def _counted(given: Amounts) -> dict[str, float]:
-    """Amounts with the GPUs of all vendors as one."""
+    """Amounts in which GPUs of all vendors are one resource."""
     others = {key: value for key, value in given.items() if key not in GPU_RESOURCES}
     return {**others, GPU: sum(given.get(each, 0) for each in GPU_RESOURCES)}
 
@@ -102,7 +104,7 @@ def _demand(pod: Mapping[str, Any], asked: Mapping[str, float]) -> str:
 
 
 def _topped(resource: str, most: float, size: int, unit: str) -> str:
-    """The most that a node has. Of resources without a unit KAI does not say how much."""
+    """KAI's message about the largest amount that a node has. For resources without a unit KAI names no amount."""
     if not most or not size:
         return f"No node in the {NODE_POOL} node-pool has {resource} resources"
     amount = f"{human(most, size)} {unit}".rstrip()
@@ -110,7 +112,7 @@ def _topped(resource: str, most: float, size: int, unit: str) -> str:
 
 
 def node_reasons(pod: Mapping[str, Any], asked: Amounts, offer: Offer) -> list[str]:
-    """Reasons why a node does not take a pod; empty where it does. Resources are checked before everything else."""
+    """Reasons why a node does not fit a Pod; empty if it does. Resources are checked first."""
     short = [PODS if reason == TOO_MANY else reason.removeprefix("Insufficient ") for reason in lacking(asked, offer)]
     if short:
         return [f"node(s) didn't have enough resources: {WORDS.get(each, each)}" for each in short]
@@ -120,7 +122,7 @@ def node_reasons(pod: Mapping[str, Any], asked: Amounts, offer: Offer) -> list[s
 
 
 def _states(node: Json | Mapping[str, Any]) -> Iterator[str]:
-    """Reasons why a node takes no pod at all, whatever it tolerates (scheduler_utils.go,
+    """Reasons why a node takes no Pod at all, whatever the Pod tolerates (scheduler_utils.go,
     CheckNodeConditionPredicate).
     """
     if at(node, "spec.unschedulable"):

@@ -1,4 +1,4 @@
-"""Order of jobs: queue by queue from the top, then by priority and age. Pure.
+"""Order of jobs: by queue from the top of the tree, then by priority and age. Pure functions.
 
 Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion/queue_order, plugins/priority,
 plugins/elastic and framework/session_plugins.go (JobOrderFn).
@@ -18,18 +18,18 @@ NOTHING_DUE = 1000
 
 
 def job_order(job: Job) -> tuple[int, int, str, str]:
-    """Sorts the jobs of one queue: those of priority first, then those below their minimum, then the oldest."""
+    """Sort key of the jobs of one queue: highest priority first, then those below their minimum, then the oldest."""
     return -job.priority, job.elasticity, job.created, job.name
 
 
 class Order:
-    """The order of the jobs of a round. What is allocated may change between two questions."""
+    """The order of a round's jobs. Allocations may change between two calls of `next`."""
 
     def __init__(self, shares: Shares, fair: FairShares, total: Share, asked: Callable[[Job], Share]) -> None:
         self._shares, self._fair, self._total, self._asked = shares, fair, total, asked
 
     def next(self, jobs: Iterable[Job]) -> Job:
-        """The job that is scheduled next, of jobs whose queues have no queue below them."""
+        """The job to schedule next. Every job's queue must be one without child queues."""
         by_queue: dict[str, list[Job]] = {}
         for job in jobs:
             by_queue.setdefault(job.queue, []).append(job)
@@ -37,7 +37,7 @@ class Order:
         return self._best(self._shares.children(""), best)
 
     def _best(self, queues: Sequence[Queue], jobs: Mapping[str, Job]) -> Job:
-        """The first of the best jobs below each queue."""
+        """The job of the queue that comes first among these, where each queue is represented by its best job."""
         found: list[tuple[Queue, Job]] = []
         for queue in queues:
             if queue.name in jobs:
@@ -61,7 +61,9 @@ class Order:
         return (left[0].created, left[0].name) < (right[0].created, right[0].name)
 
     def _rank(self, queue: Queue, job: Job) -> tuple[bool, bool, int, bool, float, float]:
-        """Sorts queues: those below what they are due, below their quota, of higher priority, with a smaller share."""
+        """Sort key of queues: first those below their due share, then those below their quota, of higher priority, with
+        a smaller share.
+        """
         held, asked = self._shares.allocated(queue.name), self._asked(job)
         after = {key: held[key] + asked[key] for key in RESOURCES}
         due = self._due(queue)
@@ -75,7 +77,9 @@ class Order:
         )
 
     def _due(self, queue: Queue) -> dict[str, float]:
-        """The most that a queue is due of each resource (GetAllocatableShare); what has no end is the cluster's."""
+        """The most of each resource that a queue is due (GetAllocatableShare); the cluster's amount if that is
+        unlimited.
+        """
         found: dict[str, float] = {}
         for key in RESOURCES:
             most = queue.limit[key]
@@ -86,5 +90,5 @@ class Order:
         return found
 
     def _dominant(self, held: Share, due: Share) -> float:
-        """The largest share that a queue has of its fair share of any resource."""
+        """The largest ratio, over all resources, of what a queue holds to what it is due."""
         return max(held[key] / due[key] if due[key] else held[key] * NOTHING_DUE for key in RESOURCES)

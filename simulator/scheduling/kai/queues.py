@@ -1,7 +1,7 @@
-"""Queues: their limits, their present shares, and the limit that a further job would exceed. Pure.
+"""Queues: their limits, their present shares, and the limit that a further job would exceed. Pure functions.
 
-Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion and pkg/scheduler/api: a limit binds a
-queue and all above it; a quota binds only what can't be preempted.
+Read in kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/scheduler/plugins/proportion and pkg/scheduler/api: a limit applies
+to a queue and to all its parents; a quota applies only to jobs that can't be preempted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Share = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Queue:
-    """One queue; amounts in base units, -1 without an end."""
+    """One queue. Amounts are in base units; -1 means unlimited."""
 
     name: str
     display: str
@@ -48,7 +48,7 @@ class Queue:
 
     @classmethod
     def of(cls, item: Json) -> Queue:
-        """A Queue object. A resource it says nothing of has quota and limit 0, as in KAI."""
+        """The queue of a Queue object. A resource that it does not mention has quota and limit 0, as in KAI."""
 
         def each(field: str) -> dict[str, float]:
             given = {key: float(at(item, f"spec.resources.{key}.{field}", 0)) for key in RESOURCES}
@@ -67,7 +67,7 @@ class Queue:
 
 
 def share_of(asked: Amounts) -> dict[str, float]:
-    """Requests of pods as queues count them: GPUs of both vendors, and MIG profiles by their slices."""
+    """Requests of Pods in the units of queues: GPUs of both vendors, and MIG profiles by their slices."""
     slices = ((MIG_RESOURCE.fullmatch(key), amount) for key, amount in asked.items())
     gpus = sum(asked.get(each, 0) for each in GPU_RESOURCES)
     gpus += sum(int(found[1]) * amount for found, amount in slices if found)
@@ -75,7 +75,7 @@ def share_of(asked: Amounts) -> dict[str, float]:
 
 
 def human(value: float, unit: float = 1) -> str:
-    """A number as KAI writes it: at most three digits after the point, cut off (HumanizeResource)."""
+    """A number in KAI's format: at most three decimals, the others cut off (HumanizeResource)."""
     if value == UNLIMITED:
         return "Unlimited"
     whole, _, rest = f"{value / unit:.6f}".partition(".")
@@ -88,9 +88,9 @@ def exceeds(amount: float, bound: float) -> bool:
 
 
 class Shares:
-    """The queues of a cluster, and what of each is allocated and asked for.
+    """The queues of a cluster, with what is allocated to each and requested in each.
 
-    A queue below one that does not exist is none, and neither is what is below it (cache/cluster_info/queue.go).
+    A queue whose parent does not exist is ignored, and so are its child queues (cache/cluster_info/queue.go).
     """
 
     def __init__(self, queues: Iterable[Queue]) -> None:
@@ -104,11 +104,11 @@ class Shares:
         return queue in self.queues
 
     def children(self, queue: str) -> list[Queue]:
-        """The queues directly below one; below none (""), those at the top."""
+        """The child queues of a queue; for an empty name, the queues at the top."""
         return [each for each in self.queues.values() if each.parent == queue]
 
     def path(self, queue: str) -> Iterator[Queue]:
-        """The queue and those above it."""
+        """The queue and its parents, from the bottom to the top."""
         while queue in self.queues:
             yield self.queues[queue]
             queue = self.queues[queue].parent
@@ -123,12 +123,12 @@ class Shares:
         return amounts.setdefault(queue, dict.fromkeys(RESOURCES, 0.0))
 
     def take(self, queue: str, share: Share, *, preemptible: bool) -> None:
-        """Counts what a queue's pods have got, for it and for those above it."""
+        """Adds resources that a queue's Pods have got to the allocation of the queue and of its parents."""
         for held in (self._allocated, *(() if preemptible else (self._fixed,))):
             self._count(held, queue, share)
 
     def ask(self, queue: str, share: Share) -> None:
-        """Counts what a queue's pods have or wait for."""
+        """Adds resources that a queue's Pods hold or wait for to the requests of the queue and of its parents."""
         self._count(self._requested, queue, share)
 
     def _count(self, amounts: dict[str, dict[str, float]], queue: str, share: Share) -> None:
@@ -138,9 +138,9 @@ class Shares:
                 mine[key] += amount
 
     def refusal(self, queue: str, share: Share, *, preemptible: bool) -> tuple[str, str] | None:
-        """Refusal of a further share to a queue, as KAI's reason and message; None where the queue gets it.
+        """KAI's reason and message for refusing a further share to a queue; None if the queue gets it.
 
-        Limits come first (capacity_policy/capacity_policy.go, IsJobOverQueueCapacity).
+        Limits are checked before quotas (capacity_policy/capacity_policy.go, IsJobOverQueueCapacity).
         """
         asked = [(key, share[key]) for key in RESOURCES if share[key]]
         for each in self.path(queue):
