@@ -89,9 +89,7 @@ class ClusterRecovery:
         return str((live or {}).get("info", {}).get("status", ""))
 
     def _wait_for_namespaces(self) -> None:
-        """Waits until no namespace is being deleted: a release can't be installed into one that is.
-        out.
-        """
+        """Waits until no namespace is being deleted: a release can't be installed into one that is."""
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             listed = self.client.get("/api/v1/namespaces")["items"]
