@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 from physical_ai.catalog.load import DATA, read_rows, row
 from physical_ai.catalog.rows import Row, Text
 
+FILE = DATA / "tolerated_differences.yaml"
 ABSENT = object()
 """Value of a path that does not exist."""
 
@@ -22,6 +23,8 @@ class Tolerated(Row):
     type: Text
     path: Text
     added: Mapping[str, Any] | None = None
+    value: Any = None
+    """What Azure fills in where nothing was declared, exactly; None where `added` or nothing says it."""
     names: tuple[Text, ...] = ()
     of: tuple[Text, ...] = ()
     """Lists that Azure may give back in another order."""
@@ -38,6 +41,8 @@ class Tolerated(Row):
     def fits(self, type_: str, path: str, value: Any) -> bool:
         if type_ != self.type or not re.fullmatch(self.path, path):
             return False
+        if self.value is not None:
+            return value == self.value
         if self.added is None:
             return True
         if not isinstance(value, Mapping):
@@ -48,8 +53,7 @@ class Tolerated(Row):
 
 @lru_cache(maxsize=1)
 def tolerated_differences() -> tuple[Tolerated, ...]:
-    rows = read_rows(DATA / "tolerated_differences.yaml")
-    return tuple(row(Tolerated, each, f"tolerated_differences.yaml: {each.get('path')}") for each in rows)
+    return tuple(row(Tolerated, each, f"{FILE.name}: {each.get('path')}") for each in read_rows(FILE))
 
 
 def without_added(type_: str, name: str, value: Any) -> Any:
@@ -72,10 +76,11 @@ def without_added(type_: str, name: str, value: Any) -> Any:
 def tolerated(type_: str, path: str, before: Any, after: Any) -> Tolerated | None:
     """The row that a difference fits: Azure's value on one side, and nothing on the other; None for any other.
 
-    A row without a value fits whatever is there.
+    A row without a value fits whatever is there. One with `value` fits where nothing was declared and Azure has it:
+    before a preview that follows a refresh, after the refresh itself.
     """
     for each in tolerated_differences():
-        if each.added is None and each.fits(type_, path, None):
+        if each.added is None and each.value is None and each.fits(type_, path, None):
             return each
         sides = [value for value in (before, after) if value is not ABSENT]
         if len(sides) == 1 and each.fits(type_, path, sides[0]):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from physical_ai import catalog
+from physical_ai.catalog.seen import seen_of_size
 from physical_ai.catalog.vendors import NVIDIA
 from simulator.azure import ids, pools, reservations
 from simulator.azure.bodies import Json, get, table
@@ -125,7 +126,8 @@ def capacity(size: catalog.VmSize, spec: Mapping[str, Any]) -> tuple[dict[str, s
         "ephemeral-storage": str(reservations.disk_bytes(disk_gib)),
         **fixed,
     }
-    return total, usable
+    # What a node of the size was seen to have counts more than what the size and AKS's formulas give.
+    return total | seen_of_size(size.name, "capacity"), usable | seen_of_size(size.name, "allocatable")
 
 
 def runtime(release: str) -> str:

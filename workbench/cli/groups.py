@@ -64,6 +64,7 @@ PANELS = {
         "doctor": "List everything that does not work in the cluster",
         "evidence": "Show the records of a GPU node; report it to Azure",
         "record": "Record a cluster in a file that can be given away",
+        "compare": "Compare a recording with the simulated stack",
         "pr-preview": "Preview a pull request on each affected stack",
     },
     "Observe": {

@@ -1,0 +1,207 @@
+"""What was seen against what is believed: a recording against the recording of a simulated stack. Pure.
+
+Each difference is a row with its home, the file that has the belief. What differs between any two clusters is left out:
+names and ids, which a recording has replaced, times, states of operations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from physical_ai.catalog.azure_native import TypeMapping, mappings
+from physical_ai.kubernetes.objects import at, labels, name, namespace
+from physical_ai.readiness.objects import pool_of
+from workbench.recordings import addresses
+from workbench.recordings.names import GUID
+from workbench.recordings.reading import Recording
+
+ABSENT = "(absent)"
+SIZES, IMAGES = "physical_ai/catalog/data/vm_sizes.yaml", "physical_ai/catalog/data/gpu/node_images.yaml"
+NODES, RESERVED = "simulator/azure/nodes.py", "simulator/azure/reservations.py"
+TOLERATED, FILLED = "physical_ai/catalog/data/tolerated_differences.yaml", "simulator/azure/outputs.py"
+CHARTS, VERSION = "simulator/charts/data", "physical_ai/catalog/data/kubernetes.yaml"
+STACK = "the stack's settings"
+INSTANCE = "node.kubernetes.io/instance-type"
+WORKLOADS = ("deployments", "daemonsets", "statefulsets", "cronjobs")
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+OF_THE_CLUSTER = frozenset({"kube-system", "default", "kube-public", "kube-node-lease"})
+"""Namespaces of AKS, whose workloads the simulator does not have."""
+CHANGES = re.compile(r"(^|\.)(etag|eTag|provisioningState|systemData|resourceGuid|createdAt|createdDate|timeCreated"
+                     r"|creationTime|modifiedDate|lastModified\w*|powerState|status|state|currentOrchestratorVersion"
+                     r"|nodeImageVersion)($|[.\[])|(^|\.)id$|\.count$|^(name|type)$")  # fmt: skip
+"""Paths of ARM's bodies that differ from day to day, or that name the resource."""
+OWN_LABELS = re.compile(r"^(kubernetes\.io/hostname|.*topology.*/(zone|region)|failure-domain.*|.*/node-image-version"
+                        r"|kubernetes\.azure\.com/(cluster|kubelet-identity-client-id|nodeset.*)|nvidia\.com/.*|feature\.node.*"
+                        r"|.*/gpu-driver.*|physical-ai/.*)$")  # fmt: skip
+"""Labels of the cluster, of what runs in it, and of this project."""
+REPLACED = re.compile(r"\b(?:host-|user-|name|h)\d{4,}(?:[.@][\w.-]+)?|(?<=-)1000\d{4}(?=-vmss)")
+
+
+@dataclass(frozen=True, order=True)
+class Difference:
+    """One belief that was seen otherwise."""
+
+    about: str
+    """`size`, `node`, `azure`, `object`, `definition` or `version`."""
+    subject: str
+    """Whose belief: a size, a pool, a type of resource with a name, a workload."""
+    path: str
+    believed: Any
+    seen: Any
+    home: str
+
+    def document(self) -> dict[str, Any]:
+        """The row as data."""
+        return {key: getattr(self, key) for key in ("about", "subject", "path", "believed", "seen", "home")}
+
+
+def differences(seen: Recording, believed: Recording) -> list[Difference]:
+    """Differences, by what they are about."""
+    pairs = ((_sizes, "size"), (_nodes, "node"), (_bodies, "azure"), (_workloads, "object"),
+             (_definitions, "definition"), (_version, "version"))  # fmt: skip
+    found: list[Difference] = []
+    for facts_of, about in pairs:
+        one, other = facts_of(seen), facts_of(believed)
+        # A size that only one has says nothing about the other's belief, and neither does a pool or a resource.
+        shared = one.keys() & other.keys() if about in ("size", "node", "azure") else one.keys() | other.keys()
+        for subject in sorted(shared):
+            found += _of_subject(about, subject, one.get(subject, {}), other.get(subject, {}))
+    return found
+
+
+Facts = Mapping[str, Mapping[str, Any]]
+"""Values by subject and path."""
+
+
+def _of_subject(about: str, subject: str, seen: Mapping[str, Any], believed: Mapping[str, Any]) -> Iterator[Difference]:
+    for path in sorted(seen.keys() | believed.keys()):
+        first, second = seen.get(path, ABSENT), believed.get(path, ABSENT)
+        if first != second:
+            yield Difference(about, subject, path, second, first, _home(about, subject, path, second))
+
+
+def _home(about: str, subject: str, path: str, believed: Any) -> str:
+    if about == "azure":
+        return _home_of_body(subject.partition(" ")[0], path, believed)
+    if about == "size":
+        if path in ("capacity.cpu", "capacity.nvidia.com/gpu"):
+            return SIZES
+        return RESERVED if path.startswith("allocatable") else NODES
+    if about == "node":
+        return IMAGES if path.startswith("nodeInfo") else NODES
+    return {"object": CHARTS, "definition": CHARTS, "version": VERSION}[about]
+
+
+def _home_of_body(arm_type: str, path: str, believed: Any) -> str:
+    """The file about a body. What ARM fills in of a PUT's properties, a refresh takes for drift, and is tolerated."""
+    if believed != ABSENT:
+        return FILLED
+    mapping = next((each for each in mappings().values() if each.arm_type.lower() == arm_type.lower()), None)
+    return TOLERATED if mapping is not None and _is_input(mapping, path) else FILLED
+
+
+def _is_input(mapping: TypeMapping, path: str) -> bool:
+    plain = re.sub(r"\[\d*\]", "", path)
+    return any(plain == given or plain.startswith(f"{given}.") for given in mapping.inputs.values())
+
+
+def _sizes(recording: Recording) -> Facts:
+    found: dict[str, dict[str, Any]] = {}
+    for node in sorted(recording.lists.get("/api/v1/nodes", ()), key=name):
+        size = labels(node).get(INSTANCE, "")
+        for kind in ("capacity", "allocatable"):
+            for key, value in at(node, f"status.{kind}", {}).items():
+                # A GPU that is not offered yet, or was lost, is a state and no belief: the most of a size count.
+                path = f"{kind}.{key}"
+                own = found.setdefault(size, {}) if size else {}
+                own[path] = (
+                    max(own.get(path, "0"), str(value), key=_amount) if "/" in key else own.get(path, str(value))
+                )
+    return {size: {path: value for path, value in own.items() if value != "0"} for size, own in found.items()}
+
+
+def _amount(value: Any) -> int:
+    return int(value) if str(value).isdigit() else 0
+
+
+def _nodes(recording: Recording) -> Facts:
+    found: dict[str, dict[str, Any]] = {}
+    for node in sorted(recording.lists.get("/api/v1/nodes", ()), key=name):
+        pool = pool_of(node)
+        if not pool or pool in found:
+            continue
+        own: dict[str, Any] = {
+            f"labels.{key}": value for key, value in labels(node).items() if not OWN_LABELS.match(key)
+        }
+        info: Mapping[str, Any] = at(node, "status.nodeInfo", {})
+        own |= {f"nodeInfo.{key}": info[key] for key in ("kernelVersion", "containerRuntimeVersion", "osImage",
+                                                         "kubeletVersion") if key in info}  # fmt: skip
+        taints = sorted(
+            f"{each['key']}={each.get('value', '')}:{each['effect']}" for each in at(node, "spec.taints", [])
+        )
+        own["taints"] = [each for each in taints if not each.startswith("node.kubernetes.io/")]
+        found[pool] = own
+    return found
+
+
+def _bodies(recording: Recording) -> Facts:
+    found: dict[str, dict[str, Any]] = {}
+    for each in recording.of("azure"):
+        subject = f"{each['type']} {plain(each['id'].rpartition('/')[2])}"
+        flat = dict(_flat(each["body"], ""))
+        found[subject] = {path: value for path, value in flat.items() if not CHANGES.search(path)}
+    return found
+
+
+def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        given = cast("dict[str, Any]", value)
+        for key, each in given.items():
+            yield from _flat(each, f"{path}.{plain(key)}".lstrip("."))
+        return
+    if isinstance(value, list) and any(isinstance(each, dict) for each in cast("list[Any]", value)):
+        for number, each in enumerate(cast("list[Any]", value)):
+            yield from _flat(each, f"{path}[{number}]")
+        return
+    if value is not None:
+        yield path, [plain(each) for each in cast("list[Any]", value)] if isinstance(value, list) else plain(value)
+
+
+def plain(value: Any) -> Any:
+    """A value without names and ids that were replaced: those of two clusters never are the same."""
+    if not isinstance(value, str):
+        return value
+    text = REPLACED.sub("<name>", GUID.sub("<id>", value))
+    return addresses.V4.sub("<address>", text)
+
+
+def _workloads(recording: Recording) -> Facts:
+    found: dict[str, dict[str, Any]] = {}
+    for path, items in recording.lists.items():
+        kind = path.rpartition("/")[2]
+        for item in items if kind in WORKLOADS else ():
+            if namespace(item) in OF_THE_CLUSTER or "ownerReferences" in item["metadata"]:
+                continue
+            own: dict[str, Any] = {"present": True}
+            spec: Any = at(item, "spec.jobTemplate.spec.template.spec") or at(item, "spec.template.spec", {})
+            for group in ("initContainers", "containers"):
+                for each in cast("Iterable[Mapping[str, Any]]", at(spec, group, ())):
+                    own[f"{group}.{each['name']}.image"] = plain(each.get("image", ""))
+            own["serviceAccount"] = at(spec, "serviceAccountName", "default")
+            found[f"{kind} {namespace(item)}/{plain(name(item))}"] = own
+    return found
+
+
+def _definitions(recording: Recording) -> Facts:
+    return {
+        name(each): {"versions": sorted(str(one.get("name")) for one in at(each, "spec.versions", ()))}
+        for each in recording.lists.get(DEFINITIONS, ())
+    }
+
+
+def _version(recording: Recording) -> Facts:
+    answer: Any = next((each["answer"] for each in recording.of("discovery") if each["path"] == "/version"), None)
+    return {"Kubernetes": {"minor": f"{at(answer, 'major', '?')}.{at(answer, 'minor', '?').rstrip('+')}"}}
