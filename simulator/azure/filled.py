@@ -7,10 +7,11 @@ in Azure.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
+from physical_ai.catalog.tolerated import Tolerated, tolerated_differences
 from simulator.azure.bodies import Json
 from simulator.azure.data import load_json
 from simulator.azure.registry import models
@@ -28,7 +29,32 @@ def categories() -> Mapping[str, Mapping[str, Any]]:
 def outputs_of_get(resource: Resource) -> Json:
     """The outputs as a read of the resource shows them."""
     fill = _FILL.get(resource.kind)
-    return resource.outputs if fill is None else fill(resource, copy.deepcopy(resource.outputs))
+    seen = _seen_of(resource.mapping.token)
+    if fill is None and not seen:
+        return resource.outputs
+    outputs = copy.deepcopy(resource.outputs)
+    outputs = outputs if fill is None else fill(resource, outputs)
+    for row in seen:
+        _fill_in(outputs, row)
+    return outputs
+
+
+def _seen_of(token: str) -> Sequence[Tolerated]:
+    """Values of a type that ARM was seen to fill in. The simulator has rows of its own for what was only read."""
+    return [each for each in tolerated_differences() if each.type == token and each.how == "seen" and each.filled_path]
+
+
+def _fill_in(outputs: Json, row: Tolerated) -> None:
+    """Sets a value where nothing is, also below an object that is not there yet."""
+    *above, last = row.filled_path
+    here = outputs
+    for key in above:
+        inner = here.setdefault(key, {})
+        if not isinstance(inner, dict):
+            return
+        here = cast("Json", inner)
+    if here.get(last) is None:
+        here[last] = copy.deepcopy(row.value)
 
 
 @models("diag-all-categories")

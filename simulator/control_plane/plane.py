@@ -11,7 +11,7 @@ import shutil
 import ssl
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import httpx
@@ -193,7 +193,12 @@ class ControlPlane:
             "--enable-priority-and-fairness=false",
             "--profiling=false",
             "--shutdown-delay-duration=0s",
+            *self._server_options(),
         )
+
+    def _server_options(self) -> Sequence[str]:
+        """Further options of the API server."""
+        return ()
 
     def _write_client_files(self) -> None:
         for name in ("kube-controller-manager", "kube-scheduler"):

@@ -25,6 +25,7 @@ from workbench.cli.options import (
     TargetDependents,
     Targets,
 )
+from workbench.cli.replaying import Replayed, end
 from workbench.cli.run_options import run_options
 
 Discard = Annotated[
@@ -89,6 +90,7 @@ def down(  # noqa: PLR0917 - each is an option
     set_: Assignments = None,
     as_: As = DEPLOYER_NAME,
     no_recovery: NoRecovery = False,
+    from_: Replayed = None,
     json: Json = False,
 ) -> None:
     """Destroy the simulated stack, and remove its processes and files.
@@ -101,6 +103,9 @@ def down(  # noqa: PLR0917 - each is an option
     from workbench.cli.requested_stack import read_stack
     from workbench.cli.simulated_stack import simulation_of
 
+    if from_ is not None:
+        end(from_, stack)
+        return
     if (file or set_) and not run_program:
         raise typer.BadParameter("settings are read by the program, so add --run-program", param_hint="--set / --file")
     simulation = simulation_of(stack)

@@ -30,6 +30,7 @@ from workbench.cli.options import (
     TargetDependents,
     Targets,
 )
+from workbench.cli.replaying import Replayed, replay
 from workbench.cli.run_options import principal_named, run_options
 
 
@@ -118,12 +119,16 @@ def up(  # noqa: PLR0917 - each is an option
     run: RunOption = None,
     telemetry: TelemetryOption = False,
     kubernetes_plugin: KubernetesPluginOption = None,
+    from_: Replayed = None,
     json: Json = False,
 ) -> None:
     """Deploy a stack to the simulator on this machine.
 
     The Pulumi engine and the Kubernetes API server are real; Azure, virtual machines and GPUs are simulated.
     """
+    if from_ is not None:
+        replay(from_, stack, (file, set_, refresh, target, exclude, run, telemetry), as_json=json)
+        return
     from simulator.simulation import Simulation
     from workbench.cli.output import status as output
     from workbench.cli.output import workflows

@@ -1,0 +1,171 @@
+"""An API server that holds the objects of a recording, and lets nobody change them.
+
+etcd and kube-apiserver are the genuine ones. No controller, scheduler or model runs, so that everything stays as it was
+recorded: nothing is scheduled, started, evicted or deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from simulator import processes
+from simulator.cluster.objects import at, name
+from simulator.control_plane import ControlPlane
+from simulator.control_plane.certificates import Authority
+from simulator.control_plane.kubeconfig import with_certificate
+from simulator.home import Home
+from simulator.kubernetes.client import MERGE_PATCH, SERVING, ApiError, Client, Object
+from simulator.tools import toolbox
+
+READER = "recording-reader"
+GROUP = "physical-ai:recording-readers"
+NOT_LOADED: Mapping[str, str] = {
+    "mutatingwebhookconfigurations": "their servers do not run, and would be asked about every object",
+    "validatingwebhookconfigurations": "their servers do not run, and would be asked about every object",
+    "validatingadmissionpolicies": "they would judge what is loaded",
+    "validatingadmissionpolicybindings": "they would judge what is loaded",
+    "mutatingadmissionpolicies": "they would change what is loaded",
+    "mutatingadmissionpolicybindings": "they would change what is loaded",
+    "apiservices": "their servers do not run",
+    "ipaddresses": "the API server makes them",
+    "servicecidrs": "the API server makes them",
+}
+"""Resources that are left out, and the reason of each."""
+FIRST = ("customresourcedefinitions", "namespaces", "priorityclasses", "serviceaccounts", "nodes")
+"""Resources that others need."""
+SERVER_SETS = ("uid", "resourceVersion", "creationTimestamp", "generation", "deletionTimestamp", "managedFields",
+               "selfLink", "ownerReferences", "deletionGracePeriodSeconds")  # fmt: skip
+"""Metadata that the API server writes by itself, and references to objects by an id that they no longer have."""
+ADMISSION = ("ServiceAccount", "PodSecurity", "LimitRanger", "ResourceQuota", "Priority", "RuntimeClass",
+             "DefaultTolerationSeconds", "StorageObjectInUseProtection", "PersistentVolumeClaimResize",
+             "DefaultStorageClass", "NamespaceLifecycle", "TaintNodesByCondition", "PodTopologyLabels")  # fmt: skip
+"""Plugins of admission that would refuse or change what was accepted once."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Objects of one list."""
+
+    path: str
+    """The list of all of them, such as `/apis/apps/v1/deployments`."""
+    kind: str
+    namespaced: bool
+    items: Sequence[Mapping[str, Any]]
+
+    @property
+    def resource(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    @property
+    def api_version(self) -> str:
+        return self.path.rpartition("/")[0].removeprefix("/apis/").removeprefix("/api/")
+
+    def place(self, item: Mapping[str, Any]) -> str:
+        """Path of the list that the object is created in."""
+        space = at(item, "metadata.namespace", "")
+        head = self.path.rpartition("/")[0]
+        return f"{head}/namespaces/{space}/{self.resource}" if self.namespaced and space else self.path
+
+
+@dataclass
+class Loaded:
+    """Outcome of a loading."""
+
+    objects: int = 0
+    refused: list[str] = field(default_factory=list[str])
+    """Objects that the API server did not take, with its reason."""
+
+
+class ReplayPlane(ControlPlane):
+    """A control plane of etcd and an API server alone."""
+
+    @property
+    def kubeconfig(self) -> Path:
+        """File with a login that reads everything and changes nothing."""
+        return self.folder / "kubeconfig"
+
+    def begin(self) -> None:
+        """Starts it with nothing in it.
+
+        Raises:
+            ControlPlaneFailed
+        """
+        self.wipe()
+        self.folder.mkdir(mode=0o700, parents=True)
+        tokens = self.folder / "tokens.csv"
+        tokens.touch(mode=0o600)
+        self._tokens = tokens
+        self._make_pki()
+        Authority(self._pki).client("reader", READER, GROUP)
+        self._choose_port()
+        self._start_etcd_and_api_server()
+        self._wait_until_it_answers(SERVING)
+        self.kubeconfig.touch(mode=0o600)
+        self.kubeconfig.write_text(with_certificate(self.server, self._pki, "reader"))
+
+    def _server_options(self) -> Sequence[str]:
+        return (f"--disable-admission-plugins={','.join(ADMISSION)}",)
+
+    @property
+    def is_live(self) -> bool:
+        """True while both processes run."""
+        return {"etcd", "kube-apiserver"} <= set(processes.running(self.folder))
+
+    def load(self, lists: Iterable[Listed], say: Callable[[str], None]) -> Loaded:
+        """Creates the objects, those that others need first, and their status."""
+        client, found = Client(self.admin_kubeconfig()), Loaded()
+        _let_read(client)
+        given = sorted(lists, key=lambda each: FIRST.index(each.resource) if each.resource in FIRST else len(FIRST))
+        for number, each in enumerate(given):
+            say(f"loading {each.resource}: {number + 1} of {len(given)} lists")
+            for item in each.items if each.resource not in NOT_LOADED else ():
+                _create(client, each, item, found)
+        client.close()
+        return found
+
+
+def plane_of(stack: str) -> ReplayPlane:
+    """The one of a stack's recording, in the user's own folder."""
+    home = Home.of_user()
+    folder = home.folder / "replays" / home.simulation(stack).name
+    return ReplayPlane(folder, toolbox(home.tools), folder / "tokens.csv")
+
+
+def _create(client: Client, listed: Listed, item: Mapping[str, Any], found: Loaded) -> None:
+    metadata = {key: value for key, value in item["metadata"].items() if key not in SERVER_SETS}
+    body: Object = {**item, "apiVersion": listed.api_version, "kind": listed.kind, "metadata": metadata}
+    body.pop("status", None)
+    if listed.resource == "services":
+        body["spec"] = {key: value for key, value in body["spec"].items() if key not in ("clusterIP", "clusterIPs")}
+        if at(item, "spec.clusterIP") == "None":
+            body["spec"]["clusterIP"] = "None"
+    place = listed.place(item)
+    try:
+        client.request("POST", place, body)
+    except ApiError as refusal:
+        if refusal.reason != "AlreadyExists":  # what every API server makes by itself
+            found.refused.append(f"{listed.kind} {at(item, 'metadata.namespace', '')}/{name(item)}: {refusal}")
+            return
+    found.objects += 1
+    if item.get("status") and listed.resource != "customresourcedefinitions":
+        try:
+            client.patch(f"{place}/{name(item)}/status", {"status": item["status"]}, MERGE_PATCH)
+        except ApiError as refusal:
+            if refusal.code != 404:
+                found.refused.append(f"status of {listed.kind} {name(item)}: {refusal}")
+
+
+def _let_read(client: Client) -> None:
+    """The right to read everything, for the reader alone."""
+    rights = "/apis/rbac.authorization.k8s.io/v1"
+    rules = [
+        {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]},
+        {"nonResourceURLs": ["*"], "verbs": ["get"]},
+    ]
+    client.request("POST", f"{rights}/clusterroles", {"metadata": {"name": READER}, "rules": rules})
+    bound = {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": READER},
+             "subjects": [{"kind": "Group", "name": GROUP}]}  # fmt: skip
+    client.request("POST", f"{rights}/clusterrolebindings", {"metadata": {"name": READER}, **bound})

@@ -1,0 +1,80 @@
+"""A week of nightly drift checks by the reading identity: no false alarm, and each change that somebody made."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from physical_ai.catalog import tolerated
+from simulator.kubernetes.client import MERGE_PATCH
+from simulator.simulation import Simulation
+from tests.simulator.killed_install import administrator
+from tests.simulator.physai import physai
+from tests.simulator.test_year import DRIFT_READER, SECRET_KINDS
+from workbench.cli.exit_codes import FINDINGS
+
+pytestmark = pytest.mark.deep
+READS = ("--set", f"access.principals=[{DRIFT_READER}]")
+POOL = "azure-native:containerservice:AgentPool"
+SEEN = {"type": POOL, "path": "kubeletDiskType", "value": "OS", "reason": "Azure fills it in", "source": "a recording",
+        "how": "seen", "date": datetime.date(2026, 11, 28)}  # fmt: skip
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the table of what is tolerated, to which rows are added."""
+    copied = tmp_path / tolerated.FILE.name
+    copied.write_text(tolerated.FILE.read_text())
+    monkeypatch.setattr(tolerated, "FILE", copied)
+    tolerated.tolerated_differences.cache_clear()
+    yield copied
+    tolerated.tolerated_differences.cache_clear()
+
+
+def night(expect: int = 0) -> dict[str, Any]:
+    """What `drift.yaml` does; the changes that it reports, by name."""
+    left_out = [word for kind in SECRET_KINDS for word in ("--exclude", kind)]
+    found = physai("preview", "--refresh", "--expect-no-changes", "--json", *left_out, "--as", "reader", *READS,
+                   expect=expect).json  # fmt: skip
+    return {each["name"]: each for each in (*found["drift"], *found["changes"])}
+
+
+def test_a_week(deployed: Simulation, table: Path) -> None:
+    physai("up", "--refresh", *READS)
+    cluster, path = administrator(deployed), "/api/v1/namespaces/osmo-operator/resourcequotas"
+    quota = f"{path}/{cluster.get(path)['items'][0]['metadata']['name']}"
+
+    night()  # what a GET shows besides what was sent: pools of the cluster, categories of a diagnostic setting
+    with deployed.azure() as cloud:
+        cloud.autoscale(deployed.clusters().ids()[0], "rtxprogpu", 1)
+    night()  # counts of the autoscaler
+
+    rows = [*yaml.safe_load(table.read_text()), SEEN]
+    table.write_text(yaml.safe_dump(rows))
+    tolerated.tolerated_differences.cache_clear()
+    assert any(each.value == "OS" for each in tolerated.tolerated_differences())
+    night()  # from now on Azure fills in a value, as a recording has shown
+
+    cluster.patch(quota, {"spec": {"hard": {"pods": "7"}}}, MERGE_PATCH, {"fieldManager": "kubectl-edit"})
+    assert set(night(FINDINGS)) == {"physical-ai-osmo-operator-gpus-resource-quota"}
+    cluster.patch(quota, {"spec": {"hard": {"pods": None}}}, MERGE_PATCH, {"fieldManager": "kubectl-edit"})
+
+    [(id_, pool)] = [
+        each for each in deployed.cloud_resources().items() if each[0].endswith("/agentPools/h100gpu")
+    ]  # fmt: skip
+    assert pool["type"] == POOL
+    with deployed.azure() as cloud:
+        cloud.put("AgentPool", {**pool["inputs"], "tags": {"by": "hand"}})
+    assert "physical-ai-h100gpu-nodes" in night(FINDINGS), id_
+    with deployed.azure() as cloud:
+        cloud.put("AgentPool", pool["inputs"])
+
+    cluster.request("DELETE", "/api/v1/namespaces/gpu-operator/serviceaccounts/gpu-grid-driver-installer")
+    assert night(FINDINGS)["physical-ai-grid-driver-service-account"]["op"] in ("create", "delete")
+    physai("up", "--refresh", *READS)
+    night()
