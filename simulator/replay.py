@@ -14,7 +14,6 @@ from typing import Any
 from simulator import processes
 from simulator.cluster.objects import at, name
 from simulator.control_plane import ControlPlane
-from simulator.control_plane.certificates import Authority
 from simulator.control_plane.kubeconfig import with_certificate
 from simulator.home import Home
 from simulator.kubernetes.client import MERGE_PATCH, SERVING, ApiError, Client, Object
@@ -99,12 +98,14 @@ class ReplayPlane(ControlPlane):
         tokens.touch(mode=0o600)
         self._tokens = tokens
         self._make_pki()
-        Authority(self._pki).client("reader", READER, GROUP)
         self._choose_port()
         self._start_etcd_and_api_server()
         self._wait_until_it_answers(SERVING)
         self.kubeconfig.touch(mode=0o600)
         self.kubeconfig.write_text(with_certificate(self.server, self._pki, "reader"))
+
+    def _further_logins(self) -> Sequence[tuple[str, str, str]]:
+        return (("reader", READER, GROUP),)
 
     def _server_options(self) -> Sequence[str]:
         return (f"--disable-admission-plugins={','.join(ADMISSION)}",)

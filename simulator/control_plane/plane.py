@@ -148,6 +148,8 @@ class ControlPlane:
         # Not system:kube-controller-manager's own rights: without per-controller credentials it needs all of them.
         authority.client("kube-controller-manager", "system:kube-controller-manager", "system:masters")
         authority.client("kube-scheduler", "system:kube-scheduler", "system:masters")
+        for name, user, group in self._further_logins():
+            authority.client(name, user, group)
         (self._pki / "done").touch()
 
     def _choose_port(self) -> None:
@@ -195,6 +197,10 @@ class ControlPlane:
             "--shutdown-delay-duration=0s",
             *self._server_options(),
         )
+
+    def _further_logins(self) -> Sequence[tuple[str, str, str]]:
+        """Further clients with certificates: file, user and group."""
+        return ()
 
     def _server_options(self) -> Sequence[str]:
         """Further options of the API server."""

@@ -76,7 +76,8 @@ def listed(recording: Recording) -> Iterator[Listed]:
     kinds: dict[str, Mapping[str, Any]] = {}
     for entry in recording.of("discovery"):
         for each in entry["answer"].get("resources") or ():
-            kinds[f"{entry['path']}/{each.get('name')}"] = each
+            if isinstance(each.get("kind"), str):
+                kinds[f"{entry['path']}/{each.get('name')}"] = each
     for path, items in recording.lists.items():
         if path in kinds:
             yield Listed(path, str(kinds[path]["kind"]), bool(kinds[path].get("namespaced")), items)
