@@ -1,7 +1,7 @@
 """Facts that a recording of a real cluster has shown otherwise than they were believed. Rows and reading.
 
-`physai compare FILE --write` adds them. The simulator takes those about sizes. What Azure fills in is a row of
-tolerated_differences.yaml instead; the others are kept with their home until somebody has changed it.
+`physai compare FILE --write` adds them. The simulator takes those about sizes, and what ARM fills in, which is a row of
+tolerated_differences.yaml too; the others are kept with their home until somebody has changed it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from physical_ai.catalog.load import DATA, read_rows, row
 from physical_ai.catalog.rows import Row, Text
 
 FILE = DATA / "seen.yaml"
+NOTHING = "(absent)"
+"""Belief of who had no value."""
 
 
 class Seen(Row):
@@ -35,6 +37,15 @@ class Seen(Row):
 def seen_facts() -> tuple[Seen, ...]:
     """All rows. Raises CatalogError."""
     return tuple(row(Seen, each, f"{FILE.name}: {each.get('subject')}") for each in read_rows(FILE))
+
+
+def seen_in_bodies(arm_type: str) -> dict[str, Any]:
+    """Values by path of the body that ARM was seen to fill in for a type, where the simulator had none."""
+    return {
+        each.path: each.seen
+        for each in seen_facts()
+        if each.about == "azure" and each.believed == NOTHING and each.subject.partition(" ")[0] == arm_type
+    }
 
 
 def seen_of_size(size: str, kind: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, cast
 
@@ -37,12 +37,6 @@ class Tolerated(Row):
     def lists(self) -> tuple[str, ...]:
         """The lists of the inputs that it is about, where it says what Azure adds to their elements."""
         return self.of if self.added is not None else ()
-
-    @property
-    def filled_path(self) -> Sequence[str]:
-        """Keys of the path at which Azure fills in `value`; empty where the row has none, or many paths."""
-        plain = re.sub(r"\\(.)", r"\1", self.path)
-        return plain.split(".") if self.value is not None and re.escape(plain) == self.path else ()
 
     def fits(self, type_: str, path: str, value: Any) -> bool:
         if type_ != self.type or not re.fullmatch(self.path, path):

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
-from physical_ai.catalog.tolerated import Tolerated, tolerated_differences
+from physical_ai.catalog.azure_native import TypeMapping
+from physical_ai.catalog.seen import seen_in_bodies
 from simulator.azure.bodies import Json
 from simulator.azure.data import load_json
 from simulator.azure.registry import models
@@ -29,24 +30,29 @@ def categories() -> Mapping[str, Mapping[str, Any]]:
 def outputs_of_get(resource: Resource) -> Json:
     """The outputs as a read of the resource shows them."""
     fill = _FILL.get(resource.kind)
-    seen = _seen_of(resource.mapping.token)
+    seen = _seen_of(resource.mapping)
     if fill is None and not seen:
         return resource.outputs
     outputs = copy.deepcopy(resource.outputs)
     outputs = outputs if fill is None else fill(resource, outputs)
-    for row in seen:
-        _fill_in(outputs, row)
+    for path, value in seen.items():
+        _fill_in(outputs, path.split("."), value)
     return outputs
 
 
-def _seen_of(token: str) -> Sequence[Tolerated]:
-    """Values of a type that ARM was seen to fill in. The simulator has rows of its own for what was only read."""
-    return [each for each in tolerated_differences() if each.type == token and each.how == "seen" and each.filled_path]
+def _seen_of(mapping: TypeMapping) -> Mapping[str, Any]:
+    """Values by the path of the output that ARM was seen to fill in for a type."""
+    found: dict[str, Any] = {}
+    for path, value in seen_in_bodies(mapping.arm_type).items():
+        for name, body in mapping.inputs.items():
+            if "[" not in path and (path == body or path.startswith(f"{body}.")):
+                found[f"{name}{path[len(body) :]}"] = value
+    return found
 
 
-def _fill_in(outputs: Json, row: Tolerated) -> None:
+def _fill_in(outputs: Json, path: Sequence[str], value: Any) -> None:
     """Sets a value where nothing is, also below an object that is not there yet."""
-    *above, last = row.filled_path
+    *above, last = path
     here = outputs
     for key in above:
         inner = here.setdefault(key, {})
@@ -54,7 +60,7 @@ def _fill_in(outputs: Json, row: Tolerated) -> None:
             return
         here = cast("Json", inner)
     if here.get(last) is None:
-        here[last] = copy.deepcopy(row.value)
+        here[last] = copy.deepcopy(value)
 
 
 @models("diag-all-categories")

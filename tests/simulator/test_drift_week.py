@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from physical_ai.catalog import tolerated
+from physical_ai.catalog import seen, tolerated
 from simulator.kubernetes.client import MERGE_PATCH
 from simulator.simulation import Simulation
 from tests.simulator.killed_install import administrator
@@ -22,26 +22,45 @@ pytestmark = pytest.mark.deep
 READS = ("--set", f"access.principals=[{DRIFT_READER}]")
 POOL_NAME = "physical-ai-h100gpu-nodes"
 POOL = "azure-native:containerservice:AgentPool"
-SEEN = {
+FOUND = {"source": "a recording", "how": "seen", "date": datetime.date(2026, 11, 28)}
+TOLERATED = {
     "type": POOL,
     "path": "podIPAllocationMode",
     "value": "DynamicIndividual",
     "reason": "Azure fills it in",
-    "source": "a recording",
-    "how": "seen",
-    "date": datetime.date(2026, 11, 28),
+    **FOUND,
+}
+SEEN = {
+    "about": "azure",
+    "subject": "Microsoft.ContainerService/managedClusters/agentPools h100gpu",
+    "path": "properties.podIPAllocationMode",
+    "believed": "(absent)",
+    "seen": "DynamicIndividual",
+    "home": "tolerated_differences.yaml",
+    **FOUND,
 }
 
 
 @pytest.fixture
-def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of the table of what is tolerated, to which rows are added."""
-    copied = tmp_path / tolerated.FILE.name
-    copied.write_text(tolerated.FILE.read_text())
-    monkeypatch.setattr(tolerated, "FILE", copied)
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Copies of the tables of what is tolerated and of what was seen, to which rows are added."""
+    for module in (tolerated, seen):
+        copied = tmp_path / module.FILE.name
+        copied.write_text(module.FILE.read_text())
+        monkeypatch.setattr(module, "FILE", copied)
+    forget()
+    yield tmp_path
+    forget()
+
+
+def forget() -> None:
     tolerated.tolerated_differences.cache_clear()
-    yield copied
-    tolerated.tolerated_differences.cache_clear()
+    seen.seen_facts.cache_clear()
+
+
+def add(file: Path, row: dict[str, Any]) -> None:
+    file.write_text(yaml.safe_dump([*yaml.safe_load(file.read_text()), row]))
+    forget()
 
 
 def night(expect: int = 0) -> dict[str, Any]:
@@ -53,7 +72,7 @@ def night(expect: int = 0) -> dict[str, Any]:
     return reported if expect else {"tolerated": {each["name"] for each in found["readBack"]}}
 
 
-def test_a_week(deployed: Simulation, table: Path) -> None:
+def test_a_week(deployed: Simulation, tables: Path) -> None:
     physai("up", "--refresh", *READS)
     cluster, path = administrator(deployed), "/api/v1/namespaces/osmo-operator/resourcequotas"
     quota = f"{path}/{cluster.get(path)['items'][0]['metadata']['name']}"
@@ -65,9 +84,9 @@ def test_a_week(deployed: Simulation, table: Path) -> None:
         cloud.autoscale(deployed.clusters().ids()[0], "rtxprogpu", 1)
     night()  # counts of the autoscaler
 
-    rows = [*yaml.safe_load(table.read_text()), SEEN]
-    table.write_text(yaml.safe_dump(rows))
-    tolerated.tolerated_differences.cache_clear()
+    add(tables / seen.FILE.name, SEEN)
+    assert POOL_NAME in night(FINDINGS), "a value that no row tolerates is reported"
+    add(tables / tolerated.FILE.name, TOLERATED)
     assert POOL_NAME in night()["tolerated"]  # from now on Azure fills in a value, as a recording has shown
 
     changed = {"spec": {"hard": dict.fromkeys(cluster.get(quota)["spec"]["hard"], "7")}}

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from physical_ai.catalog.azure_native import TypeMapping, mappings
+from physical_ai.catalog.seen import NOTHING
 from physical_ai.kubernetes.objects import at, labels, name, namespace
 from physical_ai.readiness.objects import pool_of
 from workbench.recordings import addresses
 from workbench.recordings.names import GUID
 from workbench.recordings.reading import Recording
 
-ABSENT = "(absent)"
+ABSENT = NOTHING
 SIZES, IMAGES = "physical_ai/catalog/data/vm_sizes.yaml", "physical_ai/catalog/data/gpu/node_images.yaml"
 NODES, RESERVED = "simulator/azure/nodes.py", "simulator/azure/reservations.py"
 TOLERATED, FILLED = "physical_ai/catalog/data/tolerated_differences.yaml", "simulator/azure/outputs.py"

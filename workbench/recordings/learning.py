@@ -31,7 +31,7 @@ def new_rows(found: Sequence[Difference], recording: Recording) -> Rows:
     own = [
         {**each.document(), "source": source, "how": "seen", "date": date}
         for each in found
-        if each not in fills and (each.about, each.subject, each.path, str(each.seen)) not in known
+        if (each.about, each.subject, each.path, str(each.seen)) not in known
     ]
     filled = [row for each in fills if (row := tolerated_row(each, source, date)) is not None]
     return {seen_rows.FILE: own, tolerated.FILE: filled}

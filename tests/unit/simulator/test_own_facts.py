@@ -42,6 +42,10 @@ AZURE = {
     ): "hardware: names, memory and GPUs of sizes, node images; the Ubuntu of a Kubernetes minor",
     ("physical_ai.catalog.vendors", "NVIDIA"): "hardware: who makes a GPU",
     **{
+        ("physical_ai.catalog.seen", name): "observation: what recordings of real clusters have shown"
+        for name in ("seen_in_bodies", "seen_of_size")
+    },
+    **{
         (
             "physical_ai.catalog.azure_native",
             name,
