@@ -108,7 +108,7 @@ def subject(settings: Settings, folder: Folder, *, simulated: bool) -> Subject:
 
 
 def run(words: Sequence[str], file: Path) -> Answer:
-    """A command in the checkout, with its output shown and kept. `physai` is this one."""
+    """Runs a command in the checkout, shows its output unless it is a document, and keeps it. `physai` is this one."""
     from workbench.first_contact.judging import Answer
 
     own = (sys.executable, "-m", "workbench.cli") if words[0] == "physai" else (words[0],)
@@ -129,7 +129,8 @@ def run(words: Sequence[str], file: Path) -> Answer:
                 for line in process.stdout:
                     output.append(line)
                     kept.write(line)
-                    print(line, end="")
+                    if "--json" not in words:  # a document is judged, and shown as its result
+                        print(line, end="")
             except KeyboardInterrupt:
                 process.wait()  # the terminal has interrupted it too, and an engine ends in its own time
                 raise
