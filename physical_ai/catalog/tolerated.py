@@ -24,7 +24,7 @@ class Tolerated(Row):
     path: Text
     added: Mapping[str, Any] | None = None
     value: Any = None
-    """What Azure fills in where nothing was declared, exactly; None where `added` or nothing says it."""
+    """Exact value that Azure fills in where nothing was declared; None where `added` or nothing says it."""
     names: tuple[Text, ...] = ()
     of: tuple[Text, ...] = ()
     """Lists that Azure may give back in another order."""

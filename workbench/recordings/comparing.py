@@ -1,4 +1,4 @@
-"""What was seen against what is believed: a recording against the recording of a simulated stack. Pure.
+"""Comparison of a recording with the recording of a simulated stack: what was seen against what is believed.
 
 Each difference is a row with its home, the file that has the belief. What differs between any two clusters is left out:
 names and ids, which a recording has replaced, times, states of operations.
@@ -48,7 +48,7 @@ class Difference:
     about: str
     """`size`, `node`, `azure`, `object`, `definition` or `version`."""
     subject: str
-    """Whose belief: a size, a pool, a type of resource with a name, a workload."""
+    """Size, pool, type of resource with a name, or workload that the belief is about."""
     path: str
     believed: Any
     seen: Any

@@ -50,7 +50,7 @@ AZURE = {
             "physical_ai.catalog.azure_native",
             name,
         ): "schema: requests that the provider makes of inputs"
-        for name in ("DuplicateEntry", "TypeMapping", "by_key", "by_token", "mappings")
+        for name in ("DuplicateEntry", "TypeMapping", "by_arm_type", "by_key", "by_token", "mappings")
     },
 }
 """Everything that the simulated Azure may import of the catalogue, and why it is shared."""
