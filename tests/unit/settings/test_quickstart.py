@@ -11,6 +11,7 @@ from physical_ai.settings.facts.data_services import managed
 from physical_ai.settings.facts.quota import quota_needs
 from physical_ai.settings.facts.required_secrets import required_secrets
 from physical_ai.settings.layers.names import STACKS
+from physical_ai.settings.new_stack import choose, new_files, propose, writing
 
 STACK = "quickstart-westus2"
 LAYER = STACKS / "layers" / "env" / "quickstart.yaml"
@@ -45,6 +46,15 @@ def test_no_gpu_node_is_asked_of_azure_and_no_quota_of_a_gpu_family() -> None:
     needs = {need.usage: need.initial for need in quota_needs(settings)}
     assert needs.keys() & gpu_families == set()
     assert needs["lowPriorityCores"] == 0
+
+
+def test_another_region_can_have_one() -> None:
+    name = "quickstart-spaincentral"
+    proposal = propose(name)
+    choices = {pool.name: choose(pool, "spaincentral", proposal.region_zones) for pool in proposal.pools}
+    loaded = writing.verified(name, new_files(proposal, choices, proposal.address_space))
+    assert list(loaded.settings.pools) == ["h100gpu"]  # the region lists no size with the other GPU
+    assert {each.where for each in loaded.warnings} == {"osmo.login", "osmo.access.login"}
 
 
 def test_its_layer_over_a_production_stack_is_refused() -> None:
