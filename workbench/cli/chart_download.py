@@ -106,7 +106,7 @@ def _verified(chart: Chart, archive: Path) -> str:
 
 
 def _download(chart: Chart, helm: Path, folder: Path) -> Path:
-    """The archive that `helm pull` writes to `folder`, in which its index cache is too."""
+    """The archive that `helm pull` writes to `folder`; helm's index cache is in that folder, too."""
     source = [f"{chart.repository}/{chart.name}"] if chart.is_oci else [chart.name, "--repo", chart.repository]
     done = subprocess.run(
         [str(helm), "pull", *source, "--version", chart.version, "--destination", str(folder)],

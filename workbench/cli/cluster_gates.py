@@ -1,4 +1,6 @@
-"""Cluster that a command reads or changes: the simulated one of a stack, or a real one by its kubeconfig."""
+"""Selection of the cluster that a command reads or changes: a stack's simulated one, or a real one by its
+kubeconfig.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClusterTarget:
-    """A cluster, and what its pools should offer."""
+    """A cluster, and what its node pools should offer."""
 
     name: str
     get: Get
@@ -28,7 +30,7 @@ class ClusterTarget:
 
 
 def real_cluster(kubeconfig: Path, settings: Settings, context: str | None = None) -> ClusterTarget:
-    """A cluster with the pools that the settings describe. `context` as in `access_text`."""
+    """The cluster of a kubeconfig, with the pools that the settings describe. `context`: see `access_text`."""
     from physical_ai.readiness import expected_pools
     from physical_ai.readiness.client import connect
 
@@ -44,7 +46,9 @@ def cluster_of(stack: str, kubeconfig: Path | None, settings: Settings, context:
 
 
 def simulated_cluster(stack: str, settings: Settings) -> ClusterTarget:
-    """The simulated cluster with the pools of its last deployment; of the settings where none finished."""
+    """A stack's simulated cluster with the pools of its last deployment; with those of the settings if no deployment
+    finished.
+    """
     from physical_ai.readiness import expected_pools
 
     simulation, cluster = _simulated(stack)
@@ -56,7 +60,9 @@ def simulated_cluster(stack: str, settings: Settings) -> ClusterTarget:
 def changing_access(
     stack: str, kubeconfig: Path | None, settings: Settings, context: str | None = None
 ) -> tuple[str, Send]:
-    """The name of a cluster, and access that can change it: the one of a kubeconfig, or the stack's simulated one."""
+    """The name of a cluster, and a client that can change it: of a kubeconfig's cluster, or of the stack's simulated
+    one.
+    """
     if kubeconfig is None:
         needs_kubeconfig(context)
         return f"simulated {stack}", changing_client(*_simulated(stack))
@@ -66,21 +72,24 @@ def changing_access(
 
 
 def needs_kubeconfig(context: str | None) -> None:
-    """Raises typer.BadParameter where a context is named, and no file that has it."""
+    """Raises typer.BadParameter if a context is given without a kubeconfig file."""
     if context is not None:
         raise typer.BadParameter("name the file that has it with --kubeconfig", param_hint="--context")
 
 
 def chosen_context(settings: Settings, context: str | None) -> str | None:
-    """The context that the user names, else that of the stack's cluster; None for the file's current one."""
+    """The context that the user gave, else that of the stack's existing cluster; None for the file's
+    current context.
+    """
     from workbench.cli.existing_check import context_of
 
     return context or context_of(settings)
 
 
 def access_text(kubeconfig: Path, settings: Settings, context: str | None) -> str:
-    """The kubeconfig of one context: the one named, else that of a stack whose cluster exists already, else the file's
-    current one. Raises typer.BadParameter."""
+    """The kubeconfig of one context: the given one, else that of the stack's existing cluster, else the file's current
+    one. Raises typer.BadParameter.
+    """
     from physical_ai.readiness import Unusable
     from physical_ai.readiness.kubeconfig_context import read_context
 
@@ -92,7 +101,7 @@ def access_text(kubeconfig: Path, settings: Settings, context: str | None) -> st
 
 
 def _simulated(stack: str) -> tuple[Simulation, str]:
-    """The simulation of a stack, and the id of its cluster, which runs."""
+    """The simulation of a stack, and the id of its running cluster."""
     from simulator.errors import SimulationError
     from simulator.simulation import Simulation
 

@@ -1,6 +1,6 @@
-"""A copy of the resident process that runs a command line, for the process that the user has started.
+"""A copy of the resident process, which runs a command line in place of the process that the user has started.
 
-The resident process imports this module, and with it what the commands of `resident_command` import.
+The resident process imports this module, and so loads the imports of the commands of `resident_command`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ STDERR = 2
 
 
 def serve(control: socket.socket) -> None:
-    """Runs the command line that comes over the socket, and answers with its exit code. Does not return."""
+    """Runs the command line that it receives over the socket, and answers with the exit code. Does not return."""
     with control.makefile("rb") as lines:
         request = json.loads(lines.readline())
     _take_over(request)
@@ -71,7 +71,7 @@ def serve(control: socket.socket) -> None:
 
 
 def _take_over(request: dict[str, Any]) -> None:
-    """Becomes like the process that the user has started."""
+    """Takes over the environment, streams and folders of the process that the user has started."""
     os.environ.clear()
     os.environ.update(request["environment"])
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")  # as in `workbench.cli.main`
@@ -91,7 +91,9 @@ def _opened(number: int, mode: str, text: tuple[str, str]) -> TextIOWrapper:
 
 
 def _obey(control: socket.socket) -> None:
-    """Sends this process the signals that the user's process receives, and ends all that it has started with that."""
+    """Sends this process the signals that the user's process receives; when that process ends, kills everything started
+    here.
+    """
     with suppress(OSError):
         while numbers := control.recv(16):
             for number in numbers:

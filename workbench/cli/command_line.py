@@ -1,4 +1,4 @@
-"""Runs a command line in this process."""
+"""Execution of a command line in this process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ WITHOUT = {"-h", "--help", "--from"}
 
 
 def run_here(arguments: Sequence[str]) -> int:
-    """The exit code. The program's process starts before the command's own imports, which take a second."""
+    """Runs a command line; returns the exit code.
+
+    The program's process is started before the command's own imports, which take a second.
+    """
     if (
         arguments[:1]
         and arguments[0] in RUN_THE_PROGRAM

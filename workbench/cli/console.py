@@ -31,7 +31,9 @@ STYLES = {
 
 @dataclass(frozen=True)
 class _Inert:
-    """Renders others, with all their text as `physical_ai.untrusted.text` leaves it: it may come from any file."""
+    """Renders other renderables, passing their text through `physical_ai.untrusted.text`, because it may come from any
+    file.
+    """
 
     renderables: Sequence[ConsoleRenderable]
 
@@ -64,7 +66,7 @@ out, err = Console(), Console(stderr=True)
 
 
 def renew() -> None:
-    """Adapts the consoles to the standard streams and the environment variables of now: also in a copy of a process."""
+    """Adapts the consoles to the present standard streams and environment variables, also in a copy of a process."""
     width = None if sys.stdout.isatty() else PIPED_WIDTH
     Console.__init__(out, highlight=False, width=width)
     width = None if sys.stderr.isatty() else PIPED_WIDTH
@@ -77,7 +79,7 @@ renew()
 
 
 def discard_output() -> None:
-    """Discards the output that is still buffered: the end of the process would write it, and fail like this call."""
+    """Discards buffered output: writing it at the end of the process would fail, as writing has failed before."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.__stdout__, sys.__stderr__):
         if stream is not None and not stream.closed:
@@ -89,7 +91,7 @@ def discard_output() -> None:
 
 
 def print_figures(table: RenderableType, console: Console = out) -> None:
-    """A table at its full width: on a narrow terminal a wrapped line is better than a truncated figure."""
+    """Prints a table at its full width: on a narrow terminal a wrapped line is better than a truncated figure."""
     needed = Measurement.get(console, console.options.update(max_width=FULL_WIDTH), table).maximum
     width = console.width
     console.width = max(width, needed)  # `print` can only reduce the width of its console
@@ -100,16 +102,18 @@ def print_figures(table: RenderableType, console: Console = out) -> None:
 
 
 def print_json(document: Any) -> None:
-    """One document on stdout, with keys in a stable order."""
+    """Prints a document as JSON on stdout, with keys in a stable order."""
     print(inert_json(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, default=str)))
 
 
 def print_text(text: str) -> None:
-    """A result of several lines on stdout, that may quote any file."""
+    """Prints a result of several lines on stdout; control characters that it may quote from a file are
+    made harmless.
+    """
     print(inert(text), end="")
 
 
 def print_warnings(warnings: Iterable[object]) -> None:
-    """Warnings about a stack's settings."""
+    """Prints warnings about a stack's settings."""
     for warning in warnings:
         err.print(str(warning), markup=False, style="yellow")

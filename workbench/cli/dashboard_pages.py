@@ -1,4 +1,4 @@
-"""Dashboards as pages for a browser: each panel's queries, answered by the Prometheus of a simulated stack."""
+"""Dashboards as pages for a browser: each panel's queries are answered by the Prometheus of a simulated stack."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POINTS = 240
 
 @dataclass(frozen=True)
 class Drawn:
-    """A page, and the panels of it that have no data."""
+    """A page that was drawn, and its panels without data."""
 
     file: Path
     empty: tuple[str, ...]
@@ -35,7 +35,9 @@ class Drawn:
 def draw(
     dashboards: Iterable[Dashboard], reader: Reader, clock: Clock, folder: Path, model_minutes: float
 ) -> list[Drawn]:
-    """Writes a page for each dashboard, with the last minutes of model time, and the script that they share."""
+    """Writes a page for each dashboard, with the last `model_minutes` of simulated time, and the script that the pages
+    share.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     script = resources.files("plotly") / "package_data" / "plotly.min.js"
     (folder / SCRIPT).write_bytes(script.read_bytes())
@@ -82,7 +84,7 @@ def _draw(dashboard: Dashboard, reader: Reader, clock: Clock, folder: Path, mode
 
 
 def _line(query: Query, labels: Mapping[str, str], values: Sequence[Sequence[Any]], clock: Clock, now: float) -> Json:
-    """A series; times are minutes of model time before now."""
+    """One series of a panel; its times are simulated minutes before now."""
     return {
         "name": legend(query.legend, labels),
         "labels": dict(labels),
@@ -92,7 +94,7 @@ def _line(query: Query, labels: Mapping[str, str], values: Sequence[Sequence[Any
 
 
 def legend(text: str, labels: Mapping[str, str]) -> str:
-    """A legend with its labels filled in, as Grafana does.
+    """A legend with its labels filled in, as in Grafana.
 
     >>> legend("{{node}} ready", {"node": "a"})
     'a ready'

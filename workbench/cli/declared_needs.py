@@ -1,4 +1,4 @@
-"""Declared resources of a stack, for the checks of its needs in Azure."""
+"""Declared resources of a stack, for checks of what it needs in Azure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def declared_by(requested: RequestedStack) -> list[DeclaredResource]:
-    """The resources of a stack, from a run of the program without an engine, of about a second.
+    """The resources of a stack, from a run of the program without an engine, which takes about a second.
 
     Raises pulumi.RunError: the program refused its settings.
     """
@@ -34,12 +34,15 @@ def needs_of(declared: Declared) -> list[DeclaredResource]:
 
 
 def foreign_of(requested: RequestedStack, own: str) -> list[ForeignScope]:
-    """Needs of a stack in subscriptions other than its own."""
+    """Scopes in other subscriptions that a stack's resources refer to."""
     return foreign_to(declared_by(requested), own)
 
 
 def foreign_to(declared: Iterable[DeclaredResource], own: str) -> list[ForeignScope]:
-    """Needs of resources in other subscriptions. The stack's own has another id in a run without an engine."""
+    """Scopes in other subscriptions that these resources refer to.
+
+    The stack's own subscription also has the id that a run without an engine uses.
+    """
     from workbench.mocks.azure_answers import SUBSCRIPTION
 
     return foreign_scopes(declared, (SUBSCRIPTION, own))
@@ -47,6 +50,9 @@ def foreign_to(declared: Iterable[DeclaredResource], own: str) -> list[ForeignSc
 
 @cache
 def declared_of(stack: str) -> tuple[DeclaredResource, ...]:
-    """The resources of a committed stack, without what the program warns of. Raises SettingsError, pulumi.RunError."""
+    """The resources of a committed stack; warnings of the program are not shown.
+
+    Raises SettingsError, pulumi.RunError.
+    """
     with redirect_stderr(io.StringIO()):
         return tuple(declared_by(read_stack(stack)))

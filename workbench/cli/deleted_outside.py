@@ -1,4 +1,4 @@
-"""Errors of an operation on an object that somebody deleted outside of Pulumi, whose state still has it."""
+"""Errors about an object that is in Pulumi's state and that somebody has deleted outside of Pulumi."""
 
 from __future__ import annotations
 
@@ -22,16 +22,14 @@ _OF_OBJECTS = (
 
 
 def deleted_outside(messages: Iterable[Message]) -> list[str]:
-    """Names of objects that an operation did not find, in the order of the messages."""
+    """Names of the objects that an operation did not find, in the order of its messages."""
     errors = [message.text for message in messages if message.severity == "error" and message.urn]
     found = (match["name"] for text in errors for pattern in _OF_OBJECTS for match in pattern.finditer(text))
     return list(dict.fromkeys(found))
 
 
 def advice(names: Iterable[str]) -> str:
-    """Advice about resources deleted outside of the program, as the end of a sentence about the failure; empty
-    without any.
-    """
+    """Advice about objects that were deleted outside of Pulumi, to append to a sentence; empty if there are none."""
     joined = ", ".join(names)
     if not joined:
         return ""

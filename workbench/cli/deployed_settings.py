@@ -1,7 +1,7 @@
 """The settings that a cluster was deployed with, for commands that judge its nodes.
 
-A simulated stack keeps them: those of its last update, whatever the stack's file says since. A real cluster has no
-copy; there the command line names what the deployment added to the file, and what nodes say of themselves is compared.
+A simulated stack keeps the settings of its last update, whatever the stack's file says since. A real cluster has no
+copy: there the command line gives the additions to the stack's file, and the nodes are compared with the result.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def deployed_settings(
     files: Sequence[Path] | None = None,
     assignments: Sequence[str] | None = None,
 ) -> Settings:
-    """Settings with which the cluster of a command was deployed. Differences from the stack's file are printed.
+    """Settings with which a command's cluster was deployed. Prints how they differ from the stack's file.
 
     Raises:
-        SettingsError: with every fault of the file or of what the command line adds.
+        SettingsError: with all faults of the stack's file or of the additions on the command line.
     """
     from workbench.cli.requested_stack import read_stack
 
@@ -45,7 +45,7 @@ def deployed_settings(
 
 
 def _of_simulation(stack: str) -> Loaded | None:
-    """Settings of the last deployment; None where nothing was deployed, or they are no longer valid."""
+    """Settings of a simulation's last deployment; None if nothing was deployed, or the settings are no longer valid."""
     from physical_ai.settings import SettingsError, load_config
     from physical_ai.settings.layers.stack_file import PREFIX
     from simulator.simulation import Simulation
@@ -60,7 +60,7 @@ def _of_simulation(stack: str) -> Loaded | None:
 
 
 def _differences(stack: str, deployed: Loaded) -> list[str]:
-    """Differences in the stack's file; none where the file is invalid now."""
+    """Differences of the stack's file from the deployed settings; empty if the file is now invalid."""
     from physical_ai.settings import SettingsError, load
     from physical_ai.settings.compare import differences
 
@@ -76,7 +76,7 @@ def _differences(stack: str, deployed: Loaded) -> list[str]:
 
 
 def other_settings(nodes: Iterable[Mapping[str, Any]], settings: Settings) -> list[str]:
-    """Contradictions between nodes of Azure and the settings, which show that the cluster was deployed with other
+    """Contradictions between Azure's nodes and the settings, which show that the cluster was deployed with other
     settings.
     """
     from physical_ai.kubernetes.objects import labels, name

@@ -13,15 +13,17 @@ if TYPE_CHECKING:
 
 
 def pinned() -> dict[str, str]:
-    """Versions of the programs that a person installs, by name."""
+    """Pinned versions of the programs that a person has to install, by name."""
     from simulator.tools.families import KUBELOGIN
 
     return {"pulumi": metadata.version("pulumi"), "kubelogin": KUBELOGIN.version()}
 
 
 def list_prerequisites(stack: str, requested: RequestedStack, *, json: bool) -> None:
-    """Prints what the stack needs before its first deployment to Azure. Raises typer.BadParameter for an existing
-    cluster, to which nothing of it applies."""
+    """Prints what the stack needs before its first deployment to Azure.
+
+    Raises typer.BadParameter for a stack on an existing cluster, which has no such prerequisites.
+    """
     import typer
 
     from physical_ai.settings.facts.created import creates_cluster

@@ -1,4 +1,4 @@
-"""Duration of a first deployment of a stack on Azure: the resources that the program declares, with the catalogue's
+"""Duration of a stack's first deployment on Azure, from the resources that the program declares and the catalogue's
 timings.
 """
 
@@ -21,7 +21,7 @@ SHORT = 0.5
 
 @dataclass(frozen=True)
 class DeploymentTime:
-    """The fastest and the slowest deployment, each with its own path."""
+    """The fastest and the slowest estimate of a deployment, each with its own critical path."""
 
     stack: str
     fast: Schedule
@@ -35,7 +35,7 @@ class DeploymentTime:
 
 
 def deployment_time(name: str, declared: Stack) -> DeploymentTime:
-    """The time of a first deployment."""
+    """The duration of a first deployment."""
     created = [each for each in declared.resources if each.custom]
     needs = {_label(each): _needs(each, created) for each in created}
     types = {_label(each): each.type for each in created}
@@ -68,7 +68,7 @@ def _before_gpus(created: Sequence[Resource]) -> list[str]:
 
 
 def document(found: DeploymentTime) -> dict[str, Any]:
-    """The result as data. Minutes are rounded to a tenth."""
+    """The estimate as data. Minutes are rounded to a tenth."""
     path = [
         {
             "step": each.step.name,
@@ -93,7 +93,9 @@ def document(found: DeploymentTime) -> dict[str, Any]:
 
 
 def table_rows(data: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    """The path for people: step, when it runs in the slow case, how long it takes, where the figure is from."""
+    """Rows for people about the critical path: step, its time in the slow case, its duration, and the source of the
+    figure.
+    """
     return [
         (
             each["step"],

@@ -1,4 +1,4 @@
-"""Sources of the diagnosis of workloads besides the cluster: node pools in Azure, workflows in OSMO. Reads only."""
+"""Sources, besides the cluster, for diagnosing workloads: node pools in Azure, workflows in OSMO. Only read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ Pools = Mapping[str, Mapping[str, Any]]
 
 
 def simulated_pools(simulation: Simulation) -> Pools | None:
-    """The properties of the simulated cluster's pools by name, as a GET of each shows them; None outside of Azure."""
+    """The properties of the simulated cluster's node pools, by name, as a GET of each pool shows them; None if the
+    cluster is not on Azure.
+    """
     found: dict[str, Mapping[str, Any]] = {}
     for id, each in simulation.cloud_resources().items():
         if each["type"].endswith(":ManagedCluster"):
@@ -35,10 +37,10 @@ def simulated_pools(simulation: Simulation) -> Pools | None:
 
 
 def azure_pools(get: Get, subscription: str, settings: Settings) -> Pools:
-    """The properties of a cluster's pools by name, from Azure: one list.
+    """The properties of a cluster's node pools in Azure, by name, read with one list request.
 
     Raises:
-        Unanswered: Azure gives no answer, or refuses.
+        Unanswered: Azure does not answer, or refuses.
     """
     from physical_ai.settings.facts.naming import Names
 
@@ -57,7 +59,7 @@ def azure_pools(get: Get, subscription: str, settings: Settings) -> Pools:
 
 
 def simulated_workflows(simulation: Simulation) -> list[dict[str, Any]]:
-    """The workflows that the simulated OSMO has run, in the shape of OSMO's API; a task stands for its group."""
+    """The workflows that the simulated OSMO has run, in the form of OSMO's API; each task is given as its own group."""
     from simulator.osmo.history import History
 
     return [
@@ -80,10 +82,10 @@ def simulated_workflows(simulation: Simulation) -> list[dict[str, Any]]:
 
 
 def described_workflow(file: Path) -> list[dict[str, Any]]:
-    """The workflow that OSMO's API has described in a file.
+    """The workflow in a file that has an answer of OSMO's API.
 
     Raises:
-        typer.BadParameter: the file is not such a document.
+        typer.BadParameter: the file is not such an answer.
     """
     try:
         document: Any = json.loads(file.read_text())

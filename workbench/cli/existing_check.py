@@ -1,4 +1,4 @@
-"""Requests of `physai check` to an existing cluster, through the context that its stack names."""
+"""Requests of `physai check` to an existing cluster, by the context that its stack names."""
 
 from __future__ import annotations
 
@@ -21,13 +21,16 @@ from workbench.preflight.existing import Read, Wanted, judge_cluster, read_clust
 
 
 def context_of(settings: Settings) -> str | None:
-    """The context of the cluster that exists already; None for one that the stack creates."""
+    """The context of the stack's existing cluster; None for a cluster that the stack creates."""
     target = existing_cluster(settings)
     return target.context if target is not None else None
 
 
 def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tuple[list[Finding], str | None] | None:
-    """The findings; and why the cluster was not asked, if it was not. None for a cluster that the stack creates."""
+    """The findings, and the reason why the cluster was not queried, if it was not.
+
+    None for a cluster that the stack creates.
+    """
     settings = loaded.settings
     target = existing_cluster(settings)
     if target is None:
@@ -50,7 +53,7 @@ def check_existing(loaded: Loaded, today: datetime.date, *, offline: bool) -> tu
 
 
 def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
-    """Findings that a preview and a deployment would report: obstacles, and the treatment of other owners' objects."""
+    """Findings about other owners' objects in the cluster that a preview and a deployment would report, too."""
     try:
         return list(judge(loaded.settings, loaded.plan, survey(get)).findings)
     except Unreachable as problem:
@@ -60,7 +63,9 @@ def judged_owners(loaded: Loaded, get: Get) -> list[Finding]:
 
 
 def reader(get: Get) -> Read:
-    """Lists of the API server; None for a kind that it does not have, or that the caller may not read."""
+    """Function that lists objects of the API server; it returns None for a kind that does not exist or may
+    not be read.
+    """
 
     def read(path: str) -> Sequence[Mapping[str, Any]] | None:
         try:

@@ -1,4 +1,4 @@
-"""Cluster that the simulator has to create before a stack is deployed in an existing cluster."""
+"""The existing cluster that the simulator has to create before a stack is deployed into it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.stack_input import ExistingClusterInput, NodeClass
 
 
 def existing_cluster_input(settings: Settings) -> ExistingClusterInput | None:
-    """The cluster as the stack describes it; None where the stack creates its cluster itself."""
+    """The existing cluster as the stack describes it; None if the stack creates its own cluster."""
     if settings.azure_network is not None:
         return None
     from workbench.cli.existing_check import context_of  # the module takes a while to load
@@ -27,7 +27,9 @@ def _class(settings: Settings, name: str, pool: NodePool) -> NodeClass:
 
 
 def _host_driver(settings: Settings, pool: Pool) -> str:
-    """Any version will do where the settings request none."""
+    """Version of the driver on the pool's hosts, any if the settings request none; empty if the driver is not on the
+    host.
+    """
     if pool.driver.source.value != "host":
         return ""
     return driver_version(settings, pool) or settings.gpu_operator.driver.version or ""

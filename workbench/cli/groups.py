@@ -1,4 +1,4 @@
-"""The commands by what they are for, in the order of the help."""
+"""The commands in groups by purpose, in the order of the help."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 
 class UnknownCommand(Exception):
-    """Raised where there is no command of this name."""
+    """Error if there is no command of this name."""
 
     def __init__(self, name: str, known: list[str]) -> None:
         super().__init__(name)
@@ -17,10 +17,10 @@ class UnknownCommand(Exception):
 
 
 class CommandGroup(TyperGroup):
-    """Commands that Typer lists by panel, groups of commands between the others."""
+    """Command group whose commands Typer lists panel by panel, with subgroups among the commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names in the order of the panels. Typer would put groups last."""
+        """The names of the commands in the order of the panels; Typer would put subgroups last."""
         names = super().list_commands(ctx)
         return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
@@ -90,13 +90,15 @@ ORDER = [name for commands in PANELS.values() for name in commands]
 
 
 def listing(name: str) -> dict[str, Any]:
-    """Place of a command in the help, as options of `Typer.command` and `Typer.add_typer`."""
+    """Position of a command in the help, as options of `Typer.command` and `Typer.add_typer`."""
     panel = next(panel for panel, commands in PANELS.items() if name in commands)
     return {"name": name, "short_help": PANELS[panel][name], "rich_help_panel": panel}
 
 
 def with_values_named(command: Any, parent: Any = None) -> Any:
-    """The command, whose help then names what an option takes, as the reference does: nothing for a flag."""
+    """The command, changed so that its help names the values of options as the reference does, and no
+    value for flags.
+    """
     context = typer.Context(command, parent=parent, help_option_names=["-h", "--help"])
     for parameter in command.get_params(context):
         if parameter.metavar is None:
@@ -107,6 +109,6 @@ def with_values_named(command: Any, parent: Any = None) -> Any:
 
 
 def value_name(parameter: Any) -> str:
-    """Name of an option's or an argument's value in help and messages: `STACK`."""
+    """Name of an option's or argument's value in help and messages: `STACK`."""
     many = parameter.param_type_name == "argument" and parameter.nargs == -1
     return parameter.metavar or f"{parameter.name.strip('_').upper()}{'…' if many else ''}"

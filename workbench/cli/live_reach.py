@@ -1,4 +1,6 @@
-"""A live cluster's policies, Services and Pods, which decide about connections, with Azure's side as declared."""
+"""Policies, Services and Pods of a live cluster, which decide about connections, with Azure's side as the stack
+declares it.
+"""
 
 from __future__ import annotations
 
@@ -38,10 +40,10 @@ ENDED = ("Succeeded", "Failed")
 
 
 def live_world(declared: Declared, get: Get) -> tuple[World, list[str]]:
-    """The world of a cluster, and what of it is not known.
+    """State of a cluster that decides about connections, and notes on the parts that are not known.
 
     Raises:
-        Unreachable, Unusable: the cluster does not answer, or refuses all.
+        Unreachable, Unusable: the cluster does not answer, or refuses everything.
     """
     notes = ["Azure's side is as the stack declares it; what is in the cluster was read."]
     found: dict[str, list[Json] | None] = {kind: _items(get, path, notes) for kind, path in PATHS.items()}
@@ -66,7 +68,7 @@ def live_world(declared: Declared, get: Get) -> tuple[World, list[str]]:
 
 
 def _items(get: Get, path: str, notes: list[str]) -> list[Json] | None:
-    """Objects at a path; None where the login may not read them; the declared ones then count."""
+    """Objects at a path; None if the login may not read them, so that the declared ones are used."""
     try:
         return list(get(path, {})["items"])
     except (Unreachable, Missing, Malformed) as problem:
@@ -87,7 +89,7 @@ def _of(policy: Resource) -> tuple[str, str]:
 
 
 def _foreign(live: Sequence[Resource], own: set[tuple[str, str]]) -> Iterator[str]:
-    """Policies of others in namespaces that the flows are about; they count as the stack's own do."""
+    """Notes on other owners' policies in namespaces of the flows; they have the same effect as the stack's own."""
     about = {each.namespace for each in PARTIES.values() if isinstance(each, Pod)}
     others = [f"{space}/{called}" for space, called in map(_of, live) if (space, called) not in own and space in about]
     if others:
@@ -113,7 +115,7 @@ def _other_kinds(get: Get) -> Iterator[str]:
 
 
 def _pods(pods: Iterable[Json], spaces: Iterable[Json]) -> Iterator[Pod]:
-    """Each kind of running Pod once: those that differ in nothing that a policy could select."""
+    """Running Pods, one for each set of properties that a policy could select."""
     by_space = {name(each): dict(labels(each)) for each in spaces}
     seen: set[tuple[Any, ...]] = set()
     for each in pods:
@@ -134,7 +136,7 @@ def _pods(pods: Iterable[Json], spaces: Iterable[Json]) -> Iterator[Pod]:
 
 
 def _absent(world: World, running: tuple[Pod, ...] | None) -> Iterator[str]:
-    """Parties without a running Pod, for which one with the labels of its chart stands."""
+    """Notes on parties without a running Pod, which are judged by a Pod with the labels of their chart."""
     if running is None:
         return
     live = replace(world, running=running)

@@ -1,4 +1,4 @@
-"""The `physai` command: its commands, and the one place where failures become messages and exit codes."""
+"""The `physai` command: its subcommands, and the one place where failures become messages and exit codes."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, e
 def collect_garbage_rarely() -> None:
     """Makes the garbage collector run a hundred times less often.
 
-    While the SDKs' thousands of classes are imported, it searches all of them each time: 0.6 s that free nothing.
+    While the SDKs' thousands of classes are imported, each collection searches all of them: 0.6 s that free nothing.
     """
     gc.set_threshold(100_000, 50, 50)
 
@@ -147,7 +147,7 @@ _command = cache(lambda: with_values_named(get_command(app)))
 
 
 def run(arguments: list[str]) -> int:
-    """Runs a command line. Returns the exit code: no expected failure ends in a traceback."""
+    """Runs a command line and returns the exit code. Expected failures are printed as messages, never as tracebacks."""
     try:
         code = _run(arguments)
         sys.stdout.flush()  # a failure to write is raised here, and not when the process ends
@@ -205,7 +205,7 @@ def _faults(problem: Exception) -> list[dict[str, Any]]:
 
 
 def _failure(problem: Exception, arguments: list[str]) -> tuple[int, str] | None:
-    """Prints an expected failure; its exit code and text. None for a defect of this program."""
+    """Prints an expected failure; returns its exit code and text. None for a defect of this program."""
     if isinstance(problem, typer.TyperException | UnknownCommand):
         if type(problem).__name__ == "NoArgsIsHelpError":  # private to Typer, which has printed the help
             return BAD_INPUT, ""

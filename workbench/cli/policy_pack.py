@@ -1,4 +1,4 @@
-"""Policies over a stack: over what the program declares, and as the policy pack of an engine run."""
+"""Policies applied to a stack: to what the program declares, and as the policy pack of an engine run."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MANDATORY = "mandatory"
 
 
 def declared_resources(requested: RequestedStack, *, preview: bool, subscription: str | None = None) -> Declared:
-    """Resources that the program declares with these settings, run without an engine.
+    """Resources that the program declares with these settings, from a run without an engine.
 
     Args:
-        preview: as in a first preview, where no output of Azure is known.
-        subscription: the real one of a login, from which ids and names of the data services follow.
+        preview: True to run as in a first preview, in which no output of Azure is known.
+        subscription: The real subscription of a login, which determines ids and names of the data services.
     """
     from simulator.program import load_azure_on_demand
 
@@ -45,7 +45,8 @@ def declared_resources(requested: RequestedStack, *, preview: bool, subscription
 
 
 def declared_or_exit(requested: RequestedStack, *, preview: bool) -> Declared:
-    """Declared resources for a command, which ends with the program's own message where it raises one.
+    """Declared resources for a command; if the program refuses the settings, prints the program's message and ends the
+    command.
 
     Raises:
         typer.Exit: the program refuses these settings.
@@ -60,19 +61,19 @@ def declared_or_exit(requested: RequestedStack, *, preview: bool) -> Declared:
 
 
 def is_refused(run: Run) -> bool:
-    """True where the policy pack refuses the changes of a run."""
+    """True if the policy pack refuses the changes of a run."""
     return any(each.level == MANDATORY for each in run.violations)
 
 
 def violations_document(run: Run) -> list[dict[str, Any]]:
-    """Violations of the policy pack by a run's resources."""
+    """Violations that the policy pack has reported in a run, as data."""
     return [
         {"rule": each.policy, "level": each.level, "urn": each.urn, "message": each.text} for each in run.violations
     ]
 
 
 def print_violations(run: Run) -> None:
-    """The same, for people."""
+    """Prints the violations that the policy pack has reported in a run."""
     for each in run.violations:
         style = "red" if each.level == MANDATORY else "yellow"
         kind, _, name = each.urn.rpartition("::")

@@ -1,4 +1,4 @@
-"""The `bootstrap` command: what has to be created once in Azure and on GitHub before pipelines deploy."""
+"""The `bootstrap` command: the script for what has to exist in Azure and on GitHub before pipelines can deploy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def bootstrap(
 
 
 def _needs(delivery: Delivery) -> Needs:
-    """Requirements of an environment's stacks in Azure, by the resources that the program declares for them."""
+    """Requirements of an environment's stacks in Azure, from the resources that the program declares for them."""
     from workbench.cli.bootstrap_script import Needs
     from workbench.cli.declared_needs import declared_of, foreign_to
     from workbench.preflight.declared import registrations
@@ -64,7 +64,7 @@ def _needs(delivery: Delivery) -> Needs:
 
 
 def _by_environment(texts: list[str]) -> dict[str, str]:
-    """Subscription ids by environment. Raises typer.BadParameter."""
+    """Subscription ids by environment, from texts `ENVIRONMENT=ID`. Raises typer.BadParameter."""
     found: dict[str, str] = {}
     for text in texts:
         environment, equals, subscription = text.partition("=")

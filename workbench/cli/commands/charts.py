@@ -1,4 +1,4 @@
-"""The `charts` commands: which charts are pinned, and getting them."""
+"""The `charts` commands: list the pinned charts, and download them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `check` command: would Azure, or the cluster that exists already, accept this stack?"""
+"""The `check` command: would Azure, or the existing cluster, accept this stack?"""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _of_azure(
 
 
 def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:
-    """Findings about obstacles to upgrades: of the cluster where it is named, otherwise by the settings."""
+    """Findings about disruption budgets that block upgrades: of a given cluster, else of the settings."""
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.upgrade_budgets import blocking
     from workbench.cli.cluster_gates import real_cluster
@@ -154,7 +154,7 @@ def _budgets(settings: Settings, kubeconfig: Path | None) -> Iterator[Finding]:
 
 
 def _others(stack: str) -> Iterator[Settings]:
-    """The other stacks of the checkout; one that cannot be loaded deploys nothing."""
+    """The other stacks of the checkout, without those that cannot be loaded, since they deploy nothing."""
     from physical_ai.settings import SettingsError, existing, load
 
     for name in existing():

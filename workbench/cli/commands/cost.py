@@ -1,4 +1,4 @@
-"""The `cost` command: what a stack costs an hour and a month, from the catalogue's prices."""
+"""The `cost` command: costs of a stack per hour and month, from the catalogue's prices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `evidence` command: all that is known of a GPU node and its machine, ready for a report to Azure."""
+"""The `evidence` command: everything known about a GPU node and its machine, ready for a report to Azure."""
 
 from __future__ import annotations
 

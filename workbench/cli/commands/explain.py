@@ -1,4 +1,4 @@
-"""The `explain` command: effective settings, and the layer of each."""
+"""The `explain` command: the effective settings, and the file that each value comes from."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def explain(
 
 
 def _check_order(stack: str, path: str | None) -> None:
-    """Raises typer.BadParameter for a setting in the place of the stack."""
+    """Raises typer.BadParameter if a setting is given where the stack's name belongs."""
     from physical_ai.settings import existing
     from physical_ai.settings.layers.shape import tree
     from physical_ai.settings.layers.stack_file import PREFIX
@@ -67,9 +67,7 @@ def _check_order(stack: str, path: str | None) -> None:
 
 
 def _out_of_service(settings: Settings) -> Iterator[str]:
-    """Numbers of nodes of each pool that NVSentinel may have cordoned at a time: one, by
-    `parts/nvsentinel/limits.yaml`.
-    """
+    """Number of nodes of each pool that NVSentinel may cordon at a time, as text (`parts/nvsentinel/limits.yaml`)."""
     from physical_ai.settings.facts.health import passthrough_pools, reaches
 
     acts = passthrough_pools(settings) if reaches(settings, "taint") else {}
@@ -78,8 +76,8 @@ def _out_of_service(settings: Settings) -> Iterator[str]:
 
 
 def _series(settings: Settings) -> Iterator[str]:
-    """Numbers of series of the metrics of GPUs: of a GPU, MIG instance or share of each pool, a node, the pool at
-    most.
+    """Number of GPU metrics series of each pool, as text: for each GPU, MIG instance or share, for each node, and at
+    most for the pool.
     """
     from physical_ai.settings.facts.telemetry import series_per_pool
 

@@ -163,7 +163,7 @@ def lint(  # noqa: PLR0917 - each is an option
 
 
 def _root(root: Path | None, files: list[Path] | None) -> Path | None:
-    """The folder that is named. Raises typer.BadParameter where it is none, or does not contain the files."""
+    """The given folder. Raises typer.BadParameter if it does not exist, or does not contain the files."""
     if root is None:
         return None
     if not root.is_dir():

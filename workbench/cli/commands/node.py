@@ -1,4 +1,4 @@
-"""The commands of one node: `node replace`."""
+"""The commands about one node: `node replace`."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _world(
 
 
 def _repaired(record: Record | None, world: World, wanted: Wanted) -> dict[str, Any]:
-    """Goes on with a repair, or begins one."""
+    """Continues a repair that was begun, or begins a new one; returns its document."""
     from workbench.health.replacement.record import document
     from workbench.health.replacement.run import begin, repair
 
@@ -158,7 +158,9 @@ def _repaired(record: Record | None, world: World, wanted: Wanted) -> dict[str, 
 
 
 def _extended(record: Record, world: World, wanted: Wanted) -> Record:
-    """The drain's time begins anew with each run, and the level may be raised."""
+    """The record of a repair with a new deadline for the drain, and with a higher acceptance level if one
+    is requested.
+    """
     from workbench.health.replacement.run import keep_record
 
     deadline = (world.now() + wanted.wait).replace(microsecond=0)
@@ -168,14 +170,20 @@ def _extended(record: Record, world: World, wanted: Wanted) -> Record:
 
 
 def _level(least: AcceptanceLevel, wanted: AcceptanceLevel | None, why: str) -> AcceptanceLevel:
-    """The level to prove the node with. Ends the command where the wanted one is below the least."""
+    """The acceptance level for the repaired node.
+
+    Ends the command if the requested level is below the least allowed one.
+    """
     if wanted is None or LEVELS.index(wanted) >= LEVELS.index(least):
         return wanted or least
     raise typer.BadParameter(f"{why} the level {least}, which {wanted} is below", param_hint="--level")
 
 
 def _new(world: World, wanted: Wanted) -> Record:
-    """A repair that may begin, with the action that the node's evidence advises. Ends the command for no such node."""
+    """A new repair with the action that the node's evidence advises.
+
+    Ends the command if the node needs or allows none.
+    """
     from physical_ai.readiness.objects import pool_of
     from workbench.cli.node_evidence import no_fault
     from workbench.health.replacement.run import action_of, new_record
@@ -202,7 +210,9 @@ def _new(world: World, wanted: Wanted) -> Record:
 
 
 def _proof(causes: Sequence[Mapping[str, Any]], unread: Sequence[str], least: AcceptanceLevel) -> AcceptanceLevel:
-    """The level that the faults ask for. A fault that nobody could read may be of the memory."""
+    """The acceptance level that the node's faults require; one high enough for memory faults if some could
+    not be read.
+    """
     from physical_ai.readiness.nodes.raw import most
 
     proofs: list[AcceptanceLevel] = [each["proof"] for each in causes if each["proof"]]
@@ -211,7 +221,7 @@ def _proof(causes: Sequence[Mapping[str, Any]], unread: Sequence[str], least: Ac
 
 
 def _planned(record: Record | None, world: World, wanted: Wanted) -> dict[str, Any]:
-    """Plan of the repair; nothing is written."""
+    """Plan of the repair; writes nothing."""
     from workbench.health.replacement.drain import load_of
     from workbench.health.replacement.record import document
 
@@ -228,7 +238,7 @@ def _planned(record: Record | None, world: World, wanted: Wanted) -> dict[str, A
 
 
 def _plan(record: Record, world: World, doing: str) -> list[str]:
-    """The remaining steps, as text."""
+    """The remaining steps of a repair, as text."""
     from workbench.health.replacement.drain import load_of
     from workbench.health.replacement.record import RepairStep
 

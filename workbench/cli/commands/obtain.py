@@ -1,4 +1,4 @@
-"""The `obtain` command: where a pool is available, and the change of settings that takes one of its fallbacks."""
+"""The `obtain` command: where a pool is available, and a change of settings that uses one of its fallbacks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def obtain(  # noqa: PLR0917 - each is an option
 
 
 def _names(settings: Settings, wanted: str | None, fallback: int | None) -> list[str]:
-    """The pools to compare. Raises typer.BadParameter where there are none."""
+    """The pools to compare. Raises typer.BadParameter if there are none."""
     if wanted is not None and wanted not in settings.pools:
         known = ", ".join(settings.pools)
         raise typer.BadParameter(f"{settings.stack} has no pool '{wanted}'. Pools: {known}", param_hint="--pool")
@@ -104,7 +104,7 @@ def _names(settings: Settings, wanted: str | None, fallback: int | None) -> list
 def _capacity(
     stack: str, subscription: str | None, *, offline: bool, simulated: bool
 ) -> tuple[Capacity | None, str | None]:
-    """Source of the answers about capacity; without one the reason why there is none."""
+    """Source of the answers about capacity, and None; or None, and the reason why there is none."""
     if offline and simulated:
         raise typer.BadParameter("--offline and --simulated exclude each other", param_hint="--simulated")
     if simulated:
@@ -117,7 +117,7 @@ def _capacity(
 
 
 def _others(settings: Settings, names: Sequence[str]) -> dict[str, Settings]:
-    """The stacks that fallbacks name; one that can't be loaded is left out, and reported as a choice."""
+    """The stacks that fallbacks name, without those that can't be loaded: such a fallback is reported as impossible."""
     from physical_ai.settings import SettingsError, load
 
     found: dict[str, Settings] = {}
@@ -130,7 +130,7 @@ def _others(settings: Settings, names: Sequence[str]) -> dict[str, Settings]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes a new file: what exists may have been edited."""
+    """Writes a new file. Raises typer.BadParameter if the file exists, since somebody may have edited it."""
     if os.path.lexists(path):
         raise typer.BadParameter(f"{path} exists already: remove it, or name another file", param_hint="--output")
     try:

@@ -1,4 +1,4 @@
-"""The `policy` command: what the rules find in the resources that a stack declares."""
+"""The `policy` command: findings of the policies about the resources that a stack declares."""
 
 from __future__ import annotations
 

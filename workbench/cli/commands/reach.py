@@ -1,4 +1,4 @@
-"""The `reach` command: who reaches whom in a stack, and the rule that decides it."""
+"""The `reach` command: which parts of a stack can connect to each other, and the rule that decides it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _world(
     preview: bool,
     recorded: Recorded | None = None,
 ) -> tuple[World, list[str]]:
-    """State that decides about connections, and a list of its unknown parts."""
+    """State that decides about connections, and a list of its parts that are not known."""
     from workbench.cli.cluster_gates import real_cluster
     from workbench.cli.policy_pack import declared_or_exit
     from workbench.cli.requested_stack import read_stack

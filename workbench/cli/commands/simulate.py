@@ -62,7 +62,7 @@ RunOption = Annotated[
 
 
 class KubernetesPlugin(StrEnum):
-    """Plugin that runs the Kubernetes resources."""
+    """Plugin that runs the Kubernetes resources of a simulated stack."""
 
     STAND_IN = "stand-in"
     OFFICIAL = "official"

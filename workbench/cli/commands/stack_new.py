@@ -1,4 +1,4 @@
-"""The `stack new` command: asks for the choices of a new stack, validates them, and writes its files."""
+"""The `stack new` command: asks for the settings of a new stack, validates them, and writes its files."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def new(  # noqa: PLR0917 - each is an option
 
 
 def _write(files: NewFiles) -> list[Path]:
-    """The paths written. Ends the command where the files cannot be written."""
+    """Writes the files and returns their paths. Ends the command if they cannot be written."""
     from physical_ai.settings.layers.names import STACKS
     from physical_ai.settings.new_stack import AlreadyExists, write
 

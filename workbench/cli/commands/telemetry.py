@@ -1,4 +1,4 @@
-"""Commands of telemetry in the simulator: alerts, and the faults that cause them."""
+"""Commands about telemetry in the simulator: alerts, and the faults that cause them."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def fault_status(stack: InStack = DEFAULT_STACK, json: Json = False) -> None:
 
 
 def _check_name(fault: str) -> None:
-    """Raises typer.BadParameter for a fault that there is not, before anything asks for a cluster."""
+    """Raises typer.BadParameter for an unknown fault, before the command looks for a cluster."""
     from simulator.faults import UnknownFault
     from simulator.faults import fault as known
 

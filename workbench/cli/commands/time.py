@@ -1,4 +1,4 @@
-"""The `time` command: how long a first deployment takes on Azure, and what decides it."""
+"""The `time` command: the duration of a first deployment on Azure, and what determines it."""
 
 from __future__ import annotations
 

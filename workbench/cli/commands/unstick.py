@@ -92,7 +92,7 @@ def unstick(  # noqa: PLR0917 - each is an option
 
 
 def _of_file(kubeconfig: Path, loaded: Loaded, context: str | None) -> dict[str, str]:
-    """Variables by which helm finds the same cluster."""
+    """Variables that make helm use the cluster of this kubeconfig."""
     from workbench.cli.cluster_gates import chosen_context
 
     chosen = chosen_context(loaded.settings, context)
@@ -121,7 +121,7 @@ def _is_agreed(repair: Repair, *, yes: bool) -> bool:
 
 
 def _run(repair: Repair, stack: str, environment: Mapping[str, str]) -> str | None:
-    """The output of the command that failed; None where all succeeded."""
+    """Runs the commands of a repair; returns the output of the one that failed, or None if all succeeded."""
     for command in repair.commands:
         given = ""
         if command.edit is not None:
@@ -136,7 +136,7 @@ def _run(repair: Repair, stack: str, environment: Mapping[str, str]) -> str | No
 
 
 def _exported(stack: str, environment: Mapping[str, str]) -> Mapping[str, Any]:
-    """The stack's state as the engine exports it, secrets encrypted. Ends the command where there is none."""
+    """The stack's state as the engine exports it, with secrets encrypted. Ends the command if there is none."""
     command = ["pulumi", "stack", "export", "--stack", stack]
     try:
         ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

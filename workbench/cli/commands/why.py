@@ -1,4 +1,4 @@
-"""Commands that diagnose a cluster: why one thing does not work, and all that does not. They change nothing."""
+"""Commands that diagnose a cluster: why one thing does not work, and everything that does not. They change nothing."""
 
 from __future__ import annotations
 
@@ -153,7 +153,9 @@ def _given(  # noqa: PLR0917 - each is an option
     osmo: Path | None = None,
     wanted: str = "",
 ) -> Workloads:
-    """The cluster, and what is beside it, of whichever source the options name."""
+    """The cluster and the related data of the source that the options select: a recording, a real or a simulated
+    cluster.
+    """
     from workbench.cli.cluster_gates import cluster_of
     from workbench.cli.prometheus_signs import read_signals
     from workbench.cli.requested_stack import read_stack
@@ -188,7 +190,10 @@ def _read(
     own: bool,
     now: datetime.datetime | None = None,
 ) -> Workloads:
-    """`own` is true for a simulated cluster; `now` is the time of what is read, this machine's if omitted."""
+    """Diagnosis input from a cluster.
+
+    `own`: True for a simulated cluster; `now`: time to which the data belongs, by default this machine's.
+    """
     from physical_ai.readiness import Unreachable, Unusable
     from physical_ai.readiness.platform.parts import installed
     from physical_ai.readiness.platform.read import read_platform

@@ -1,1 +1,1 @@
-"""Output of commands: documents for --json, and the same as tables and lines for people."""
+"""Output of commands: documents for --json, and the same content as tables and lines for people."""

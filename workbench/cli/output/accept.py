@@ -16,7 +16,7 @@ STYLES = {"passed": "green", "failed": "red", "no-verdict": "yellow", "skipped":
 
 
 def print_results(results: Sequence[NodeResult], fixes: Mapping[str, Sequence[str]]) -> None:
-    """A table of each node's checks with their repairs, and a line that counts."""
+    """Prints a table of each node's checks with their repairs, and a line with the totals."""
     for result in results:
         title = (
             f"{result.node}, pool {result.pool}, level {result.level}: {'passed' if result.passed else 'not passed'}"

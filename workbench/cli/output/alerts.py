@@ -15,7 +15,7 @@ NO_FAULTS = "no node has a fault"
 
 
 def render(documents: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """A block for each alert: what it says, what to do, and where to read on."""
+    """Alerts as blocks of text: message, what to do, and where to read more."""
     return Group(*(_block(each) for each in documents)) if documents else Text(NONE)
 
 
@@ -37,7 +37,7 @@ def _block(document: Mapping[str, Any]) -> Text:
 
 
 def minutes(seconds: float) -> str:
-    """Model time, in minutes.
+    """Simulated time in minutes, as text.
 
     >>> minutes(90)
     '1.5 min'
@@ -46,7 +46,7 @@ def minutes(seconds: float) -> str:
 
 
 def table(documents: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Table:
-    """Rows with these columns: title → key."""
+    """A table of documents. `columns`: title → key."""
     found = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     for title in columns:
         found.add_column(title, overflow="fold")
@@ -72,7 +72,7 @@ def injected_text(document: Mapping[str, Any]) -> str:
 
 
 def healed_text(documents: Sequence[Mapping[str, Any]]) -> str:
-    """Description of healed faults, a line each, and the restarts that followed."""
+    """Description of ended faults, one line each, with the restarts that followed."""
     return "\n".join(map(_healed, documents)) or NO_FAULTS
 
 

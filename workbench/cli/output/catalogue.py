@@ -18,7 +18,7 @@ Places = Mapping[str, Mapping[str, "Place"]]
 
 
 def size_rows(region: str | None, listed: set[str] | None) -> list[dict[str, Any]]:
-    """The VM sizes of `listed`, or all; with their prices in `region`."""
+    """The VM sizes in `listed`, or all, as data; with their prices in `region`."""
     from physical_ai.catalog import price, vm_sizes
 
     rows: list[dict[str, Any]] = []
@@ -69,7 +69,7 @@ def print_sizes(rows: Sequence[Mapping[str, Any]], *, prices: bool) -> None:
 
 
 def region_rows() -> list[dict[str, Any]]:
-    """Every region, with its zones and GPU sizes."""
+    """Every region as data, with its zones and GPU sizes."""
     from physical_ai.catalog import regions, vm_sizes
 
     gpu_sizes = {name for name, size in vm_sizes().items() if size.gpu}
@@ -112,7 +112,7 @@ def places_document(settings: Settings, places: Places) -> dict[str, Any]:
 
 
 def print_places(settings: Settings, places: Places) -> None:
-    """The same, for people."""
+    """Prints the regions in which each pool of a stack could run."""
     from physical_ai.settings.facts.pools import node_pools
 
     out.print(f"pools of [bold]{settings.stack}[/] in each region of the catalogue; USD per node hour")
@@ -132,7 +132,7 @@ def print_places(settings: Settings, places: Places) -> None:
 
 
 def _cell(place: Place) -> str:
-    """Evidence and price of a pool in a region, or the reason against it."""
+    """Cell of a table: evidence and price of a pool in a region, or the reason why it cannot run there."""
     refusal = next((each for each in place.verdicts if each.is_error), None)
     if refusal is not None:
         return "[red]no[/]" if refusal.rule == "size-not-in-region" else f"[red]no: {refusal.rule}[/]"

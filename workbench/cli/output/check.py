@@ -1,4 +1,4 @@
-"""Refusals of a stack that Azure would make: as a document, and for people."""
+"""Output of `check`, the refusals that Azure would make, as a document and for people."""
 
 from __future__ import annotations
 

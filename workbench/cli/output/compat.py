@@ -1,4 +1,4 @@
-"""Compatibility of the versions of a stack: as a document, and for people."""
+"""Output of `compat`, the compatibility of a stack's versions, as a document and for people."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def document(settings: Settings, today: datetime.date, findings: Iterable[Versio
 
 
 def print_document(document: Mapping[str, Any]) -> None:
-    """The same, for people."""
+    """Prints the compatibility document for people."""
     operator = document["operator"]
     out.print(
         f"GPU Operator {operator['version']} ({operator['lifecycle']}), Kubernetes {document['kubernetes']},"

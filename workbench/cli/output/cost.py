@@ -1,4 +1,4 @@
-"""The cost of a stack and of a change to it, for people; `workbench.costs.document` has the data."""
+"""Output of the cost of a stack and of a change, for people; `workbench.costs.document` has it as data."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def print_change(found: Change) -> None:
 
 
 def signed(of: Span | None, digits: int) -> str:
-    """Differences as `span` writes amounts: `+6.98`, `-6.98`, `0`."""
+    """Differences of amounts in the format of `span`, with a sign: `+6.98`, `-6.98`, `0`."""
     if of is None:
         return "no price"
     figures = [
@@ -90,7 +90,7 @@ def _price(price: NodePrice) -> str:
 
 
 def span(of: Span | None, digits: int) -> str:
-    """`minimum / requested / maximum`, or one figure where all are the same."""
+    """Amounts as `minimum / requested / maximum`, or one figure if all are equal."""
     if of is None:
         return "–"
     figures = [f"{value:,.{digits}f}" for value in (of.minimum, of.initial, of.maximum)]
@@ -98,7 +98,7 @@ def span(of: Span | None, digits: int) -> str:
 
 
 def notes(found: Estimate) -> list[str]:
-    """Explanations of the figures."""
+    """Notes that explain the figures."""
     lines: list[str] = []
     if found.spot_at_regular:
         lines.append("* Spot, at the regular price: estimate with --spot-factor PART and the share that Azure shows")

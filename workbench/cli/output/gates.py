@@ -1,4 +1,4 @@
-"""Closed gates of a stack's nodes, for people."""
+"""Output of `gates` for people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def print_reports(reports: Sequence[Report]) -> None:
-    """A row for each pool, and every closed gate with its cause and fix."""
+    """Prints a row for each pool, and every closed gate with its cause and fix."""
     from physical_ai.readiness import text
 
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -1,4 +1,4 @@
-"""Findings of `lint`, the objects OSMO would create, and the nodes that Pods get."""
+"""Output of `lint`: findings, the objects that OSMO would create, and the nodes that fit the Pods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_findings(checked: Sequence[Checked], context: Context, *, listed: bool) -> None:
-    """Findings and their number, to stderr: stdout is for rendered objects and annotations."""
+    """Prints findings and their number on stderr; stdout is for rendered objects and annotations."""
     from workbench.osmo.lint.report import summary, text
 
     for one in checked if listed else ():
@@ -25,7 +25,7 @@ def print_findings(checked: Sequence[Checked], context: Context, *, listed: bool
 
 
 def print_annotations(checked: Sequence[Checked]) -> None:
-    """Findings as workflow commands of GitHub Actions."""
+    """Prints findings as workflow commands of GitHub Actions."""
     from workbench.osmo.lint.report import github
 
     for one in checked:
@@ -34,7 +34,7 @@ def print_annotations(checked: Sequence[Checked]) -> None:
 
 
 def print_objects(checked: Sequence[Checked], kinds: Sequence[str] | None) -> None:
-    """Objects as YAML documents, in the order of their creation."""
+    """Prints objects as YAML documents, in the order of their creation."""
     import json
 
     import yaml

@@ -1,4 +1,4 @@
-"""Availability of pools: as a document, for people, and the change as a file."""
+"""Output of `obtain`: availability of pools as a document and for people, and the change as a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ADVICE = {
 
 
 def text(settings: Settings, decisions: Sequence[Decision], change: Mapping[str, Any]) -> str:
-    """The change as a layer file, with its price for who reviews it."""
+    """The change as a layer file, with its price in a comment for the reviewer."""
     import yaml
 
     stack = settings.stack
@@ -38,7 +38,7 @@ def text(settings: Settings, decisions: Sequence[Decision], change: Mapping[str,
 
 
 def _cost(settings: Settings, decision: Decision) -> str:
-    """Cost of a change at most, in a sentence."""
+    """Sentence on the maximum cost of a change."""
     taken, nodes = decision.taken, settings.pools[decision.pool].scale.most
     difference = _difference(decision, taken) if taken is not None else ""
     amount = "a difference that is not known" if difference == "not known" else f"{difference} USD per hour"
@@ -162,8 +162,8 @@ def print_change(
     changes: Sequence[Difference],
     file: Path | None,
 ) -> None:
-    """Prints the changes on stderr, with the place that sets each now; the change itself on stdout where no file was
-    named.
+    """Prints the changed settings on stderr, each with its present value and source; the change itself on stdout,
+    unless it was written to a file.
     """
     if not change:
         return
@@ -181,5 +181,5 @@ def print_change(
 
 
 def _written(value: Any) -> str:
-    """A value as YAML has it."""
+    """A value in YAML syntax."""
     return json.dumps(value) if isinstance(value, list) else str(value)

@@ -1,4 +1,4 @@
-"""Findings of policies about a stack's resources: as a document, and for people."""
+"""Output of `policy`, the findings about a stack's resources, as a document and for people."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def document(stack: str, declared: Declared, findings: Sequence[ResourceFinding]
 
 
 def print_findings(found: Mapping[str, Any]) -> None:
-    """A `document` for people."""
+    """Prints a `document` for people."""
     for each in found["findings"]:
         place = f"{each['type'].rpartition(':')[2]} {each['name']}" + (f" {each['path']}" if each["path"] else "")
         style = STYLES[Severity(each["severity"])]
@@ -57,7 +57,7 @@ def print_findings(found: Mapping[str, Any]) -> None:
 
 
 def print_rules(*, as_json: bool) -> None:
-    """Every rule, with its reason."""
+    """Prints every rule with its reason."""
     from workbench.policies import RULES
 
     if as_json:

@@ -1,4 +1,4 @@
-"""Prerequisites of a first deployment: as a document, and for people."""
+"""Output of the prerequisites of a first deployment, as a document and for people."""
 
 from __future__ import annotations
 

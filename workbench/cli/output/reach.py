@@ -1,4 +1,4 @@
-"""Connections between parties: as a table, step by step, as data, and as a diagram."""
+"""Output of `reach`: connections as a table, step by step, as data, and as a diagram."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATES = {True: "open", False: "closed", None: "unknown"}
 
 
 def document(stack: str, judged: Sequence[Judgement], notes: Sequence[str], cluster: str | None) -> dict[str, Any]:
-    """All connections as data. `cluster` is the kubeconfig that was read; without one everything is as declared."""
+    """All connections as data. `cluster`: the kubeconfig that was read; without one, everything is as declared."""
     return {
         "schemaVersion": SCHEMA_VERSION,
         "stack": stack,
@@ -34,7 +34,7 @@ def document(stack: str, judged: Sequence[Judgement], notes: Sequence[str], clus
 
 
 def flow(judged: Judgement) -> dict[str, Any]:
-    """One connection as data; `open` is null where it is not known."""
+    """One connection as data; `open` is null if it is not known."""
     verdict = judged.way.verdict
     return {
         "from": judged.flow.source,
@@ -59,7 +59,7 @@ def _step(verdict: Verdict) -> dict[str, Any]:
 
 
 def print_table(stack: str, judged: Sequence[Judgement], notes: Sequence[str]) -> None:
-    """Each flow on a line; first those that are not as they have to be."""
+    """Prints each flow on a line, first those whose state is wrong."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("from", "to", "port", "is", "must be"):
         table.add_column(column, no_wrap=True)
@@ -80,7 +80,7 @@ def print_table(stack: str, judged: Sequence[Judgement], notes: Sequence[str]) -
 
 
 def print_steps(judged: Sequence[Judgement], notes: Sequence[str]) -> None:
-    """Each connection with its hops, in order."""
+    """Prints each connection with its hops, in order."""
     for each, ports in grouped(judged):
         head = f"{each.flow.source} → {_target(each)}, port {_ports(each, ports)}: {state_of(each)}"
         out.print(head, markup=False, style="bold" if each.holds else "bold red", soft_wrap=True)
@@ -111,7 +111,7 @@ def _ports(judged: Judgement, ports: Sequence[int]) -> str:
 
 
 def diagram(judged: Sequence[Judgement], *, steps: bool) -> str:
-    """Mermaid: every connection as an edge, or the steps of each."""
+    """A Mermaid diagram with every connection as an edge, or with the steps of each."""
     lines = ["flowchart LR"]
     if not steps:
         for each, ports in grouped(judged):

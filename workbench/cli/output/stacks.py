@@ -109,7 +109,7 @@ def difference_rows(found: Sequence[Difference]) -> list[dict[str, Any]]:
 
 
 def print_differences(first: str, second: str, found: Sequence[Difference]) -> None:
-    """Differences for people, with the file that each value comes from."""
+    """Prints differences for people, with the file that each value comes from."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("setting", no_wrap=True)
     for column in (first, second):
@@ -126,7 +126,7 @@ def _cells(value: Any, row: Any) -> tuple[str, str]:
 
 
 def text(value: Any) -> str:
-    """A setting's value as in a file, on one line; a dash for none."""
+    """A setting's value as in a file, on one line; a dash if it is not set."""
     if value is None:
         return "–"
     if isinstance(value, float):

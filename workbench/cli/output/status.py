@@ -1,4 +1,4 @@
-"""A simulated stack's status for people."""
+"""Output of a simulated stack's status for people."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ only those of them that the pool declares; the JSON document has all."""
 
 
 def render(document: Mapping[str, Any]) -> RenderableType:
-    """A `status_document` as tables."""
+    """A status document (`status_document`) as tables."""
     if document["cluster"] is None:
         what = "has no cluster" if document["exists"] else "is not simulated"
         return Text(f"{document['stack']} {what}. Create it with `physai up {document['stack']}`.")
@@ -78,7 +78,7 @@ def _workflows(osmo: Mapping[str, Any]) -> list[RenderableType]:
 
 
 def _slurm(pools: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
-    """A line for each pool of Slurm's, and one for each node that Slurm gives no jobs."""
+    """A line for each pool that Slurm uses, and one for each node that gets no jobs from Slurm."""
     found: list[RenderableType] = []
     for pool in pools:
         nodes: Sequence[Mapping[str, Any]] | None = pool.get("slurm")
@@ -95,7 +95,9 @@ def _slurm(pools: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
 
 
 def _offered(pool: Mapping[str, Any]) -> str:
-    """`1/2`, allocatable of expected; resources other than full GPUs by name: `6/6 mig-1g.12gb`."""
+    """GPUs that a pool offers: `1/2`, allocatable of expected; resources other than whole GPUs by name: `6/6
+    mig-1g.12gb`.
+    """
     if not pool["gpusPerNode"]:
         return ""
     if not pool["nodes"]:
@@ -109,7 +111,7 @@ def _offered(pool: Mapping[str, Any]) -> str:
 
 
 def _details(pools: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """Labels and taints of each pool, below the table because they do not fit beside it."""
+    """Labels and taints of each pool, printed below the table because they do not fit into it."""
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(style="dim", no_wrap=True)

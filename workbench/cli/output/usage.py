@@ -20,13 +20,13 @@ _FIELDS = {"idleUsd": "idle_usd"}
 
 
 def row(usage: Usage) -> tuple[str | float | None, ...]:
-    """The values of COLUMNS, hours and dollars with two decimals."""
+    """The values of COLUMNS for one usage; hours and dollars have two decimals."""
     values = (getattr(usage, _FIELDS.get(name, name)) for name in COLUMNS)
     return tuple(round(value, 2) if isinstance(value, float) else value for value in values)
 
 
 def as_csv(found: Sequence[Usage]) -> str:
-    """A head and a line for each row."""
+    """Comma-separated values with a header line."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -1,4 +1,4 @@
-"""GPU-hours as a picture: a bar for each workflow, or Pod of no workflow, with used, idle and awaited hours."""
+"""Drawing of GPU-hours: a bar for each workflow, or for a Pod without one, with used, idle and awaited hours."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class _Bar(NamedTuple):
         return max(self.asked, self.held, self.busy)
 
     def parts(self) -> dict[str, float]:
-        """Hours by kind, which add up to the bar."""
+        """Hours by kind; their sum is the length of the bar."""
         busy = min(self.busy, self.held) if self.held else self.busy
         return {"busy": busy, "held": max(self.held - busy, 0.0), "asked": max(self.asked - self.held, 0.0)}
 
 
 class NoPicture(Exception):
-    """Raised where the file cannot be written; the text has the reason and what to write."""
+    """Error if the file cannot be written; the text has the reason and what to write instead."""
 
 
 def write_picture(found: Sequence[Usage], since: str, file: Path) -> None:
-    """Writes a drawing that a browser, a page or a slide can show, in light and dark.
+    """Writes an SVG drawing for a browser, page or slide, in light and dark.
 
     Raises:
         NoPicture: the file's name does not end with .svg, or it cannot be written.
@@ -60,7 +60,7 @@ def picture(found: Sequence[Usage], since: str) -> str:
     """The drawing as SVG. Its colors follow the viewer's theme.
 
     Args:
-        since: The time, as `7d`.
+        since: The period, such as `7d`.
     """
     bars = _bars(found)
     height = TOP + BOTTOM + max(len(bars), 1) * (BAR + GAP)
@@ -77,7 +77,7 @@ def picture(found: Sequence[Usage], since: str) -> str:
 
 
 def _bars(found: Sequence[Usage]) -> list[_Bar]:
-    """A bar for each workflow over all pools, those that held the most first."""
+    """A bar for each workflow, summed over all pools; those that held the most come first."""
     sums: dict[str, _Bar] = {}
     for each in found:
         name = f"{each.namespace}/{each.workflow or each.pod}"

@@ -1,4 +1,4 @@
-"""Explanations for anything in a cluster that does not work."""
+"""Output of explanations for things in a cluster that do not work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ with a new one."""
 
 
 def print_explanations(title: str, causes: Sequence[Explanation], unread: Sequence[str] = ()) -> None:
-    """The first cause in full, then the others, then what could not be read."""
+    """Prints the first cause in full, then the others, then what could not be read."""
     if not causes:
         out.print(f"{title}: {_fine(unread)}", markup=False, soft_wrap=True)
     else:
@@ -46,7 +46,7 @@ def _explain(title: str, causes: Sequence[Explanation]) -> None:
 
 
 def print_findings(findings: Sequence[CauseGroup], unread: Sequence[str] = ()) -> None:
-    """Each cause with the subjects that it stops, then the evidence that could not be read."""
+    """Prints each cause with the subjects that it stops, then the evidence that could not be read."""
     if not findings:
         out.print(_fine(unread))
     for found in findings:

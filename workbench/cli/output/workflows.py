@@ -1,4 +1,4 @@
-"""Workflows that ran, and their tasks."""
+"""Output of workflows that ran, and of their tasks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ COMPLETED = "COMPLETED"
 
 
 def succeeded(documents: Sequence[Mapping[str, Any]]) -> bool:
-    """True where every workflow completed."""
+    """True if every workflow completed."""
     return all(document["status"] == COMPLETED for document in documents)
 
 
 def table(documents: Sequence[Mapping[str, Any]]) -> Table:
-    """Workflows and their tasks, a line each."""
+    """A table of workflows and their tasks, one line each."""
     found = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     for column in ("workflow", "task", "platform", "GPUs", "node", "status"):
         found.add_column(column, no_wrap=True)

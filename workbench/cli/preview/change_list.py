@@ -32,22 +32,22 @@ NOT_KNOWN = "(not known yet)"
 
 
 def planned(run: Run) -> list[Step]:
-    """The changes without those that are only read back; a replacement is one step."""
+    """The changes of a run without those of `read_back`; a replacement is one step."""
     return [step for step in significant(run) if step.op not in PARTS_OF_REPLACE]
 
 
 def counts(run: Run) -> Counter[str]:
-    """The number of `planned` changes by operation."""
+    """Number of `planned` changes by operation."""
     found = run.counts()
     found.subtract(step.op for step in read_back(run))
     return Counter({op: found[op] for op in WORDS if found[op]})
 
 
 def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
-    """The changes as data: counts by operation, and every change; `nodes` has the number of each pool's nodes.
+    """The changes as data: counts by operation, and every change. `nodes`: number of nodes of each pool.
 
-    `readBack` are the updates that neither count nor are expected away: see `read_back`. `networkMove` sums up a change
-    of the network mode.
+    `readBack` are updates that only undo additions of Azure, see `read_back`; they are neither counted nor unexpected.
+    `networkMove` sums up a change of the network mode.
     """
     changes = [
         {
@@ -68,7 +68,7 @@ def document(run: Run, nodes: Mapping[str, int]) -> dict[str, Any]:
 
 
 def move(run: Run, nodes: Mapping[str, int]) -> NetworkMove | None:
-    """The change of the network mode, if there is one."""
+    """The change of the network mode; None if there is none."""
     steps = planned(run)
     return network_move(steps, sum(nodes_lost(step, nodes) for step in steps))
 
@@ -84,15 +84,15 @@ def _resource(step: Step) -> dict[str, Any]:
 
 
 def drift(run: Run) -> list[dict[str, Any]]:
-    """Changes that a refresh found, as data: every resource that differs from the state, or does not exist any more.
+    """Differences that a refresh found, as data: every resource that differs from the state, or no longer exists.
 
-    Clusters that only list their node pools are left out, as `read_back` describes.
+    Clusters that only list their node pools are left out, see `read_back`.
     """
     return [{**_resource(step), "op": "delete" if step.gone else "update"} for step in significant_drift(run)]
 
 
 def render_drift(run: Run) -> RenderableType:
-    """The same as lines of text."""
+    """Differences that a refresh found, as lines of text."""
     lines: list[str] = []
     for step in significant_drift(run):
         lines.append(f"{SYMBOLS['delete' if step.gone else 'update']} {step.kind} [bold]{escape(step.name)}[/]")
@@ -110,9 +110,9 @@ def render_drift(run: Run) -> RenderableType:
 
 
 def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
-    """Nodes that are deleted with their pool or cluster; their capacity may not be available again at once.
+    """Number of nodes that are deleted with their pool or cluster; their capacity may not be available again at once.
 
-    Counted in the cluster: the requested number says little about a pool with an autoscaler.
+    They are counted in the cluster: for a pool with an autoscaler the requested number says little.
     """
     if step.op not in ("replace", "delete"):
         return 0
@@ -125,9 +125,7 @@ def nodes_lost(step: Step, nodes: Mapping[str, int]) -> int:
 
 
 def first_nodes(step: Step) -> str | None:
-    """Note on the initial number of nodes of a created pool that may be empty, and its consequences; None for all
-    others.
-    """
+    """Note on a created pool that may start empty, with the consequences; None for all other changes."""
     new = step.new
     if step.kind != "AgentPool" or step.op not in ("create", "replace"):
         return None
@@ -181,7 +179,7 @@ def summary(run: Run) -> str:
 
 
 def done(changes: Mapping[str, int]) -> str:
-    """The result of an operation, as `3 created, 1 updated`."""
+    """The result of an operation, such as `3 created, 1 updated`."""
     parts = ", ".join(f"{changes[op]} {past}" for op, past in DONE.items() if changes.get(op))
     return parts or "no changes"
 
@@ -194,9 +192,9 @@ def _differences(step: Step) -> list[str]:
 
 
 def differences(step: Step) -> list[dict[str, Any]]:
-    """Changes in a resource: `{path, before, after, replaces}`; `NONE` for a side without such a value.
+    """Changes in a resource: `{path, before, after, replaces}`; `NONE` if a side lacks the value.
 
-    A secret is `HIDDEN` on both sides: only that it changes is shown.
+    A secret is `HIDDEN` on both sides: only the fact that it changes is shown.
     """
     replacing = set(step.keys)
     return [

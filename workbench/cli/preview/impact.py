@@ -52,11 +52,11 @@ DRIVER_PROPERTIES = ("spec.version", "spec.image", "spec.repository", "spec.kern
 
 
 def impact(step: Step, nodes_lost: int, driver_minutes: int) -> list[str]:
-    """The impact of a change, as sentences; empty where nothing is lost.
+    """The impact of a change, as sentences; empty if nothing is lost.
 
     Args:
-        nodes_lost: nodes that are deleted with the resource.
-        driver_minutes: how long an `up` waits for GPUs; 0 for no wait.
+        nodes_lost: Number of nodes that are deleted with the resource.
+        driver_minutes: Minutes that an `up` waits for GPUs; 0 for no wait.
     """
     if step.op == "update":
         return [*_driver_update(step), *_release_update(step)]
@@ -74,7 +74,7 @@ def impact(step: Step, nodes_lost: int, driver_minutes: int) -> list[str]:
 
 
 def is_disruptive(step: Step) -> bool:
-    """True where the change removes state or GPUs, which a reviewer should not overlook."""
+    """True if the change deletes state or GPUs, which a reviewer should not overlook."""
     return step.op in ("replace", "delete") and (step.kind == "AgentPool" or step.type in LOST)
 
 
@@ -95,7 +95,9 @@ def _driver_update(step: Step) -> list[str]:
 
 
 def _release_update(step: Step) -> list[str]:
-    """Restarts by another version of a chart, and the reason where a lower number is the newer software."""
+    """Sentences on the restarts that another version of a chart causes, and on version numbers that look older but are
+    newer.
+    """
     if step.kind != "Release" or not _touches(step.properties, ("version", "chart", "repositoryOpts")):
         return []
     name, before, after = str(step.new.get("name")), installed_version(step.old), installed_version(step.new)

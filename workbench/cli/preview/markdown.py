@@ -1,4 +1,4 @@
-"""A stack's preview as Markdown, for GitHub and for a terminal: pure text from a document."""
+"""A stack's preview as Markdown, for GitHub and for a terminal. Pure functions over a document."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Detail(IntEnum):
 
 
 def stack(document: Document, detail: Detail = Detail.ALL) -> str:
-    """One stack's preview.
+    """One stack's preview as Markdown.
 
     Args:
-        document: as `workbench.cli.preview.review.document` makes it.
+        document: The document that `workbench.cli.preview.review.document` returns.
     """
     parts = [
         f"### `{document['stack']}`: {headline(document)}",
@@ -47,7 +47,7 @@ def stack(document: Document, detail: Detail = Detail.ALL) -> str:
 
 
 def move(document: Document) -> str:
-    """A change of the network mode; empty where there is none."""
+    """A change of the network mode as Markdown; empty if there is none."""
     found: Document | None = document.get("networkMove")
     if found is None:
         return ""
@@ -57,8 +57,8 @@ def move(document: Document) -> str:
 
 
 def reach(document: Document) -> str:
-    """Connections that the change opens and closes; empty where it does neither, or where the code of the change
-    does not report it.
+    """Connections that the change opens or closes, as Markdown; empty if there are none, or the changed code does not
+    report them.
     """
     rows: Sequence[Document] = document.get("reach") or ()
     verbs = {"open": "opens", "closed": "closes", "unknown": "leaves unknown"}
@@ -72,7 +72,7 @@ def reach(document: Document) -> str:
 
 
 def headline(document: Document) -> str:
-    """A preview in one line, as `1 to replace, 4 to update, 2 nodes lost`."""
+    """A preview in one line, such as `1 to replace, 4 to update, 2 nodes lost`."""
     counts: Mapping[str, int] = document["summary"]
     parts = [f"{counts[op]} to {op}" for op in OPERATIONS if counts.get(op)]
     parts = [f"**{each}**" if each.endswith(("replace", "delete")) else each for each in parts]
@@ -107,7 +107,7 @@ def _changes(document: Document, detail: Detail) -> list[str]:
 
 
 def _order(change: Document) -> tuple[bool, int, str, str]:
-    """Order by importance, then stable: an updated comment should not reorder its lines."""
+    """Sort key of changes: by importance, then stable, so that an updated comment does not reorder its lines."""
     return not change["disruptive"], OPERATIONS.index(change["op"]), change["kind"], change["name"]
 
 
@@ -185,7 +185,7 @@ def _severity(each: Document) -> str:
 
 
 def severities(rows: Sequence[Document]) -> str:
-    """The number of each severity, as `1 error, 2 warnings`; empty for none."""
+    """Number of findings of each severity, such as `1 error, 2 warnings`; empty if there are none."""
     counts = {name: sum(row["severity"] == name for row in rows) for name in ("error", "warning", "info")}
     words = {"error": "errors", "warning": "warnings"}
     named = {
@@ -217,7 +217,7 @@ def _cost(document: Document, detail: Detail) -> str:
 
 
 def change_of_cost(document: Document) -> str:
-    """The difference per month, or that there is none."""
+    """The difference in cost per month, or a note that there is none."""
     monthly = document["cost"]["change"]["monthly"]
     if not document["deployed"]:
         return f"new, **{dollars(monthly, signed=True)}** a month"
@@ -233,7 +233,7 @@ def _pool_cost(pool: Document) -> str:
 
 
 def dollars(span: Mapping[str, float], *, signed: bool) -> str:
-    """`+$1,200` for a difference, `$0 / $1,200 / $2,400` where minimum, requested and maximum differ."""
+    """`+$1,200` for a difference; `$0 / $1,200 / $2,400` if minimum, requested and maximum differ."""
     figures = [round(span[key]) for key in ("min", "asked", "max")]
     shown = [f"{'-' if value < 0 else '+' if signed else ''}${abs(value):,}" for value in figures]
     return shown[0] if len(set(shown)) == 1 else " / ".join(shown)
@@ -245,7 +245,7 @@ def _folded(title: str, body: str) -> str:
 
 
 def code(value: Any) -> str:
-    """A value as code on one line, inside a table too, whatever characters it contains."""
+    """A value as Markdown code on one line, valid inside a table, too, whatever characters it has."""
     shown = printable(" ".join(str(value).split()))
     shown = shown if len(shown) <= VALUE_LENGTH else f"{shown[: VALUE_LENGTH - 1]}…"
     if not shown:
@@ -256,15 +256,16 @@ def code(value: Any) -> str:
 
 
 def text(value: str) -> str:
-    """Text on one line without markup or mentions. Text in backticks stays code."""
+    """Text on one line without markup or mentions; what is in backticks stays code."""
     parts = re.split(r"(`[^`\n]*`)", printable(" ".join(value.split())))
     return "".join(code(part[1:-1]) if part.startswith("`") and len(part) > 2 else _plain(part) for part in parts)
 
 
 def _plain(value: str) -> str:
-    """Value without Markdown, entities, and names that GitHub would notify or link.
+    """Text in which Markdown, entities, and names that GitHub would notify or link have no effect.
 
-    GitHub decodes entities before it looks for mentions, and finds them after any character that is no ASCII word.
+    GitHub decodes entities before it looks for mentions, and finds mentions after any character that is not an ASCII
+    word character.
     """
     escaped = re.sub(r"([\\`*_{}\[\]<>|~])", r"\\\1", re.sub(r"&(?=#|\w+;)", "&amp;", value))
     unlinked = re.sub(r"(?<![\w./])#(?=\w)", "#\u200b", escaped)

@@ -1,4 +1,4 @@
-"""A preview, and what it starts from."""
+"""A preview, and the state that it starts from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OPERATOR = "gpu-operator"
 
 @dataclass(frozen=True)
 class Deployed:
-    """State that is deployed before a preview."""
+    """Deployed state before a preview."""
 
     exists: bool
     operator_version: str | None = None
@@ -24,7 +24,7 @@ class Deployed:
 
 @dataclass(frozen=True)
 class Preview:
-    """Changes of a preview, and the state it starts from."""
+    """Changes of a preview, and the deployed state before them."""
 
     run: Run
     nodes: Mapping[str, int]

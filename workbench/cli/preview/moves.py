@@ -1,6 +1,6 @@
-"""A change of the network mode in a preview: what is replaced, what changes in place, and what is created.
+"""Description of a change of the network mode in a preview: what is replaced, changed in place, and created.
 
-Such a change touches a hundred resources and more, most of them only because they are in the cluster.
+Such a change affects a hundred resources and more, most of them only because they are in the cluster.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ COUNTED = ("Release", "Namespace")
 
 @dataclass(frozen=True)
 class NetworkMove:
-    """The parts of a change, each as a sentence or less; empty for none.
+    """The parts of such a change, each as a sentence or less; empty if there is nothing to say.
 
     Attributes:
-        title: what it is, as `The API server becomes private.`
-        replaced: the cluster with what is in it, and other resources.
-        in_place: resources that keep what they contain.
+        title: Description, such as `The API server becomes private.`
+        replaced: The cluster with its content, and other resources.
+        in_place: Resources that keep their content.
     """
 
     title: str
@@ -37,7 +37,7 @@ class NetworkMove:
     deleted: tuple[str, ...]
 
     def rows(self) -> list[tuple[str, Sequence[str]]]:
-        """Each part that is not empty, with its name."""
+        """Each part that is not empty, with its title."""
         parts = ("replaced", self.replaced), ("in place", self.in_place)
         return [each for each in (*parts, ("created", self.created), ("deleted", self.deleted)) if each[1]]
 
@@ -47,11 +47,11 @@ class NetworkMove:
 
 
 def network_move(steps: Sequence[Step], lost: int) -> NetworkMove | None:
-    """The change of the network mode that these steps of a preview contain; None where they contain none.
+    """The change of the network mode in these steps of a preview; None if there is none.
 
     Args:
-        steps: a replacement is one step.
-        lost: nodes that are deleted.
+        steps: Steps of the preview; a replacement is one step.
+        lost: Number of nodes that are deleted.
     """
     cluster = next((each for each in steps if each.kind == "ManagedCluster" and each.op == "replace"), None)
     flips = cluster is not None and _is_private(cluster.old) != _is_private(cluster.new)
@@ -109,12 +109,12 @@ def _in_place(steps: Sequence[Step], opened: Sequence[Step], closed: Sequence[St
 
 
 def _goes_along(step: Step, cluster: Step | None) -> bool:
-    """True for a part of the cluster that is replaced because the cluster is."""
+    """True for a resource in the cluster that is replaced only because the cluster is."""
     return cluster is not None and (step.type.startswith(INSIDE) or step.kind == "AgentPool")
 
 
 def _changed_access(steps: Sequence[Step], closing: bool) -> list[Step]:
-    """Updated or replaced resources whose public access ends (`closing`), or begins."""
+    """Updated or replaced resources that lose public access (`closing`), or gain it."""
     found: list[Step] = []
     for step in steps:
         paths = [each for each in step.properties if each.rpartition(".")[2] in PUBLIC_ACCESS]
@@ -141,7 +141,9 @@ def _at(inputs: Mapping[str, Any], path: str) -> Any:
 
 
 def _kinds(steps: Iterable[Step]) -> tuple[str, ...]:
-    """`2 PrivateZone`, the most first; one is only named."""
+    """Counts by kind, such as `2 PrivateZone`, the highest first; a kind with one resource is named
+    without a number.
+    """
     counts = Counter(each.kind for each in steps)
     ordered = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     return tuple(f"{count} {kind}" if count > 1 else kind for kind, count in ordered)

@@ -50,7 +50,7 @@ DARK = {
 
 
 def themes(light: Mapping[str, str], dark: Mapping[str, str]) -> str:
-    """CSS rules for light pages, and for dark ones."""
+    """CSS rules for light pages and for dark pages."""
     rules = [" ".join(f"{selector} {{ {rule} }}" for selector, rule in each.items()) for each in (light, dark)]
     return f"{rules[0]}\n@media (prefers-color-scheme: dark) {{ {rules[1]} }}"
 
@@ -74,7 +74,7 @@ class Card:
 
 
 def picture(document: Mapping[str, Any]) -> str:
-    """The picture of a status document, as `workbench.cli.stack_status.status_document` makes it."""
+    """The picture of a status document (`workbench.cli.stack_status.status_document`)."""
     cards = list(_cards(document["pools"]))
     bottom = cards[-1].top + cards[-1].height if cards else HEADER
     height = bottom + FOOTER
@@ -176,7 +176,10 @@ def _is_shared(pool: Pool) -> bool:
 
 
 def _offered(pool: Pool, node: Mapping[str, Any]) -> int:
-    """Physical GPUs that a node offers. Of shared GPUs a node counts slices: all GPUs are offered, or none."""
+    """Number of physical GPUs that a node offers.
+
+    For shared GPUs the node counts slices: if all are there, all GPUs count, else none.
+    """
     if not _is_shared(pool):
         return node["gpus"]
     slices: Sequence[Mapping[str, int]] = list(pool["gpus"].values())
@@ -205,7 +208,7 @@ def _place(index: int, top: int) -> tuple[int, int]:
 
 
 def _room(pool: Pool) -> int:
-    """Number of nodes that the autoscaler may add."""
+    """Number of nodes that the autoscaler may still add."""
     return max(0, pool["limits"]["max"] - pool["nodes"]) if pool["limits"] is not None else 0
 
 

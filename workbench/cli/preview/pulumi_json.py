@@ -1,4 +1,5 @@
-"""The output of `pulumi preview --json` of a real stack, read as the simulator's previews are.
+"""Reader for the output of `pulumi preview --json` of a real stack, which turns it into the form of the simulator's
+previews.
 
 Source of the format: pulumi/pulumi, sdk/go/common/display (PreviewDigest, PreviewStep).
 """
@@ -17,7 +18,7 @@ POOL, CLUSTER, RELEASE = "AgentPool", "ManagedCluster", "Release"
 
 
 def parsed(text: str) -> Mapping[str, Any]:
-    """The digest. Raises ValueError for anything else."""
+    """The output as a mapping (Pulumi's PreviewDigest). Raises ValueError for anything else."""
     document: Any = json.loads(text)
     if not is_mapping(document) or not isinstance(document.get("steps"), list):
         raise ValueError("it has no list `steps`")
@@ -43,7 +44,7 @@ def run_of(digest: Mapping[str, Any]) -> Run:
 
 
 def deployed(digest: Mapping[str, Any]) -> Deployed:
-    """State that the real stack has deployed."""
+    """The deployed state of the real stack."""
     version: str | None = None
     for row in _steps(digest):
         inputs = _inputs(row, "oldState")
@@ -53,7 +54,7 @@ def deployed(digest: Mapping[str, Any]) -> Deployed:
 
 
 def nodes(digest: Mapping[str, Any]) -> dict[str, int]:
-    """Nodes of each pool, as the state knows them: with `--refresh`, as Azure has them."""
+    """Number of nodes of each pool by the state; after `--refresh`, that is the number in Azure."""
     return {str(pool["name"]): int(pool.get("count") or 0) for pool in _pools(digest)}
 
 

@@ -1,4 +1,4 @@
-"""The connections that a change opens or closes."""
+"""Comparison of connections before and after a change."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LOST, MADE = ("delete", "delete-replaced"), ("create",)
 
 
 def changed(declared: Stack, run: Run) -> list[dict[str, Any]]:
-    """Connections whose state differs from before the change, as data; those that are not as they have to be first.
+    """Connections whose state the change alters, as data; those that end up in a wrong state come first.
 
     Connections whose ends exist only before or only after the change are left out. Flows between isolated namespaces
-    are compared also where the change isolates a namespace, or no longer does; they must hold only for isolated ones.
+    are compared even if the change isolates a namespace or stops doing so; they need to hold only for isolated ones.
     """
     old, new = _connections(before(declared, run)), _connections(declared)
     broken = {_key(each) for each in judge(declared) if not each.holds}
@@ -59,7 +59,7 @@ def _row(old: Judgement, new: Judgement, *, holds: bool) -> dict[str, Any]:
 
 
 def before(declared: Stack, run: Run) -> Stack:
-    """Stack as declared before a run: its changes are reverted, one resource at a time."""
+    """The stack as it was declared before a run: the run's changes are reverted, resource by resource."""
     steps = {(each.type, each.name): each for each in run.changed() if each.op not in LOST}
     kept: list[Resource] = []
     for resource in declared.resources:

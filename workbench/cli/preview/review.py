@@ -1,4 +1,4 @@
-"""One stack's preview for a reviewer, as one document: changes, policies, versions, cost."""
+"""One stack's preview for a reviewer as one document: changes, policies, versions, cost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FACTS: Mapping[str, tuple[str, ...]] = {
 
 
 def document(requested: RequestedStack, preview: Preview) -> dict[str, Any]:
-    """A stack's preview with what policies, versions and prices say of the stack."""
+    """A stack's preview, with findings of policies and versions, and prices."""
     from workbench.policies import evaluate
 
     settings, stack, was = requested.loaded.settings, requested.input.stack, preview.deployed
@@ -65,7 +65,7 @@ def _changes(run: Run, nodes: Mapping[str, int], driver_minutes: int) -> list[di
 
 
 def _differences(step: Step) -> list[dict[str, Any]]:
-    """Changes as text; for a new node pool or cluster its main properties."""
+    """Changes of a resource as text; for a new node pool or cluster, its main properties."""
     if step.op == "create":
         facts = [path for path in FACTS.get(step.kind, ()) if step.new.get(path) not in (None, [])]
         return [{"path": path, "before": None, "after": _text(step.new[path]), "replaces": False} for path in facts]

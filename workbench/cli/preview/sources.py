@@ -1,4 +1,4 @@
-"""Previews of a stack: made in the simulator, or read from `pulumi preview --json` of the real one."""
+"""Sources of a stack's preview: made in the simulator, or read from `pulumi preview --json` of the real stack."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def simulated_preview(requested: RequestedStack, *, policies: bool, options: RunOptions | None = None) -> Preview:
     """A preview in the simulator.
 
-    With `policies` the policy pack may refuse it, which is no failure; neither are changes where `options` expect none.
+    A refusal by the policy pack (with `policies`) is not raised as a failure, and neither are changes where `options`
+    expect none.
     """
     from simulator.errors import ChangesFound, EngineFailed
     from simulator.run_options import RunOptions
