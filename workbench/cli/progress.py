@@ -1,4 +1,4 @@
-"""Live progress on stderr: running operations, and a line for each that is done."""
+"""Live progress on stderr: running operations, and a line for each finished one."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Progress:
 
     @property
     def has_printed_errors(self) -> bool:
-        """True where the reason of a failure has been printed."""
+        """True if the reason for a failure has already been printed."""
         return not self._quiet and any(message.severity == "error" for message in self.run.messages)
 
     def phase(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Queries to a Prometheus, or to a service with its interface."""
+"""Queries to a Prometheus, or to a service with the same HTTP interface."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEFAULT = "http://127.0.0.1:9090"
 
 
 def simulated_address(stack: str) -> str | None:
-    """Address of a simulated stack's Prometheus; None where it runs none."""
+    """Address of a simulated stack's Prometheus; None if none is running."""
     from simulator.simulation import Simulation
 
     telemetry = Simulation(stack).telemetry
@@ -35,11 +35,11 @@ def simulated_address(stack: str) -> str | None:
 
 
 class PrometheusFailed(Exception):
-    """Failure of Prometheus to answer a query; the text has the reason and the fix."""
+    """Error if Prometheus does not answer a query; the text has the reason and the fix."""
 
 
 def ask(address: str, queries: Mapping[str, str]) -> dict[str, list[Sample]]:
-    """The results of instant queries by name.
+    """The results of instant queries, by the queries' names.
 
     Raises:
         PrometheusFailed: with the address, the reason, and what to write.
@@ -53,19 +53,19 @@ def ask(address: str, queries: Mapping[str, str]) -> dict[str, list[Sample]]:
 
 
 def firing(address: str) -> list[Mapping[str, Any]]:
-    """The alerts that fire, with the annotations of their rules, which their series do not have.
+    """The firing alerts, with the annotations of their rules, which the alerts' series lack.
 
     Raises:
-        PrometheusFailed: as `listed_alerts` does.
+        PrometheusFailed: see `listed_alerts`.
     """
     return [each for each in listed_alerts(address) if each.get("state") == "firing"]
 
 
 def listed_alerts(address: str) -> list[Mapping[str, Any]]:
-    """The alerts that are pending or firing, with the annotations of their rules.
+    """The pending and firing alerts, with the annotations of their rules.
 
     Raises:
-        PrometheusFailed: also where the address has the queries alone, as that of Azure's workspace.
+        PrometheusFailed: also if the address only serves queries, as that of an Azure Monitor workspace does.
     """
     token = os.environ.get(TOKEN)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -85,7 +85,7 @@ def ask_range(address: str, query: str, start: float, end: float, step: float) -
     """The series of a range query, each with `metric` and `values`; times in seconds since 1970.
 
     Raises:
-        PrometheusFailed
+        PrometheusFailed: Prometheus does not answer.
     """
     token = os.environ.get(TOKEN)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -126,7 +126,7 @@ def _ask(pools: Any, headers: Mapping[str, str], address: str, query: str) -> li
 
 
 def _samples(document: Any) -> list[Sample] | None:
-    """The results of an instant query; None where the document has another form."""
+    """The results of an instant query; None if the document has an unexpected form."""
     found = at(document, "data.result") if at(document, "status") == "success" else None
     if not isinstance(found, list):
         return None

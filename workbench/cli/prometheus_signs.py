@@ -1,4 +1,4 @@
-"""Alerts and Xids of a Prometheus, as signs of the diagnosis."""
+"""Alerts and Xids from a Prometheus, as signs for the diagnosis."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TEMPLATE = re.compile(r"\{\{\s*\$labels\.(\w+)\s*\}\}")
 
 @dataclass(frozen=True)
 class Signals:
-    """Signs from a Prometheus."""
+    """Signs read from a Prometheus: alerts, Xids, and what could not be read."""
 
     alerts: Sequence[Alert] | None = None
     """Firing alerts; None where none was asked, or it did not answer."""
@@ -45,7 +45,7 @@ class Signals:
     """Signs that were not read, and the option to add."""
 
     def not_read(self, node: str) -> tuple[str, ...]:
-        """Signs that were not read of one node."""
+        """Signs about one node that could not be read."""
         if self.alerts is None or node in self.reported:
             return self.unread
         silent = f"alerts and Xids of {node}, because the Prometheus has no series of its GPUs"
@@ -59,7 +59,7 @@ class Signals:
 
 @dataclass(frozen=True)
 class Asked:
-    """A Prometheus, or what has its answers."""
+    """Functions that query a Prometheus, or a recording of its answers."""
 
     address: str
     ask: Callable[[Mapping[str, str]], Mapping[str, Sequence[Sample]]]
@@ -69,7 +69,7 @@ class Asked:
 
 
 def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) -> Signals:
-    """Signs from the Prometheus that is named, or from the simulated stack's if it runs."""
+    """Signs from the given Prometheus, or else from the simulated stack's if one is running."""
     from workbench.cli.prometheus import ask, firing, simulated_address
 
     address = prometheus or (None if kubeconfig else simulated_address(stack))
@@ -79,7 +79,7 @@ def read_signals(stack: str, kubeconfig: Path | None, prometheus: str | None) ->
 
 
 def signal_queries() -> dict[str, str]:
-    """The queries by name."""
+    """The queries that `signals_of` needs, by name."""
     return {
         "alerts": 'ALERTS{alertstate="firing"}',
         "pending": 'ALERTS{alertstate="pending"}',
@@ -91,7 +91,7 @@ def signal_queries() -> dict[str, str]:
 
 
 def signals_of(asked: Asked) -> Signals:
-    """Signs from answers to `signal_queries`."""
+    """Signs from the answers to `signal_queries`."""
     from workbench.cli.prometheus import PrometheusFailed
 
     try:
@@ -113,7 +113,7 @@ def signals_of(asked: Asked) -> Signals:
 
 
 def _outdated(asked: Asked, newest: Sequence[Sample]) -> str:
-    """Reason why the answers of a Prometheus are outdated; empty where they are not."""
+    """Reason why a Prometheus's answers are outdated; empty if they are current."""
     address = asked.address
     if not newest:
         return f"the Prometheus at {address} has scraped nothing: no rule of it can fire"
@@ -125,7 +125,7 @@ def _outdated(asked: Asked, newest: Sequence[Sample]) -> str:
 
 
 def _annotated(alerts: Sequence[Alert], listed: Iterable[Mapping[str, Any]]) -> list[Alert]:
-    """The alerts with the words of their rules, in which values are filled in."""
+    """The alerts with their rules' annotations, in which values are filled in."""
     words = {
         (name, frozenset(labels.items())): at(each, "annotations", dict[str, str]())
         for each in listed
@@ -142,7 +142,7 @@ def _annotated(alerts: Sequence[Alert], listed: Iterable[Mapping[str, Any]]) -> 
 
 
 def _split(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Name and labels of an alert, without those that only its series has."""
+    """Name and labels of an alert, without the labels that only its series has."""
     own = {key: value for key, value in given.items() if key not in ("__name__", "alertname", "alertstate")}
     return given.get("alertname", ""), own
 
@@ -171,7 +171,7 @@ def _by_node(samples: Sequence[Sample], recent: Container[tuple[str, ...]]) -> d
 
 
 def _alert(sample: Sample) -> Alert:
-    """An alert by its series, which has no annotations: those of this project's rules are known."""
+    """An alert from its series, which has no annotations; the annotations of this project's rules are known."""
     from physical_ai.readiness.nodes.signs import Alert
     from physical_ai.telemetry.rule_rows import alert_rows
 

@@ -1,4 +1,4 @@
-"""A recording in place of a cluster, a Prometheus and Azure, for the commands that only read."""
+"""A recording that replaces a cluster, a Prometheus and Azure, for commands that only read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ From = Annotated[
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recording as the sources of a command."""
+    """Sources of a command's data, all from one recording."""
 
     recording: Recording
 
@@ -42,14 +42,14 @@ class Recorded:
 
     @property
     def now(self) -> datetime.datetime:
-        """The time of the recording, which is the present one for all that is read from it."""
+        """The time of the recording, which counts as the present for everything read from it."""
         return datetime.datetime.fromisoformat(self.recording.recorded_at)
 
     def loaded(self, files: Sequence[Path] | None = None, assignments: Sequence[str] | None = None) -> Loaded:
-        """The settings that were recorded; those of the checkout where they do not load, or the command line adds any.
+        """The recorded settings; the checkout's if the recorded ones cannot be loaded, or the command line adds some.
 
         Raises:
-            SettingsError
+            SettingsError: the settings are invalid.
         """
         from physical_ai.settings import SettingsError, load_config
         from workbench.cli.requested_stack import read_stack
@@ -76,7 +76,7 @@ class Recorded:
         return ClusterTarget(self.name, reader(self.recording), expected)
 
     def azure_pools(self) -> Mapping[str, Mapping[str, Any]] | None:
-        """Properties of the node pools by name; None where the recording has nothing of Azure."""
+        """Properties of the node pools, by name; None if the recording has nothing from Azure."""
         found: dict[str, Mapping[str, Any]] = {}
         for each in self.recording.of("azure"):
             if each["type"].lower().endswith("/agentpools"):
@@ -88,7 +88,7 @@ class Recorded:
         return self.recording.only("workflows", "workflows")
 
     def ask(self, queries: Mapping[str, str]) -> dict[str, list[Sample]]:
-        """Recorded results of instant queries by name.
+        """Recorded results of instant queries, by the queries' names.
 
         Raises:
             PrometheusFailed: a query was not recorded.
@@ -116,7 +116,7 @@ class Recorded:
         return f"the recording has no metrics: {next(said, 'no Prometheus was named')}"
 
     def alerts(self) -> list[Mapping[str, Any]]:
-        """Alerts that were pending or firing, with the annotations of their rules."""
+        """Pending and firing alerts, with the annotations of their rules."""
         return list(self.recording.only("alerts", "alerts") or ())
 
     def signals(self) -> Signals:
@@ -127,7 +127,7 @@ class Recorded:
         return signals_of(Asked(self.name, self.ask, lambda: firing, self.now.timestamp))
 
     def alert_documents(self) -> list[dict[str, Any]]:
-        """The alerts as `physai alerts` lists them. Raises PrometheusFailed where none were read."""
+        """The alerts as `physai alerts` lists them. Raises PrometheusFailed if none were recorded."""
         from workbench.cli.prometheus import PrometheusFailed
 
         if self.recording.only("alerts", "alerts") is None:
@@ -139,7 +139,7 @@ class Recorded:
         )
 
     def print_age(self) -> None:
-        """Prints what is read, and how old it is."""
+        """Prints which recording is read, and how old it is."""
         days = (datetime.datetime.now(datetime.UTC) - self.now).total_seconds() / 86400
         age = f"{days:.0f} days" if days >= 2 else f"{max(days * 24, 0):.0f} hours" if days >= 1 / 12 else "new"
         of = "simulated " if self.recording.simulated else ""
@@ -165,15 +165,15 @@ def _alert_document(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def opened(file: Path, stack: str, **others: object) -> Recorded:
-    """The recording in a file, whose age is printed.
+    """The recording in a file; prints its age.
 
     Args:
-        stack: The stack of the command line; the default one stands for the recording's.
-        others: Options that name another source, by name; each has to be left out.
+        stack: The stack on the command line; the default one stands for the recording's.
+        others: Options that name another source, by name; each must be left out.
 
     Raises:
-        typer.BadParameter: another source is named too, or another stack.
-        typer.Exit: the file is no recording.
+        typer.BadParameter: another source or another stack is given, too.
+        typer.Exit: the file is not a recording.
     """
     from workbench.cli.options import DEFAULT_STACK
     from workbench.recordings.reading import BadRecording, read

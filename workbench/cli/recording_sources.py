@@ -1,4 +1,4 @@
-"""Sources of a recording: a cluster, Azure, Prometheus and OSMO, of a real stack or of a simulated one. Reads only."""
+"""Sources of a recording: a cluster, Azure, Prometheus and OSMO of a real or simulated stack. They are only read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_SERIES = 5000
 
 @dataclass(frozen=True)
 class Wanted:
-    """A stack to record, and the way to it."""
+    """A stack to record, and how to reach its cluster and services."""
 
     loaded: Loaded
     kubeconfig: Path | None
@@ -39,11 +39,11 @@ class Wanted:
 
 
 def entries(wanted: Wanted, say: Say) -> Iterator[Entry]:
-    """All entries, the head first, as they were read.
+    """All entries of a recording as they were read, the head first.
 
     Raises:
-        Unreachable, Unusable: the cluster answers nothing at all.
-        SimulationError: no simulated cluster of the stack runs.
+        Unreachable, Unusable: the cluster does not answer at all.
+        SimulationError: no simulated cluster of the stack is running.
     """
     from workbench.cli.cluster_gates import cluster_of
     from workbench.recordings.making import head
@@ -74,7 +74,9 @@ def _program() -> str:
 
 
 def _of_simulation(stack: str) -> Iterator[Entry]:
-    """Exported pools, workflows, and the simulated resources in the form of ARM's answers."""
+    """Entries from a simulation: exported pools, workflows, and the simulated resources in the form of
+    ARM's answers.
+    """
     from workbench.cli.diagnosis_sources import simulated_workflows
     from workbench.cli.simulated_stack import simulation_of
 
@@ -85,7 +87,7 @@ def _of_simulation(stack: str) -> Iterator[Entry]:
 
 
 def simulated_bodies(simulation: Simulation) -> Iterator[Entry]:
-    """Bodies as a GET of the simulated ARM returns them."""
+    """Resource bodies as a GET of the simulated ARM returns them."""
     from simulator.azure.bodies import to_body
     from simulator.azure.filled import outputs_of_get
 
@@ -116,7 +118,9 @@ def _of_azure(wanted: Wanted, say: Say) -> Iterator[Entry]:
 
 
 def _of_prometheus(wanted: Wanted, now: float, say: Say) -> Iterator[Entry]:
-    """Answers to the queries of `why`, `alerts` and `usage`, and series of the last hour."""
+    """Entries from Prometheus: answers to the queries of `why`, `alerts` and `usage`, and series of the
+    last minutes.
+    """
     from physical_ai.telemetry.usage import queries
     from workbench.cli.prometheus import PrometheusFailed, ask, ask_range, listed_alerts, simulated_address
     from workbench.cli.prometheus_signs import NOT_ASKED, NOT_RUNNING, signal_queries

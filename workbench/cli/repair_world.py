@@ -1,4 +1,4 @@
-"""World of `node replace`: the cluster, Azure, Prometheus, acceptance and the evidence about a node."""
+"""Surroundings of `node replace`: the cluster, Azure, Prometheus, acceptance and the evidence about a node."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAST_HOLD = 20.0
 
 @dataclass(frozen=True)
 class RepairSources:
-    """Sources that the command line names."""
+    """Sources that the command line names for a repair."""
 
     stack: str
     settings: Settings
@@ -47,8 +47,8 @@ class RepairSources:
         """Evidence about a node.
 
         Args:
-            pending: Include alerts whose hold has not passed.
-            since: Only what has been seen since then.
+            pending: True to include alerts that are pending but do not fire yet.
+            since: Time from which on signs count; None for all.
         """
         return _evidence(self, node, self.signals(), pending=pending, since=since)
 
@@ -63,7 +63,9 @@ class RepairSources:
             return {**document(evidence), "report": None, "reportProblem": str(problem)}
 
     def standing(self, record: Record) -> Standing:
-        """Evidence against the repaired node now, without signs from before its machine was restarted or deleted."""
+        """Present evidence against the repaired node, without signs from before its machine was restarted
+        or deleted.
+        """
         from workbench.health.evidence.standing import SETTLED, standing_of
 
         signals = self.signals()
@@ -73,7 +75,7 @@ class RepairSources:
         return standing_of(evidence, record.offered, signals.reported if read else None, settled)
 
     def accept(self, node: str, level: AcceptanceLevel) -> str:
-        """Reason why a node does not pass a level of acceptance; empty where it does."""
+        """Runs acceptance on a node; returns the reason why it does not pass the level, or an empty text."""
         from physical_ai.kubernetes.objects import name
         from physical_ai.readiness.objects import pool_of
         from physical_ai.settings.facts.gpu import amd_pools, nvidia_pools
@@ -98,7 +100,7 @@ class RepairSources:
 
 
 def repair_world(sources: RepairSources, *, report: bool) -> World:
-    """World of a repair. A login to Azure is needed only where the machines are Azure's."""
+    """The surroundings of a repair. A login to Azure is needed only if the machines are Azure's."""
     from physical_ai.readiness import expected_pools
     from physical_ai.settings.facts.pools import gpus_per_node
     from workbench.health.replacement.cluster import RepairCluster
@@ -122,7 +124,9 @@ def repair_world(sources: RepairSources, *, report: bool) -> World:
 
 
 def _azure(sources: RepairSources) -> tuple[Machines | None, Any]:
-    """The cluster's machines, and what sends a report about one of them; None for both where Azure has none of them."""
+    """The cluster's machines in Azure, and the client for reports about them; None for both if no machine
+    is Azure's.
+    """
     from physical_ai.kubernetes.objects import at
     from physical_ai.readiness import expected_pools
     from physical_ai.readiness.expected import is_existing
@@ -184,7 +188,7 @@ def _progress(node: str, check: str, doing: str) -> None:
 
 
 def _model_speed() -> float:
-    """Factor of the length of a minute in the simulator."""
+    """Ratio of a simulated minute's length to a real one's."""
     from simulator.clock import seconds_per_model_minute
 
     return seconds_per_model_minute() / 60

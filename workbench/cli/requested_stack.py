@@ -1,5 +1,5 @@
-"""Conversion of the command line to the input of a command: validated settings, and the configuration for the
-engine.
+"""Conversion of the command line to the input of a command: validated settings, and the configuration for
+the engine.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SIMULATED_SERVICE = "https://osmo.invalid"
 
 @dataclass(frozen=True)
 class RequestedStack:
-    """A stack as the command line asks for it: its validated settings, and what the engine gets."""
+    """A stack with the command line's additions: its validated settings, and its input for the engine."""
 
     loaded: Loaded
     input: StackInput
@@ -44,7 +44,7 @@ def read_stack(
     """Loads and validates a stack with its overlays, and the values files of its charts.
 
     Raises:
-        SettingsError: with every fault; nothing has been changed then.
+        SettingsError: with all faults; nothing has been changed then.
     """
     overlays = [Overlay.read(file) for file in files or ()]
     if assignments:
@@ -67,7 +67,7 @@ def read_stack(
 
 
 def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
-    """The stack's deployers, and the simulation's own, which have no part in the real tenant."""
+    """The stack's deployers, and those of the simulation, who do not exist in the real tenant."""
     named = [
         {"principalId": each.principal_id, "principalType": each.principal_type} for each in settings.access.deployers
     ]
@@ -76,20 +76,25 @@ def simulated_deployers(settings: Settings) -> list[dict[str, str]]:
 
 
 def simulated_users(settings: Settings) -> list[str]:
-    """Groups whose members submit workflows: the stack's, and that of the simulation's deployers."""
+    """Groups whose members may submit workflows: the stack's, and the group of the simulation's deployers."""
     return list(dict.fromkeys([*settings.osmo.access.roles.get(OSMO_USER, ()), DEPLOYERS.object_id]))
 
 
 def generated_secrets(settings: Settings) -> list[str]:
-    """Secrets that the simulation generates: a stand-in replaces OSMO's control plane, which issues the token; nothing
-    is sent to the receivers of alerts, and nothing is kept in a datastore."""
+    """Names of the secrets that the simulation makes up.
+
+    The simulated control plane of OSMO issues the token, nothing is sent to alert receivers, and nothing is stored in a
+    datastore.
+    """
     osmo = settings.osmo
     token = [AGENT_TOKEN] if osmo.needs_token else []
     return [*token, *(name for _, name in required_secrets(settings))]
 
 
 def made_up(name: str) -> str:
-    """Value of a secret of that name in a simulation, where real ones are not used: of the form that its rule wants."""
+    """Value in a simulation for a secret of this name, in the format that its rule requires; real secrets
+    are not used.
+    """
     return mek_file(_ZEROS) if name == MEK_SECRET else f"simulated-{name}"
 
 
@@ -106,7 +111,7 @@ def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _stack_config(stack: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The stack file's values without its secrets, and the names of these."""
+    """The stack file's values without its secrets, and the names of the secrets."""
     document: dict[str, Any] = documents.load(files.read_text(STACKS / f"Pulumi.{stack}.yaml")) or {}
     config: dict[str, Any] = dict(document.get("config") or {})
     secrets: Mapping[str, Any] = config.pop(f"{PREFIX}{SECRETS}", None) or {}

@@ -1,6 +1,7 @@
-"""Commands that run in a copy of the resident process, which has loaded what they import: that takes them a second.
+"""Execution of commands in a copy of the resident process, which saves the second that their imports take.
 
-This module imports little, since it runs before the command does. The copy's side is `command_copy`.
+This module imports little, because it runs before the command does. The code that runs in the copy is in
+`command_copy`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(arguments: Sequence[str]) -> int | None:
-    """Runs a command line in a copy of the resident process: its exit code. None where there is none."""
+    """Runs a command line in a copy of the resident process; returns its exit code, or None if there is no resident
+    process.
+    """
     if not arguments or arguments[0] not in COMMANDS or {"-h", "--help"} & set(arguments):
         return None
     if any(stream is None for stream in (sys.stdin, sys.stdout, sys.stderr)):  # closed by who started this
@@ -42,7 +45,7 @@ def run(arguments: Sequence[str]) -> int | None:
 
 
 def _request(arguments: Sequence[str]) -> dict[str, Any]:
-    """Request to the resident process, with the state that a copy takes over from this process."""
+    """Request to the resident process, with the state of this process that the copy takes over."""
     streams = [(stream.encoding, stream.errors) for stream in (sys.stdin, sys.stdout, sys.stderr)]
     own = {"environment": dict(os.environ), "nice": os.nice(0), "streams": streams}
     return {"arguments": [*arguments], **own}
@@ -67,7 +70,7 @@ def _answer(control: socket.socket, request: dict[str, Any]) -> int | None:
 
 @contextmanager
 def _passing_signals(control: socket.socket) -> Generator[None]:
-    """Sends the copy the signals that this process receives; it ends when this process does."""
+    """Passes the signals that this process receives on to the copy. The copy ends when this process does."""
 
     def passed(number: int, _: FrameType | None) -> None:
         control.sendall(bytes([number]))

@@ -1,4 +1,4 @@
-"""Conversion of options of the command line to the simulator's."""
+"""Conversion of command-line options to the simulator's options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def principal_named(name: str) -> Principal:
-    """Principal of a name. Raises typer.BadParameter for a name that the simulated tenant does not have."""
+    """The principal with this name. Raises typer.BadParameter if the simulated tenant has none."""
     from simulator.entra import UnknownPrincipal, principal
 
     try:

@@ -1,4 +1,4 @@
-"""The simulation of a stack, and its cluster as readiness reads it."""
+"""The simulation of a stack, and its cluster in the form that readiness reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REFUSALS = (401, 403, 429)
 
 
 def simulation_of(stack: str) -> Simulation:
-    """The simulation of a stack that has a file, or that is still simulated after its file was removed.
+    """The simulation of a stack that has a file, or that is still simulated although its file was removed.
 
     Raises:
         SettingsError: there is no such stack.
@@ -32,7 +32,7 @@ def simulation_of(stack: str) -> Simulation:
 
 
 def running_cluster(simulation: Simulation) -> str | None:
-    """The Azure resource id of the simulated cluster that runs now."""
+    """The Azure resource id of the running simulated cluster; None if none is running."""
     if not simulation.exists:
         return None
     clusters = simulation.clusters()
@@ -40,7 +40,7 @@ def running_cluster(simulation: Simulation) -> str | None:
 
 
 def running_simulation(stack: str) -> Simulation:
-    """Simulation of a stack with a running cluster. Raises SimulationError where none of it runs."""
+    """Simulation of a stack with a running cluster. Raises SimulationError if no cluster is running."""
     from simulator.errors import SimulationError
 
     simulation = simulation_of(stack)
@@ -50,15 +50,16 @@ def running_simulation(stack: str) -> Simulation:
 
 
 def deployed_pools(simulation: Simulation) -> Sequence[Expected]:
-    """Expected resources of the pools of the last deployment; empty where none exported its pools."""
+    """Expected resources of the pools by the last deployment; empty if no deployment has exported its pools."""
     from physical_ai.readiness.expected import deployed_pools as from_outputs
 
     return from_outputs(simulation.outputs().get("pools") or {}, simulation.stack)
 
 
 def changing_client(simulation: Simulation, cluster: str) -> Send:
-    """Access to a simulated cluster with the signature and the errors of `physical_ai.readiness.client`, also for what
-    changes it. Logs of the Pods of acceptance come from the models that ran them.
+    """Client that can change a simulated cluster, with the signature and errors of `physical_ai.readiness.client`.
+
+    Logs of acceptance Pods come from the simulated programs.
     """
     from physical_ai.readiness import reader
     from physical_ai.readiness.shapes import Malformed, checked
@@ -87,7 +88,7 @@ def changing_client(simulation: Simulation, cluster: str) -> Send:
 
 
 def readiness_client(client: Client) -> Get:
-    """The simulator's Kubernetes client, with the signature and the errors that readiness expects."""
+    """The simulator's Kubernetes client, with the signature and errors that readiness expects."""
     from physical_ai.readiness import reader
     from physical_ai.readiness.shapes import Malformed, checked
     from simulator.kubernetes.client import ApiError, Unreachable

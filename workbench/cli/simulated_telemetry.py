@@ -1,4 +1,4 @@
-"""Telemetry of a simulated stack: its rules, its alerts with the faults that caused them."""
+"""Telemetry of a simulated stack: its rules, and its alerts with the faults that caused them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 
 def start_telemetry(simulation: Simulation, settings: Settings, report: Reporter) -> None:
-    """Starts Prometheus and Alertmanager with what the stack has deployed for its collector. A stack without one gets
-    the rules that follow from its settings."""
+    """Starts Prometheus and Alertmanager for the stack's deployed metrics collector; without one, with rules that
+    follow from the settings.
+    """
     simulation.start_telemetry(lambda cluster: by_settings(settings, cluster), report)
 
 
 def by_settings(settings: Settings, cluster: str) -> Collected:
-    """Series and alerts that a cluster without a collector would have had; `cluster` is its name."""
+    """Scrape jobs and alerts for a cluster without a metrics collector. `cluster`: the cluster's name."""
     from simulator.metrics.collector import Collected
     from simulator.metrics.managed_prometheus import label_list
     from simulator.metrics.scraping import default_jobs
@@ -38,7 +39,7 @@ def by_settings(settings: Settings, cluster: str) -> Collected:
 
 
 def missing_counters(settings: Settings) -> str:
-    """Note on alerts that can't fire in a stack that collects no metrics; empty for one that does."""
+    """Note on alerts that can't fire because the stack collects no metrics; empty if it collects them."""
     if settings.monitoring.is_measured:
         return ""
     return (
@@ -48,13 +49,13 @@ def missing_counters(settings: Settings) -> str:
 
 
 def nodes_of(simulation: Simulation) -> list[Object]:
-    """The Nodes of the simulated clusters."""
+    """The Nodes of all simulated clusters of the stack."""
     clusters = simulation.clusters()
     return [node for id in clusters.ids() for node in clusters.client(id).get("/api/v1/nodes")["items"]]
 
 
 def alert_documents(simulation: Simulation) -> list[dict[str, Any]]:
-    """Alerts that are pending or firing, with times in model seconds.
+    """Pending and firing alerts, with times in simulated seconds.
 
     Raises:
         NotRunning: there is no Prometheus.
@@ -72,7 +73,7 @@ def injector(stack: str) -> Injector:
     """Injector of faults into the stack's simulated cluster.
 
     Raises:
-        SimulationError: no cluster of it runs.
+        SimulationError: no simulated cluster of the stack is running.
     """
     from simulator.faults.injection import Injector
     from workbench.cli.simulated_stack import running_cluster, running_simulation
@@ -82,7 +83,7 @@ def injector(stack: str) -> Injector:
 
 
 def fault_documents(stack: str) -> list[dict[str, Any]]:
-    """The faults that nodes have."""
+    """The present faults of the stack's nodes, as data."""
     from simulator.cluster.objects import name
     from simulator.faults import injected
 
@@ -91,7 +92,7 @@ def fault_documents(stack: str) -> list[dict[str, Any]]:
 
 
 def fault_row(row: Fault) -> dict[str, Any]:
-    """A fault that can be injected."""
+    """A fault that can be injected, as data."""
     lists = {
         "drivers": list(row.drivers),
         "needs": row.needs,
@@ -102,7 +103,7 @@ def fault_row(row: Fault) -> dict[str, Any]:
 
 
 def fault_document(node: str, given: Injected) -> dict[str, Any]:
-    """An injected fault; `gpu` is None for a fault of the node."""
+    """An injected fault as data; `gpu` is None for a fault of the whole node."""
     from simulator.faults import fault
 
     row = fault(given.fault)
@@ -113,7 +114,9 @@ def fault_document(node: str, given: Injected) -> dict[str, Any]:
 
 
 def healed_document(node: str, given: Injected) -> dict[str, Any]:
-    """A fault that was healed, and whether its GPU counts as reset, which starts the node's DCGM exporter again."""
+    """A removed fault as data; `gpuReset` is true if its GPU counts as reset, which restarts the node's
+    DCGM exporter.
+    """
     from simulator.faults import fault
 
     return {**fault_document(node, given), "gpuReset": fault(given.fault).needs_reset}

@@ -1,4 +1,4 @@
-"""The present state of a simulated stack, read from its Azure and its API server."""
+"""The present state of a simulated stack, read from its simulated Azure and its API server."""
 
 from __future__ import annotations
 
@@ -48,12 +48,14 @@ QUIET_TAINTS = ("node.kubernetes.io/",)
 
 
 def simulated(releases: Iterable[str]) -> list[str]:
-    """Simulated components of a stack with these releases."""
+    """Names of the simulated components in a stack with these releases."""
     return [*SIMULATED, *(MODELLED[name] for name in releases if name in MODELLED)]
 
 
 def status_document(simulation: Simulation) -> dict[str, Any]:
-    """`{stack, exists, simulated, pools: […], releases: […], osmo: {…}, telemetry: {…}}`, stable for scripts."""
+    """The stack's status as data with stable keys: `{stack, exists, simulated, pools: […], releases: […], osmo: {…},
+    telemetry: {…}}`.
+    """
     document: dict[str, Any] = {
         "stack": simulation.stack,
         "exists": simulation.exists,
@@ -106,27 +108,27 @@ def status_document(simulation: Simulation) -> dict[str, Any]:
 def _slurm(
     pool: Mapping[str, Any], summary: Mapping[str, Any], slurmds: Mapping[str, SlurmNode]
 ) -> list[dict[str, Any]] | None:
-    """State in Slurm of the nodes of a Slurm pool; None for other pools."""
+    """Slurm's state of the nodes of a Slurm pool; None for other pools."""
     if summary.get("scheduler") != SLURM:
         return None
     return [slurmds[each["name"]].document() for each in pool["members"] if each["name"] in slurmds]
 
 
 def _nodes(client: Client) -> list[Object]:
-    """The nodes, with the devices of the DRA driver as a resource of its own."""
+    """The nodes, with the devices of the DRA driver added as a resource."""
     nodes: list[Object] = client.get("/api/v1/nodes")["items"]
     return [dict(node) for node in with_devices(nodes, client.get(SLICES)["items"])]
 
 
 def _osmo(simulation: Simulation, outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """OSMO in the last deployment, and the last workflows that ran on it."""
+    """OSMO's settings in the last deployment, and the last workflows that ran on it; empty without OSMO."""
     exported: Mapping[str, Any] = outputs.get("osmo") or {}
     kept = {key: exported[key] for key in ("mode", "queues", "platforms") if key in exported}
     return {**kept, "workflows": History(simulation.folder).all()[-WORKFLOWS_SHOWN:]} if kept else {}
 
 
 def node_counts(simulation: Simulation) -> dict[str, int]:
-    """The number of nodes in each pool now; empty where no cluster runs."""
+    """Present number of nodes in each pool; empty if no cluster is running."""
     cluster = running_cluster(simulation)
     if cluster is None:
         return {}
@@ -136,7 +138,7 @@ def node_counts(simulation: Simulation) -> dict[str, int]:
 
 
 def azure_pools(simulation: Simulation) -> list[Mapping[str, Any]]:
-    """Every pool of the simulated cluster as Azure Resource Manager describes it; empty where no cluster exists."""
+    """Every pool of the simulated cluster in the form of Azure Resource Manager; empty if there is no cluster."""
     resources = simulation.cloud_resources()
     cluster = _cluster(resources)
     return _pool_bodies(resources, cluster) if cluster else []
@@ -147,7 +149,7 @@ def _cluster(resources: Mapping[str, Mapping[str, Any]]) -> str | None:
 
 
 def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> list[Mapping[str, Any]]:
-    """A cluster's pools as Azure Resource Manager describes them: the inline one first, then by name."""
+    """A cluster's pools in the form of Azure Resource Manager: the inline pool first, then by name."""
     inline: Sequence[Mapping[str, Any]] = resources[cluster]["inputs"].get("agentPoolProfiles") or []
     prefix = f"{cluster}/agentPools/".lower()
     own = {id: entry["inputs"] for id, entry in resources.items() if id.lower().startswith(prefix)}
@@ -155,7 +157,7 @@ def _pool_bodies(resources: Mapping[str, Mapping[str, Any]], cluster: str) -> li
 
 
 def _classes(summaries: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The GPU classes of a cluster that existed before the stack, in the form of Azure's pools: from the outputs."""
+    """GPU node classes of an existing cluster in the form of Azure's pools, from the stack's outputs."""
     return [
         {"name": name, "vmSize": given["size"], "nodeLabels": given["labels"], "nodeTaints": given["taints"]}
         for name, given in summaries.items()
@@ -188,7 +190,7 @@ def _pool(body: Mapping[str, Any], nodes: Sequence[Object]) -> dict[str, Any]:
 
 
 def _reports(simulation: Simulation, client: Client) -> dict[str, Report]:
-    """Readiness of the GPUs, by pool."""
+    """Readiness of the GPUs, by pool; empty if the cluster does not answer."""
     try:
         return {report.pool: report for report in read_reports(readiness_client(client), deployed_pools(simulation))}
     except Unreachable:
@@ -196,7 +198,7 @@ def _reports(simulation: Simulation, client: Client) -> dict[str, Report]:
 
 
 def _gpu_facts(pool: Mapping[str, Any], summary: Mapping[str, Any], report: Report | None) -> dict[str, Any]:
-    """The GPUs that the last deployment declared for a pool, and what its nodes offer."""
+    """The GPUs that the last deployment declared for a pool, and those that its nodes offer."""
     found: Mapping[str, Any] = report.document() if report is not None else {"gpus": {}, "closed": []}
     lines = [line(each) for each in report.closed] if report is not None else []
     return {
@@ -217,7 +219,7 @@ def _gpus_of(size: str) -> int:
 
 
 def _gpus_offered(node: Object) -> int:
-    """GPUs, not slices of them, that a node offers, by the device plugin or for claims."""
+    """Number of whole GPUs that a node offers, through the device plugin or for claims."""
     offered = node["status"].get("allocatable", {})
     return sum(int(offered.get(resource, 0)) for resource in (*GPUS, CLAIM_DRIVER))
 

@@ -1,4 +1,4 @@
-"""Repairs of a stack that a run left unfinished. Pure: findings in, commands out."""
+"""Repairs for a stack that a run left unfinished. Pure functions from findings to commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Repair:
-    """One step: what is stuck, the commands that repair it, in order, and their effect."""
+    """One step of a repair: what is stuck, the commands that repair it, in order, and their effect."""
 
     problem: str
     commands: tuple[Command, ...]
@@ -36,9 +36,12 @@ def repairs(
     releases: Sequence[StuckRelease],
     locks: Sequence[Mapping[str, Any]] = (),
 ) -> list[Repair]:
-    """The steps in order: the lock, which refuses the others, the state, which the next run reads, the releases.
+    """The steps in order: first the lock, which blocks the others, then the state, which the next run reads, then the
+    releases.
 
-    `deployment` is that of `pulumi stack export`; `locks` are `pid`, `username`, `hostname` and `timestamp` of each.
+    Args:
+        deployment: Deployment in the output of `pulumi stack export`.
+        locks: `pid`, `username`, `hostname` and `timestamp` of each lock.
     """
     return [*_locks(stack, locks), *_pending(stack, deployment, releases), *_releases(releases)]
 

@@ -19,7 +19,7 @@ _TOO = {"greater_than_equal": ("small", "At least", "ge"), "less_than_equal": ("
 
 
 def called(root: Any, arguments: Sequence[str]) -> tuple[str, Any]:
-    """The command that arguments call, as `physai osmo values`, and what Typer has of it."""
+    """The words of the command that the arguments call, such as `physai osmo values`, and Typer's object for it."""
     words, command = ["physai"], root
     for word in arguments:
         below = getattr(command, "commands", {}).get(word)
@@ -34,8 +34,8 @@ def usage_text(problem: typer.TyperException | UnknownCommand, path: str, comman
     """Message about an error on the command line.
 
     Args:
-        path: the command's words, as `called` has them.
-        command: the command itself.
+        path: The command's words, as `called` returns them.
+        command: Typer's object for the command.
     """
     if isinstance(problem, UnknownCommand):
         near = nearest(problem.name, problem.known)
@@ -45,7 +45,7 @@ def usage_text(problem: typer.TyperException | UnknownCommand, path: str, comman
 
 
 def _told(problem: typer.TyperException, path: str, command: Any) -> tuple[str, str]:
-    """The problem and the advice. Typer exports no classes of these errors, so their attributes tell them apart."""
+    """The problem and the advice. Typer exports no classes for these errors, so their attributes distinguish them."""
     name = getattr(problem, "option_name", None)
     if name is not None and hasattr(problem, "possibilities"):
         return _no_option(name, command)
@@ -66,7 +66,7 @@ def _no_option(name: str, command: Any) -> tuple[str, str]:
 
 
 def _wrong_use(name: str, message: str, path: str, command: Any) -> tuple[str, str]:
-    """An option without its value, or a flag with one."""
+    """Problem and advice for an option without its value, or a flag with one."""
     option = _options(command).get(name)
     if option is None or "does not take" in message:
         return f"{name} takes no value", f"Write: {path} {name}"
@@ -76,14 +76,14 @@ def _wrong_use(name: str, message: str, path: str, command: Any) -> tuple[str, s
 
 
 def _extra(given: str, path: str, command: Any) -> tuple[str, str]:
-    """More arguments than the command has. The texts of several are in one, divided by spaces."""
+    """Problem and advice for more arguments than the command has; `given` has them all, separated by spaces."""
     arguments = [value_name(each) for each in command.params if each.param_type_name == "argument"]
     takes = " and ".join(arguments) or "no arguments"
     return f"'{given}' is too much: the command takes {takes}", _instead(given, path, command)
 
 
 def _instead(given: str, path: str, command: Any) -> str:
-    """Advice for a stack or a region given to a command that has no such argument."""
+    """Advice for a stack or a region that was given to a command without such an argument."""
     from physical_ai.settings import existing
 
     options = _options(command)
@@ -122,7 +122,7 @@ def _wrong_value(problem: typer.TyperException) -> tuple[str, str]:
 
 
 def _example(option: Any) -> str | None:
-    """A value that an option takes: a choice, or what its help gives as an example."""
+    """An example of an option's value: one of its choices, or an example from its help; None if there is none."""
     if option is None:
         return None
     choices = getattr(getattr(option, "type_descriptor", None), "choices", None)
@@ -136,14 +136,14 @@ def _example(option: Any) -> str | None:
 
 
 def _pydantic(cause: BaseException | None) -> Mapping[str, Any] | None:
-    """The first of Pydantic's errors, where it has refused the value."""
+    """The first of Pydantic's errors, if Pydantic has refused the value; else None."""
     from pydantic import ValidationError
 
     return dict(cause.errors()[0]) if isinstance(cause, ValidationError) else None
 
 
 def _place(problem: typer.TyperException) -> str | None:
-    """The option or the argument that a problem is with."""
+    """Name of the option or argument that has the problem; None if it is not known."""
     hint, parameter = getattr(problem, "param_hint", None), getattr(problem, "param", None)
     if hint is not None or parameter is None:
         return hint
@@ -151,7 +151,7 @@ def _place(problem: typer.TyperException) -> str | None:
 
 
 def _options(command: Any) -> dict[str, Any]:
-    """Every option of a command, by each of its names."""
+    """Every option of a command, under each of its names."""
     options = [each for each in command.params if each.param_type_name == "option"]
     return {name: each for each in options for name in (*each.opts, *each.secondary_opts)} | {"--help": None}
 

@@ -1,4 +1,4 @@
-"""Declared resources of a stack in the form that the verdict of Azure is asked in."""
+"""Declared resources of a stack in the form that is sent to Azure for its verdict."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def plan_of(requested: RequestedStack, declared: Declared, subscription: str) ->
 
 
 def recorded(resources: tuple[Resource, ...], subscription: str) -> Iterator[Recorded]:
-    """Resources of Azure, except for the roles of those who deploy in a simulation only."""
+    """The resources that exist in Azure, without the role assignments of deployers that only exist in a simulation."""
     from simulator.entra import DEPLOYER, SECOND_DEPLOYER
     from workbench.mocks.azure_answers import created
 
@@ -47,7 +47,7 @@ def recorded(resources: tuple[Resource, ...], subscription: str) -> Iterator[Rec
 
 
 def hidden(value: Any) -> Any:
-    """A value in which no secret is left."""
+    """A value in which every secret is replaced by a placeholder."""
     from workbench.policies.model import Secret
 
     if isinstance(value, Secret):

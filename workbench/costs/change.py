@@ -12,7 +12,7 @@ from workbench.costs.model import Estimate, PoolCost, Priced, Span, Total
 
 @dataclass(frozen=True)
 class PoolChange(Priced):
-    """One pool before and after. None: the pool does not exist."""
+    """Cost of one pool before and after a change; None if the pool does not exist on that side."""
 
     name: str
     before: PoolCost | None
@@ -42,7 +42,7 @@ class Change(Total[PoolChange]):
 
 
 def change(before: Estimate | None, after: Estimate | None) -> Change:
-    """The difference between two estimates; None for a stack that does not exist on that side."""
+    """The difference between two estimates; an estimate is None if the stack does not exist on that side."""
     old = {pool.name: pool for pool in before.pools} if before else {}
     new = {pool.name: pool for pool in after.pools} if after else {}
     changes = (PoolChange(name, old.get(name), new.get(name)) for name in {**old, **new})

@@ -1,4 +1,4 @@
-"""Costs of data services. The catalogue has no sourced price for any of them: they are named, but not counted."""
+"""Costs of data services. The catalogue has no sourced price for them, so they are listed but not counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.costs.not_counted import NotCounted
 
 
 def data_services(settings: Settings) -> Iterator[NotCounted]:
-    """Bills of each data service that the stack has; none for a stack without."""
+    """Costs of each data service that the stack uses; none for a stack without data services."""
     if (given := settings.data_services) is None:
         return
     if given.is_in_cluster:
@@ -39,7 +39,7 @@ def data_services(settings: Settings) -> Iterator[NotCounted]:
 
 
 def _volumes(settings: Settings) -> Iterator[NotCounted]:
-    """Disks of services in the cluster. Their Pods run on the nodes of `cpuPool`, which are counted."""
+    """Costs of the disks of services in the cluster. Their Pods run on the nodes of `cpuPool`, which are counted."""
     given = in_cluster.in_cluster(settings)
     if given is None:
         return

@@ -1,4 +1,4 @@
-"""The cost of a deployed stack, from the bodies of its node pools in Azure instead of from settings."""
+"""The cost of a deployed stack, from the bodies of its node pools in Azure instead of from its settings."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from workbench.costs.model import Estimate, PoolCost, Span
 def deployed(stack: str, region: str, pools: Iterable[Mapping[str, Any]], spot_factor: float | None = None) -> Estimate:
     """The cost of node pools at list prices.
 
-    Args:
-        pools: bodies as in ARM: `name`, `vmSize`, `count`, `enableAutoScaling`, `minCount`, `maxCount`,
-            `scaleSetPriority`, `spotMaxPrice`.
+    The list of costs that are not counted is empty, because it follows from settings.
 
-    The list of costs that are not counted is empty: it follows from settings.
+    Args:
+        pools: Bodies as in ARM: `name`, `vmSize`, `count`, `enableAutoScaling`, `minCount`, `maxCount`,
+            `scaleSetPriority`, `spotMaxPrice`.
     """
     costs = tuple(_pool(body, region, spot_factor) for body in pools)
     return Estimate(stack, region, costs, spot_factor, ())

@@ -10,7 +10,7 @@ from workbench.costs.model import HOURS_A_MONTH, Estimate, PoolCost, Span
 
 
 def document(found: Estimate, today: datetime.date) -> dict[str, Any]:
-    """An estimate. Money in USD; `null` where there is no price."""
+    """An estimate as data. Money in USD; `null` if there is no price."""
     return {
         "stack": found.stack,
         "region": found.region,
@@ -32,7 +32,7 @@ def document(found: Estimate, today: datetime.date) -> dict[str, Any]:
 
 
 def change_document(found: Change) -> dict[str, Any]:
-    """The difference in cost that a change makes; below zero, it costs less."""
+    """A change of cost as data; negative if the change saves money."""
     return {
         "hourly": money(found.hourly),
         "monthly": money(found.monthly),
@@ -66,7 +66,7 @@ def _pool(pool: PoolCost) -> dict[str, Any]:
 
 
 def money(span: Span | None) -> dict[str, float] | None:
-    """A span of USD as data, rounded."""
+    """Amounts in USD as data, rounded."""
     if span is None:
         return None
     return {"min": round(span.minimum, 4), "asked": round(span.initial, 4), "max": round(span.maximum, 4)}

@@ -45,7 +45,7 @@ def node_price(pool: NodePool, region: str, spot_factor: float | None) -> NodePr
 
 
 def priced(size: str, region: str, *, spot_max_price: float | None, spot_factor: float | None) -> NodePrice | None:
-    """Cost of one node of a size per hour. `spot_max_price` is None for a regular node, -1 for Spot without limit."""
+    """Cost per hour of one node of a size. `spot_max_price`: None for a regular node, -1 for Spot without a limit."""
     row = price(size, region)
     if row is None:
         return None

@@ -1,4 +1,4 @@
-"""The parts of an estimate. Money is in USD."""
+"""The data types of an estimate. Money is in USD."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ STALE_DAYS = 180
 
 @dataclass(frozen=True)
 class Span:
-    """One figure at three sizes of a pool.
+    """One figure for three sizes of a pool.
 
-    `initial` is the fixed count, or the count with which an autoscaled pool is created; `minimum` and `maximum` are the
-    autoscaler's bounds. For a fixed pool all three are equal.
+    `initial` is for the fixed count, or for the count with which an autoscaled pool is created; `minimum` and `maximum`
+    are for the autoscaler's limits. For a fixed pool all three are equal.
     """
 
     minimum: float
@@ -59,7 +59,7 @@ Item = TypeVar("Item", bound=Priced)
 
 
 class Total(Generic[Item]):
-    """The sum over the pools that have a price."""
+    """Sum of costs over the pools that have a price."""
 
     pools: tuple[Item, ...]
 
@@ -78,7 +78,7 @@ class Total(Generic[Item]):
 
 
 class Basis(StrEnum):
-    """Basis of the price of a node."""
+    """Basis on which the price of a node was determined."""
 
     REGULAR = "regular"
     SPOT_FACTOR = "spot-factor"
@@ -109,7 +109,7 @@ class NodePrice:
 
 @dataclass(frozen=True)
 class PoolCost(Priced):
-    """One node pool. `price` is None if the catalogue has none for its size in the region."""
+    """Cost of one node pool. `price` is None if the catalogue has none for the pool's size in the region."""
 
     name: str
     size: str
@@ -124,7 +124,7 @@ class PoolCost(Priced):
 
 @dataclass(frozen=True)
 class Estimate(Total[PoolCost]):
-    """The cost of a stack. Sums omit pools without a price in the catalogue: see `unpriced`."""
+    """The estimated cost of a stack. Sums omit pools without a price in the catalogue: see `unpriced`."""
 
     stack: str
     region: str | None
@@ -139,7 +139,7 @@ class Estimate(Total[PoolCost]):
 
     @property
     def spot_at_regular(self) -> tuple[PoolCost, ...]:
-        """Spot pools that cost less than shown, by an unknown amount."""
+        """Spot pools that are priced at the regular price, and really cost less by an unknown amount."""
         return tuple(pool for pool in self.pools if pool.price and pool.price.basis is Basis.SPOT_AT_REGULAR)
 
     @property
@@ -153,5 +153,5 @@ class Estimate(Total[PoolCost]):
         return (today - self.lists[0].date).days if self.lists else None
 
     def is_stale(self, today: datetime.date) -> bool:
-        """True for prices so old that they need a note."""
+        """True if the prices are so old that the estimate needs a note."""
         return (self.days_old(today) or 0) > STALE_DAYS

@@ -1,4 +1,4 @@
-"""A cost that is named only."""
+"""Costs that are listed but not counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Costs besides nodes. The catalogue has no sourced price for any of them: they are named, but not counted."""
+"""Costs other than nodes. The catalogue has no sourced price for them, so they are listed but not counted."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def _private(settings: Settings) -> Iterator[NotCounted]:
 
 
 def has_managed_disk(pool: NodePool) -> bool:
-    """True where each node has an OS disk that is billed separately; an ephemeral one is part of the VM."""
+    """True if each node has an OS disk that is billed separately; an ephemeral disk is part of the VM."""
     return pool.os_disk.type == "Managed"

@@ -1,4 +1,4 @@
-"""Duration of steps that wait for each other, and the steps that decide it.
+"""Schedule of steps that wait for each other, with the steps that determine its length.
 
 >>> plan = schedule([Activity("disk", 3), Activity("machine", 5, ("disk",)), Activity("name", 1)])
 >>> plan.minutes, [each.step.name for each in plan.path]
@@ -14,7 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 
 @dataclass(frozen=True)
 class Activity:
-    """Resource that is created in one step; `needs` are names of the steps before it."""
+    """One step with its duration. `needs`: names of the steps that must end before it."""
 
     name: str
     minutes: float
@@ -23,7 +23,7 @@ class Activity:
 
 @dataclass(frozen=True)
 class Placed:
-    """A step with the minutes after which it begins and ends, when each begins as soon as it can."""
+    """A step with its start and end in minutes, if every step begins as soon as it can."""
 
     step: Activity
     start: float
@@ -32,7 +32,9 @@ class Placed:
 
 @dataclass(frozen=True)
 class Schedule:
-    """All steps, and the path that decides how long they take: each step on it begins when the one before it ends."""
+    """All steps, and the critical path: the steps that determine the total time, each of which begins when the one
+    before it ends.
+    """
 
     steps: Mapping[str, Placed]
     path: tuple[Placed, ...]
@@ -43,7 +45,8 @@ class Schedule:
 
 
 def schedule(steps: Iterable[Activity]) -> Schedule:
-    """Every step as early as possible, with any number of them at a time. A need that is no step has no effect.
+    """A schedule with every step as early as possible and any number of steps at a time. Needs that are not steps have
+    no effect.
 
     Raises ValueError if steps wait for each other in a circle.
     """
@@ -61,7 +64,7 @@ def schedule(steps: Iterable[Activity]) -> Schedule:
 
 
 def _path(placed: Mapping[str, Placed]) -> tuple[Placed, ...]:
-    """Steps from the one that ends last, back to the one that each waited for longest."""
+    """Steps of the critical path, from the first one to the one that ends last."""
     last = max(placed.values(), key=lambda each: each.end, default=None)
     path: list[Placed] = []
     while last is not None:

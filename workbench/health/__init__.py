@@ -1,1 +1,1 @@
-"""The health of GPU nodes: proved before work, recorded, and restored."""
+"""The health of GPU nodes: checked before they get work, recorded, and restored."""

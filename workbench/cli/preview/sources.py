@@ -45,7 +45,7 @@ def simulated_preview(requested: RequestedStack, *, policies: bool, options: Run
 
 
 def deployed_now(simulation: Simulation) -> Deployed:
-    """State that a simulation has deployed."""
+    """Deployed state of a simulation."""
     from workbench.cli.stack_status import azure_pools
 
     if not simulation.exists:
@@ -56,7 +56,7 @@ def deployed_now(simulation: Simulation) -> Deployed:
 
 
 def pulumi_preview(file: Path, *, expect_no_changes: bool = False) -> Preview:
-    """A preview that `pulumi` printed."""
+    """A preview read from a file with the output of `pulumi preview --json`."""
     from workbench.cli.preview import pulumi_json
 
     try:

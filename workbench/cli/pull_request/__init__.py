@@ -1,1 +1,3 @@
-"""Effects of a change on every stack it touches: the base simulated, the head previewed against it, one comment."""
+"""Effects of a change on every stack it affects: the base is simulated, the head previewed against it, in
+one comment.
+"""

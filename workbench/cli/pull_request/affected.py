@@ -1,4 +1,4 @@
-"""Stacks that a change of files affects. A file of unknown purpose affects all of them."""
+"""Selection of the stacks that a change of files affects. A file of unknown purpose affects all of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Affected:
-    """A stack that a change affects, and the files that affect it."""
+    """A stack that a change affects, and the files through which it does."""
 
     stack: str
     kind: Kind
@@ -45,8 +45,9 @@ def affected(
     """The stacks that a change affects, by name.
 
     Args:
-        files: changed files, relative to the repository.
-        before, after: each stack's own files on that side, from `own_files`.
+        files: Changed files, relative to the repository.
+        before: Each stack's own files in the base, from `own_files`.
+        after: Each stack's own files in the head, from `own_files`.
     """
     everywhere = [file for file in files if not is_harmless(file) and not file.startswith(STACK_FOLDER)]
     found: list[Affected] = []
@@ -68,10 +69,10 @@ def is_harmless(file: str) -> bool:
 
 
 def own_files(root: Path) -> dict[str, frozenset[str]]:
-    """The files of which each stack below `root`, a folder `stacks`, consists.
+    """Files of each stack in the folder `stacks` below `root`.
 
-    A file whose name is no stack's is taken for a stack of this one file: its preview says what is wrong with it, and
-    the other stacks are previewed all the same.
+    A file whose name is not a stack's counts as a stack of this one file: its preview reports the problem, and the
+    other stacks are still previewed.
     """
     return {name: frozenset(_files(name, root)) for name in existing(root)}
 
@@ -90,7 +91,7 @@ def _files(name: str, root: Path) -> Iterable[str]:
 
 
 def _document(file: Path, tree: Path) -> Mapping[str, Any]:
-    """Content of a file in a tree; empty where it can't be read, or is not YAML."""
+    """Content of a file in a tree; empty if it can't be read, or is not YAML."""
     try:
         found: Any = documents.load(files.read_text(file, within=tree))
     except (files.Unreadable, yaml.YAMLError):
@@ -99,7 +100,7 @@ def _document(file: Path, tree: Path) -> Mapping[str, Any]:
 
 
 def _profile(document: Mapping[str, Any]) -> str | None:
-    """The profile that a file chooses; None where it chooses none."""
+    """The profile that a file chooses; None if it chooses none."""
     for key, within in ((PROFILE, document), (f"{PREFIX}{PROFILE}", document.get("config"))):
         if is_mapping(within) and isinstance(chosen := within.get(key), str):
             return chosen

@@ -1,4 +1,4 @@
-"""Compiled Python for a folder that git has just written, from a folder in which the same files were compiled."""
+"""Reuse of compiled Python in a folder that git has just written, from a folder with the same compiled files."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ PACKAGES = ("physical_ai", "components", "parts", "workbench", "simulator", "age
 def take_bytecode(folder: Path, compiled: Path) -> None:
     """Copies into `folder` the compiled form of each file that is the same in `compiled`.
 
-    Compiling a checkout takes a second of processor time, and each process that begins meanwhile does it too. Python
-    takes a compiled file whose source has the recorded size and time, so the source gets that time.
+    Compiling a checkout takes a second of processor time, and each process that starts meanwhile compiles it, too.
+    Python accepts a compiled file if its source has the recorded size and time, so the source gets that time.
 
-    The files of `folder` may be anyone's: links are not followed, and a `__pycache__` that is there stays as it is.
+    The files of `folder` may come from anyone: links are not followed, and an existing `__pycache__` is not changed.
     """
     for package in PACKAGES:
         for name, folders, files in os.walk(folder / package):

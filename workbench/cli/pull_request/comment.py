@@ -24,7 +24,7 @@ UNFOLDED = 2
 
 @dataclass(frozen=True)
 class Report:
-    """The result for one affected stack. `document` is None where there is no preview."""
+    """The result for one affected stack. `document`: its preview, None if there is none."""
 
     affected: Affected
     document: Mapping[str, Any] | None = None
@@ -37,10 +37,10 @@ class Report:
 
 
 def comment(reports: Sequence[Report], files: Sequence[str], limit: int = LIMIT) -> str:
-    """The comment, in at most `limit` bytes; it lists what was left out.
+    """The comment, of at most `limit` bytes; it lists what was left out.
 
     Args:
-        files: all changed files.
+        files: All changed files.
     """
     details = {each.affected.stack: Detail.ALL for each in reports}
     dropped: set[str] = set()
@@ -153,7 +153,7 @@ def _why(affected: Affected) -> str:
 
 
 def _output(text: str) -> str:
-    """Unchanged output in a code block that nothing in it can end."""
+    """Unchanged output in a code block that no text in the output can end."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -162,7 +162,7 @@ def _output(text: str) -> str:
 
 
 def _html(title: str) -> str:
-    """A headline without Markdown, for elements in which GitHub does not render it."""
+    """A headline without Markdown, for elements in which GitHub does not render Markdown."""
     return html.escape(title.replace("`", "").replace("**", ""), quote=False)
 
 

@@ -1,4 +1,4 @@
-"""One affected stack: the base deployed to a simulator of its own, the head previewed against it."""
+"""Preview of one affected stack: the base is deployed to a separate simulator, and the head previewed against it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ UP_SECONDS, PREVIEW_SECONDS = 1200, 600
 
 
 def report(affected: Affected, base: Side, head: Side, pictures: Path | None) -> Report:
-    """Report of a change's effects on a stack.
+    """Report on a change's effects on a stack.
 
     Args:
-        pictures: the folder to draw the simulated base into, if any; it exists.
+        pictures: Existing folder for the picture of the simulated base; None for no picture.
     """
     if affected.kind is Kind.REMOVED:
         return Report(affected)
@@ -51,7 +51,7 @@ def report(affected: Affected, base: Side, head: Side, pictures: Path | None) ->
 
 
 def _can_be_shown(affected: Affected, document: dict[str, Any]) -> bool:
-    """True where a document of the head's code has everything that a comment shows."""
+    """True if a document from the head's code has everything that a comment shows."""
     try:
         comment([Report(affected, document)], ())
     except (AttributeError, LookupError, TypeError, ValueError):
@@ -60,7 +60,9 @@ def _can_be_shown(affected: Affected, document: dict[str, Any]) -> bool:
 
 
 def _deploy(stack: str, base: Side, head: Side) -> tuple[dict[str, Any] | None, str]:
-    """Deploys the base and makes its simulation the head's too; its status, and what went wrong."""
+    """Deploys the base and makes its simulation available to the head; returns the base's status, and what
+    went wrong.
+    """
     start = time.monotonic()
     status, problem = base.document("up", stack, "--json", timeout=UP_SECONDS)
     if status is not None:
@@ -72,7 +74,9 @@ def _deploy(stack: str, base: Side, head: Side) -> tuple[dict[str, Any] | None, 
 
 
 def _draw(status: Mapping[str, Any], file: Path) -> str:
-    """The name of the picture of the deployed stack; empty where the base's code describes it in another way."""
+    """Draws the deployed stack; returns the picture's file name, empty if the base's code reports the stack in another
+    form.
+    """
     file.unlink(missing_ok=True)
     try:
         file.write_text(picture(status))

@@ -1,4 +1,4 @@
-"""Base and head of a change as folders: what git knows of them, and how each runs its own `physai`."""
+"""Base and head of a change as folders: their files from git, and calls of each side's own `physai`."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ SET_CHILD_SUBREAPER = 36
 
 
 class NoSuchRevision(SimulationError):
-    """Raised where Git does not know the name of a revision."""
+    """Error if git does not know the name of a revision."""
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A command that has ended, or was killed at its time limit."""
+    """Result of a command that has ended, or was killed at its time limit."""
 
     code: int
     out: str
@@ -69,32 +69,38 @@ class Repository:
     folder: Path
 
     def base(self, name: str, head: str) -> str:
-        """The commit where the head left the base: later commits of the base are no part of the change."""
+        """The commit at which the head branched off from the base: later commits of the base are not part of the
+        change.
+        """
         commit = self._commit(name)
         shared = self._git("merge-base", commit, head, check=False).stdout.decode().strip()
         return shared or commit
 
     def head(self, name: str | None) -> tuple[str, str]:
-        """Commit and tree of the head; without a name, the tree of the checkout's files, untracked ones included."""
+        """Commit and tree of the head; without a name, the tree of the checkout's present files, untracked ones
+        included.
+        """
         commit = self._commit(name or "HEAD")
         return commit, self._git(
             "rev-parse", f"{commit}^{{tree}}"
         ).stdout.decode().strip() if name else self._working_tree()
 
     def changed(self, base: str, head: str) -> list[str]:
-        """Files that differ; a renamed file by both names."""
+        """Files that differ; a renamed file is listed under both names."""
         out = self._git("diff", "--name-only", "--no-renames", "-z", base, head).stdout.decode()
         return [name for name in out.split("\0") if name]
 
     def export(self, tree: str, folder: Path) -> None:
-        """Writes a tree's files by an index of its own; git keeps no record of the folder."""
+        """Writes a tree's files into a folder with a separate index, so that git keeps no record of the folder."""
         with tempfile.TemporaryDirectory() as scratch:
             environment = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
             self._git("read-tree", tree, environment=environment)
             self._git("checkout-index", "--all", f"--prefix={folder}/", environment=environment)
 
     def _working_tree(self) -> str:
-        """The working tree as a tree object, written with an index of its own: the user's index does not change."""
+        """The checkout's present files as a tree object, written with a separate index: the user's index does not
+        change.
+        """
         with tempfile.TemporaryDirectory() as scratch:
             index = Path(scratch) / "index"
             own = Path(self._git("rev-parse", "--absolute-git-dir").stdout.decode().strip()) / "index"
@@ -124,7 +130,7 @@ class Repository:
 
 @dataclass(frozen=True)
 class Side:
-    """One side's files, and the home of its simulations."""
+    """One side's files, and the home folder for its simulations."""
 
     folder: Path
     home: Path
@@ -132,7 +138,7 @@ class Side:
     """True where the home of the side has the user's own tools. Another side gets copies, and can change only those."""
 
     def copy_tools(self) -> None:
-        """Copies the user's tools and charts that this side's home does not have yet."""
+        """Copies the user's tools and charts that this side's home folder lacks."""
         for name in () if self.shares_tools else SHARED:
             for tool in sorted(_users_home().glob(f"{name}/*/")):
                 copy = self.home / name / tool.name
@@ -144,7 +150,7 @@ class Side:
         return self._python("-m", self._command(), *arguments, timeout=timeout)
 
     def _command(self) -> str:
-        """The package of its commands, which a commit before 2026-11-28 has in `physical_ai`."""
+        """The package of the side's commands; in a commit before 2026-11-28 it is in `physical_ai`."""
         return "workbench.cli" if (self.folder / "workbench").is_dir() else ".".join(("physical_ai", "cli"))
 
     def simulation(self, stack: str) -> Path:
@@ -152,7 +158,7 @@ class Side:
         return Home(self.home).simulation(stack, self.folder)
 
     def document(self, *arguments: str, timeout: float) -> tuple[dict[str, Any] | None, str]:
-        """The JSON document that a command prints; or None, and its error output."""
+        """The JSON document that a command prints, and an empty text; or None, and the command's error output."""
         ran = self.physai(*arguments, timeout=timeout)
         if ran.timed_out:
             return None, f"`physai {arguments[0]}` did not finish within {timeout / 60:.0f} minutes."
@@ -203,7 +209,7 @@ def end_of_output(text: str, side: Side, lines: int = 20) -> str:
 
 @contextmanager
 def sides(repository: Repository, base: str, head: str) -> Generator[tuple[Side, Side]]:
-    """Base and head in temporary folders; at the end these are removed, and processes that run in them killed."""
+    """Base and head in temporary folders, which are removed at the end, after killing processes that run in them."""
     folder = Path(tempfile.mkdtemp(prefix="physai-pr-")).resolve()
     before = adopt_orphans()
     try:
@@ -241,10 +247,11 @@ def kill_processes(folder: Path) -> None:
 
 
 def adopt_orphans(*, adopt: bool = True) -> set[int]:
-    """Makes this process the parent of all that outlives its own parent below it, so that nothing that a side's code
-    starts can leave; or no longer. The processes below this one now.
+    """Makes this process the parent of all orphaned processes below it, or ends that; returns the ids of all present
+    processes below it.
 
-    Linux only: elsewhere, what changes its folder and its session is not found again.
+    So nothing that a side's code starts can get away. Linux only: elsewhere a process that changes its folder and its
+    session is not found again.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
@@ -252,7 +259,7 @@ def adopt_orphans(*, adopt: bool = True) -> set[int]:
 
 
 def kill_descendants(but: set[int]) -> None:
-    """Kills the processes below this one, and those that they start meanwhile, but for some."""
+    """Kills the processes below this one, including those that they start meanwhile, except the given ones."""
     for _ in range(KILL_ROUNDS):
         found = [each for each in psutil.Process().children(recursive=True) if each.pid not in but]
         if not found:
@@ -268,7 +275,7 @@ def _users_home() -> Path:
 
 
 def _is_passed_on(name: str, value: str) -> bool:
-    """True for a variable that a side gets; addresses that contain a login are left out."""
+    """True for an environment variable that a side gets; values with a login in an address are left out."""
     return PASSED_ON.fullmatch(name) is not None and not _LOGIN.search(value)
 
 

@@ -1,4 +1,4 @@
-"""The choices of `stack new`: from options, and from answers to questions where an option is omitted."""
+"""Answers of `stack new`: from options, or from the user for omitted options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NONE = "none"
 
 
 class Choices:
-    """Choices from options, and from questions where an option is omitted."""
+    """Chosen values for a new stack, from options, or from the user for omitted options."""
 
     def __init__(  # noqa: PLR0917 - each is an option
         self,
@@ -68,7 +68,7 @@ class Choices:
             err.print(problem, markup=False, style="red")
 
     def _ask_zones(self, pool: PoolProposal, choice: Choice) -> Choice:
-        """The choice with its zones. For most GPU sizes these differ by subscription."""
+        """The choice with the zones that the user gives. For most GPU sizes zones differ by subscription."""
         from physical_ai.catalog import region
 
         place = region(self.proposal.name.region)
@@ -93,7 +93,7 @@ class Choices:
         )
 
     def space(self, *, interactive: bool) -> IPv4Network:
-        """The address space. Raises typer.BadParameter."""
+        """The address space of the stack. Raises typer.BadParameter."""
         while True:
             text = self.space_option or str(self.proposal.address_space)
             if interactive and self.space_option is None:
@@ -110,7 +110,7 @@ class Choices:
             err.print(problem, markup=False, style="red")
 
     def ranges(self, *, interactive: bool) -> list[IPv4Network]:
-        """Public ranges that may reach the API server; a placeholder where a protected stack has none."""
+        """Public address ranges that may reach the API server; a placeholder if a protected stack gives none."""
         from physical_ai.settings.new_stack import api_placeholder
 
         needed = self.proposal.protect and not self.proposal.has_ranges
@@ -128,7 +128,7 @@ class Choices:
 
     @staticmethod
     def _ranges(texts: Sequence[str]) -> list[IPv4Network]:
-        """The ranges. Raises typer.BadParameter for one that is not public."""
+        """Parsed address ranges. Raises typer.BadParameter for one that is not public."""
         from physical_ai.settings.new_stack import is_placeholder
 
         try:
@@ -146,7 +146,10 @@ _KINDS = {"group": "Group", "user": "User", "pipeline": "ServicePrincipal"}
 
 
 def named_deployers(texts: Sequence[str]) -> list[dict[str, str]]:
-    """The entries of `access.deployers`. Raises typer.BadParameter for an unknown kind; loading checks the ids."""
+    """The entries of `access.deployers`.
+
+    Raises typer.BadParameter for an unknown kind; loading the stack checks the ids.
+    """
     found: list[dict[str, str]] = []
     for text in texts:
         kind, equals, own_id = text.rpartition("=")
@@ -179,7 +182,7 @@ def _by_pool(assignments: Sequence[str], proposal: Proposal, option: str) -> Map
 
 
 def _problem(pool: PoolProposal, choice: Choice, region: str) -> str | None:
-    """Reason why a choice is impossible, and what to write instead; None for a possible one."""
+    """Reason why a choice is impossible, and what to write instead; None if it is possible."""
     from physical_ai.settings import DriverSource
     from physical_ai.settings.new_stack import refusals
 
@@ -200,7 +203,7 @@ def _space_problem(space: IPv4Network, proposal: Proposal) -> str | None:
 
 
 def _network(text: str) -> IPv4Network:
-    """The range. Raises ValueError with a message for the reader."""
+    """The parsed address range. Raises ValueError with a message for the user."""
     try:
         return IPv4Network(text)
     except ValueError as error:

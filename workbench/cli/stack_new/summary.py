@@ -20,7 +20,7 @@ SHOWN = 8
 
 
 def head(proposal: Proposal) -> RenderableType:
-    """The region, by the catalogue."""
+    """Heading with the region's name and zones, from the catalogue."""
     region = proposal.name.region
     zones = f"zones {', '.join(proposal.region_zones)}" if proposal.region_zones else "no availability zones"
     lines: list[RenderableType] = [Text.from_markup(f"[bold]{proposal.name}[/]: {region} has {zones}")]
@@ -32,7 +32,7 @@ def head(proposal: Proposal) -> RenderableType:
 
 
 def offer(pool: PoolProposal, region: str) -> RenderableType:
-    """The size that the layers set for a GPU pool, and those that the region has for it."""
+    """Table for a GPU pool: the size that the layers set, and the sizes that the region offers."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in (f"sizes in {region}", "driver sources", "evidence", "USD/h"):
         table.add_column(column, no_wrap=True)
@@ -122,7 +122,7 @@ def pools(loaded: Loaded) -> list[dict[str, Any]]:
 
 
 def quota(loaded: Loaded) -> list[dict[str, Any]]:
-    """Amount that the stack needs of each usage of Microsoft.Compute, in vCPU."""
+    """Quota in vCPU that the stack needs, for each usage of Microsoft.Compute."""
     from physical_ai.settings.facts.quota import quota_needs
 
     return [

@@ -1,4 +1,4 @@
-"""Workflow files as the command line names them, and what they are checked against."""
+"""Workflow files that the command line names, and the configuration that they are checked against."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ SUFFIXES = (".yaml", ".yml")
 
 
 def of_template(given: Sequence[str] | None, instead: str) -> Sequence[str]:
-    """The variables of a template. Raises typer.BadParameter for a path of a stack's settings, which none can be."""
+    """The template variables given with an option.
+
+    Raises typer.BadParameter for a path of a stack's settings, which is not a variable.
+    """
     for each in given or ():
         name = each.partition("=")[0]
         if "." in name or "[" in name:
@@ -28,9 +31,9 @@ def of_template(given: Sequence[str] | None, instead: str) -> Sequence[str]:
 
 
 def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Path]:
-    """Files, and those in folders, each with the folder out of which no link may lead.
+    """Workflow files, including those in folders, each with the folder that no link may lead out of.
 
-    A folder without any file is a mistake, not a success.
+    Raises an error for a folder without files, which is a mistake rather than a success.
     """
     found: dict[Path, Path] = {}
     for path in paths:
@@ -50,7 +53,7 @@ def workflow_files(paths: Sequence[Path], hint: str = "FILES") -> dict[Path, Pat
 def stack_context(
     stack: str, pool: str | None, variables: Variables, overlays: Sequence[Path], assignments: Sequence[str]
 ) -> Context:
-    """Configuration that OSMO's service of a stack has, by the stack's settings."""
+    """Configuration of a stack's OSMO service, by the stack's settings."""
     from physical_ai.settings import Overlay, load
     from workbench.osmo.lint import of_stack
 
@@ -61,7 +64,7 @@ def stack_context(
 
 
 def values_context(path: Path, pool: str | None, variables: Variables) -> Context:
-    """The same by a file of chart values, with which the service has to be able to start."""
+    """Configuration of an OSMO service by a file of chart values, with which the service must be able to start."""
     from physical_ai.untrusted import documents, files
     from workbench.osmo.lint import of_chart_values
     from workbench.osmo.lint.isolated import failure
@@ -82,7 +85,7 @@ def values_context(path: Path, pool: str | None, variables: Variables) -> Contex
 
 
 def with_known_pool(context: Context) -> Context:
-    """The context. Raises typer.BadParameter where it has no OSMO pool of the chosen name."""
+    """The given context. Raises typer.BadParameter if it has no OSMO pool with the chosen name."""
     if context.pool not in context.config.pool_names:
         known = ", ".join(context.config.pool_names) or "none"
         problem = f"{context.name} has no OSMO pool '{context.pool}'. Pools: {known}"

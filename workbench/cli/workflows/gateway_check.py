@@ -1,4 +1,4 @@
-"""Checks the gateway of a simulated stack's OSMO before workflows go through it: which user it refuses."""
+"""Check of the simulated OSMO's gateway before workflows use it: it must refuse a user without a role."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FORBIDDEN = 403
 
 
 def check_refusal(simulation: Simulation, settings: Settings, file: Path) -> dict[str, Any] | None:
-    """Submits a workflow as a user of the tenant without a role, which has to be refused.
+    """Submits a workflow as a user of the tenant without a role; returns the refusal.
 
-    None where the stack's own control plane takes every caller for an administrator.
+    None if the stack's own control plane takes every caller for an administrator.
 
     Raises:
-        SimulationError: It is accepted, or fails for another reason than the missing role.
+        SimulationError: The workflow is accepted, or fails for another reason than the missing role.
     """
     from simulator.entra import BYSTANDER
     from simulator.errors import SimulationError
@@ -43,7 +43,7 @@ def check_refusal(simulation: Simulation, settings: Settings, file: Path) -> dic
 
 
 def described(workflows: Sequence[Mapping[str, Any]], refused: Mapping[str, Any] | None) -> list[str]:
-    """Accepted and refused callers of the gateway, for people."""
+    """Lines for people about the gateway's accepted and refused callers."""
     if refused is None:
         return ["gateway: login dev, every caller is an administrator"]
     accepted = [(each["id"], each["submitted"]) for each in workflows]

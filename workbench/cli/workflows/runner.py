@@ -1,4 +1,4 @@
-"""Workflows on a simulated stack: run to their end, or only placed on nodes."""
+"""Execution of workflows on a simulated stack: to their end, or only until their Pods have nodes."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def run_files(
 ) -> list[dict[str, Any]]:
     """Submits workflow files to the OSMO of a simulated stack, one after the other, and describes how each ended.
 
-    The simulation's deployer submits them, if no other principal is given.
-
-    Each comes with the folder out of which no link may lead.
-
     A file that OSMO would refuse ends the command before any workflow runs.
+
+    Args:
+        files: Workflow files, each with the folder that no link may lead out of.
+        principal: User who submits them; the simulation's deployer if None.
     """
     from simulator.osmo.history import History
 
@@ -88,10 +88,10 @@ def placements(
 def _run(
     path: Path, submission: Submission, service: Service, history: History, context: Context, *, user: User
 ) -> dict[str, Any]:
-    """One workflow to its end. An interrupt deletes it from the cluster and is recorded.
+    """Runs one workflow to its end and returns its document. An interrupt deletes it from the cluster and is recorded.
 
     Raises:
-        Refused: The user may not submit it, or OSMO accepts none now.
+        Refused: The user may not submit the workflow, or OSMO accepts none now.
     """
     from simulator.interrupts import as_interrupts
     from simulator.osmo.history import CANCELED
@@ -118,7 +118,7 @@ def _run(
 
 
 class _Agents:
-    """Asks the gateway now and then which agents of a pool's backend are missing."""
+    """Missing agents of a pool's backend, as the gateway reports them; asked at intervals."""
 
     def __init__(self, user: User, pool: str) -> None:
         self._user, self._pool, self._asked = user, pool, 0.0
@@ -131,7 +131,7 @@ class _Agents:
 
 
 def _remove_interrupted(service: Service, history: History, context: Context, agents: _Agents) -> None:
-    """Deletes what killed commands left in the cluster, and commands that had no agent to delete it."""
+    """Deletes what killed commands, and commands that had no agent to delete their objects, left in the cluster."""
     from simulator.osmo.history import CANCELED
 
     for id in history.cut_off() if "worker" not in agents() else []:
@@ -141,7 +141,7 @@ def _remove_interrupted(service: Service, history: History, context: Context, ag
 
 
 def _accepted(path: Path, within: Path, context: Context) -> Submission:
-    """The file's submission. Ends the command where OSMO would refuse the file."""
+    """The submission in a file. Ends the command if OSMO would refuse the file."""
     from workbench.osmo.lint import check_files
 
     (checked,) = check_files({path: within}, context, complete=True)
@@ -165,7 +165,7 @@ def _service(simulation: Simulation) -> Service:
 
 
 def user_at(simulation: Simulation, principal: Principal | None = None) -> User:
-    """The principal, or the simulation's deployer, at the gateway of a running stack."""
+    """The principal, by default the simulation's deployer, as a user of a running stack's gateway."""
     from simulator.azure.inbound import dropped
     from simulator.azure.store import Store
     from simulator.entra import DEPLOYER
@@ -185,7 +185,9 @@ def _ignore(task: TaskResult) -> None:
 
 
 class _TaskProgress:
-    """Prints a task's status when it changes; the reason for waiting once, although the scheduler's counts change."""
+    """Prints a task's status when it changes, and the reason for waiting only once, although the scheduler's counts
+    change.
+    """
 
     def __init__(self) -> None:
         self._last: dict[str, tuple[str, str, bool]] = {}

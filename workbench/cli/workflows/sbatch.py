@@ -1,4 +1,4 @@
-"""`lint --from-sbatch`: converts a script of Slurm's, writes the workflow, and checks it for the stack."""
+"""`lint --from-sbatch`: converts a Slurm script, writes the workflow, and checks it for the stack."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HINT = "--from-sbatch"
 
 @dataclass(frozen=True)
 class Request:
-    """Options of the command line."""
+    """Options of `lint --from-sbatch`."""
 
     files: Sequence[Path] | None
     script: Path | None
@@ -36,7 +36,7 @@ class Request:
 
 
 def lint_script(request: Request, context: Context, least: Severity) -> bool:
-    """Converts, writes and checks. Returns whether there is no finding of this severity, or a graver one."""
+    """Converts, writes and checks a script; returns True if no finding has this severity or a graver one."""
     from workbench.cli.output.lint import print_findings
     from workbench.osmo.lint.report import document
     from workbench.osmo.sbatch import platforms_of
@@ -84,7 +84,7 @@ def _read(path: Path) -> str:
 
 
 def _check(text: str, name: str, context: Context) -> Checked:
-    """The check of the workflow, in a process with limits, as of any file."""
+    """Result of checking the workflow, in a process with limits, as for any workflow file."""
     import tempfile
 
     from workbench.osmo.lint import check_files
@@ -98,7 +98,7 @@ def _check(text: str, name: str, context: Context) -> Checked:
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes a new file: what exists may have been edited since it was converted."""
+    """Writes a new file. Raises typer.BadParameter if the file exists, since somebody may have edited it."""
     if os.path.lexists(path):
         raise typer.BadParameter(f"{path} exists already: remove it, or name another file", param_hint="--output")
     try:

@@ -1,4 +1,4 @@
-"""A submitted workflow as the simulator's OSMO takes it."""
+"""A submitted workflow in the form that the simulator's OSMO runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def deployed_context(simulation: Simulation, pool: str | None, variables: Variables) -> Context:
-    """Configuration of a deployed stack's service: the chart values that the stack exports for it.
+    """Configuration of a deployed stack's OSMO service, from the chart values that the stack exports.
 
     Raises:
         SimulationError: no deployment got far enough to export any.
@@ -31,7 +31,7 @@ def deployed_context(simulation: Simulation, pool: str | None, variables: Variab
 
 
 def simulated_workflow(submission: Submission, context: Context, number: int) -> Workflow:
-    """Stored form of a submission in the service: its groups with their objects, and the groups each waits for."""
+    """The workflow of a submission: its groups with their objects, and the groups that each waits for."""
     from simulator.osmo import Workflow
     from workbench.osmo.pods.objects import generated_run
     from workbench.osmo.workflow import lifecycle
@@ -69,7 +69,7 @@ def _groups(submission: Submission, context: Context, run: Any) -> tuple[Group, 
 
 
 def _annotate(pod: dict[str, Any], image: str) -> None:
-    """Describes to the simulated node what the task's program requires of its GPU."""
+    """Adds an annotation that tells the simulated node what the task's program requires of its GPU."""
     from simulator.cluster.names import RUNS
     from simulator.osmo.programs import VULKAN
     from workbench.osmo.lint.images import isaac
@@ -80,7 +80,9 @@ def _annotate(pod: dict[str, Any], image: str) -> None:
 
 
 def status_after_exit(submission: Submission, context: Context) -> Callable[[str, int, str, int], str]:
-    """A task's status after its program ended, by its exit actions: `(task, exit code, status, retries)`."""
+    """Function that returns a task's status after its program has ended, by its exit actions: `(task, exit code,
+    status, retries)`.
+    """
     from workbench.osmo.workflow import lifecycle
 
     actions = {task.name: task.exitActions for group in submission.groups for task in group.tasks}

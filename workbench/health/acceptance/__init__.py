@@ -1,1 +1,1 @@
-"""Acceptance: whether a node does what its size promises, before it gets work."""
+"""Acceptance: checks that a node does what its size promises, before it gets work."""

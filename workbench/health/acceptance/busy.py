@@ -1,4 +1,4 @@
-"""Devices that a node offers to a check, and their holders."""
+"""Devices that a node offers to a check, and the Pods that hold them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from workbench.health.acceptance.record import Verdict
 
 
 def pods_on(send: Send, node: str) -> list[Json]:
-    """The Pods of a node."""
+    """The Pods on a node."""
     found: list[Json] = send("GET", "/api/v1/pods", {"fieldSelector": f"spec.nodeName={node}"})["items"]
     return found
 
 
 def slurm_holds(node: str, pods: list[Json]) -> str:
-    """Message that Slurm has the node, and how to get it back without ending a job; empty where it has not."""
+    """Message that Slurm uses the node, and how to take the node from Slurm without ending a job; empty if Slurm does
+    not use it.
+    """
     found = slurm_nodes(pods).get(node)
     if found is None:
         return ""
@@ -40,13 +42,15 @@ def slurm_holds(node: str, pods: list[Json]) -> str:
 
 
 def offering(send: Send, node: Json, pool: Pool) -> Json:
-    """The node as the API server has it now; devices for claims as if they were a resource of it."""
+    """The node as the API server has it now; for a pool that uses claims, its claimable devices are added as a
+    resource.
+    """
     fresh: Json = send("GET", f"/api/v1/nodes/{name(node)}", {})
     return dict(with_devices([fresh], send("GET", SLICES, {})["items"])[0]) if pool.uses_claims else fresh
 
 
 def devices_in_use(send: Send, node: str) -> dict[str, dict[str, int]]:
-    """Number of a node's devices that each claim holds, under the name of their driver; claims as `namespace/name`."""
+    """Number of a node's devices that each claim (`namespace/name`) holds, under the name of the devices' driver."""
     held = holders(send("GET", CLAIMS, {})["items"])
     there = devices(send("GET", SLICES, {})["items"])
     mine = [held[each.pool, each.name] for each in there if each.node == node and (each.pool, each.name) in held]
@@ -54,7 +58,7 @@ def devices_in_use(send: Send, node: str) -> dict[str, dict[str, int]]:
 
 
 def gpus_in_use(pods: list[Json]) -> dict[str, dict[str, int]]:
-    """Amounts that each Pod holds, by resource; Pods as `namespace/name`."""
+    """Amount of each resource that each Pod (`namespace/name`) holds."""
     found: dict[str, dict[str, int]] = {}
     for pod in pods:
         if at(pod, "status.phase") in FINAL:
@@ -66,7 +70,9 @@ def gpus_in_use(pods: list[Json]) -> dict[str, dict[str, int]]:
 
 
 def offered(node: Json) -> dict[str, int]:
-    """The GPUs and adapters that a node offers now, by resource; devices for claims by their driver, see `offering`."""
+    """The GPUs and network adapters that a node offers now, by resource; devices for claims are under their driver, see
+    `offering`.
+    """
     given: dict[str, str] = at(node, "status.allocatable", {})
     kinds = ("nvidia.com/", DRIVER, f"{RESOURCE_PREFIX}/")
     return {key: int(quantity(value) or 0) for key, value in given.items() if key.startswith(kinds)}
@@ -75,7 +81,7 @@ def offered(node: Json) -> dict[str, int]:
 def blocking_reason(
     send: Send, node: str, wanted: Mapping[str, int], there: Mapping[str, int]
 ) -> tuple[Verdict, str] | None:
-    """Reason why a check cannot get its resources: its Job would wait for them indefinitely."""
+    """Reason why a check cannot get its resources, so that its Job would wait forever; None if it can get them."""
     pods = pods_on(send, node)
     claimed = devices_in_use(send, node) if DRIVER in wanted else {}
     used, slurm = {**gpus_in_use(pods), **claimed}, slurm_holds(node, pods)

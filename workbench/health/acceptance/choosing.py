@@ -1,4 +1,4 @@
-"""Choice of the nodes of a cluster that a run checks. Pure."""
+"""Selection of a cluster's nodes for an acceptance run. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from workbench.health.acceptance.running import Target
 
 
 class NoNodes(Exception):
-    """Raised where there is nothing to check; the text shows why."""
+    """Error if there is no node to check; the text says why."""
 
 
 def choose(
     nodes: Sequence[Json], pools: Sequence[str], *, pool: str | None = None, node: str | None = None, new: bool = False
 ) -> list[Target]:
-    """The nodes of the stack's GPU pools that are wanted, by name.
+    """The selected nodes of the stack's GPU pools, by name.
 
     Args:
         pools: Names of the stack's GPU pools.
-        new: Only those that have not passed yet: with the taint, or without a result, as nodes that joined before the
-            policy which gives the taint.
+        new: True for only those that have not passed yet: with the taint, or without a result, such as nodes that
+            joined before the policy that sets the taint.
 
     Raises:
         NoNodes: there is no such node, or none that is Ready.
@@ -44,7 +44,7 @@ def choose(
 
 
 def not_ready(nodes: Sequence[Json], targets: Sequence[Target], pools: Sequence[str]) -> list[str]:
-    """Nodes of the pools that a run over all of them leaves out, since they are not Ready."""
+    """Nodes of the pools that a run over all pools leaves out because they are not Ready."""
     taken = {name(each.node) for each in targets}
     return sorted(
         name(each) for each in nodes if pool_of(each) in pools and not is_ready(each) and name(each) not in taken
@@ -52,13 +52,13 @@ def not_ready(nodes: Sequence[Json], targets: Sequence[Target], pools: Sequence[
 
 
 def is_accepted(node: Mapping[str, Any]) -> bool:
-    """True where the node passed its last run."""
+    """True if the node passed its last acceptance run."""
     conditions: list[Json] = at(node, "status.conditions", [])
     return any(each["type"] == ACCEPTED_CONDITION and each["status"] == "True" for each in conditions)
 
 
 def is_kept_out(node: Mapping[str, Any]) -> bool:
-    """True for a node that takes no work because it has not been accepted."""
+    """True for a node that gets no work because it has not been accepted."""
     key = split_taint(NOT_ACCEPTED_TAINT)[0]
     taints: list[Json] = at(node, "spec.taints", [])
     return any(each["key"] == key for each in taints)

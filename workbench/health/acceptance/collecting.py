@@ -1,4 +1,4 @@
-"""Results of checks that ran without the command: their finished Pods, read and judged. Changes nothing."""
+"""Results of checks that ran without the command, from their finished Pods. Changes nothing."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from workbench.health.acceptance.running import Target, given
 
 
 def collect(send: Send, settings: Settings, targets: Sequence[Target]) -> list[NodeResult]:
-    """The newest result of each check on each node, of the Pods that are still there; nodes without one are left out.
+    """The newest result of each check on each node, from Pods that still exist; nodes without a result are left out.
 
-    The level of a result is the highest among its checks: it is no record of a complete run, and none is written.
+    The level of a result is the highest among its checks. Nothing is recorded, because this is not a complete run.
 
     Raises:
         Unreachable, Unusable: as `send` does.

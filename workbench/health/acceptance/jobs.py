@@ -1,4 +1,4 @@
-"""Runs the Job of a check in a cluster, and removes it. Changes the cluster."""
+"""Execution of a check's Job in a cluster, and removal of the Job. Changes the cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STUCK = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContain
 
 
 class Stopped(Exception):
-    """Raised where the user has ended the run."""
+    """Error if the user has ended the run."""
 
 
 def run_job(
@@ -35,11 +35,11 @@ def run_job(
     seen: Callable[[str], None],
     beside: Sequence[Mapping[str, Any]] = (),
 ) -> JobOutcome:
-    """Outcome of the check, of several Pods the first one's. Its Job is deleted before this returns or raises.
+    """Outcome of a check's Job; with several Pods, that of the first. The Job is deleted before this returns or raises.
 
     Args:
-        beside: Objects that the Pods need, which the Job owns, so that they go with it in any case.
-        seen: Called with what the Pod is doing, whenever that changes.
+        beside: Objects that the Pods need; the Job owns them, so they are always deleted with it.
+        seen: Called with the state of the Pod whenever it changes.
 
     Raises:
         Stopped: `stop` was set.
@@ -66,7 +66,7 @@ def _owned(item: Mapping[str, Any], job: Json) -> Json:
 
 
 def delete_job(send: Send, job: str) -> None:
-    """Deletes a Job and its Pods; nothing where it is gone."""
+    """Deletes a Job and its Pods; does nothing if the Job does not exist."""
     try:
         send("DELETE", f"{_JOBS}/{job}", {"propagationPolicy": "Background"})
     except Missing:
@@ -117,7 +117,7 @@ def _failed(send: Send, pod: Json) -> str:
 
 
 def ended(send: Send, pod: Json) -> JobOutcome | None:
-    """The result, or why there will be none; None while the check runs."""
+    """The result of the check's Pod, or the reason why there will be none; None while the check runs."""
     status = _status(pod)
     terminated = at(status, "state.terminated")
     if terminated is not None:
@@ -134,7 +134,10 @@ def ended(send: Send, pod: Json) -> JobOutcome | None:
 
 
 def _outcome(send: Send, pod: Json, code: int) -> JobOutcome:
-    """The end of a container with its log; without the log there is no result, and the refusal says why."""
+    """Outcome of a container that has ended, with its log.
+
+    If the log cannot be read there is no result, and the problem says why.
+    """
     try:
         return JobOutcome(str(send("GET", f"{PODS}/{name(pod)}/log", {"container": CONTAINER})), code)
     except (Missing, Unreachable) as refusal:
@@ -143,7 +146,7 @@ def _outcome(send: Send, pod: Json, code: int) -> JobOutcome:
 
 
 def _late(send: Send, job: str) -> str:
-    """Message that the Job was ended at its deadline, or deleted; empty where it was not."""
+    """Message that the Job was ended at its deadline or was deleted; empty if neither happened."""
     try:
         found: Json = send("GET", f"{_JOBS}/{job}", {})
     except Missing:
@@ -155,7 +158,7 @@ def _late(send: Send, job: str) -> str:
 
 
 def _refusal(send: Send, job: str) -> str:
-    """Reason why the Job could not create its Pod, or has none any more."""
+    """Reason why the Job could not create its Pod, or lost it; empty if none is known."""
     events: list[Json] = send("GET", f"/api/v1/namespaces/{NAMESPACE}/events", {})["items"]
     mine = [each for each in events if at(each, "involvedObject.name") == job and each.get("type") == "Warning"]
     return str(mine[-1].get("message", "")) if mine else ""

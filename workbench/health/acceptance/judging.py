@@ -1,4 +1,7 @@
-"""Judgement of a node by a check: its Job's output, the settings, the floors and the node's first run. Pure."""
+"""Judgement of a node by a check: the Job's output compared with the settings, the floors and the node's first run.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ class JobOutcome:
 
 @dataclass(frozen=True)
 class NodeBaseline:
-    """Values that a node is measured against."""
+    """Values that a node's results are compared with."""
 
     promise: Promise
     gpus: int
@@ -49,9 +52,9 @@ class NodeBaseline:
 
 
 def judge(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
-    """The result of a check that was started. Output that is not understood is no verdict, never a pass.
+    """The result of a check that was started. Output that is not understood gives no verdict, never a pass.
 
-    Its message is one line without control characters, whatever the program printed.
+    The result's message is one line without control characters, whatever the program printed.
     """
     result = _judged(check, ran, given)
     return replace(result, message=plain(result.message, LONGEST_SENTENCE))
@@ -69,7 +72,7 @@ def _judged(check: Check, ran: JobOutcome, given: NodeBaseline) -> CheckResult:
 
 
 def ended_well(result: CheckResult, ran: JobOutcome) -> CheckResult:
-    """The result, which is no pass where the program says by its exit code that it failed."""
+    """The result, changed to no verdict if it is a pass and the program's exit code reports a failure."""
     if result.verdict != "passed" or not ran.exit_code:
         return result
     return CheckResult(result.check, "no-verdict", f"{result.message}; but it ended with exit code {ran.exit_code}")

@@ -1,4 +1,4 @@
-"""DCGM's diagnostic: no test failed, and what should have run did run, on every GPU. Pure."""
+"""Judgement of DCGM's diagnostic: no test failed, and every required test ran on every GPU. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ def judge_diag(name: str, log: str, exit_code: int | None, tests: Sequence[str],
     """The result of a level of the diagnostic.
 
     Args:
-        tests: Tests of the hardware that the level includes, by their names in DCGM 4.
-        gpus: Of the node.
+        tests: Hardware tests that the level includes, by their names in DCGM 4.
+        gpus: Number of the node's GPUs.
 
     Raises:
-        Unrecognised: the log has no document of dcgmi, or one of another form.
+        Unrecognised: the log has no document of dcgmi, or one of an unknown form.
     """
     diag = read_diag(log)
     failed = [test for test in diag.tests if test.status == "fail"]
@@ -36,7 +36,7 @@ def judge_diag(name: str, log: str, exit_code: int | None, tests: Sequence[str],
 
 
 def _missing(diag: Diag, tests: Sequence[str], gpus: int) -> list[str]:
-    """The tests of the level that did not run on all GPUs: left out, or skipped."""
+    """The tests of the level that did not run on all GPUs, because they were left out or skipped."""
     found: list[str] = []
     for test in tests:
         own = [each for each in diag.tests if spelled(each.name) == test]

@@ -1,6 +1,6 @@
-"""Bandwidths beside the size's floor and the node's own first run. Pure.
+"""Judgement of bandwidths by the size's floor and the node's own first run. Pure functions.
 
-A figure's name says its setup, so that figures of different setups are never compared.
+A figure's name includes its setup, so that figures of different setups are never compared.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _WORDS = {
 
 
 def judge_bandwidth(name: str, log: str, gpus: int, floor: Floor | None, baseline: Mapping[str, float]) -> CheckResult:
-    """The slowest GPU, or pair of GPUs, in each direction.
+    """Judgement of a bandwidth test by the slowest GPU, or pair of GPUs, in each direction.
 
     Raises:
-        Unrecognised: the log is no complete output, or is about another number of GPUs.
+        Unrecognised: the log is not a complete output, or is about another number of GPUs.
     """
     tests = (_TO_DEVICE, _TO_HOST, *((PEERS,) if gpus > 1 else ()))
     found = read_nvbandwidth(log, tests)
@@ -41,10 +41,10 @@ def judge_bandwidth(name: str, log: str, gpus: int, floor: Floor | None, baselin
 
 
 def judge_nccl(name: str, log: str, gpus: int, floor: Floor | None, baseline: Mapping[str, float]) -> CheckResult:
-    """Judgement of an all-reduce: no wrong result, and the average bus bandwidth.
+    """Judgement of an all-reduce by its average bus bandwidth; no result may be wrong.
 
     Raises:
-        Unrecognised: the log is no complete output, or is about another number of GPUs.
+        Unrecognised: the log is not a complete output, or is about another number of GPUs.
     """
     found = read_nccl(log)
     if found.ranks != gpus:
@@ -66,7 +66,10 @@ def compared(
     baseline: Mapping[str, float],
     words: Mapping[str, str],
 ) -> CheckResult:
-    """The result of figures that are understood, by name; `words` describe them."""
+    """The result of comparing measured figures, by name, with their floors and the baseline.
+
+    `words`: description of each figure.
+    """
     slow: list[str] = []
     for figure, value in measured.items():
         floor, first = floors.get(figure), baseline.get(figure)

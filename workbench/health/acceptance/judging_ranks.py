@@ -1,4 +1,7 @@
-"""Judgement of nodes by InfiniBand: an all-reduce over all of their GPUs, against the figure of their size. Pure."""
+"""Judgement of nodes with InfiniBand: an all-reduce over all their GPUs, compared with the figure of their size.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from workbench.health.acceptance.record import CheckResult
 
 @dataclass(frozen=True)
 class MultiNodeSetup:
-    """The setup of a run over several nodes of one pool, to which a figure belongs."""
+    """The setup of a run over several nodes of one pool, for which a figure applies."""
 
     size: str
     nodes: int
@@ -31,7 +34,10 @@ class MultiNodeSetup:
 
 
 def judge_ranks(check: Check, ran: JobOutcome, given: MultiNodeSetup) -> CheckResult:
-    """The result of a run. What NCCL says of its network comes first: a figure over TCP measures no adapters."""
+    """The result of a run.
+
+    NCCL's report on its network is checked first: a bandwidth over TCP says nothing about the adapters.
+    """
     if ran.exit_code is None:
         return CheckResult(check.name, "no-verdict", ran.problem or "the container did not end")
     said = read_transport(ran.log)
@@ -63,7 +69,7 @@ def _judged(name: str, ran: JobOutcome, given: MultiNodeSetup, said: Transport) 
 
 
 def _reached(log: str) -> str:
-    """Bandwidth that the run reached in spite of the problem; empty where it has no complete table."""
+    """Bandwidth that the run reached in spite of the problem, as text; empty if it has no complete table."""
     cause = "the Pods see no adapter, or a variable prevents NCCL from using it"
     try:
         return f", and reached {read_nccl(log).bus_gb_s:g} GB/s: {cause}"
@@ -72,7 +78,7 @@ def _reached(log: str) -> str:
 
 
 def _lacking(given: MultiNodeSetup, said: Transport) -> str:
-    """Obstacle between the nodes and their figure, whatever they reach; empty without one."""
+    """Problem that keeps the nodes from their figure, whatever bandwidth they reach; empty if there is none."""
     fewer = {host: count for host, count in said.adapters.items() if count < given.adapters}
     if fewer:
         hosts = ", ".join(f"{count} on {host}" for host, count in sorted(fewer.items()))

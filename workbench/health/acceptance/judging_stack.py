@@ -1,4 +1,7 @@
-"""Driver, modules, MIG mode, licence, and what the driver says of each GPU's health, beside the settings. Pure."""
+"""Judgement of driver, modules, MIG mode, licence, and the driver's view of each GPU's health, against the settings.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,14 @@ _NO_GPU = re.compile(rf"no devices (?:were )?found|unable to determine the devic
 def judge_stack(
     name: str, ended: tuple[str, int | None], promise: Promise, allocatable: Mapping[str, int], gpus: int = 0
 ) -> CheckResult:
-    """The result: `failed` where something is known to be wrong, no verdict where something is not known.
+    """The result: `failed` if something is known to be wrong, no verdict if something is not known.
 
     Args:
         ended: The log and the exit code.
-        gpus: GPUs that the container was given; 0 where that is not known.
+        gpus: Number of GPUs that the container was given; 0 if that is not known.
 
     Raises:
-        Unrecognised: the log is no complete report, and does not say why.
+        Unrecognised: the log is not a complete report, and does not say why.
     """
     log, exit_code = ended
     known = EXIT_CODES.get(exit_code or 0, "")
@@ -90,7 +93,7 @@ def _gpu(gpu: SmiGpu, promise: Promise) -> list[str]:
 
 
 def _settings(gpu: SmiGpu, promise: Promise) -> list[str]:
-    """Differences from the settings. An unknown mode is no difference, and is in `unknown`."""
+    """Differences of a GPU from the settings. An unknown mode is not a difference; `unknown` lists it."""
     wrong: list[str] = []
     if gpu.mig_known and (gpu.mig or "Disabled") != promise.mig:
         wrong.append(f"MIG mode is {gpu.mig or 'not available'}, and the pool's settings say {promise.mig}")
@@ -104,7 +107,7 @@ def _settings(gpu: SmiGpu, promise: Promise) -> list[str]:
 
 
 def _note(gpu: SmiGpu) -> str:
-    """Note on a GPU that is no fault of it, but worth knowing."""
+    """Note on a GPU that is not a fault but worth knowing; empty if there is none."""
     if spelled(gpu.recovery) == "drain p2p":
         return f"GPU {gpu.address} reaches no peer until it is reset ({gpu.recovery})"
     return "" if gpu.counts_errors else "no memory errors are counted (ECC is off, or not for this GPU)"

@@ -9,7 +9,10 @@ from workbench.health.acceptance.record import CheckResult, NodeResult
 
 
 def junit(results: Sequence[NodeResult]) -> str:
-    """The document. A check without a verdict is an error, one that failed a failure, as in JUnit."""
+    """The results as a JUnit XML document.
+
+    A check without a verdict is an error, one that failed is a failure, as in JUnit.
+    """
     root = Element("testsuites", name="physai accept")
     for result in results:
         counts = {
@@ -44,5 +47,5 @@ def _case(suite: Element, result: NodeResult, each: CheckResult) -> None:
 
 
 def _printable(text: str) -> str:
-    """Text without characters that XML has no form for: a tool may print any."""
+    """Text without characters that XML cannot contain: a tool may print any."""
     return "".join(char if char.isprintable() else " " for char in text)

@@ -1,4 +1,6 @@
-"""Checks over two nodes at once, after each of them has passed its own: pairs, their Jobs, and what it says of both."""
+"""Checks over two nodes at once, after each node has passed its own checks: pairs, their Jobs, and verdicts on both
+nodes.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +33,20 @@ Pair = tuple[int, int]
 
 
 def shared_checks(pool: Pool, level: AcceptanceLevel) -> list[Check]:
-    """The checks of a pool that are of several nodes."""
+    """The checks of a pool that involve several nodes."""
     return [each.check for each in pool_checks(pool, level) if each.check.nodes > 1 and not each.skipped]
 
 
 def single_checks(pool: Pool, level: AcceptanceLevel) -> list[PoolCheck]:
-    """The other ones, and those that are skipped."""
+    """The checks of a pool that involve one node, and all that are skipped."""
     return [each for each in pool_checks(pool, level) if each.check.nodes == 1 or each.skipped]
 
 
 def rounds(members: Sequence[int]) -> list[list[Pair]]:
-    """Pairs that run at the same time; each member is in one, and with an odd number one of them in two."""
+    """Pairs that run at the same time.
+
+    Each member is in one pair; with an odd number, one member is in two, one after the other.
+    """
     pairs = list(zip(members[::2], members[1::2], strict=False))
     odd = [[(members[-1], members[0])]] if len(members) % 2 and len(members) > 1 else []
     return [pairs, *odd] if pairs else []
@@ -49,7 +54,7 @@ def rounds(members: Sequence[int]) -> list[list[Pair]]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """A run over the nodes of one cluster; the fields are those of `Acceptance`."""
+    """Checks over pairs of nodes in one cluster; the fields are those of `Acceptance`."""
 
     send: Send
     settings: Settings
@@ -58,7 +63,8 @@ class Pairs:
     stop: threading.Event
 
     def run(self, nodes: Sequence[Json], results: Sequence[NodeResult]) -> list[NodeResult]:
-        """The results with those of checks over two nodes. A node that has not passed alone is omitted.
+        """The results with those of the checks over two nodes added. Nodes that have not passed their own checks get
+        none.
 
         Raises:
             Stopped, Unreachable, Unusable: as `run_job` does.
@@ -142,8 +148,8 @@ class Pairs:
 def _not_run(
     check: Check, own: str, names: Sequence[str], hindered: Sequence[tuple[Verdict, str] | None]
 ) -> CheckResult:
-    """Result for a check that did not run: a problem of the node itself counts for it; one of the other node is no
-    verdict about it.
+    """Result for a check over two nodes that did not run: a problem of the node itself is its verdict; one of the other
+    node gives no verdict.
     """
     found = dict(zip(names, hindered, strict=True))
     mine = found[own]
@@ -154,7 +160,7 @@ def _not_run(
 
 
 def _added(result: NodeResult, each: CheckResult) -> NodeResult:
-    """The node's result with one more check; of two of the same check the worse one counts."""
+    """The node's result with one more check; if the check is already there, the worse result counts."""
     earlier = next((one for one in result.checks if one.check == each.check), None)
     if earlier is not None and (earlier.verdict != "passed" or each.verdict == "passed"):
         return result

@@ -1,5 +1,6 @@
-"""Publication of a node's result: its ConfigMap, its condition, and the taint that keeps work away. Changes the
-cluster.
+"""Publication of a node's result: its ConfigMap, its condition, and the taint that keeps work away.
+
+Changes the cluster.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 
 
 def previous(send: Send, node: Json) -> NodeResult | None:
-    """The node's last result; None where it has none, or the one of another machine that had its name."""
+    """The node's last result; None if it has none, or if the result is of another machine that had the same name."""
     try:
         found = read(send("GET", f"{_MAPS}/{config_map_name(name(node))}", {}))
     except (Missing, Unreadable):
@@ -37,10 +38,10 @@ def previous(send: Send, node: Json) -> NodeResult | None:
 
 
 def publish(send: Send, result: NodeResult, *, keeps_out: bool) -> None:
-    """Writes the ConfigMap, then the condition, and last what decides about work.
+    """Writes the ConfigMap, then the condition, and last the taint, which decides about work.
 
     Args:
-        keeps_out: Whether nodes that have not passed carry the taint. Without it, one that is there goes all the same
+        keeps_out: True if nodes that have not passed carry the taint. If False, a taint that is there is still removed
             when the node has passed.
     """
     wanted = config_map(result)
@@ -56,7 +57,9 @@ def publish(send: Send, result: NodeResult, *, keeps_out: bool) -> None:
 
 
 def _change(send: Send, node: str, part: str, change: Callable[[Json], Json | None]) -> None:
-    """A change that follows from the Node as it is; tried again where another client changed it meanwhile."""
+    """Makes a change that is computed from the present Node; tries again if another client has changed the Node
+    meanwhile.
+    """
     for attempt in range(ATTEMPTS):
         found: Json = send("GET", f"/api/v1/nodes/{node}", {})
         body = change(found)
@@ -73,7 +76,7 @@ def _change(send: Send, node: str, part: str, change: Callable[[Json], Json | No
 
 
 def _conditions(node: Mapping[str, Any], result: NodeResult) -> list[Json]:
-    """All conditions: a merge patch replaces the list."""
+    """All conditions of the node, with the result's: a merge patch replaces the whole list."""
     wanted = condition(result)
     given: list[Json] = at(node, "status.conditions", [])
     for each in given:
@@ -83,7 +86,7 @@ def _conditions(node: Mapping[str, Any], result: NodeResult) -> list[Json]:
 
 
 def _taints(node: Mapping[str, Any], *, passed: bool, keeps_out: bool) -> Json | None:
-    """The taints after the result; None where they stay as they are. Every level includes `quick`."""
+    """The taints after the result; None if they stay as they are. Every level includes `quick`."""
     key, value, effect = split_taint(NOT_ACCEPTED_TAINT)
     given: list[Json] = at(node, "spec.taints", [])
     others = [each for each in given if each["key"] != key]

@@ -1,7 +1,7 @@
-"""Records of acceptance: one ConfigMap a node, and a condition of the node. Read by repair and its rules.
+"""Records of acceptance: one ConfigMap for each node, and a condition of the node. The repair and its rules read them.
 
-The ConfigMap `acceptance-<node>` in NAMESPACE has the whole result under the key DATA_KEY as JSON, so that it outlives
-the node. The node's condition says in short whether the last run passed; it ends with the Node object.
+The ConfigMap `acceptance-<node>` in NAMESPACE has the whole result as JSON under the key DATA_KEY, so that it outlives
+the node. The node's condition says whether the last run passed; it is deleted with the Node object.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ DATA_KEY = "result.json"
 
 
 class Unreadable(ValueError):
-    """A ConfigMap that is not a record of acceptance."""
+    """Error for a ConfigMap that is not a record of acceptance."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check on one node. `measured` are figures by name with their unit in the name, such as `h2d_gb_s`."""
+    """Result of one check on one node. `measured`: figures by name; a name includes its unit, such as `h2d_gb_s`."""
 
     check: str
     verdict: Verdict

@@ -1,3 +1,1 @@
-"""Readers of the output of acceptance's tools. Pure: text in, facts out; they refuse output that they do not
-recognise.
-"""
+"""Readers of the output of acceptance's tools. Pure functions from text to facts; unknown output is refused."""

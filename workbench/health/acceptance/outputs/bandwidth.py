@@ -1,4 +1,4 @@
-"""Bandwidth between host and GPUs: `nvbandwidth`."""
+"""Reader of `nvbandwidth`, which measures bandwidth between host and GPUs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _NUMBER = re.compile(r"^\d+(\.\d+)?$")
 
 
 def read_nvbandwidth(text: str, tests: Sequence[str]) -> Mapping[str, Sequence[float]]:
-    """GB/s of each pair in the matrix of each test, row by row; the diagonal of a matrix of peers is N/A and left out.
+    """GB/s of each pair in each test's matrix, row by row, without the diagonal of a matrix of peers (N/A).
 
     Raises:
-        Unrecognised: one of `tests` is missing, was waived, has another unit, or an incomplete matrix.
+        Unrecognised: one of `tests` is missing, was waived, or has another unit or an incomplete matrix.
     """
     blocks: dict[str, list[str]] = {}
     current: list[str] = []

@@ -1,7 +1,8 @@
-"""`dcgmi diag -r N -j`: the documents of DCGM 3 and of DCGM 4 (NVIDIA/DCGM dcgmi/Diag.cpp of v3.3.9 and v4.6.0).
+"""Reader of `dcgmi diag -r N -j`: the documents of DCGM 3 and of DCGM 4 (NVIDIA/DCGM dcgmi/Diag.cpp of v3.3.9 and
+v4.6.0).
 
-DCGM leaves out the results of what it did not run: of a test on one GPU, which leaves a gap (`null`) in a list of DCGM
-3, and of a whole test, of which DCGM 4 keeps the name alone.
+DCGM leaves out the results of what it did not run. A test that did not run on one GPU leaves a gap (`null`) in a list
+of DCGM 3; of a test that did not run at all, DCGM 4 keeps only the name.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ MOST_STARTS = 1000
 
 @dataclass(frozen=True)
 class DiagTest:
-    """One test on one GPU, or on the node."""
+    """Result of one test on one GPU, or on the node."""
 
     name: str
     status: str
@@ -45,22 +46,22 @@ class Diag:
     tests: Sequence[DiagTest]
 
     def gpus_of(self, test: str) -> set[str]:
-        """Numbers of the GPUs on which a test ran, whatever came of it."""
+        """Numbers of the GPUs on which a test ran, whatever its result."""
         found = [each for each in self.tests if spelled(each.name) == test and each.status in _RAN]
         return {gpu for each in found if each.where.startswith("GPU ") for gpu in re.findall(r"\d+", each.where[4:])}
 
 
 def spelled(name: str) -> str:
-    """A test's name as DCGM 4 has it: `Memory Bandwidth` of DCGM 3 is memory_bandwidth."""
+    """A test's name in DCGM 4's spelling: `Memory Bandwidth` of DCGM 3 is memory_bandwidth."""
     common = "_".join(name.lower().split())
     return _NAMES.get(common, common)
 
 
 def read_diag(text: str) -> Diag:
-    """The results. Text around the document is passed over: the host engine prints to the same log.
+    """The results of a diagnostic. Other text is skipped: the host engine prints to the same log.
 
     Raises:
-        Unrecognised: there is no such document, dcgmi could not run, or a form or status that is not known.
+        Unrecognised: there is no such document, dcgmi could not run, or a form or status is not known.
     """
     document = _document(text)
     root: Any = next((document[key] for key in _ROOTS if key in document), None)
@@ -83,7 +84,7 @@ def read_diag(text: str) -> Diag:
 
 
 def _document(text: str) -> dict[str, Any]:
-    """The first object in the text that is a document of dcgmi; others may be before it."""
+    """The first JSON object in the text that is a document of dcgmi; other objects may come before it."""
     decoder, problem = json.JSONDecoder(object_pairs_hook=_once), ""
     for start in list(_START.finditer(text))[:MOST_STARTS]:
         try:
@@ -101,7 +102,9 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object. One that has a key twice says two things, of which JSON's readers take the last."""
+    """A JSON object. Raises ValueError if a key appears twice, since JSON's readers would silently keep
+    the last value.
+    """
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key stands twice in an object")
@@ -109,7 +112,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _entries(parent: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    """The objects of a list that must be there. Gaps in it are passed over."""
+    """The objects of a required list, without its gaps."""
     given: Any = parent.get(key)
     if not isinstance(given, list):
         raise Unrecognised(f"dcgmi's results have another form: '{key}' is {_kind(given)}, not a list")
@@ -134,7 +137,7 @@ def _name(test: Mapping[str, Any]) -> str:
 
 
 def _tests(name: str, test: Mapping[str, Any]) -> list[DiagTest]:
-    """Each result of a test. DCGM 4 has a summary beside them, which may be the only verdict."""
+    """Each result of a test. DCGM 4 also has a summary, which may be the only verdict."""
     given = _entries(test, "results") if test.get("results") is not None else []
     summary = test.get("test_summary")
     if summary is not None and not any(_status(each) == _status(_object(summary, "test_summary")) for each in given):
@@ -159,7 +162,10 @@ def _where(result: Mapping[str, Any]) -> str:
 
 
 def _warnings(result: Mapping[str, Any]) -> list[str]:
-    """The texts: a list of objects with `warning`, or with `warnings` in DCGM 3's deployment tests, or one text."""
+    """The warnings of a result as texts.
+
+    DCGM has a list of objects with `warning` (`warnings` in DCGM 3's deployment tests), or one text.
+    """
     given: Any = result.get("warnings") or []
     entries: list[Any] = cast("list[Any]", given) if isinstance(given, list) else [given]
     texts: list[str] = []

@@ -1,4 +1,4 @@
-"""Graphics: the driver's libraries in a container, `vulkaninfo`, and a run of Isaac Sim."""
+"""Readers for graphics checks: the driver's libraries in a container, `vulkaninfo`, and a run of Isaac Sim."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIMED_OUT = (124, 137)
 
 @dataclass(frozen=True)
 class Libraries:
-    """Libraries for graphics from the driver in a container."""
+    """The driver's graphics libraries in a container."""
 
     icd: Sequence[str]
     """Files that announce NVIDIA's Vulkan driver."""
@@ -26,10 +26,10 @@ class Libraries:
 
 
 def read_libraries(text: str) -> Libraries:
-    """The paths that the check prints, each on a line.
+    """The library paths that the check prints, one on each line.
 
     Raises:
-        Unrecognised: the last line is missing, so that the search may not have ended.
+        Unrecognised: the last line is missing, so the search may not have finished.
     """
     lines = [line.strip() for line in text.splitlines()]
     if LOOKED not in lines:
@@ -53,15 +53,15 @@ class VulkanDevice:
 
     @property
     def is_nvidia(self) -> bool:
-        """True for a real NVIDIA device: not for a software renderer, whatever its name."""
+        """True for a real NVIDIA device; False for a software renderer, whatever its name."""
         return self.vendor == "0x10de" and self.kind != "CPU"
 
 
 def read_vulkaninfo(text: str) -> list[VulkanDevice]:
-    """The devices in the full output of `vulkaninfo`, which lists extensions, unlike `--summary`.
+    """The devices in the full output of `vulkaninfo`, which unlike `--summary` lists extensions.
 
     Raises:
-        Unrecognised: it is not that output, or ends before a device's extensions.
+        Unrecognised: the text is not that output, or ends before a device's extensions.
     """
     if "VULKANINFO" not in text:
         raise Unrecognised(f"vulkaninfo did not start: {last_line(text)}")
@@ -92,7 +92,7 @@ class SimulatorRun:
 
 
 def read_isaac_sim(text: str) -> SimulatorRun:
-    """Start of Isaac Sim, and the exit of its process.
+    """Result of starting Isaac Sim, and the exit code of its process.
 
     Raises:
         Unrecognised: the process had not ended.

@@ -1,4 +1,4 @@
-"""The table of nccl-tests, such as `all_reduce_perf` (NVIDIA/nccl-tests src/common.cu and src/util.cu)."""
+"""Reader of the table of nccl-tests, such as `all_reduce_perf` (NVIDIA/nccl-tests src/common.cu and src/util.cu)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Nccl:
-    """The result of one run."""
+    """The result of one run of nccl-tests."""
 
     ranks: int
     rows: int
@@ -74,7 +74,7 @@ def _number(text: str, what: str) -> float:
 
 
 def _expect_sizes(text: str, sizes: Sequence[int]) -> None:
-    """The table reaches from the first to the last of the sizes that its head announces."""
+    """Raises Unrecognised unless the table covers all sizes from the first to the last that its head announces."""
     for least, most, step, kind in _SIZES.findall(text):
         following = max(sizes) * int(step) if kind == "factor" else max(sizes) + int(step)
         if min(sizes) > int(least) or (following <= int(most) and int(step) > (kind == "factor")):

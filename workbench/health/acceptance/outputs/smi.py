@@ -1,7 +1,6 @@
-"""`nvidia-smi -q -x`, or its text, followed by /proc/driver/nvidia/version.
+"""Reader of `nvidia-smi -q -x`, or of its text form, followed by /proc/driver/nvidia/version.
 
-Acceptance reads what the GRID agent reads, by the agent's own reader: a node must not be healthy for one and failed for
-the other.
+Acceptance uses the reader of the GRID agent, so that a node cannot be healthy for one and failed for the other.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ def read_smi(text: str) -> Smi:
     """Content of nvidia-smi's report and of the driver's version file.
 
     Raises:
-        Unrecognised: there is no report, not as many GPUs as it announces, or no version file after it, which shows
-            that the report is complete.
+        Unrecognised: there is no report, it has fewer GPUs than it announces, or no version file follows it, which
+            would show that the report is complete.
     """
     try:
         report = read_report(text)

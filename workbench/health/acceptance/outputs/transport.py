@@ -1,4 +1,6 @@
-"""Network that NCCL reports to use, in the lines of NCCL_DEBUG=INFO (NVIDIA/nccl src/transport/net_ib, net.cc)."""
+"""Reader of the lines in which NCCL reports its network with NCCL_DEBUG=INFO (NVIDIA/nccl src/transport/net_ib,
+net.cc).
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ class Transport:
 
 
 def read_transport(text: str) -> Transport:
-    """Network in the text; empty where NCCL_DEBUG was not INFO."""
+    """Network and adapters reported in the text; empty if NCCL_DEBUG was not INFO."""
     found: dict[str, set[str]] = {}
     for host, adapters in _ADAPTERS.findall(text):
         found.setdefault(host, set()).update(_ADAPTER.findall(adapters))

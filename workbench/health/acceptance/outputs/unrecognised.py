@@ -1,4 +1,4 @@
-"""The refusal of text that is not a tool's output."""
+"""Refusal of text that is not a tool's output."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from grid_agent.report.plain import plain
 
 
 class Unrecognised(ValueError):
-    """Raised where the text is not what the tool prints, or stops before its end. Nothing follows from it."""
+    """Error if the text is not what the tool prints, or stops before its end. No conclusion can be drawn from it."""
 
 
 def last_line(text: str) -> str:
-    """The last line that says something, shortened and without control characters; for messages."""
+    """The last line that is not blank, shortened and without control characters, for messages."""
     lines = [line for line in text.splitlines() if line.strip()]
     return next(filter(None, (plain(line, 200) for line in reversed(lines))), "no output")

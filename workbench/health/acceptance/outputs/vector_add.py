@@ -1,4 +1,4 @@
-"""`vectorAdd` of the CUDA samples."""
+"""Reader of the output of `vectorAdd` from the CUDA samples."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from workbench.health.acceptance.outputs.unrecognised import Unrecognised, last_
 
 
 def read_vector_add(text: str) -> str:
-    """Reason why the addition failed; empty where its result was right.
+    """Reason why the addition failed; empty if its result was right.
 
     Raises:
-        Unrecognised: neither its result nor an error of CUDA is in the text.
+        Unrecognised: the text has neither the result nor an error of CUDA.
     """
     if re.search(r"^Test PASSED\s*$", text, re.MULTILINE):
         return ""
