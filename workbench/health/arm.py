@@ -1,4 +1,4 @@
-"""Requests to Azure Resource Manager that change something: what is sent, what comes back, and how a refusal reads."""
+"""Requests to Azure Resource Manager that change something: the request, the answer, and the message of a refusal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from physical_ai.nested import at
 
 @dataclass(frozen=True)
 class Answer:
-    """One HTTP answer. `body` is decoded JSON, None without one; `headers` have lower-case names."""
+    """One HTTP answer. `body`: decoded JSON, None if there is none; `headers`: with lower-case names."""
 
     status: int
     body: Any = None
@@ -27,11 +27,11 @@ Raises:
 
 
 class NoAnswer(Exception):
-    """Raised where Azure gave no answer this time; the next request may have one."""
+    """Error if Azure gave no answer this time; a later request may get one."""
 
 
 class Refused(Exception):
-    """Raised where Azure refuses a request; `code` is its error code, such as AuthorizationFailed."""
+    """Error if Azure refuses a request. `code`: Azure's error code, such as AuthorizationFailed."""
 
     def __init__(self, what: str, answer: Answer) -> None:
         # AKS sends its errors without the envelope `error` of other services.
@@ -44,7 +44,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """Request to Azure."""
+    """One request to Azure, with a description for messages."""
 
     what: str
     """Description in words, as `delete machine X`, for the message of a refusal."""

@@ -1,4 +1,4 @@
-"""Limit on the nodes of a pool that are out of work at once for repairs. Pure."""
+"""Limit on the nodes of a pool that are out of work for repairs at the same time. Pure functions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from physical_ai.settings.facts.health import budget
 
 
 def refusal(pool: str, node: str, nodes: Collection[str], out: Collection[str], in_repair: Collection[str]) -> str:
-    """Reason why a node may not be taken out now; empty if it may.
+    """Reason why a node may not be taken out of work now; empty if it may.
 
     Args:
         nodes: All nodes of the pool.
-        out: Those that take no work for any reason: cordoned, not ready, tainted by a repair.
-        in_repair: Those with a repair that has not ended; a node that is gone counts until its successor works.
+        out: Nodes that take no work for any reason: cordoned, not ready, tainted by a repair.
+        in_repair: Nodes with a repair that has not ended; a node that is gone counts until its successor works.
     """
     others = sorted(set(in_repair) - {node})
     if others:

@@ -1,1 +1,1 @@
-"""The program run under Pulumi's mocks, with every resource that it declares recorded."""
+"""Run of the program under Pulumi's mocks, with every declared resource recorded."""

@@ -41,7 +41,7 @@ users:
 
 
 def nat_address(name: str) -> str:
-    """NAT_ADDRESS, or another one for the resource names of gateways with a suffix."""
+    """NAT_ADDRESS, or a different address for the gateways whose resource names have a suffix."""
     suffixes = ("-v2", "-zone-1", "-zone-2", "-zone-3")
     return next((f"203.0.113.{8 + place}" for place, end in enumerate(suffixes) if name.endswith(end)), NAT_ADDRESS)
 
@@ -136,7 +136,7 @@ _ARM_PATHS = {
 
 
 def azure_name(type_: str, inputs: Mapping[str, Any]) -> str | None:
-    """The resource's own name in Azure or Kubernetes; None where the inputs do not contain it."""
+    """The resource's own name in Azure or Kubernetes; None if the inputs do not contain it."""
     if type_ in _ARM_PATHS:
         name = inputs.get(_ARM_PATHS[type_][1])
     else:
@@ -146,14 +146,14 @@ def azure_name(type_: str, inputs: Mapping[str, Any]) -> str | None:
 
 
 def computes(type_: str) -> bool:
-    """True for a type whose outputs are more than its inputs."""
+    """True for a type that has more outputs than inputs."""
     return type_ in _ARM_PATHS or type_.startswith("random:") or type_ == "pulumi:index:Stash"
 
 
 def created(
     type_: str, name: str, inputs: dict[str, Any], subscription: str = SUBSCRIPTION
 ) -> tuple[str, dict[str, Any]]:
-    """Id and outputs that Azure or Kubernetes would answer a creation with."""
+    """Id and outputs with which Azure or Kubernetes would answer a creation."""
     if type_.startswith("random:"):
         made = hashlib.sha256(name.encode())
         text, coded = made.hexdigest()[: int(inputs["length"])], base64.b64encode(made.digest()).decode()

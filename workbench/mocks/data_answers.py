@@ -33,7 +33,7 @@ PATHS: Mapping[str, tuple[str, str]] = {
 
 
 def computed(type_: str, own: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Outputs that Azure computes for a data service: its addresses."""
+    """Outputs that Azure computes for a data service, such as its host name."""
     match type_.rpartition(":")[2]:
         case "Server":
             return {"fullyQualifiedDomainName": f"{own}.postgres.database.azure.com"}

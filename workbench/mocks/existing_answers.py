@@ -1,4 +1,4 @@
-"""A cluster that exists already, as the settings describe it: for a run of the program without any cluster."""
+"""An existing cluster as the settings describe it, for runs of the program without any cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from physical_ai.settings.facts.pools import CPU_POOL
 
 
 def described_cluster(settings: Settings, _file: str, _context: str) -> tuple[str, Survey]:
-    """Cluster in place of the one that `open_cluster` reads: each class has the nodes that its selector describes."""
+    """Context and content of such a cluster, as `open_cluster` would read them: each class has the nodes that its
+    selector describes.
+    """
     classes: dict[str, NodePool] = {CPU_POOL: settings.cpu_pool, **settings.pools}
     nodes = [
         {"metadata": {"name": f"{name}-{index}", "labels": dict(pool.node_selector)}, "spec": {}, "status": {}}

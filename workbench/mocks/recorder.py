@@ -1,4 +1,4 @@
-"""Runs the program without an engine and records every resource it declares, options included."""
+"""Runs the program without an engine and records every declared resource with its options."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 class Refusal(Exception):
-    """Raised where the program did something that the engine would refuse."""
+    """Error if the program did something that the engine would refuse."""
 
 
 class _NoMocks(mocks.Mocks):
@@ -61,7 +61,10 @@ class _NoMocks(mocks.Mocks):
 
 
 class Recorder(mocks.MockMonitor):
-    """Keeps each registration as it was sent. With `preview`, nothing that Azure computes is known, names included."""
+    """Recorder of registrations as they were sent.
+
+    With `preview`, values that Azure computes are unknown, including names.
+    """
 
     def __init__(self, *, preview: bool, subscription: str = SUBSCRIPTION) -> None:
         super().__init__(_NoMocks(subscription))
@@ -75,7 +78,7 @@ class Recorder(mocks.MockMonitor):
         """All resources, by type and name.
 
         Raises:
-            AssertionError: one was declared twice.
+            AssertionError: a resource was declared twice.
         """
         assert not self._duplicates, f"declared twice: {self._duplicates}"
         return tuple(sorted(self._recorded.values(), key=lambda each: (each.type, each.name)))
@@ -97,9 +100,7 @@ class Recorder(mocks.MockMonitor):
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire)
 
     def ReadResource(self, request: Any) -> Any:
-        """Answers a read with the properties of the request: policies are not about resources that the program only
-        reads.
-        """
+        """Answers a read with the properties of the request: policies ignore resources that the program only reads."""
         urn = self.make_urn(request.parent, request.type, request.name)
         return resource_pb2.ReadResourceResponse(urn=urn, properties=request.properties)
 
@@ -111,10 +112,10 @@ class Recorder(mocks.MockMonitor):
         self._recorded[urn] = Resource(request.type, request.name, inputs, _options(request), urn, request.custom)
 
     def register_error_hook(self, hook: pulumi.ErrorHook) -> None:
-        """Replaces the callback server, which exists beside a real engine only."""
+        """Accepts an error hook; the SDK's callback server exists only beside a real engine."""
 
     def register_resource_hook(self, hook: pulumi.ResourceHook) -> None:
-        """Accepts a hook, as `register_error_hook` does."""
+        """Accepts a resource hook, as `register_error_hook` does."""
 
 
 def _options(request: Any) -> Options:
@@ -135,13 +136,13 @@ def _options(request: Any) -> Options:
 def declared(
     stack: str, config: Mapping[str, Any], *, preview: bool, today: datetime.date, subscription: str = SUBSCRIPTION
 ) -> Stack:
-    """The resources that the program declares for a stack in a simulation, as policies read them.
+    """The resources that the program declares for a stack in a simulation, in the form that policies read.
 
     Args:
         config: The complete configuration: values by key, without the project's prefix.
-        preview: Whether nothing is known that Azure computes, as in a first preview.
+        preview: True if values that Azure computes are unknown, as in a first preview.
         today: The day for which the support of versions is checked.
-        subscription: The subscription of the login, from which ids and names of the data services follow.
+        subscription: The subscription of the login, which determines ids and names of the data services.
 
     Raises:
         pulumi.RunError: the program refused its settings.
@@ -155,7 +156,7 @@ def declared(
 def run_program(
     recorder: Recorder, stack: str, config: Mapping[str, Any], *, simulated: bool, today: datetime.date
 ) -> None:
-    """Runs `__main__` as the engine would. `simulated`: whether the program is run as in the simulator."""
+    """Runs `__main__` as the engine would. `simulated`: True to run the program as in the simulator."""
     with mock.patch("components.config.today", return_value=today):
         contextvars.Context().run(_run, recorder, stack, config, simulated)
 
@@ -192,22 +193,22 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
 
 
 def _none_recorded(stack: str) -> list[tuple[str, str]]:
-    """Charts are not downloaded."""
+    """Empty list of chart problems, because charts are not downloaded."""
     return []
 
 
 def _no_problems() -> list[tuple[str, str, str]]:
-    """Problems by plugins, of which none takes part."""
+    """Empty list of plugin problems, because no plugin takes part."""
     return []
 
 
 def _cluster_without_nodes(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
-    """The cluster that the GPU gate reads: without nodes there is nothing to wait for."""
+    """Reader of the cluster for the GPU gate: without nodes there is nothing to wait for."""
     return lambda path, parameters: {"items": []}
 
 
 def _cluster_with_osmo(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
-    """The cluster that the OSMO gate reads: scheduler and agents are available, and no workflow runs."""
+    """Reader of the cluster for the OSMO gate: scheduler and agents are available, and no workflow runs."""
     item = {"metadata": {"name": "x"}, "spec": {"replicas": 1}}
     status = {"availableReplicas": 1, "conditions": [{"type": "Available", "status": "True"}]}
 
@@ -218,7 +219,7 @@ def _cluster_with_osmo(kubeconfig: str) -> Callable[[str, Mapping[str, str]], An
 
 
 def _cluster_with_releases(kubeconfig: str) -> Callable[[str, Mapping[str, str]], Any]:
-    """The cluster that the release gate reads: every release is deployed."""
+    """Reader of the cluster for the release gate: every release is deployed."""
     labels = {"owner": "helm", "version": "1", "status": "deployed"}
     return lambda path, parameters: {"items": [{"metadata": {"labels": labels}}]}
 
@@ -241,7 +242,7 @@ def _event_loop() -> Generator[None]:
 
 
 class _SameThread(ThreadPoolExecutor):
-    """Does what is submitted at once; an error is that of the future.
+    """Executor that runs submitted functions at once; an exception becomes the future's.
 
     The SDK registers each resource in a thread, so as not to wait for the engine. A recorder answers at once, and
     threads would take a quarter of a run's time.
@@ -257,7 +258,7 @@ class _SameThread(ThreadPoolExecutor):
 
 
 def _result(work: Coroutine[Any, Any, _T]) -> _T:
-    """Result of `work`, which waits for nothing: the values are known."""
+    """Result of a coroutine that never waits, because all its values are known."""
     try:
         work.send(None)
     except StopIteration as end:
@@ -266,7 +267,7 @@ def _result(work: Coroutine[Any, Any, _T]) -> _T:
 
 
 def _no_debug(*_: object, **__: object) -> None:
-    """Replaces `pulumi.log.debug`, whose text goes to an engine."""
+    """Replacement for `pulumi.log.debug`, which would send the text to an engine, that does nothing."""
 
 
 def _ignore_unread_results(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -275,7 +276,10 @@ def _ignore_unread_results(loop: asyncio.AbstractEventLoop, context: dict[str, A
 
 
 def _without_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult:
-    """azure-native gives each resource about a hundred aliases, one for each API version; turning them into URNs takes
-    nine tenths of a run's time, and nothing here reads them."""
+    """The resource without aliases.
+
+    azure-native gives each resource about a hundred aliases, one for each API version; turning them into URNs takes
+    nine tenths of a run's time, and nothing here reads them.
+    """
     args.opts.aliases = None
     return pulumi.ResourceTransformationResult(args.props, args.opts)

@@ -1,4 +1,4 @@
-"""OSMO's workflows, checked without OSMO: rendering, schema, the Pods it would create, and what is wrong with them.
+"""Checks of OSMO's workflows without OSMO: rendering, schema, the Pods that it would create, and findings on them.
 
 The rules are those of OSMO 6.3.1, as recorded from its own functions (tests/fixtures/osmo).
 """

@@ -1,4 +1,4 @@
-"""Choices that files and configuration write as words."""
+"""Enumerations of words in workflow files and in the configuration."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class OperatorType(Enum):
-    """Comparisons of resource validations; NE, which the documentation lists, does not exist."""
+    """Comparisons of resource validations. NE is in OSMO's documentation but does not exist."""
 
     GT = "GT"
     GE = "GE"
@@ -22,7 +22,7 @@ class ExitAction(Enum):
 
 
 class DownloadType(Enum):
-    """Ways in which inputs come to a task; one is left."""
+    """Ways in which a task gets its inputs; only one is left."""
 
     DOWNLOAD = "download"
 

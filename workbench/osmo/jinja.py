@@ -1,4 +1,4 @@
-"""Jinja as OSMO uses it: sandboxed, an undefined name is an error."""
+"""Jinja as OSMO uses it: sandboxed, with an error for undefined names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.osmo.template_errors import meaning
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """The environment of all templates."""
+    """The Jinja environment for all templates."""
     return SandboxedEnvironment(undefined=StrictUndefined)
 
 
@@ -25,9 +25,9 @@ def _compiled(text: str) -> Template:
 
 
 def render(text: str, tokens: Mapping[str, Any]) -> str:
-    """The text with its expressions replaced, in this process: for templates of a configuration, not of users.
+    """The text with its expressions replaced, rendered in this process: for templates of a configuration, not of users.
 
-    Raises Refusal: OSMOUsageError for an error of Jinja's; others crash OSMO.
+    Raises Refusal: OSMOUsageError for an error of Jinja's; other errors crash OSMO.
     """
     if "{" not in text:
         return without_last_newline(text)

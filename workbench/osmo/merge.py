@@ -1,7 +1,7 @@
-"""Merge of pod templates with each other and into a Pod, as OSMO does it.
+"""Merging of pod templates with each other and into a Pod, as OSMO does it.
 
-Maps are merged key by key, later values win, and null is a value like any other. Two lists are merged by the `name` of
-their items; an item without one is appended, so equal tolerations are duplicated.
+Maps are merged key by key, later values take precedence, and null is a value like any other. Two lists are merged by
+the `name` of their items; an item without a name is appended, so equal tolerations are duplicated.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _KINDS = (
 
 
 def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]:
-    """`layers` over `base`, left to right, the arguments untouched.
+    """`base` with `layers` merged over it, from left to right; the arguments are not changed.
 
     >>> merge({"env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "A", "value": "2"}, {"name": "B"}]})
     {'env': [{'name': 'A', 'value': '2'}, {'name': 'B'}]}
 
-    Raises Refusal where a map is merged into something else, or a list holds items that have no name to read.
+    Raises Refusal if a map is merged into something else, or a list has items in which OSMO cannot look for a name.
     """
     result = dict(copy.deepcopy(base))
     for layer in layers:
@@ -38,9 +38,9 @@ def merge(base: Mapping[str, Any], *layers: Mapping[str, Any]) -> dict[str, Any]
 
 
 def merge_into(base: Any, layer: Mapping[str, Any]) -> Any:
-    """Merges as `merge` does, in place and sharing what `layer` holds.
+    """Merges `layer` into `base` in place, and returns it; the result shares values with `layer`.
 
-    A base that is not a map is kept when the layer is empty, as in OSMO.
+    A base that is not a map is kept if the layer is empty, as in OSMO.
     """
     for key, value in layer.items():
         if not isinstance(base, dict):
@@ -57,7 +57,7 @@ def merge_into(base: Any, layer: Mapping[str, Any]) -> Any:
 
 
 def _merge_list(base: list[Any], layer: Sequence[Any], key: str) -> None:
-    """Items of `layer` onto the item of `base` that has their name, the last if several; the others after them."""
+    """Merges each item of `layer` into the last item of `base` with the same name, and appends the other items."""
     index = {item["name"]: position for position, item in enumerate(base) if _is_named(item, key)}
     rest: list[Any] = []
     for item in layer:
@@ -69,7 +69,7 @@ def _merge_list(base: list[Any], layer: Sequence[Any], key: str) -> None:
 
 
 def _is_named(item: Any, key: str) -> bool:
-    """True where a list's item is merged by its name. OSMO looks for `name` in texts and lists too, and then fails."""
+    """True if a list's item is merged by its name. OSMO also looks for `name` in texts and lists, and then fails."""
     if isinstance(item, Mapping):
         found = cast("Mapping[str, Any]", item)
         if isinstance(found.get("name"), Mapping | list):
@@ -81,5 +81,5 @@ def _is_named(item: Any, key: str) -> bool:
 
 
 def _kind(value: object) -> str:
-    """The kind of a value, in words of YAML."""
+    """The kind of a value, as a word of YAML."""
     return next((words for kind, words in _KINDS if isinstance(value, kind)), "a value of another kind")

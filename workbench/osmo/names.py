@@ -1,4 +1,4 @@
-"""Names: of tasks and objects, images, datasets, storage addresses, and the labels OSMO gives its objects."""
+"""Names of tasks, objects, images, datasets and storage addresses, and the labels that OSMO gives its objects."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _USER = re.compile(r"[a-zA-Z0-9][A-Za-z0-9_.-]{0,61}[a-zA-Z0-9]\n?")
 
 
 def object_name(name: str) -> str:
-    """A name as Kubernetes accepts it: lower case, `_` as `-`."""
+    """A name in the form that Kubernetes accepts: lower case, with `-` for `_`."""
     return name.lower().replace("_", "-")
 
 
@@ -55,12 +55,12 @@ def label_value(name: str) -> str:
 
 
 def container_name(task: str) -> str:
-    """Name of a task's container, which pod templates know as USER_CONTAINER_NAME."""
+    """Name of a task's container, the token USER_CONTAINER_NAME of pod templates."""
     return object_name(label_value(task))
 
 
 def user_label(user: str) -> str | None:
-    """A user as a label's value, or the part before @ where that is invalid; None where both are."""
+    """A user's name as a label value, or the part before @ if the whole is invalid; None if both are."""
     for candidate in (user, user.partition("@")[0]) if "@" in user else (user,):
         if _USER.fullmatch(candidate):
             return label_value(candidate)
@@ -68,7 +68,7 @@ def user_label(user: str) -> str | None:
 
 
 def group_labels(workflow_id: str, workflow_uuid: str, group: str, group_uuid: str, user: str) -> dict[str, str]:
-    """OSMO's labels on every object of a group."""
+    """OSMO's labels for every object of a group."""
     labels = {
         WORKFLOW_LABEL: label_value(workflow_id),
         "osmo.workflow_uuid": label_value(workflow_uuid),
@@ -118,7 +118,7 @@ class Dataset:
 
 
 def dataset(text: str, *, in_file: bool = True) -> Dataset:
-    """A dataset's parts. In a workflow file its name may contain braces. Raises Refusal."""
+    """The parts of a dataset's name, which may contain braces in a workflow file. Raises Refusal."""
     match = (_DATASET_IN_FILE if in_file else _DATASET).fullmatch(text)
     if match is None:
         raise Refusal("OSMOUserError", f"'{text}' is not a dataset [bucket/]name[:tag] of letters, digits, - and _")
@@ -126,11 +126,11 @@ def dataset(text: str, *, in_file: bool = True) -> Dataset:
 
 
 def is_storage(url: str) -> bool:
-    """True for a kind of address that OSMO knows: s3, gs, azure, swift, tos."""
+    """True for a storage address of a kind that OSMO knows: s3, gs, azure, swift, tos."""
     return re.search(STORAGE, url) is not None
 
 
 def storage_profile(url: str) -> str:
-    """The part of an address that a credential is stored for: `azure://account`, `s3://bucket`."""
+    """The part of a storage address for which a credential is stored: `azure://account`, `s3://bucket`."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{'/'.join(rest.split('/')[: _PROFILE_DEPTH.get(scheme, 1)])}"

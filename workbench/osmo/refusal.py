@@ -1,4 +1,4 @@
-"""Refusals of a workflow by OSMO: with an error of its own, or by a crash."""
+"""Refusals of a workflow by OSMO, with an error of its own or by a crash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNEXPECTED_SHAPE = (TypeError, AttributeError, KeyError, ValueError, IndexError)
 
 @dataclass(frozen=True)
 class Problem:
-    """A value that a model does not accept."""
+    """A value that a model refuses."""
 
     path: str
     """Path with dots, as `workflow.tasks.0.image`."""
@@ -29,10 +29,10 @@ class Problem:
 
 
 class Refusal(Exception):
-    """Raised where OSMO does not accept this.
+    """Error if OSMO refuses the input.
 
-    `kind` is the class of the error that OSMO 6.3.1 ends with, or CRASH. `line` and `column` count the lines and the
-    characters of a template from 1.
+    `kind` is the class of the error that OSMO 6.3.1 ends with, or CRASH. `line` and `column` are positions in a
+    template, from 1.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Refusal(Exception):
 
 
 def crash(why: object) -> Refusal:
-    """A refusal for input on which OSMO crashes."""
+    """A refusal for input that makes OSMO crash."""
     return Refusal(CRASH, f"OSMO would crash here: {why}")
 
 
@@ -73,7 +73,7 @@ _MESSAGES = {
 
 
 def _message(kind: str, message: str) -> str:
-    """A model's message in plain words."""
+    """A model's error message in plain words."""
     if kind in ("string_pattern_mismatch", "string_too_short", "string_too_long"):
         return message
     message = message.removeprefix("Value error, ")
@@ -81,7 +81,7 @@ def _message(kind: str, message: str) -> str:
 
 
 def as_refusal(error: ValidationError, kind: str = "ValidationError") -> Refusal:
-    """A model's error as a refusal that names every value that is wrong."""
+    """A model's validation error as a refusal that lists every wrong value."""
     problems = tuple(
         Problem(".".join(str(step) for step in item["loc"]), item["type"], _message(item["type"], item["msg"]))
         for item in error.errors(include_url=False, include_input=False)

@@ -39,11 +39,13 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class NodeResult:
-    """One run of acceptance on one node.
+    """Result of one acceptance run on one node.
 
-    `node_uid` and `boot_id` identify the Node object and its start: a node of the same name may be another
-    machine. `time` is when the run ended. `baseline` are the figures of the node's first passing run by check, with
-    which later runs are compared.
+    Attributes:
+        node_uid: Uid of the Node object: a node of the same name may be another machine.
+        boot_id: Boot id of the machine when it was checked.
+        time: Time at which the run ended.
+        baseline: Figures of the node's first passing run, by check, with which later runs are compared.
     """
 
     node: str
@@ -58,19 +60,19 @@ class NodeResult:
 
     @property
     def passed(self) -> bool:
-        """True where at least one check passed and all others passed or were skipped."""
+        """True if at least one check passed and all others passed or were skipped."""
         verdicts = {each.verdict for each in self.checks}
         return "passed" in verdicts and verdicts <= {"passed", "skipped"}
 
     @property
     def problems(self) -> list[str]:
-        """Problems that kept the node from passing, each as `check: message`; empty for one that passed."""
+        """Reasons why the node did not pass, each as `check: message`; empty if it passed."""
         found = [f"{each.check}: {each.message}" for each in self.checks if each.verdict not in {"passed", "skipped"}]
         return found or ([] if self.passed else ["no check applies to the node"])
 
 
 def config_map_name(node: str) -> str:
-    """The name of a node's ConfigMap."""
+    """The name of the ConfigMap with a node's result."""
     return f"acceptance-{node}"
 
 
@@ -89,7 +91,7 @@ def config_map(result: NodeResult) -> dict[str, Any]:
 
 
 def document(result: NodeResult) -> dict[str, Any]:
-    """The result as JSON, with `passed` for readers other than this module."""
+    """The result as JSON data, with `passed` for readers other than this module."""
     return {
         **asdict(result),
         "time": result.time.astimezone(UTC).isoformat(timespec="seconds"),
@@ -101,7 +103,7 @@ def read(config_map_object: Mapping[str, Any]) -> NodeResult:
     """The result in a ConfigMap.
 
     Raises:
-        Unreadable: it holds none, or one of another form.
+        Unreadable: the ConfigMap has no result, or one of an unknown form.
     """
     name = config_map_object.get("metadata", {}).get("name", "")
     try:

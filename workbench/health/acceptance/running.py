@@ -1,4 +1,6 @@
-"""Acceptance of nodes: their checks one after the other, several nodes at a time, and what is left behind."""
+"""Acceptance of nodes: the checks of each node one after the other, several nodes at a time, with removal of what they
+create.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ class Acceptance:
     """A run over nodes of one cluster.
 
     Attributes:
-        stop: Set to end the run: Jobs are removed, and nodes that are not done get no result.
+        stop: Event that ends the run when set: Jobs are removed, and nodes that are not done get no result.
     """
 
     send: Send
@@ -53,8 +55,9 @@ class Acceptance:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def run(self, targets: Sequence[Target]) -> list[NodeResult]:
-        """The results in the order of the targets. Each is published when its node is done, with others where a check
-        is one of several nodes.
+        """The results in the order of the targets.
+
+        Each result is published when its node is done, or with others if a check involves several nodes.
 
         Raises:
             Stopped: `stop` was set.
@@ -124,7 +127,7 @@ class Acceptance:
 
 
 def given(settings: Settings, target: Target, node: Json, baseline: Mapping[str, float] | None) -> NodeBaseline:
-    """Values that a check of the node, as it is now, is measured against."""
+    """Values that a check's results on the node are compared with."""
     pool = settings.pools[target.pool]
     promised, floor = promise(settings, pool), floors().get(pool.sku)
     return NodeBaseline(promised, gpus_per_node(pool), offered(node), floor, baseline or {})

@@ -1,1 +1,1 @@
-"""Evidence about a GPU machine: recorded since it joined, observed now, and put together for a report."""
+"""Evidence about a GPU machine: recorded since it joined, observed now, and combined for a report."""

@@ -1,4 +1,4 @@
-"""Events about one node, in their order."""
+"""Events about one node, in order of time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ MOST_EVENTS = 50
 
 
 def own_events(events: Sequence[Json], node: Json | None) -> list[Json]:
-    """The newest events in their order, without those of a machine that had the node's name before."""
+    """The newest events in order of time, without those of a machine that had the node's name before."""
     mine = [each for each in events if node is None or is_about(each, node)]
     return sorted(mine, key=time_of)[-MOST_EVENTS:]

@@ -40,7 +40,7 @@ NO_FAULT = "Nothing that is known of the machine speaks for a restart or another
 
 
 def document(evidence: NodeEvidence) -> dict[str, Any]:
-    """All of it as JSON."""
+    """All the evidence as JSON data."""
     machine = evidence.machine
     return {
         "node": evidence.name,
@@ -68,7 +68,7 @@ def document(evidence: NodeEvidence) -> dict[str, Any]:
 
 
 def markdown(evidence: NodeEvidence) -> str:
-    """All of it for people: the verdict first."""
+    """All the evidence as Markdown for people, the verdict first."""
     return "\n".join(_lines(evidence)).strip() + "\n"
 
 

@@ -1,6 +1,6 @@
-"""Evidence about one GPU machine, put together. Pure.
+"""Evidence about one GPU machine, combined from all sources. Pure functions.
 
-Nothing in it is a secret, and of the work only names: what users' programs print or hold is not read.
+It contains no secrets, and only the names of workloads: what users' programs print or hold is not read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Advice = Literal["reboot", "replace", "none"]
 
 @dataclass(frozen=True)
 class NodeEvidence:
-    """One machine. `node` is None where it has left the cluster."""
+    """Evidence about one machine. `node` is None if it has left the cluster."""
 
     name: str
     machine: Machine | None
@@ -55,7 +55,7 @@ class NodeEvidence:
 
     @cached_property
     def findings(self) -> tuple[NodeFinding, ...]:
-        """The causes that everything here speaks for: those of `physai why`."""
+        """The causes that this evidence points to; they are the same as those of `physai why`."""
         return findings_of(
             NodeSigns(
                 name=self.name,
@@ -73,7 +73,7 @@ class NodeEvidence:
         )
 
     def _restarted(self, repair: Record) -> bool:
-        """True where a repair has restarted this machine lately, not one that had its name before."""
+        """True if a repair has recently restarted this machine, rather than one that had its name before."""
         is_own = self.node is None or at(self.node, "metadata.uid", repair.node_uid) == repair.node_uid
         lately = counts_still(repair.removed or repair.started, self.now)
         return repair.has_ended and repair.action == "reboot" and is_own and lately
@@ -89,12 +89,12 @@ class NodeEvidence:
 
     @property
     def missing(self) -> int:
-        """GPUs that the machine's size has and its PCI bus does not; 0 where that is not known."""
+        """Number of GPUs of the machine's size that are missing on its PCI bus; 0 if that is not known."""
         return counts(self.machine.facts).missing if self.machine is not None else 0
 
     @property
     def known_xids(self) -> list[Xid]:
-        """The Xids that were seen and the catalogue knows, those of the machine first."""
+        """The observed Xids that the catalogue knows, those about the machine first."""
         found = {each.code: xids()[each.code] for each in self.seen if each.code in xids()}
         return sorted(found.values(), key=lambda each: (each.xid_class != "node", each.code))
 
@@ -106,19 +106,19 @@ class NodeEvidence:
 
     @property
     def has_fault(self) -> bool:
-        """True where any sign indicates a fault of the machine."""
+        """True if any sign indicates a fault of the machine."""
         of_machine = any(each.xid_class == "node" for each in self.known_xids)
         seen = of_machine or bool(self.failed_checks) or self.missing > 0 or bool(self.category.alerts)
         return seen or self.advice != "none"
 
     @property
     def advice(self) -> Advice:
-        """Repair of the machine. After a restart that did not help, another machine."""
+        """The advised repair of the machine; after a restart that did not help, it is another machine."""
         return advice_of(self.findings) or "none"
 
 
 def gpu_work(pods: Iterable[Json]) -> list[tuple[str, str, str]]:
-    """Pods that hold GPUs: namespace, name, and the OSMO workflow they belong to."""
+    """Pods that request GPUs: namespace, name, and the OSMO workflow that each belongs to."""
     return [
         (namespace(pod), name(pod), labels(pod).get(WORKFLOW_LABEL, ""))
         for pod in pods

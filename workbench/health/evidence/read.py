@@ -1,4 +1,4 @@
-"""Reads what a cluster knows of one GPU machine. It writes nothing."""
+"""Reader of a cluster's evidence about one GPU machine. It writes nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Item = TypeVar("Item")
 
 
 class UnknownNode(Exception):
-    """Raised where neither a node nor a record of a machine has the name; `known` are names that exist."""
+    """Error if neither a node nor a record of a machine has the name. `known`: names that exist."""
 
     def __init__(self, wanted: str, known: Sequence[str]) -> None:
         super().__init__(wanted)
@@ -32,7 +32,7 @@ class UnknownNode(Exception):
 
 
 def machines(get: Get) -> list[record.Machine]:
-    """The records of all machines, those that are gone included. Raises as `get` does."""
+    """The records of all machines, including machines that are gone. Raises the errors of `get`."""
     path = f"/api/v1/namespaces/{record.NAMESPACE}/configmaps"
     return [record.read(each) for each in _items(get, path, {"labelSelector": record.LABEL})]
 
@@ -49,20 +49,20 @@ def read_node_evidence(
     unread: Sequence[str] = (),
     since: datetime | None = None,
 ) -> NodeEvidence:
-    """Evidence about a node, also about one that has left the cluster: at most seven requests.
+    """Evidence about a node, even one that has left the cluster; takes at most seven requests.
 
-    The node has to be readable; of the rest, what the login may not read is named in the evidence.
+    The login must be able to read the node; the evidence lists what else it may not read.
 
     Args:
-        alerts: Of a Prometheus, about this node.
+        alerts: Alerts of a Prometheus about this node.
         metrics: Xids that a Prometheus has seen.
         gates: Closed gates of the cluster.
-        existing: Whether the cluster exists already.
-        unread: What a Prometheus was not asked for, or did not answer.
-        since: Earlier events are omitted: they are of the machine before its repair.
+        existing: True if the stack did not create the cluster.
+        unread: What Prometheus was not asked for, or did not answer.
+        since: Time before which events are left out, because they are about the machine before its repair.
 
     Raises:
-        UnknownNode
+        UnknownNode: there is neither such a node nor a record of it.
         Unreachable, Unusable: as `get` does.
     """
     refused: list[str] = []
@@ -111,7 +111,7 @@ def read_node_evidence(
 
 
 def _is_later(event: Json, since: datetime) -> bool:
-    """True for a later event, and for one whose time nobody can read."""
+    """True for an event after `since`, and for one whose time cannot be read."""
     try:
         return datetime.fromisoformat(time_of(event)) >= since
     except (ValueError, TypeError):
@@ -119,7 +119,7 @@ def _is_later(event: Json, since: datetime) -> bool:
 
 
 def _acceptance(get: Get, node: str) -> list[accepted.NodeResult]:
-    """The result of the node; none where there is none that can be understood."""
+    """The acceptance result of the node; empty if there is none that can be read."""
     path = f"/api/v1/namespaces/{accepted.NAMESPACE}/configmaps/{accepted.config_map_name(node)}"
     found = _one(get, path)
     try:

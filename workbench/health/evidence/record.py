@@ -1,4 +1,4 @@
-"""The records that agents/gpu_evidence writes: one ConfigMap for each machine, which outlives its node."""
+"""The records that agents/gpu_evidence writes: one ConfigMap for each machine, which outlives the machine's node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MACHINE, GPUS, STARTS = "machine.json", "gpus.json", "starts.json"
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine's record. The documents are as the agent writes them; empty for one that was not written."""
+    """One machine's record. Its documents are as the agent writes them; a document that was not written is empty."""
 
     name: str
     """Name of the ConfigMap."""
@@ -37,9 +37,9 @@ class Machine:
         return str(self.facts.get("vmUniqueId", ""))
 
     def cards(self) -> list[dict[str, Any]]:
-        """The GPUs that were ever seen: what the driver said of each, with the serial number that nvidia-smi knows.
+        """All GPUs that were ever seen: the driver's facts on each, with the serial number from nvidia-smi.
 
-        `lastSeen` is when the driver, or nvidia-smi, named it last.
+        `lastSeen` is the last time that the driver or nvidia-smi reported the GPU.
         """
         asked, given = mappings(self.gpus.get("gpus")), mappings(self.facts.get("gpus"))
         by_uuid = {str(each.get("uuid", "")): each for each in asked}
@@ -48,7 +48,7 @@ class Machine:
 
 
 def read(config_map: Mapping[str, Any]) -> Machine:
-    """A record. A document that is not JSON counts as not written."""
+    """The record in a ConfigMap. A document that is not JSON counts as not written."""
     data: Mapping[str, str] = at(config_map, "data", {})
 
     def document(key: str) -> dict[str, Any]:
@@ -67,6 +67,6 @@ def read(config_map: Mapping[str, Any]) -> Machine:
 
 
 def of_node(records: Iterable[Machine], node: str, vm: str = "") -> Machine | None:
-    """The newest record of a node's machine; with `vm` that of this machine only, if there is one."""
+    """The newest record of a node's machine; with `vm`, the record of that machine if there is one."""
     mine = sorted((each for each in records if each.node == node), key=lambda each: each.seen, reverse=True)
     return next((each for each in mine if vm and each.vm == vm.lower()), next(iter(mine), None))

@@ -1,4 +1,4 @@
-"""The report to Azure about a machine: what is sent, and sending it."""
+"""The report to Azure about a machine: its content, and sending it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _NAME = re.compile(r"[^A-Za-z0-9-]+")
 
 
 class NotReportable(Exception):
-    """Raised where Azure would refuse a report about the machine; the text says what is missing."""
+    """Error if Azure would refuse a report about the machine; the text says what is missing."""
 
 
 def body(evidence: NodeEvidence, *, general: bool = False) -> dict[str, Any]:
-    """The report: the machine, its physical host, and what is wrong with which GPU. Nothing about its workloads.
+    """The report: the machine, its physical host, and which GPU has which fault, without anything about workloads.
 
     Args:
-        general: For a subscription that Guest Health Reporting has not admitted.
+        general: True for a subscription that Guest Health Reporting has not admitted.
 
     Raises:
-        NotReportable
+        NotReportable: something that Azure requires is missing.
     """
     facts: Mapping[str, Any] = evidence.machine.facts if evidence.machine else {}
     provider = str(at(evidence.node, "spec.providerID", "") if evidence.node else "") or str(
@@ -53,12 +53,12 @@ def body(evidence: NodeEvidence, *, general: bool = False) -> dict[str, Any]:
 
 
 def name_of(evidence: NodeEvidence, purpose: str) -> str:
-    """A name for the report that is the same for the same purpose: Azure takes each once."""
+    """A name for the report, the same for each report with the same purpose: Azure accepts each name once."""
     return _NAME.sub("-", f"physai-{evidence.name}-{purpose}")[:90].strip("-")
 
 
 def send(arm: Arm, subscription: str, report: str, document: Mapping[str, Any]) -> bool:
-    """Sends a report unless Azure has it; whether it was sent now.
+    """Sends a report unless Azure has it; returns True if it was sent now.
 
     Raises:
         Refused, NoAnswer
@@ -77,7 +77,7 @@ def send(arm: Arm, subscription: str, report: str, document: Mapping[str, Any]) 
 
 
 def subscription_of(provider_id: str) -> str:
-    """The subscription of a machine, from its node's provider id; empty where it names none."""
+    """The subscription of a machine, from its node's provider id; empty if the id has none."""
     found = re.search(r"/subscriptions/([^/]+)/", provider_id)
     return found[1] if found else ""
 
@@ -100,7 +100,7 @@ def _description(evidence: NodeEvidence) -> str:
 
 
 def _card(evidence: NodeEvidence) -> dict[str, str]:
-    """The GPU that the report is about: the one an Xid names, or the only one."""
+    """The GPU that the report is about: the one that an Xid names, or the only one."""
     cards = evidence.machine.cards() if evidence.machine else []
     named = {each.gpu for each in evidence.seen if each.gpu}
     found = [each for each in cards if each.get("uuid") in named or str(each.get("index")) in named]

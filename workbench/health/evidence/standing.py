@@ -1,4 +1,7 @@
-"""Remaining evidence against a node that has passed acceptance: its causes, as every other command names them. Pure."""
+"""Remaining evidence against a node that has passed acceptance: the same causes as in all other commands.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,14 @@ def standing_of(
     reported: Mapping[str, float] | None,
     settled: timedelta = SETTLED,
 ) -> Standing:
-    """Evidence about a node now.
+    """Present evidence against a node.
 
     Args:
-        evidence: With alerts that are pending beside those that fire, and without signs of before the repair.
-        offered: When the node offered its GPUs.
-        reported: When a Prometheus had metrics of each node last, in seconds since 1970; None where none was read.
+        evidence: Evidence with pending as well as firing alerts, and without signs from before the repair.
+        offered: Time since when the node has offered its GPUs.
+        reported: Time at which a Prometheus last had metrics of each node, in seconds since 1970; None if none was
+            read.
+        settled: Time for which the node must have offered its GPUs without new signs.
     """
     causes = [f"{each.cause}: {each.reason}" for each in evidence.findings if _stands(each)]
     if not causes and offered is not None and reported is not None:
@@ -36,7 +41,7 @@ def standing_of(
 
 
 def _stands(found: NodeFinding) -> bool:
-    """True for a cause that needs an action, or closes a gate; not for one that concerns speed, or ends without an
-    action.
+    """True for a cause that needs an action, or closes a gate; False for one that only affects speed, or ends by
+    itself.
     """
     return not found.waits or found.gate

@@ -1,1 +1,3 @@
-"""Replaces or reboots a GPU node step by step, in an order in which no work is killed and nothing unproven returns."""
+"""Replacement or restart of a GPU node in steps, ordered so that no work is killed and no unproven node returns to
+work.
+"""

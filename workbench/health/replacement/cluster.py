@@ -1,7 +1,7 @@
-"""Reads and changes by a repair in a cluster. Every change can be repeated.
+"""Reads and changes that a repair makes in a cluster. Every change can be repeated.
 
-What has to follow from what was read is written with the version that was read, so that the API server refuses it where
-somebody else has changed the object since.
+A change that depends on an object that was read is sent with that object's version, so that the API server refuses the
+change if somebody else has changed the object since.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 
 
 class Blocked(Exception):
-    """A Pod may not be evicted now: a disruption budget forbids it."""
+    """Error for a Pod that may not be evicted now because a disruption budget forbids it."""
 
 
 class Changed(Exception):
-    """Raised where somebody else has changed the object since it was read; nothing was written."""
+    """Error if somebody else has changed the object since it was read; nothing was written."""
 
 
 class RepairCluster:
-    """One cluster. Each method raises Unreachable or Unusable, as `Send` does."""
+    """The cluster of a repair. Each method raises Unreachable or Unusable, as `Send` does."""
 
     def __init__(self, send: Send) -> None:
         self.send = send
@@ -58,18 +58,18 @@ class RepairCluster:
         return self._items("/api/v1/nodes", {"labelSelector": f"{SHORT_POOL_LABEL}={pool}"})
 
     def cordon(self, node: Json, record: str) -> None:
-        """Cordons a node as it was read, and names the repair on it.
+        """Cordons a node in the version that was read, and marks it with the repair's record.
 
         Raises:
-            Changed
+            Changed: somebody else has changed the node.
         """
         self._patch_node(node, {"metadata": {"annotations": {ANNOTATION: record}}, "spec": {"unschedulable": True}})
 
     def uncordon(self, node: Json, *, keep_cordoned: bool = False) -> None:
-        """Ends the repair's hold on a node as it was read, and the cordon with it.
+        """Removes the repair's mark from a node in the version that was read, and uncordons the node.
 
         Raises:
-            Changed
+            Changed: somebody else has changed the node.
         """
         body: Json = {"metadata": {"annotations": {ANNOTATION: None}}}
         self._patch_node(node, body if keep_cordoned else {**body, "spec": {"unschedulable": None}})
@@ -83,10 +83,10 @@ class RepairCluster:
         return self._items("/api/v1/pods", {"fieldSelector": f"spec.nodeName={node}"})
 
     def evict(self, namespace: str, pod: str, pod_uid: str) -> None:
-        """Evicts a Pod, which may be gone already: one with its name elsewhere is another Pod.
+        """Evicts the Pod with this uid, unless it no longer exists; a new Pod with the same name is left alone.
 
         Raises:
-            Blocked
+            Blocked: a disruption budget forbids it now.
         """
         body = {
             "apiVersion": "policy/v1",
@@ -110,21 +110,21 @@ class RepairCluster:
         return [self._remembered(each) for each in found]
 
     def record(self, wanted: str) -> Record | None:
-        """The record as it is in the cluster now; None where there is none."""
+        """The present record in the cluster; None if there is none."""
         try:
             return self._remembered(self.send("GET", f"{MAPS}/{wanted}", {}))
         except Missing:
             return None
 
     def begin(self, record: Record) -> Record:
-        """Writes a new record; the one that is there where another process was faster."""
+        """Writes and returns a new record; if another process was faster, returns that process's record."""
         try:
             return self._remembered(conflicting(lambda: self.send("POST", MAPS, {}, config_map(record))))
         except Changed:
             return self._remembered(self.send("GET", f"{MAPS}/{record.name}", {}))
 
     def save(self, record: Record) -> None:
-        """Writes a record over the one that this process knows.
+        """Writes a record over the version that this process knows.
 
         Raises:
             Changed: another process has written it meanwhile.
@@ -138,7 +138,7 @@ class RepairCluster:
                 raise
 
     def save_evidence(self, record: Record, evidence: Mapping[str, Any]) -> None:
-        """Stores evidence with the record, as `save` does."""
+        """Stores evidence together with the record. Raises Changed, as `save` does."""
         self._save(record, {EVIDENCE_KEY: json.dumps(evidence, indent=2, sort_keys=True)})
 
     def _save(self, record: Record, data: Mapping[str, str]) -> None:
@@ -148,7 +148,7 @@ class RepairCluster:
         self._remembered(conflicting(lambda: self.send("PATCH", f"{MAPS}/{record.name}", {}, body)))
 
     def evidence(self, record: Record) -> Json:
-        """Evidence about the node when its repair began; empty where none was stored."""
+        """Evidence about the node from the beginning of its repair; empty if none was stored."""
         found = self.send("GET", f"{MAPS}/{record.name}", {})
         known = parsed(at(found, "data", {}).get(EVIDENCE_KEY))
         return dict(known) if is_mapping(known) else {}
@@ -162,10 +162,10 @@ class RepairCluster:
 
 
 def conflicting(request: Any) -> Any:
-    """The answer to a request that the API server refuses where the object has changed, or exists already.
+    """The answer to a request that the API server refuses if the object has changed, or exists already.
 
     Raises:
-        Changed
+        Changed: the API server refused for that reason.
     """
     try:
         return request()
@@ -180,7 +180,7 @@ def is_cordoned(node: Mapping[str, Any]) -> bool:
 
 
 def held_by(node: Mapping[str, Any]) -> str:
-    """The record of the repair that has cordoned a node; empty without one."""
+    """Name of the record of the repair that has cordoned a node; empty if there is none."""
     return annotations_of(node).get(ANNOTATION, "")
 
 

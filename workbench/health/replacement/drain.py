@@ -1,8 +1,9 @@
-"""Pods that leave a node before it is repaired, and those that are waited for. Pure.
+"""Pods that leave a node before its repair, and Pods that the repair waits for. Pure functions.
 
-More careful than `kubectl drain`: a Job or a Pod without a controller is never evicted, since nothing would start it
-again where it was; its end is awaited. Pods that Kubernetes starts elsewhere are evicted, as disruption budgets allow.
-A node of Slurm's is drained by Slurm, which follows from the cordon: its jobs are waited for, not its daemon.
+This is more careful than `kubectl drain`: a Job's Pod, or a Pod without a controller, is never evicted, since nothing
+would continue its work elsewhere; the repair waits for its end. Pods that Kubernetes starts elsewhere are evicted, as
+disruption budgets allow. A node of Slurm's is drained by Slurm because of the cordon: the repair waits for its jobs,
+not for its daemon.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MOVABLE = ("ReplicaSet", "StatefulSet", "ReplicationController")
 
 @dataclass(frozen=True)
 class Load:
-    """Pods on a node."""
+    """Pods on a node, by how a drain treats them."""
 
     evicted: tuple[tuple[str, str], ...] = ()
     """Namespace and name of Pods to evict."""
@@ -40,7 +41,7 @@ class Load:
 
 
 def load_of(pods: Iterable[Mapping[str, Any]]) -> Load:
-    """The Pods of a node, without those of DaemonSets, static ones, and those that have ended."""
+    """The Pods of a node by treatment, without those of DaemonSets, static Pods, and Pods that have ended."""
     evicted: list[tuple[str, str]] = []
     awaited: list[tuple[str, str, str]] = []
     released: list[tuple[str, str]] = []
@@ -61,7 +62,7 @@ def load_of(pods: Iterable[Mapping[str, Any]]) -> Load:
 
 
 def _of_slurm(pod: Mapping[str, Any]) -> str:
-    """Reason why a daemon of Slurm's does not leave yet; empty once its node is drained and has no jobs."""
+    """Reason why a Slurm daemon's Pod does not leave yet; empty once Slurm has drained its node and no jobs run."""
     found = slurm_node(pod)
     if found.is_busy:
         return f"jobs of Slurm run on its node {found.host}"
@@ -75,7 +76,7 @@ def _controller(pod: Mapping[str, Any]) -> str:
 
 
 def _kept(pod: Mapping[str, Any], owner: str) -> str:
-    """Reason why a Pod is not evicted; empty for one that is."""
+    """Reason why a Pod is not evicted; empty if it is."""
     if at(pod, "metadata.deletionTimestamp"):
         return "is ending"
     workflow = labels(pod).get(WORKFLOW_LABEL)

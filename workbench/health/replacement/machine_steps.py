@@ -1,4 +1,4 @@
-"""The steps of a repair that are about the machine: removing it, restoring its pool, awaiting the node that follows."""
+"""Steps of a repair about the machine: removing it, restoring its pool, and waiting for the node that follows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def is_by_hand(record: Record) -> bool:
 
 
 def remove(record: Record, world: World) -> Record | str:
-    """Deletes the machine or restarts it, or waits until a person has done so."""
+    """Deletes or restarts the machine, or waits until a person has done so; returns the next record, or what it waits
+    for.
+    """
     if is_by_hand(record):
         return _by_hand(record, world)
     return _restart(record, world) if record.action == "reboot" else _delete(record, world)
@@ -76,8 +78,8 @@ def _delete(record: Record, world: World) -> Record | str:
 def _begun(record: Record, world: World, node: Json | None, count: int = 0) -> Record:
     """The record with the state of the pool before its machine is removed.
 
-    A machine that has left by itself, as an evicted Spot VM, is no longer in the pool's count, and its successor may be
-    there already: then the pool is the one of the repair's beginning.
+    A machine that has left by itself, such as an evicted Spot VM, is no longer in the pool's count, and its successor
+    may already be there; then the state is that from the beginning of the repair.
     """
     if node is None:
         return record.at(RepairStep.REMOVE, removed=world.now(), nodes_before=max(count, len(record.uids_before)))
@@ -86,7 +88,7 @@ def _begun(record: Record, world: World, node: Json | None, count: int = 0) -> R
 
 
 def _check_empty(record: Record, world: World) -> None:
-    """Azure does not drain, so the node has to be empty at this moment."""
+    """Raises Stopped unless the node is empty at this moment, because Azure does not drain it."""
     load = load_of(world.cluster.pods(record.node))
     if not load.is_gone:
         there = ", ".join(f"{each[0]}/{each[1]}" for each in (*load.evicted, *load.awaited))
@@ -94,7 +96,9 @@ def _check_empty(record: Record, world: World) -> None:
 
 
 def restore(record: Record, world: World) -> Record | str:
-    """Brings a pool back to its number of nodes after a machine was deleted."""
+    """Brings a pool back to its number of nodes after a machine was deleted; returns the next record, or what it waits
+    for.
+    """
     if record.action == "reboot" or is_by_hand(record):
         return record.at(RepairStep.AWAIT)
     pool = _azure(world).pool(record.pool)
@@ -107,7 +111,9 @@ def restore(record: Record, world: World) -> Record | str:
 
 
 def await_node(record: Record, world: World) -> Record | str:
-    """Waits for the node that follows, cordons it at once, and waits until it offers its GPUs."""
+    """Waits for the node that follows, cordons it at once, and waits until it offers its GPUs; returns the next record,
+    or what it waits for.
+    """
     if record.action == "reboot" and same(record, world) is None:
         ended = f"{record.node} left the cluster during its restart; nothing is left to accept"
         return record.at(RepairStep.DONE, outcome=ended)
@@ -140,7 +146,7 @@ def _no_successor(record: Record, world: World) -> Record | str:
 
 
 def unready(record: Record, world: World, node: Json) -> str:
-    """Conditions that the node lacks to take work; empty where it has everything."""
+    """Conditions that the node still lacks before it can take work; empty if it has them all."""
     if not is_ready(node):
         return f"{name(node)} to become Ready"
     offered = allocatable(node)
@@ -150,7 +156,9 @@ def unready(record: Record, world: World, node: Json) -> str:
 
 
 def _successor(record: Record, world: World) -> Json | None:
-    """The node that takes the place of the repaired one: itself after its restart, or a new one of the pool."""
+    """The node that follows the repaired one: the same node after its restart, or a new one of the pool; None while
+    there is none.
+    """
     node = same(record, world)
     if record.action == "reboot" or is_by_hand(record):
         if node is not None and boot_id(node) != record.boot_id:

@@ -1,4 +1,4 @@
-"""The machines of an AKS node pool, through Azure's API: deleting one, restarting one, and the pool's count."""
+"""The machines of an AKS node pool through Azure's API: deleting and restarting one, and the pool's count."""
 
 from __future__ import annotations
 
@@ -40,13 +40,15 @@ class PoolState:
 
 
 def machine_id(provider_id: str) -> str:
-    """The resource id of a node's machine, from the node's `spec.providerID`; empty for one outside of a scale set."""
+    """The resource id of a node's machine, from the node's `spec.providerID`; empty for a machine outside of a scale
+    set.
+    """
     found = _MACHINE.match(provider_id)
     return found[1] if found else ""
 
 
 class Machines:
-    """The machines of one AKS cluster, by its resource id. Each method raises Refused or NoAnswer."""
+    """The machines of one AKS cluster, given by its resource id. Each method raises Refused or NoAnswer."""
 
     def __init__(self, arm: Arm, cluster_id: str) -> None:
         self._arm, self._cluster = arm, cluster_id.rstrip("/")
@@ -62,7 +64,7 @@ class Machines:
         )
 
     def delete(self, pool: str, node: str) -> bool:
-        """Starts the deletion of a machine; False where AKS is busy with another operation of the pool.
+        """Starts the deletion of a machine; returns False if AKS is busy with another operation on the pool.
 
         AKS neither cordons nor drains the node, and the pool's count goes down by one.
         """
@@ -76,9 +78,9 @@ class Machines:
             raise
 
     def restart(self, provider_id: str) -> bool:
-        """Starts a restart of a node's machine; False where Azure is busy with it.
+        """Starts a restart of a node's machine; returns False if Azure is busy with the machine.
 
-        Its disk, its Node object and its place in the pool stay.
+        The machine keeps its disk, its Node object and its place in the pool.
         """
         found = machine_id(provider_id)
         if not found:
@@ -87,7 +89,7 @@ class Machines:
         return self._unless_busy(Request(what, "POST", f"{found}/restart", COMPUTE_VERSION))
 
     def resize(self, pool: str, count: int) -> bool:
-        """Starts bringing a pool to a count of nodes, everything else as it is; False where AKS is busy."""
+        """Starts resizing a pool without changing its other properties; returns False if AKS is busy."""
         body = self._pool(pool)
         properties = {key: value for key, value in self._properties(body).items() if key not in _READ_ONLY}
         wanted = {"properties": {**properties, "count": count}}

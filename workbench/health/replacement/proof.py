@@ -1,4 +1,4 @@
-"""The last steps of a repair: acceptance of the node, and its return to work once nothing speaks against it."""
+"""The last steps of a repair: acceptance of the node, and its return to work once no evidence against it is left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.health.replacement.world import Stopped, World, check_held
 
 
 def accept(record: Record, world: World) -> Record | str:
-    """Runs acceptance at the level that the node's fault asks for."""
+    """Runs acceptance at the level that the node's fault requires; returns the next record, or what it waits for."""
     node = _new(record, world)
     if node is None or boot_id(node) != record.new_boot_id:
         return again(record)
@@ -26,7 +26,9 @@ def accept(record: Record, world: World) -> Record | str:
 
 
 def uncordon(record: Record, world: World) -> Record | str:
-    """Returns an accepted node to work, unless something still says that it has a fault."""
+    """Returns an accepted node to work, unless there is still evidence of a fault; returns the next record, or what it
+    waits for.
+    """
     node = _new(record, world)
     if node is None or boot_id(node) != record.new_boot_id:
         return again(record)
@@ -60,7 +62,7 @@ def _state(cordoned: bool) -> str:
 
 
 def again(record: Record) -> Record:
-    """Back to the pool and its next node: the one that was accepted has left, or has started again since."""
+    """The record back at the step that restores the pool: the accepted node has left, or has started again since."""
     return record.at(RepairStep.RESTORE, new_boot_id="", offered=None, proven=None)
 
 

@@ -1,7 +1,9 @@
-"""Progress of the repair of a node: a ConfigMap, so that it outlives the node and any machine can continue it.
+"""Progress of a node's repair, kept in a ConfigMap, so that it outlives the node and any machine can continue the
+repair.
 
-The ConfigMap `repair-<node>-<first 8 of its uid>` in NAMESPACE has the record under DATA_KEY as JSON, and under
-EVIDENCE_KEY what was known of the node. The uid is part of the name: AKS may give a new machine the name of an old one.
+The ConfigMap `repair-<node>-<first 8 of its uid>` in NAMESPACE has the record as JSON under DATA_KEY, and under
+EVIDENCE_KEY the evidence about the node. The uid is part of the name because AKS may give a new machine the name of an
+old one.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ Action = Literal["replace", "reboot"]
 
 
 class RepairStep(StrEnum):
-    """Next step of a repair, in this order."""
+    """Next step of a repair; the steps are run in this order."""
 
     EVIDENCE = "evidence"
     CORDON = "cordon"
@@ -43,7 +45,7 @@ class RepairStep(StrEnum):
 
 
 class Unreadable(ValueError):
-    """A ConfigMap that is not a record of a repair."""
+    """Error for a ConfigMap that is not a record of a repair."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Record:
     """Repairs of the same machine before this one: each keeps its record."""
 
     def __post_init__(self) -> None:
-        """Cuts times to seconds, as they are kept: a record is compared with the one that is read again."""
+        """Cuts times to whole seconds, as they are stored, so that a record equals the one that is read back."""
         for key in (*_TIMES, *_LATER_TIMES):
             if time := getattr(self, key):
                 object.__setattr__(self, key, time.replace(microsecond=0))
@@ -106,7 +108,7 @@ class Record:
         return self.step is RepairStep.DONE
 
     def at(self, step: RepairStep, **changes: Any) -> Record:
-        """The record with its next step."""
+        """The record with another next step, and other changes."""
         return replace(self, step=step, **changes)
 
 
@@ -131,7 +133,7 @@ def read(config_map_object: Mapping[str, Any]) -> Record:
     """The record in a ConfigMap.
 
     Raises:
-        Unreadable
+        Unreadable: the ConfigMap has no record, or one of an unknown form.
     """
     try:
         found: dict[str, Any] = json.loads(config_map_object["data"][DATA_KEY])

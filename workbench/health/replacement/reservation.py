@@ -1,8 +1,8 @@
-"""One repair of a pool at a time, also where several commands begin at the same moment.
+"""Reservation that allows one repair of a pool at a time, even if several commands begin at the same moment.
 
-The ConfigMap `repairs-<pool>` names the repair that the pool's turn belongs to. It is written only over the version
-that was read, so that of several commands one gets it. It belongs to its repair until that has ended; a command that
-died between the reservation and its record loses it after BEGINNING.
+The ConfigMap `repairs-<pool>` names the repair that has reserved the pool. It is written only over the version that was
+read, so that only one of several commands succeeds. The reservation holds until the repair has ended; a command that
+died between the reservation and writing its record loses it after BEGINNING.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ DATA_KEY = "reservation.json"
 
 
 class Taken(Exception):
-    """Raised where another repair has the pool's turn; the text says which, and what to do."""
+    """Error if another repair has reserved the pool; the text says which, and what to do."""
 
 
 def reserve(cluster: RepairCluster, record: Record, now: datetime) -> None:
-    """Takes the pool's turn for a repair, or finds that the repair has it.
+    """Reserves the pool for a repair; does nothing if the repair already has it.
 
     Raises:
-        Taken
+        Taken: another repair has reserved the pool.
     """
     for _ in range(ATTEMPTS):
         found = _read(cluster, record.pool)
@@ -49,12 +49,12 @@ def reserve(cluster: RepairCluster, record: Record, now: datetime) -> None:
 
 
 def is_reserved(cluster: RepairCluster, record: Record) -> bool:
-    """True where the pool's turn is the repair's."""
+    """True if the repair has reserved the pool."""
     return _holder(_read(cluster, record.pool)).get("record") == record.name
 
 
 def _held(cluster: RepairCluster, pool: str, holder: Json, now: datetime) -> str:
-    """Reason why the turn is not free; empty where it is."""
+    """Reason why the pool's reservation is not free; empty if it is."""
     if not holder:
         return ""
     node, other = str(holder.get("node")), cluster.record(str(holder.get("record")))
@@ -86,13 +86,13 @@ def _read(cluster: RepairCluster, pool: str) -> Json | None:
 
 
 def _holder(found: Json | None) -> Json:
-    """Holder in the reservation; empty without one, or for one that can't be read."""
+    """Content of the reservation; empty if there is none, or it can't be read."""
     kept: Any = parsed(at(found, "data", {}).get(DATA_KEY, "")) if found is not None else None
     return dict(kept) if is_mapping(kept) and {"record", "node", "since"} <= kept.keys() else {}
 
 
 def _write(cluster: RepairCluster, record: Record, found: Json | None, now: datetime) -> None:
-    """Raises Changed where another command was faster."""
+    """Writes the reservation for a repair. Raises Changed if another command was faster."""
     since = now.astimezone(UTC).isoformat(timespec="seconds")
     text = json.dumps({"record": record.name, "node": record.node, "since": since}, sort_keys=True)
     metadata: Json = {"name": _name(record.pool), "namespace": NAMESPACE}

@@ -1,4 +1,4 @@
-"""Runs a repair from its record to its end, and begins, cancels and previews one."""
+"""Runs a repair from its record to its end; begins and cancels repairs."""
 
 from __future__ import annotations
 
@@ -29,13 +29,17 @@ FAILURES = 12
 
 
 def unfinished(cluster: RepairCluster, node: str) -> Record | None:
-    """The repair of a node that has not ended, also where the node has gone or a new one has taken its place."""
+    """The unfinished repair of a node, even if the node is gone or a new one has taken its place; None if there is
+    none.
+    """
     open_ones = [each for each in cluster.records() if not each.has_ended]
     return next((each for each in open_ones if node in (each.node, each.new_node)), None)
 
 
 def action_of(advice: str, *, reboot: bool | None) -> Action:
-    """Action of a repair: the one a person wants, or a restart where the node's evidence advises it."""
+    """Action of a repair: the one that a person requests, else a restart if the node's evidence advises it, else a
+    replacement.
+    """
     wanted = advice == "reboot" if reboot is None else reboot
     return "reboot" if wanted else "replace"
 
@@ -48,10 +52,10 @@ def new_record(  # noqa: PLR0917 - what a repair is
     wait: timedelta,
     level: AcceptanceLevel = "quick",
 ) -> Record:
-    """The record of a repair that may begin now. It is not written yet.
+    """The record of a repair that may begin now; it is not written yet.
 
     Raises:
-        Stopped: the node is of no GPU pool, or the pool's budget does not allow it.
+        Stopped: the node is in no GPU pool, or the pool's limit does not allow the repair.
     """
     pool = pool_of(node)
     if pool not in world.expected:
@@ -78,12 +82,12 @@ def new_record(  # noqa: PLR0917 - what a repair is
 
 
 def begin(record: Record, world: World) -> Record:
-    """Writes the record of a new repair, which from then on has the turn of its pool.
+    """Writes the record of a new repair and reserves the pool for it.
 
-    Between its making and this a person was asked, so all that allowed it is asked again.
+    A person was asked after the record was made, so all conditions are checked again.
 
     Raises:
-        Stopped: another command has begun a repair of the pool meanwhile, or its budget is used up.
+        Stopped: another command has begun a repair of the pool meanwhile, or its limit is reached.
     """
     try:
         reserve(world.cluster, record, world.now())
@@ -100,10 +104,10 @@ def begin(record: Record, world: World) -> Record:
 
 
 def repair(record: Record, world: World, say: Callable[[str], None], sleep: Callable[[float], None]) -> Record:
-    """Goes on with a repair to its end. After each step the record is in the cluster.
+    """Continues a repair to its end; after each step the record is saved in the cluster.
 
     Raises:
-        Stopped: it cannot continue without an action.
+        Stopped: the repair cannot continue without an action.
         Unreachable, Unusable, NoAnswer, Refused: the cluster or Azure did not answer for a while, or refuses.
     """
     failures, said = 0, ""
@@ -145,10 +149,10 @@ def _awaits_a_person(record: Record) -> bool:
 
 
 def keep_record(record: Record, world: World) -> None:
-    """Keeps a record with its next step.
+    """Saves a record with its next step.
 
     Raises:
-        Stopped: another command goes on with the repair.
+        Stopped: another command is continuing the repair.
     """
     try:
         world.cluster.save(record)
@@ -157,10 +161,10 @@ def keep_record(record: Record, world: World) -> None:
 
 
 def cancel(record: Record, world: World) -> Record:
-    """Ends a repair where it is. Its node goes back to work if its machine was not touched.
+    """Ends a repair at its present step. If its machine was not touched, its node returns to work.
 
-    A successor that was not accepted stays cordoned, for its own repair; and so does what NVSentinel has cordoned, or
-    anybody else, before the repair did or during it. A node that somebody has uncordoned stays as it is.
+    A successor that was not accepted stays cordoned, for its own repair. A node also stays cordoned if NVSentinel or
+    anybody else has cordoned it before or during the repair. A node that somebody has uncordoned stays as it is.
     """
     touched = record.step not in (RepairStep.EVIDENCE, RepairStep.CORDON, RepairStep.DRAIN, RepairStep.REPORT)
     for each in world.cluster.nodes(record.pool):

@@ -1,7 +1,7 @@
-"""The steps of a repair. Each may end at any point and be done again: it looks first at what is already so.
+"""The steps of a repair. Each may be interrupted and repeated: it first checks what has already been done.
 
-What a step does to a node, to its Pods or to its machine it does only while the node is the repair's: immediately
-before each act it reads the node again.
+A step changes a node, its Pods or its machine only while the repair holds the node: it reads the node again immediately
+before each change.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Result = Record | str
 
 
 def perform(record: Record, world: World) -> Result:
-    """One attempt at the record's step.
+    """One attempt at the record's step; returns the next record, or what it waits for.
 
     Raises:
-        Stopped
+        Stopped: the repair cannot continue without an action.
         Unreachable, Unusable, NoAnswer, Refused: as the cluster and Azure do.
     """
     if record.has_ended:
@@ -47,7 +47,7 @@ def perform(record: Record, world: World) -> Result:
 
 
 def budget_refusal(record: Record, world: World) -> str:
-    """Reason why the pool cannot do without the node now; empty where it can."""
+    """Reason why the pool cannot do without the node now; empty if it can."""
     nodes = world.cluster.nodes(record.pool)
     out = [name(each) for each in nodes if is_cordoned(each) or not is_ready(each)]
     repairs = [
@@ -117,7 +117,7 @@ def _drain(record: Record, world: World) -> Result:
 
 
 def _evict(record: Record, world: World, pod: tuple[str, str], pod_uid: str) -> None:
-    """Evicts one Pod of a node that is the repair's at this moment."""
+    """Evicts one Pod of a node, if the repair holds the node at this moment."""
     node: Json | None = same(record, world)
     if node is not None:
         check_held(record, node)

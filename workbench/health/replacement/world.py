@@ -1,4 +1,4 @@
-"""World of a repair, the exception that ends one early, and the question before every act."""
+"""Interfaces that a repair uses, the error that ends a repair early, and the check before every change."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from workbench.health.replacement.record import Record
 
 
 class Stopped(Exception):
-    """Raised where the repair cannot continue without an action. Its record is kept, and the same command resumes
-    it.
+    """Error if the repair cannot continue without an action.
+
+    Its record is kept, and the same command resumes the repair.
     """
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Remaining evidence against a node that was accepted."""
+    """Remaining evidence against an accepted node: its causes, and what could not be read."""
 
     causes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
@@ -31,7 +32,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class World:
-    """Cluster, Azure and other interfaces that a repair uses."""
+    """The cluster, Azure and other interfaces that a repair uses."""
 
     cluster: RepairCluster
     machines: Machines | None
@@ -56,13 +57,15 @@ class World:
 
 
 def same(record: Record, world: World) -> Json | None:
-    """The node with its Node object of the repair's beginning: another machine may have its name by now."""
+    """The node, if it is still the Node object from the beginning of the repair; None if another machine has its name
+    by now.
+    """
     node = world.cluster.node(record.node)
     return node if node is not None and uid(node) == record.node_uid else None
 
 
 def check_held(record: Record, node: Json) -> None:
-    """Raises Stopped where the node is no longer the repair's: somebody has uncordoned it, or holds it otherwise."""
+    """Raises Stopped if the repair no longer holds the node: somebody has uncordoned it, or another repair holds it."""
     named, holder = str(node["metadata"]["name"]), held_by(node)
     if is_cordoned(node) and holder == record.name:
         return

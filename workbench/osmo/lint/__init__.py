@@ -1,4 +1,4 @@
-"""The check of workflow files and of the service's configuration, before either costs anything.
+"""Check of workflow files and of the service's configuration before they are used.
 
 >>> from settings import load
 >>> checked = check_text("workflow: {}", "empty.yaml", of_stack(load("dev-westus2").settings))

@@ -1,4 +1,4 @@
-"""Checks of checkpoints on nodes that Azure may take away, and of keys of storage accounts."""
+"""Checks of checkpoints on nodes that Azure may take away, and of storage account keys."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check(view: View) -> None:
 
 
 def _longest(view: View) -> datetime.timedelta | None:
-    """Longest running time of the workflow; None where the service's own limit cannot be read."""
+    """Longest possible running time of the workflow; None if the service's own limit cannot be read."""
     if view.spec.timeout.exec_timeout is not None:
         return view.spec.timeout.exec_timeout
     try:
@@ -67,7 +67,7 @@ def _spot(view: View, task: TaskView, longest: datetime.timedelta | None) -> Non
 
 
 def _places(view: View) -> None:
-    """Checkpoints that take each other's place."""
+    """Checks for checkpoints that overwrite each other."""
     first: dict[tuple[str, str], str] = {}
     for task in view.tasks:
         for index, each in enumerate(task.spec.checkpoint):

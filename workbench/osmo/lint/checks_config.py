@@ -1,4 +1,4 @@
-"""Checks of the service's configuration, in values of OSMO's chart: errors that its loader finds or misses."""
+"""Checks of the service's configuration in values of OSMO's chart: errors that its loader reports or misses."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def check(document: Mapping[str, Any], source: Source) -> Configuration | None:
 
 
 def _problems(refusal: Refusal, prefix: str = "") -> list[tuple[Path, str]]:
-    """Path and message of each value that is wrong; the refusal's own message where it names none."""
+    """Path and message of each wrong value; the refusal's own message if it lists no values."""
     found = [(item.steps, f"{prefix}{item.path}: {item.message}") for item in refusal.problems]
     return found or [((), refusal.message)]
 
@@ -75,7 +75,7 @@ def _chart_platform(document: Mapping[str, Any], source: Source) -> None:
 
 
 def _durations(config: Configuration, source: Source) -> None:
-    """Durations, which the service keeps as text and reads for each workflow."""
+    """Checks durations, which the service keeps as text and parses for each workflow."""
     sections: list[tuple[Path, dict[str, Any]]] = [
         (("workflow",), config.workflow.model_dump()),
         (("service",), config.service.model_dump()),
@@ -120,7 +120,7 @@ def _pool(name: str, config: Configuration, source: Source) -> None:
 
 
 def _written(here: Path, steps: Path) -> Path:
-    """The path of the names from which a value is computed."""
+    """The path in the file of the names from which a value was computed."""
     computed = {
         "parsed_resource_validations": "resource_validations",
         "parsed_pod_template": "override_pod_template",

@@ -1,4 +1,4 @@
-"""Checks of containers: GPU environment, Isaac's needs, images, secrets, privileges."""
+"""Checks of containers: GPU environment, Isaac's requirements, images, secrets, privileges."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def _gpu_environment(view: View, task: TaskView, product: Isaac | None) -> None:
 
 
 def _capabilities(task: TaskView, env: Mapping[str, str], product: Isaac | None) -> tuple[str | None, Path]:
-    """Problem with the driver capabilities that a GPU task sets, and its place.
+    """Problem with the driver capabilities that a GPU task sets, and the path of the setting.
 
-    A script can't set them: the container's runtime reads them before it starts.
+    A script can't set them: the container runtime reads them before the script starts.
     """
     value = env.get(CAPABILITIES)
     if value is None:
@@ -99,7 +99,7 @@ def _capabilities(task: TaskView, env: Mapping[str, str], product: Isaac | None)
 
 
 def _ends_by_itself(product: Isaac | None) -> bool:
-    """True where its `close` ends the process in limited time: Isaac Sim 6 has a watchdog of its own for that."""
+    """True if the product's `close` ends the process in limited time: Isaac Sim 6 has its own watchdog for that."""
     return product is not None and product.sim is not None and product.sim >= (6, 0)
 
 
@@ -177,7 +177,7 @@ def _privileges(view: View, task: TaskView) -> None:
 
 
 def _allowing(task: TaskView, key: str) -> str:
-    """Setting that allows a privilege, and the check that still refuses it."""
+    """Advice on the setting that allows a privilege, and on the check that still refuses it."""
     if task.facts is not None and not task.facts.has_gpu:
         return "Remove it: no setting allows it on a platform without GPUs."
     pool = task.facts.pool if task.facts is not None else "<pool>"

@@ -64,7 +64,7 @@ def _names(view: View) -> None:
 
 
 def _inputs(view: View) -> None:
-    """Groups in OSMO's order: those of the file, then one for each task."""
+    """Checks inputs over the groups in OSMO's order: first those of the file, then one for each single task."""
     grouped = [task for task in view.tasks if task.group]
     alone = [task for task in view.tasks if not task.group]
     home = {task.name: (task.group.name if task.group else f"{task.name}-group") for task in view.tasks}
@@ -101,7 +101,7 @@ def _ignored_keys(view: View, raw: Mapping[str, Any]) -> None:
 
 
 def _tokens(view: View, task: TaskView) -> None:
-    """Special tokens in all texts of the task."""
+    """Checks special tokens in all texts of the task."""
     inputs = {str(index) for index in range(len(task.spec.inputs))}
     for item in task.spec.inputs:
         if isinstance(item, TaskInputOutput):

@@ -30,7 +30,7 @@ def check(view: View) -> None:
 
 
 def _set_by(view: View, task: TaskView) -> Iterator[tuple[str, str, Path]]:
-    """Name, value and place of each variable that a task sets; a text that sets one several times counts once."""
+    """Name, value and path of each variable that a task sets; a text that sets one several times counts once."""
     for name, value in view.environment(task).items():
         yield name, value, (*task.path, "environment", name)
     texts = [(("args", index), text) for index, text in enumerate(task.spec.args)]
@@ -54,7 +54,10 @@ def _variable(view: View, task: TaskView, name: str, value: str, path: Path) -> 
 
 
 def _is_selected(value: str) -> bool:
-    """True where a value of NCCL_SOCKET_IFNAME selects a Pod's interface: prefixes, or with `=` exact names."""
+    """True if a value of NCCL_SOCKET_IFNAME selects a Pod's interface.
+
+    The value is a list of prefixes, or with `=` of exact names.
+    """
     if value.startswith("^"):
         return True
     exact, names = value.startswith("="), value.lstrip("=").split(",")

@@ -36,7 +36,9 @@ def check(view: View, groups: Sequence[GroupObjects]) -> None:
 
 
 def pod_problems(pod: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
-    """Fields of a Pod that Kubernetes would reject or interpret differently, each with a key of the task."""
+    """Fields of a Pod that Kubernetes would reject or interpret differently, each with the task's key that
+    causes it.
+    """
     spec = a_map(pod.get("spec"))
     yield from _files(task)
     for container in map(a_map, a_list(spec.get("containers"))):
@@ -114,7 +116,7 @@ def _sizes(container: Mapping[str, Any], task: TaskView) -> Iterator[tuple[Rule,
 
 
 def _files(task: TaskView) -> Iterator[tuple[Rule, Path, str]]:
-    """Files of the workflow, of which each becomes a Secret with the file's name as its key, and a mount."""
+    """Problems with the workflow's files: each becomes a Secret, with the file's name as key, and a mount."""
     mounted: dict[str, str] = {}
     for index, file in enumerate(task.spec.files):
         step, path = ("files", index, "path"), posixpath.normpath(f"/{file.path.lstrip('/')}")

@@ -45,7 +45,9 @@ def check(view: View) -> None:
 
 
 def _gangs(view: View) -> None:
-    """GPUs that a group requests of each platform at the same time, compared with the maximum of its pool."""
+    """Checks the GPUs that a group requests on each platform at the same time against the maximum of the platform's
+    pool.
+    """
     for number, group in enumerate(view.spec.groups):
         asked: dict[str, int] = {}
         facts: dict[str, OsmoPlatformFacts] = {}
@@ -92,7 +94,7 @@ def _unknown_resource(view: View, task: TaskView) -> None:
 
 
 def _where(view: View, task: TaskView, key: str) -> Path:
-    """The key of the task's resource; the task where the file has no such resource."""
+    """Path of a key of the task's resource; the task's path if the file has no such resource."""
     explicit = task.spec.resource in view.spec.resources and "resources" in view.spec.model_fields_set
     return (*task.resource_path, key) if explicit else task.path
 
@@ -114,7 +116,7 @@ def _unknown_platform(view: View, task: TaskView) -> None:
 
 
 def _has(view: View, pool: str, platform: str) -> bool:
-    """True where another pool has the platform; a pool that can't be read has none."""
+    """True if another pool has the platform. A pool that can't be read counts as without it."""
     try:
         return platform in view.context.config.pool(pool).platforms
     except Refusal:
@@ -223,7 +225,7 @@ def _topology(view: View) -> None:
 
 
 def _nested_subgroups(view: View) -> None:
-    """Groups that OSMO submits and the scheduler refuses."""
+    """Checks for groups that OSMO submits and the scheduler refuses, because of nested subgroups."""
     groups: dict[str, dict[str, Sequence[TopologyRequirement]]] = {}
     for task in (each for each in view.tasks if each.group and each.resource):
         own = task.resource.topology if task.resource else ()

@@ -1,4 +1,4 @@
-"""Check of templates and validations with a small task on each platform, as a submission would run them."""
+"""Check of templates and validations with a small task on each platform, evaluated as in a submission."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from workbench.osmo.workflow.submission import Submission
 
 
 def check(pool: Pool, config: Configuration, here: Path, source: Source) -> None:
-    """Reports why no task can run on a platform of the pool. A validation that a larger task meets is no reason."""
+    """Reports why no task can run on a platform of the pool.
+
+    A validation that a larger task would meet is not reported.
+    """
     for name, platform in pool.platforms.items():
         task = _task(name, platform)
         for step, problem in _problems(task, platform, pool, config):

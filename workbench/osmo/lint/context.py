@@ -1,4 +1,4 @@
-"""The context of a check: the configuration of a stack, or one given as chart values."""
+"""Context of a check: the configuration of a stack, or one given as chart values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CURRENT, NEXT = "6.3", "6.4"
 
 @dataclass(frozen=True)
 class Context:
-    """A configuration, the workflow's pool, and facts about the platforms' nodes."""
+    """Context of a check: a configuration, the workflow's pool, and facts about the platforms' nodes."""
 
     name: str
     """Name of the stack, or of the file with the configuration."""
@@ -48,11 +48,11 @@ def of_stack(
     variables: Variables | None = None,
     served: Sequence[Settings] = (),
 ) -> Context:
-    """The context of a stack's settings.
+    """The context for a stack's settings.
 
     Args:
         pool: The OSMO pool; the default one if omitted.
-        served: Stacks that the stack's control plane serves: a pool of theirs has their nodes.
+        served: Other stacks that use the stack's control plane, whose pools have those stacks' nodes.
     """
     config = loaded_config(settings, served)
     backend = a_map(a_map(config["pools"]).get(pool or DEFAULT_POOL)).get("backend")
@@ -81,7 +81,9 @@ def _is_cut(settings: Settings, facts: OsmoPlatformFacts) -> bool:
 
 
 def config_of_values(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The service's configuration in values of the chart `service`, by the names of its file, without secrets."""
+    """The service's configuration in values of the chart `service`, under the names of its configuration file, without
+    secrets.
+    """
     configs = a_map(a_map(document.get("services")).get("configs"))
     names = {
         **SECTIONS,
@@ -97,13 +99,13 @@ def config_of_values(document: Mapping[str, Any]) -> dict[str, Any]:
 def of_chart_values(
     document: Mapping[str, Any], name: str, pool: str | None = None, variables: Variables | None = None
 ) -> Context:
-    """The context of values for the chart `service`. Raises Refusal where the service would not load them."""
+    """The context for values of the chart `service`. Raises Refusal if the service would not load them."""
     config = with_storage(config_of_values(document))
     return Context(name, load(config), pool or DEFAULT_POOL, variables=variables or Variables())
 
 
 def with_storage(config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration with storage for Pods, of which values only name the Secret."""
+    """The configuration with storage for Pods added; chart values only name the Secret for it."""
     workflow = config.setdefault("workflow", {})
     data = a_map(workflow).setdefault("workflow_data", {})
     a_map(data).setdefault("credential", {"endpoint": "azure://osmo/workflow-data"})
@@ -111,7 +113,7 @@ def with_storage(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_keys(section: Any) -> Any:
-    """A section with `…` for the keys of buckets that come from Secrets: OSMO writes them into every Pod."""
+    """A section with `…` for the bucket keys that come from Secrets: OSMO writes them into every Pod."""
     buckets: Any = a_map(section).get("buckets") if isinstance(section, dict) else None
     if not isinstance(buckets, dict):
         return cast("Any", section)
@@ -126,7 +128,7 @@ def _with_key(bucket: Any) -> Any:
 
 
 def _without_secrets(value: Any) -> Any:
-    """The value without references to Secrets, which the service fills in when it loads. Null removes a key."""
+    """The value without references to Secrets, which the service resolves when it loads. Null removes a key."""
     if not isinstance(value, dict):
         return value
     kept = {key: _without_secrets(item) for key, item in a_map(value).items() if not _is_reference(item)}

@@ -1,4 +1,4 @@
-"""Generates docs/reference/osmo-lint.md from the rules: `python -m workbench.osmo.lint.document`."""
+"""Generator of docs/reference/osmo-lint.md from the rules: `python -m workbench.osmo.lint.document`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _section(rule: Rule) -> str:
 
 
 def _code(fix: str) -> str:
-    """A fix in YAML or shell is shown as code; a sentence is not."""
+    """The fix as Markdown: in code style if it is YAML or shell, unchanged if it is a sentence."""
     return fix if fix.endswith(".") else f"`{fix}`"
 
 

@@ -1,4 +1,4 @@
-"""Rules of workflow files, and findings at a line and column."""
+"""Rules on workflow files, and findings at a line and column."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Path = tuple[str | int, ...]
 class Rule:
     """A rule, as its documentation describes it.
 
-    Its severity is an error where OSMO refuses the file or runs it otherwise than it looks, and a warning where it may
-    cost more than it should.
+    Its severity is an error if OSMO refuses the file or runs it differently than it looks, and a warning if the file
+    may cost more than it should.
     """
 
     id: str
@@ -31,7 +31,7 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkflowFinding(Finding):
-    """A rule broken in a file; `where` is the path in its workflow section."""
+    """A finding of a rule in a file. `where`: path in the workflow section."""
 
     file: str
     line: int

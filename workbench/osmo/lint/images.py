@@ -1,4 +1,4 @@
-"""Images with Isaac Sim or Isaac Lab, by their names, and their version of Isaac Sim."""
+"""Recognition of images with Isaac Sim or Isaac Lab by their names, and of their Isaac Sim version."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)")
 
 @dataclass(frozen=True)
 class Isaac:
-    """An image with Isaac Sim in it."""
+    """An image that contains Isaac Sim."""
 
     product: str
     version: str
@@ -29,12 +29,12 @@ class Isaac:
 
     @property
     def runs_on_cut_vgpu(self) -> bool | None:
-        """True where it renders on a MIG-backed vGPU; None where the version is not known."""
+        """True if it renders on a MIG-backed vGPU; None if its version is not known."""
         return None if self.sim is None else self.sim >= FIRST_ON_CUT_VGPU
 
 
 def isaac(image: Image) -> Isaac | None:
-    """The product in an image, by name and tag; None for other images."""
+    """The Isaac product in an image, recognized by name and tag; None for other images."""
     name = image.name.rpartition("/")[2]
     match = _NAME.fullmatch(name)
     if match is None:

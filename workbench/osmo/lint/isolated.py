@@ -1,4 +1,4 @@
-"""The check of files of unknown origin, in a process with limits: a file may need hours, or end the process."""
+"""Check of files of unknown origin in a process with limits: such a file may take hours, or end the process."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ STOPPED = f"the check of this file needs more than {LIMIT.seconds:g} s, or {LIMI
 
 
 def check_files(paths: Mapping[Path, Path], context: Context, *, complete: bool = False) -> list[Checked]:
-    """Checks files, each with the folder that has to contain it.
+    """Checks files, each given with the folder that must contain it.
 
     Args:
-        complete: with the submission and its objects. They are made again in this process, within the limits that the
-            first time kept: no process hands over more than findings.
+        complete: True to include the submission and its objects. They are made again in this process, since the first
+            time kept within the limits: the limited process returns only findings.
     """
     found: dict[Path, Checked] = {}
     texts: dict[Path, str] = {}
@@ -45,7 +45,7 @@ def check_files(paths: Mapping[Path, Path], context: Context, *, complete: bool 
 
 
 def failure(work: Callable[[], object]) -> str | None:
-    """Reason why work on a file of unknown origin fails, as a message; None where it succeeds within the limits."""
+    """Reason why work on a file of unknown origin fails, as a message; None if it succeeds within the limits."""
     try:
         return process.run(partial(_message, work), LIMIT)
     except process.Stopped:

@@ -1,4 +1,7 @@
-"""Labels of a workflow, as OSMO 6.4 takes them (NVIDIA/OSMO main, src/lib/utils/workflow_labels.py). Pure."""
+"""Labels of a workflow by the rules of OSMO 6.4 (NVIDIA/OSMO main, src/lib/utils/workflow_labels.py).
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ _PREFIX = re.compile(r"(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-
 
 
 def refused_labels(given: Any) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """The labels that the service refuses: the path below `labels`, what is wrong, and what to write instead."""
+    """The labels that the service refuses: the path below `labels`, the problem, and what to write instead."""
     if not isinstance(given, dict):
         yield (), "'labels' is no map of texts", "Write labels as names with texts, such as labels: {team: vision}."
         return

@@ -1,4 +1,4 @@
-"""Files that a workflow names by `localpath`, which the command line reads and sends."""
+"""Files that a workflow names by `localpath`, which OSMO's command line reads and sends."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from workbench.osmo.lint.source import Source
 
 
 def content(local: str, source: Source, here: Path, folder: FilePath | None, root: FilePath | None) -> str:
-    """The contents of a file; nothing, with a finding, where it can't be read.
+    """The content of a file; empty, with a finding, if it can't be read.
 
     Args:
-        here: where the workflow names it.
-        folder: of the workflow; None where there is none.
-        root: given by the user; the Git repository that contains the folder where there is one, otherwise the folder.
+        here: Path in the workflow at which the file is named.
+        folder: Folder of the workflow; None if there is none.
+        root: Folder that must contain the file, given by the user; by default the Git repository around the folder,
+            else the folder itself.
     """
     if folder is None:
         return ""

@@ -1,4 +1,4 @@
-"""The field of a workflow that a refusal of OSMO is about."""
+"""Search for the workflow's field that a refusal of OSMO is about."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _WORDS = {
 def refused_at(message: str, view: View) -> Path:
     """The field that a refusal's message names by name or value; else the task, resource or group; else the workflow.
 
-    A value is searched for in the task, resource or group that the message begins with, before the whole workflow.
+    A value is first searched for in the task, resource or group with which the message begins, then in the whole
+    workflow.
     """
     base = _owner(message, view)
     quoted = [first or second for first, second in _QUOTED.findall(message)]
@@ -39,7 +40,7 @@ def refused_at(message: str, view: View) -> Path:
 
 
 def _owner(message: str, view: View) -> Path:
-    """Path to the subject of a message: a task, a group with its tasks, or a resource."""
+    """Path of the subject of a message: a task, a group with its tasks, or a resource."""
     name = message.removeprefix("OSMO would crash here: ").partition(":")[0]
     name = name.removeprefix("Assertion failed for task ").partition(" requests ")[0]
     for task in view.tasks:

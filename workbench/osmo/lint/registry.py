@@ -1,4 +1,4 @@
-"""The registry of rules, and sources that many of them share."""
+"""The registry of rules, and sources that several rules share."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def rule(
     source: str = SEEN,
     can_be_allowed: bool = True,
 ) -> Rule:
-    """Registers a rule."""
+    """Registers a rule and returns it."""
     RULES[id_] = Rule(id_, Severity(severity), title, reason, fix, source, can_be_allowed)
     return RULES[id_]

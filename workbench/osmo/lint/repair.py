@@ -1,4 +1,4 @@
-"""The schema's findings. Invalid values are replaced by placeholders, so that the rest is checked too."""
+"""Findings of the schema. Invalid values are replaced by placeholders, so that the rest can be checked, too."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ class Repaired:
 
 
 def repaired(document: Mapping[str, Any], source: Source) -> Repaired | None:
-    """The workflow, with its findings added to `source`; None where it can't be repaired."""
+    """The workflow after replacing invalid values, with the findings added to `source`; None if it can't
+    be repaired.
+    """
     data = copy.deepcopy(dict(document))
     placeholders: set[Path] = set()
     _amounts(data, source, placeholders)
@@ -98,7 +100,7 @@ _SHARE = (
 
 
 def _path(problem: Problem) -> Path:
-    """A model's path as one of the document, without the forms of a value that the model tried."""
+    """The path in the document for a path in the model, which also has steps for alternative forms of a value."""
     return tuple(takewhile(lambda step: step not in _FORMS, problem.steps))
 
 
@@ -138,7 +140,7 @@ def _shown(path: Path) -> str:
 
 
 def _known(path: Path) -> list[str]:
-    """Valid keys at the last step of the path."""
+    """Valid keys for the last step of the path."""
     model: type[BaseModel] | None = None
     match path[1:-1]:
         case ():
@@ -161,7 +163,7 @@ def _known(path: Path) -> list[str]:
 
 
 def _replace(data: dict[str, Any], path: Path, kind: str) -> None:
-    """Removes an invalid value, and sets a placeholder where a value is required."""
+    """Removes an invalid value, or replaces it with a placeholder if a value is required."""
     holder: Any = data
     for step in path[:-1]:
         below = _item(holder, step)
@@ -182,7 +184,7 @@ def _replace(data: dict[str, Any], path: Path, kind: str) -> None:
 
 
 def _number(path: Path) -> str:
-    """The indexes in a path, which make a placeholder's name unique."""
+    """The indexes in a path as text, which makes a placeholder's name unique."""
     return "-".join(str(step) for step in path if isinstance(step, int))
 
 
@@ -207,7 +209,7 @@ def _stand_in(path: Path) -> Any:
 
 
 def _amounts(data: dict[str, Any], source: Source, placeholders: set[Path]) -> None:
-    """Memory and storage, whose errors OSMO's model reports without a path."""
+    """Checks memory and storage amounts, whose errors OSMO's model reports without a path."""
     for name, resource in a_map(a_map(data.get("workflow")).get("resources")).items():
         for key in ("memory", "storage"):
             value = a_map(resource).get(key)
@@ -226,7 +228,7 @@ def _amounts(data: dict[str, Any], source: Source, placeholders: set[Path]) -> N
 
 
 def _group_names(data: dict[str, Any], source: Source, placeholders: set[Path]) -> None:
-    """Groups' names, on which OSMO's model crashes before it reports other errors."""
+    """Checks the names of groups, on which OSMO's model crashes before it reports other errors."""
 
     for index, group in enumerate(a_list(a_map(data.get("workflow")).get("groups"))):
         name = a_map(group).get("name")

@@ -1,4 +1,4 @@
-"""Rules about work that is lost with its node, and about access to storage."""
+"""Rules on work that is lost with its node, and on access to storage."""
 
 from __future__ import annotations
 

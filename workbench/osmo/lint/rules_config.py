@@ -1,4 +1,4 @@
-"""Rules about the service's configuration, in values of OSMO's chart."""
+"""Rules on the service's configuration in values of OSMO's chart."""
 
 from __future__ import annotations
 

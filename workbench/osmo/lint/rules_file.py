@@ -1,4 +1,4 @@
-"""Rules about a workflow file: sections, template, schema, names, order, timeouts."""
+"""Rules on a workflow file: sections, template, schema, names, order, timeouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about NCCL's variables; what is known of each is in the catalogue."""
+"""Rules on NCCL's variables; the catalogue has the facts about each variable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about tasks: resources, GPUs, images, secrets, privileges, and their Pods."""
+"""Rules on tasks: resources, GPUs, images, secrets, privileges, and their Pods."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ MOST_FINDINGS = 200
 
 @dataclass
 class Checked:
-    """A file that was checked."""
+    """Result of checking a file."""
 
     file: str
     kind: str
@@ -71,14 +71,14 @@ def check_text(text: str, file: str, context: Context, folder: FilePath | None =
 
 
 def unchecked(file: str, problem: str) -> Checked:
-    """A file that can't be read, or whose check was stopped."""
+    """The result for a file that can't be read, or whose check was stopped."""
     source = Source(file, "")
     source.add(rules_file.FILE_LIMITS, _START, problem)
     return Checked(file, "workflow", source.findings)
 
 
 def _sorted(source: Source) -> list[WorkflowFinding]:
-    """The findings in the order of the file, warnings left out first where there are too many."""
+    """The findings in the order of the file; if there are too many, warnings are left out first."""
     found = source.findings
     if len(found) > MOST_FINDINGS:
         left_out = len(found) - MOST_FINDINGS
@@ -91,7 +91,7 @@ def _sorted(source: Source) -> list[WorkflowFinding]:
 
 
 def _is_values(text: str) -> bool:
-    """True for a file with values of a chart: it has the key `services`, and no `workflow`."""
+    """True for a file with chart values: it has the key `services`, and no `workflow`."""
     return text.startswith("services:") or ("\nservices:" in text and "\nworkflow:" not in f"\n{text}")
 
 
@@ -151,7 +151,7 @@ def _workflow(source: Source, context: Context, folder: FilePath | None) -> _Res
 
 
 def _missing_workflow(text: str) -> str | None:
-    """The advice for a file without the section that the rule's own advice names."""
+    """Advice for a file without a `workflow` section that differs from the rule's own; None to use the rule's."""
     if rendering.has_workflow(text):
         return None
     return "Write `workflow:` at the start of a line, and the keys of the workflow below it, indented."
@@ -184,7 +184,7 @@ def _rendered(source: Source, context: Context) -> rendering.Rendered | None:
 
 
 def _undefined(source: Source, names: Mapping[str, int], start: int) -> None:
-    """Every name that the template reads and nothing defines: OSMO stops at the first."""
+    """Adds a finding for every name that the template reads and nothing defines; OSMO stops at the first."""
     every = " ".join(f"--set {name}=VALUE" for name in names)
     for number, (name, line) in enumerate(names.items()):
         fix = f"--set {name}=VALUE, or {name} under default-values; {{% raw %}} … {{% endraw %}} around what is text."
@@ -221,7 +221,7 @@ def _version(source: Source) -> None:
 def _with_contents(
     document: Mapping[str, Any], source: Source, folder: FilePath | None, root: FilePath | None
 ) -> dict[str, Any]:
-    """The document with files of `localpath` read in, as the command line sends them."""
+    """The document with the content of its `localpath` files, as OSMO's command line sends it."""
     workflow = dict(a_map(document.get("workflow")))
     holders: list[tuple[tuple[str | int, ...], list[Any]]] = [(("workflow", "tasks"), a_list(workflow.get("tasks")))]
     for index, group in enumerate(a_list(workflow.get("groups"))):
@@ -238,7 +238,7 @@ def _with_contents(
 
 
 def _objects(view: View, document: Mapping[str, Any]) -> _Result:
-    """Objects that OSMO would accept and create. Reports a refusal that no rule has found."""
+    """Objects that OSMO would accept and create. Adds a finding for a refusal that no rule has found."""
     errors = [item for item in view.source.findings if item.is_error]
     try:
         given = view.context.variables

@@ -1,4 +1,4 @@
-"""Maps a path of the rendered workflow to line and column of the file."""
+"""Mapping from a path of the rendered workflow to line and column of the file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Source:
         fix: str | None = None,
         severity: Severity | None = None,
     ) -> None:
-        """Adds a finding at a path of the workflow, or at a line and column of the file, both from 1.
+        """Adds a finding at a path of the workflow, or at a line and column of the file, both counted from 1.
 
         `severity` replaces that of the rule.
 
@@ -86,7 +86,7 @@ class Source:
         )
 
     def position(self, place: Path | tuple[int, int]) -> tuple[int, int]:
-        """Line and column of the file, from 1."""
+        """Line and column of a place in the file, from 1."""
         if len(place) == 2 and isinstance(place[0], int):
             return int(place[0]), int(place[1])
         node = self._find(tuple(place))
@@ -95,9 +95,9 @@ class Source:
         return self.in_file(node.start_mark.line, node.start_mark.column)
 
     def in_file(self, line: int, column: int) -> tuple[int, int]:
-        """A position in the rendered section, from 0, as one in the file, from 1.
+        """A position in the rendered section, from 0, as a position in the file, from 1.
 
-        Where the line was rendered before the column, the position is the line's first character.
+        If rendering has changed the line before the column, the result is the line's first character.
         """
         number = self.lines[min(line, len(self.lines) - 1)] if self.lines else 0
         written = self._written[number] if number < len(self._written) else ""
@@ -107,7 +107,7 @@ class Source:
         return number + 1, column + 1
 
     def duplicates(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        """Duplicate keys of a map, each with the position of the later one."""
+        """Duplicate keys of maps, each with the position of the later one."""
         todo: list[yaml.Node] = [self._root] if self._root is not None else []
         while todo:
             node = todo.pop()
@@ -123,7 +123,7 @@ class Source:
                 todo.extend(node.value)
 
     def _find(self, path: Path) -> yaml.Node | None:
-        """The key (or item) at a path, or the last one of it that exists."""
+        """The key or item at a path; if the path does not exist, that of its longest existing part."""
         here, found = self._root, self._root
         for step in path:
             next_ = _below(here, step)
@@ -141,7 +141,7 @@ class Source:
         return here is not None
 
     def field_of(self, base: Path, text: str) -> Path | None:
-        """The field below a path that is named so, or has this value; else one whose value contains the text."""
+        """The field below a path that has this name or value; else one whose value contains the text."""
         here: yaml.Node | None = self._root
         for step in base:
             found = _below(here, step)
@@ -155,7 +155,7 @@ class Source:
         return containing
 
     def _allowed(self, line: int) -> set[str]:
-        """Rules that comments allow at a line: on it, and on comment lines just above."""
+        """Rules that comments suppress at a line: comments on the line, and comment lines just above it."""
         texts = [self._written[line - 1]] if 0 < line <= len(self._written) else []
         above = line - 2
         while above >= 0 and self._written[above].lstrip().startswith("#"):
@@ -166,7 +166,7 @@ class Source:
 
 
 def _fields(root: yaml.Node | None, base: Path) -> Iterator[tuple[Path, str]]:
-    """Paths below a node, each with its key, and where it has a plain value also with that."""
+    """Paths below a node, each with its key, and each with a plain value once more with that value."""
     todo: list[tuple[Path, yaml.Node]] = [(base, root)] if root is not None else []
     seen: set[int] = set()
     while todo:
@@ -186,12 +186,12 @@ def _fields(root: yaml.Node | None, base: Path) -> Iterator[tuple[Path, str]]:
 
 
 def shortened(text: str) -> str:
-    """A message that may quote the file, which may have a value of any length."""
+    """A message cut to a maximum length, since it may quote a value of any length from the file."""
     return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
 
 
 def _below(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
-    """Key and value in a map, or an item of a list as both."""
+    """Key and value in a map; for a list, the item as both; None if there is no such step."""
     if isinstance(node, yaml.MappingNode):
         # The last of duplicate keys is used.
         for key, value in reversed(node.value):

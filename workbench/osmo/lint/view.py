@@ -1,4 +1,4 @@
-"""A workflow for the checks: every task with its path in the file, its resources and its platform."""
+"""A workflow in the form that the checks read: every task with its path in the file, its resources and its platform."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORKFLOW: Path = ("workflow",)
 
 @dataclass(frozen=True)
 class TaskView:
-    """One task, with its resource and platform."""
+    """One task with its resource and platform."""
 
     spec: TaskSpec
     path: Path
@@ -44,22 +44,22 @@ class TaskView:
 
     @property
     def gpus(self) -> int:
-        """Number of GPUs that the workflow requests."""
+        """Number of GPUs that the task requests in the workflow."""
         return (self.resource.gpu or 0) if self.resource else 0
 
     @property
     def on_gpu(self) -> bool:
-        """True where the task uses GPUs, or runs on a platform with GPUs."""
+        """True if the task requests GPUs, or runs on a platform with GPUs."""
         return self.gpus > 0 or self.is_on_gpu_platform
 
     @property
     def is_on_gpu_platform(self) -> bool:
-        """True where the platform's template requests GPUs."""
+        """True if the platform's template requests GPUs."""
         return self.platform is not None and requests_gpus(self.platform.parsed_pod_template)
 
 
 def requests_gpus(template: Mapping[str, Any]) -> bool:
-    """True where a container of a merged pod template requests a resource of NVIDIA's."""
+    """True if a container of a merged pod template requests a resource of NVIDIA's."""
     for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
         resources = a_map(container.get("resources"))
         for kind in ("requests", "limits"):
@@ -69,7 +69,7 @@ def requests_gpus(template: Mapping[str, Any]) -> bool:
 
 
 def forces_capabilities(template: Mapping[str, Any]) -> bool:
-    """True where a merged pod template sets the driver capabilities of a task to `all`, whatever the workflow says."""
+    """True if a merged pod template sets the driver capabilities of a task to `all`, whatever the workflow says."""
     for container in map(a_map, a_list(a_map(template.get("spec")).get("containers"))):
         if container.get("name") == CONTROL_CONTAINER:
             continue
@@ -122,7 +122,7 @@ class View:
         )
 
     def environment(self, task: TaskView) -> dict[str, str]:
-        """The variables of a task as they are submitted: the file's, and those of the command line over them."""
+        """The variables of a task as they are submitted: those of the file, overridden by those of the command line."""
         given = (text.partition("=") for text in self.context.variables.environment)
         return {**task.spec.environment, **{name: value for name, _, value in given}}
 
@@ -133,6 +133,6 @@ class View:
 
 
 def gib(amount: str) -> float | None:
-    """An amount in GiB as OSMO reads it; None for an invalid one."""
+    """An amount in GiB, parsed as in OSMO; None if it is invalid."""
     parts = units.split_amount(amount)
     return units.convert(amount, "Gi") if parts and (parts[1] or "B") in units.POWERS else None

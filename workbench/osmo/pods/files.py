@@ -1,4 +1,4 @@
-"""Files that OSMO adds to containers: each a separate Secret, named by its content, and a mount."""
+"""Files that OSMO adds to containers: each is a Secret of its own, named by its content, and a mount."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.osmo.workflow.spec_data import File
 
 @dataclass(frozen=True)
 class FileMount:
-    """A file at `path`, its content in base64."""
+    """A file at `path` of a container, with its content in base64."""
 
     group_uuid: str
     path: str
@@ -47,12 +47,12 @@ class FileMount:
 
 
 def text_file(group_uuid: str, path: str, text: str, key: str = "") -> FileMount:
-    """A file of text."""
+    """A file with a text as its content."""
     return FileMount(group_uuid, path, encoded(text), key)
 
 
 def task_file(group_uuid: str, file: File) -> FileMount:
-    """A file of the workflow's: its contents may be in base64 already."""
+    """A file of the workflow, whose content may already be in base64."""
     return FileMount(group_uuid, file.path, file.contents if file.base64 else encoded(file.contents))
 
 
@@ -66,7 +66,7 @@ def secret(
     data: dict[str, str] | None = None,
     texts: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """A Secret as OSMO writes it: both kinds of data, either may be empty."""
+    """A Secret as OSMO writes it, with `data` and `stringData`; either may be empty."""
     return {
         "apiVersion": "v1",
         "data": data or {},

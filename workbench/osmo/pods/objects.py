@@ -1,4 +1,4 @@
-"""Everything that OSMO creates in the cluster for a workflow, group by group, in its order."""
+"""All objects that OSMO creates in the cluster for a workflow, group by group, in OSMO's order."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class GroupObjects:
         return self.of(("Pod",))
 
     def of(self, kinds: Sequence[str] | None) -> list[dict[str, Any]]:
-        """Objects of some kinds; None: all."""
+        """Objects of these kinds; all objects if None."""
         return [item for item in self.objects if kinds is None or item.get("kind") in kinds]
 
 
 def generated_run(submission: Submission, user: str = "user", number: int = 1) -> Run:
-    """A run with identities derived from names, so that the same file always gives the same objects.
+    """A run whose identities are derived from names, so that the same file always gives the same objects.
 
     `number` distinguishes runs of one workflow, as the service counts them.
     """
@@ -124,13 +124,17 @@ def _with_tokens(task: TaskSpec, group: TaskGroupSpec, run: Run, namespace: str)
 
 
 def _stored(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A map in the order in which PostgreSQL keeps a jsonb value: by length of the keys, then by their bytes. So the
-    variables of a Pod come in another order than in the file, which counts for `$(OTHER)`."""
+    """A map in the order in which PostgreSQL stores a jsonb value: by length of the keys, then by their bytes.
+
+    So a Pod's variables come in another order than in the file, which matters for `$(OTHER)`.
+    """
     return dict(sorted(pairs, key=lambda pair: (len(pair[0].encode()), pair[0].encode())))
 
 
 def _add_credentials(tasks: Sequence[TaskSpec], run: Run) -> dict[str, str]:
-    """Credentials mapped to a folder become files; those mapped to variables are returned, for one Secret."""
+    """Adds files for credentials that are mapped to a folder; returns the credentials that are mapped to variables, for
+    one Secret.
+    """
     secrets: dict[str, str] = {}
     for task in tasks:
         for name, target in task.credentials.items():
@@ -176,7 +180,7 @@ def _registry_secret(name: str, labels: Mapping[str, str], auths: Mapping[str, A
 
 
 def queue_name(namespace: str, pool: str) -> str:
-    """KAI's queue of a pool."""
+    """Name of KAI's queue for a pool."""
     return f"osmo-pool-{namespace}-{pool}"
 
 
@@ -190,7 +194,7 @@ def _scheduled(
     config: Configuration,
     run: Run,
 ) -> list[dict[str, Any]]:
-    """The PodGroup, and the Pods with KAI's labels and annotations, which override pod templates."""
+    """The PodGroup, and the Pods with KAI's labels and annotations, which override those of pod templates."""
     queue = queue_name(config.namespace, submission.pool.name)
     scheduler = config.scheduler(submission.pool.backend)
     placed = constraints(tasks, submission.pool.topology_keys, f"{queue}-topology")
@@ -218,7 +222,7 @@ def _scheduled(
 
 
 def _service(uuid: str, labels: Mapping[str, str]) -> dict[str, Any]:
-    """The Service by which tasks of a group find each other."""
+    """The Service through which tasks of a group find each other."""
     return {
         "apiVersion": "v1",
         "kind": "Service",

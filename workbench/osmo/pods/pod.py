@@ -1,4 +1,4 @@
-"""The Pod that OSMO would create for a task: its containers, with its platform's pod template merged into them."""
+"""The Pod that OSMO would create for a task: its containers, merged with its platform's pod template."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OWN_VOLUMES = ("osmo", "osmo-data", "osmo-login", "osmo-usr-bin", "osmo-run")
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a workflow: the identities that OSMO generates, and the user's."""
+    """One run of a workflow: the identities that OSMO generates, and the user's data."""
 
     workflow_id: str
     workflow_uuid: str
@@ -47,7 +47,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Group:
-    """The values of its group that a task needs."""
+    """Values of a task's group that are needed for the task's Pod."""
 
     name: str
     uuid: str
@@ -130,7 +130,7 @@ def _make(task: TaskSpec, group: Group, run: Run, config: Configuration, pool: P
 
 
 def _tokens(task: TaskSpec, pool: Pool, platform: Platform, labels: Mapping[str, str]) -> dict[str, Any]:
-    """Tokens of the platform's pod template."""
+    """Values of the tokens in the platform's pod template."""
     variables = default_variables(pool.common_default_variables, platform.default_variables)
     tokens = resource_tokens(task.resources.model_dump(), variables, task.cacheSize)
     return {**tokens, "USER_CONTAINER_NAME": names.container_name(task.name), **label_tokens(labels)}
@@ -160,7 +160,9 @@ def _labels(task: TaskSpec, group: Group, run: Run, pool: Pool) -> dict[str, str
 
 
 def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
-    """The task's mounts by position, less those that the template mounts, which it does not allow by that."""
+    """The task's host mounts with their positions, without those that the template already mounts; a mount of the
+    template does not allow the task to mount it.
+    """
     for mount in task.volumeMounts:
         if mount.split(":")[0] not in platform.allowed_mounts:
             source = mount.split(":")[0]
@@ -170,13 +172,13 @@ def _host_mounts(task: TaskSpec, platform: Platform) -> list[tuple[int, str]]:
 
 
 def pull_secrets(config: Configuration) -> list[str]:
-    """Owners of a Pod's registry logins: the user, and OSMO where its images need a login."""
+    """Owners of a Pod's registry logins: the user, and OSMO if its own images need a login."""
     login = config.workflow.backend_images.credential
     return ["user", "osmo"] if login.registry and login.username and login.auth else ["user"]
 
 
 def _own_files(task: TaskSpec, group: Group, run: Run, config: Configuration) -> dict[str, FileMount]:
-    """OSMO's own files in the pod, by name."""
+    """OSMO's own files in the Pod, by name."""
     storage, uuid = config.workflow.workflow_data.credential, run.uuids[task.name]
     assert storage is not None
     access = _access(storage)
@@ -213,8 +215,11 @@ def _access(storage: DefaultDataCredential) -> dict[str, str]:
 
 
 def _buckets(config: DatasetConfig) -> dict[str, Any]:
-    """The keys of all buckets with a default credential, which OSMO writes into a Secret of every task, whether it uses
-    datasets or not (NVIDIA/OSMO 6.3.1 src/utils/connectors/postgres.py, get_all_data_creds)."""
+    """The keys of all buckets with a default credential.
+
+    OSMO writes them into a Secret for every task, whether the task uses datasets or not (NVIDIA/OSMO 6.3.1
+    src/utils/connectors/postgres.py, get_all_data_creds).
+    """
     found: dict[str, Any] = {}
     for bucket in config.buckets.values():
         profile = names.storage_profile(bucket.dataset_path)

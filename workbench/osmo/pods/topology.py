@@ -1,4 +1,4 @@
-"""Tasks of a group that have to run near each other: the PodGroup's constraints from the workflow's requirements."""
+"""Topology constraints of a PodGroup, for tasks of a group that have to run near each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Requirements = Mapping[str, Sequence[TopologyRequirement]]
 
 @dataclass
 class _Branch:
-    """A set of tasks that share a topology domain: one rack, one zone."""
+    """A set of tasks that share a topology domain, such as one rack or one zone."""
 
     name: str = ""
     label: str = ""
@@ -45,17 +45,20 @@ class Constraints:
 
     @property
     def parents(self) -> list[str]:
-        """Subgroups that have subgroups of their own. OSMO 6.3.1 gives them a `minMember`, which KAI from v0.15 on
-        refuses (kai-scheduler/KAI-Scheduler tag v0.17.0, pkg/apis/scheduling/v2alpha2/podgroup_webhook.go)."""
+        """Names of the subgroups that have subgroups of their own.
+
+        OSMO 6.3.1 gives them a `minMember`, which KAI from v0.15 on refuses (kai-scheduler/KAI-Scheduler tag v0.17.0,
+        pkg/apis/scheduling/v2alpha2/podgroup_webhook.go).
+        """
         above = {each["parent"] for each in self.subgroups if "parent" in each}
         return [each["name"] for each in self.subgroups if each["name"] in above]
 
 
 def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology: str) -> Constraints:
-    """Constraints of a group's tasks, in the pool's `keys` from the widest to the narrowest.
+    """Constraints for a group's tasks; `keys` are the pool's topology keys, from the widest to the narrowest.
 
-    `topology` is the name of the cluster's Topology object. Constraints that all tasks share apply to the group; where
-    they differ, each branch is a subgroup.
+    `topology` is the name of the cluster's Topology object. Constraints that all tasks share apply to the whole group;
+    where they differ, each branch is a subgroup.
     """
     if not any(task.resources.topology for task in tasks):
         return Constraints()
@@ -63,7 +66,7 @@ def constraints(tasks: Sequence[TaskSpec], keys: Sequence[TopologyKey], topology
 
 
 def placed(tasks: Requirements, keys: Sequence[TopologyKey], topology: str) -> Constraints:
-    """Placement of tasks with requirements of their own."""
+    """Constraints for tasks, given the requirements of each task."""
     root, top = _tree(tasks, keys), None
     while len(root.below) == 1:
         root = root.below[0]
@@ -98,7 +101,10 @@ def _is_required(wanted: TopologyRequirement) -> bool:
 def _add(
     branch: _Branch, parent: str | None, topology: str, subgroups: list[dict[str, Any]], members: dict[str, str]
 ) -> None:
-    """The branch as a subgroup, those below it after it. A level with a single branch is skipped at the top."""
+    """Adds the branch as a subgroup, followed by the branches below it.
+
+    At the top, levels with a single branch are skipped.
+    """
     if not branch.below or len(branch.below) > 1 or parent is not None:
         subgroup: dict[str, Any] = {"name": branch.name}
         if not branch.below:

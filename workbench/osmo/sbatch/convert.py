@@ -1,4 +1,4 @@
-"""The workflow of a script: one task on each node, which runs the script with the variables that it reads."""
+"""The workflow for a script: one task on each node, which runs the script with the variables that the script reads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RAW = ("{% raw %}", "{% endraw %}")
 
 @dataclass(frozen=True)
 class Converted:
-    """Result of the conversion of a script."""
+    """Result of converting a script: the workflow, None if it cannot be converted, and the findings."""
 
     workflow: Mapping[str, Any] | None
     """The document; None where something can't be converted."""
@@ -39,13 +39,13 @@ class Converted:
 def convert(
     text: str, file: str, known: Sequence[Platform], *, platform: str | None = None, image: str | None = None
 ) -> Converted:
-    """The workflow of a script, or everything that prevents it.
+    """The workflow for a script, or findings on everything that prevents the conversion.
 
     Args:
-        file: the name that findings have, and a job without a name.
-        known: the platforms that a job can run on.
-        platform: the one to run on, over the script's partition.
-        image: the image to run in, over one that the script names.
+        file: Name of the script in findings, and of a job without a name.
+        known: Platforms that a job can run on.
+        platform: Platform to use instead of the script's partition.
+        image: Image to use instead of one that the script names.
     """
     report = Report(file)
     if len(text) > LARGEST:
@@ -71,7 +71,7 @@ def convert(
 
 
 def _check_texts(job: Job, report: Report) -> None:
-    """Values of the header that OSMO would take for its template."""
+    """Reports values of the script's header that OSMO would take for template expressions."""
     texts = {"partition": [job.partition], "container-image": [job.image or ""], "export": [*job.environment.values()]}
     for name, values_ in texts.items():
         if any(sign in value for value in values_ for sign in _SIGNS):

@@ -1,8 +1,9 @@
-"""Parts of a script that depend on the node that evaluates them.
+"""Search for parts of a script whose value depends on the node that evaluates them.
 
-`sbatch` runs a script on its first node; here the task of each node runs it. So what the script itself computes from
-its node, from chance or from the time has one value there, and another on each node here: a rendezvous at `$(hostname)`
-would make each node wait for itself. Within the step's own command all is as with `srun`, which runs it on each node.
+`sbatch` runs a script only on its first node; here the task of each node runs it. So what the script computes from its
+node, from chance or from the time has one value there, and a different one on each node here: a rendezvous at
+`$(hostname)` would make each node wait for itself. Inside a step's own command nothing changes, since `srun` runs it on
+each node.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _RANK_OPTION = re.compile(r"^-{1,2}(?:node|machine)[-_]?(?:rank|id)$", re.IGNORE
 
 @dataclass(frozen=True)
 class Use:
-    """A place where what depends on the node has an effect."""
+    """A place where a node-dependent value has an effect."""
 
     offset: int
     what: str
@@ -59,10 +60,10 @@ class Use:
 
 
 def uses(code: Code, set_outside: Iterable[str]) -> Iterator[Use]:
-    """Places where a value that depends on the node reaches a program, a condition or a file.
+    """Places where a node-dependent value reaches a program, a condition or a file.
 
     Args:
-        set_outside: variables that programs get from the task's environment, whoever sets them.
+        set_outside: Variables that programs get from the task's environment, whoever sets them.
     """
     tainted = _tainted(code)
     exported = {MASTER, "MASTER_PORT", *set_outside, *_exported(code)}
@@ -102,14 +103,14 @@ def _of_assignments(command: Command, tainted: dict[str, str], exported: set[str
 
 
 def _is_rank(word: Word, before: Word | None, why: str) -> bool:
-    """True for a word that is the rank of a node, given the node's number."""
+    """True for a word that is correctly a node's rank, computed from the node's number."""
     if why != _OWN["SLURM_NODEID"]:
         return False
     return bool(_RANK.match(word.raw)) or (before is not None and bool(_RANK_OPTION.match(before.raw)))
 
 
 def _writes(command: Command) -> bool:
-    """True for a command that writes a file, not the log."""
+    """True for a command that writes a file other than the log."""
     return any(
         each.operator.lstrip("&").startswith(">") and each.text is None and not _is_log(each.word)
         for each in command.redirections
