@@ -193,12 +193,12 @@ def _run(recorder: Recorder, stack: str, config: Mapping[str, Any], simulated: b
 
 
 def _none_recorded(stack: str) -> list[tuple[str, str]]:
-    """Empty list of chart problems, because charts are not downloaded."""
+    """Chart problems of a stack: always an empty list, because charts are not downloaded."""
     return []
 
 
 def _no_problems() -> list[tuple[str, str, str]]:
-    """Empty list of plugin problems, because no plugin takes part."""
+    """Plugin problems of a run: always an empty list, because no plugin takes part."""
     return []
 
 
